@@ -41,8 +41,8 @@ pub(crate) mod least_squares;
 mod limits;
 mod link_log;
 pub(crate) mod min_delays;
-mod model;
 mod outliers;
+mod run_clocks;
 mod samples;
 mod steps;
 mod units;
@@ -55,7 +55,7 @@ pub(crate) use domain::timestamp_map::{LineLeap, TimestampMap};
 pub use domain::{ClockDeviation, ClockDomain, TimelineStep, TimestampSource};
 pub(crate) use fit::uncorrected_clocks::{LoggedEndpoint, UncorrectedClocks};
 pub(crate) use link_log::{LinkEndpoint, LinkLog};
-pub use model::{CorrectionMethod, RunClocks};
+pub use run_clocks::{CorrectionMethod, RunClocks};
 
 use std::io;
 use std::sync::Arc;
@@ -70,8 +70,8 @@ use domain::{ProcessDomains, domains_of};
 use fit::DomainCorrections;
 use fit::refinement::{DeviationPoint, DomainFit};
 use min_delays::RunSpan;
-use model::leap;
 use outliers::drift_consistency::USUAL_WANDER;
+use run_clocks::leap;
 use samples::SyncSamples;
 use steps::from_messages::OF_TICKS;
 use tumit_paje::TraceDiagnostic;
@@ -227,9 +227,9 @@ impl RunClocks {
             clippy::cast_possible_truncation,
             reason = "the nanoseconds are only displayed"
         )]
-        let timestamp = |place: f64| span.start + ((span.end - span.start) as f64 * place) as i64;
+        let timestamp = |fraction: f64| span.start + ((span.end - span.start) as f64 * fraction) as i64;
         let deviation =
-            |point: &DeviationPoint| ClockDeviation { timestamp: timestamp(point.place), nanos: point.nanos };
+            |point: &DeviationPoint| ClockDeviation { timestamp: timestamp(point.fraction), nanos: point.nanos };
         domain.deviations = found.deviations.iter().map(deviation).collect();
         domain.deviation_nanos = found.deviations.iter().map(|point| point.nanos.abs()).fold(0.0, f64::max);
         let status_of_root = self.domains[root].status;

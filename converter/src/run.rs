@@ -25,21 +25,21 @@
 
 pub mod active_recorders;
 mod error;
+mod file_scan;
 mod launch;
-mod levels;
-mod live;
+mod live_levels;
 pub(crate) mod live_recovery;
+mod live_snapshot;
 mod loss;
 mod memory_budget;
-mod names;
-mod open;
+mod name_recovery;
 pub mod output_permissions;
 mod process;
 pub(crate) mod process_builder;
+mod process_file;
 mod read_at;
-mod scan;
 pub(crate) mod stream_reader;
-mod streams;
+mod stream_table;
 mod thread_identity;
 
 use std::collections::BTreeSet;
@@ -51,21 +51,21 @@ use tracer_format::block::flag;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 pub use error::RunReadError;
-pub use levels::{LevelName, levels_of_live};
-pub use live::{LiveError, LiveFault};
+pub use live_levels::{LevelName, levels_of_live};
+pub use live_snapshot::{LiveError, LiveFault};
 pub use process::{
     BlockIndex, DamagedRange, LiveFileUse, ProcessInRun, ProviderInRun, RecordTotals, RepairSummary, StreamInRun,
     TornRanges,
 };
 
+pub(crate) use file_scan::{ScanItem, scan};
 pub use launch::{Launch, LaunchSelection, RealTimeRange};
-pub(crate) use live::LiveLogEntry;
+pub(crate) use live_snapshot::LiveLogEntry;
 pub use loss::{Loss, MissingEnd};
 pub(crate) use memory_budget::{BudgetShare, waiting_budget};
-pub(crate) use names::missing_names;
+pub(crate) use name_recovery::missing_names;
 pub(crate) use process::{MovedLiveFiles, RecordTypePosition, ThreadName};
 pub(crate) use read_at::open_shared;
-pub(crate) use scan::{ScanItem, scan};
 pub(crate) use stream_reader::{BlockPosition, RecordPosition, RunStreamReader, is_gap};
 pub(crate) use thread_identity::first_ticks;
 pub(crate) use tumit_spill::spool::Spool;

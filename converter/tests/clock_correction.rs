@@ -67,7 +67,7 @@ const SECONDS: f64 = 20.0;
 /// A record at a true time.
 struct TrueRecord {
     /// Nanoseconds.
-    date: f64,
+    true_time: f64,
     kind: u16,
     body: Vec<u8>,
 }
@@ -107,12 +107,12 @@ fn send_messages(files: &mut [(SyntheticFile, Vec<TrueRecord>)], random: &mut Le
     while now < START + SECONDS * 1e9 {
         let (from, to) = ((key % 4) as usize, ((key * 7 + 1 + key / 4) % 4) as usize);
         let arrival = now + random.latency();
-        for (rank, kind, date) in [(from, 0u16, now), (to, 1, arrival)] {
+        for (rank, kind, true_time) in [(from, 0u16, now), (to, 1, arrival)] {
             let mut body = u32::try_from(rank).unwrap().to_le_bytes().to_vec();
             body.extend(key.to_le_bytes());
             #[expect(clippy::cast_possible_truncation, reason = "a timestamp of the test")]
-            body.extend((date as i64).to_le_bytes());
-            files[rank].1.push(TrueRecord { date, kind, body });
+            body.extend((true_time as i64).to_le_bytes());
+            files[rank].1.push(TrueRecord { true_time, kind, body });
         }
         key += 1;
         now += 1e6;
@@ -148,11 +148,11 @@ fn ring(folder: &std::path::Path, bursts: &[f64], began: u64) {
     send_messages(&mut files, &mut random);
     for (rank, (file, mut records)) in files.into_iter().enumerate() {
         let mut file = file;
-        records.sort_by(|a, b| a.date.total_cmp(&b.date));
+        records.sort_by(|a, b| a.true_time.total_cmp(&b.true_time));
         for (sequence, chunk) in records.chunks(2000).enumerate() {
             let mut block = SyntheticRecords::default();
-            for TrueRecord { date, kind, body } in chunk {
-                block.record(*kind, clocks[rank].at(*date), body);
+            for TrueRecord { true_time, kind, body } in chunk {
+                block.record(*kind, clocks[rank].at(*true_time), body);
             }
             file.records(0, sequence as u64, &block);
         }
@@ -246,8 +246,8 @@ fn a_clock_beyond_the_last_timestamp_is_reported() {
     let mut file = SyntheticFile::new(&SyntheticProcess { hz: 1, ..SyntheticProcess::rank(0) }, &schema);
     file.thread(0, 1, "main");
     let mut block = SyntheticRecords::default();
-    for date in [0, 9_000_000_000, 9_300_000_000, 9_400_000_000] {
-        block.record(1, date, &[0; 20]);
+    for true_time in [0, 9_000_000_000, 9_300_000_000, 9_400_000_000] {
+        block.record(1, true_time, &[0; 20]);
     }
     file.records(0, 0, &block);
     file.end();
@@ -305,6 +305,6 @@ fn without_samples_the_real_time_clock_is_used() {
     let clocks = RunClocks::new(&run, CorrectionMethod::Bursts);
     assert_eq!(clocks.domains[1].status, TimestampSource::RealTime);
     assert_eq!(clocks.diagnostics.len(), 1);
-    let date = |process: usize, ticks| clocks.map(process).global_from_local(tumit_paje::time::LocalTicks(ticks));
-    assert_eq!(date(1, 5_000_002_000), date(0, 2_000));
+    let corrected = |process: usize, ticks| clocks.map(process).global_from_local(tumit_paje::time::LocalTicks(ticks));
+    assert_eq!(corrected(1, 5_000_002_000), corrected(0, 2_000));
 }

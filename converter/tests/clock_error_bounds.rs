@@ -25,8 +25,8 @@ fn errors_stay_within_the_reported_bounds() {
                 let certain = domains.iter().map(|domain| domain.error_bound_nanos.unwrap_or(f64::INFINITY));
                 // 6 to 14 us from the round trips, plus the possible wander of quartz between two
                 // bursts.
-                let most = 30e3 + 40.0 * scene.seconds.powf(1.5);
-                assert!(certain.fold(0.0, f64::max) < most, "{scene:?} {domains:?}");
+                let max_bound = 30e3 + 40.0 * scene.seconds.powf(1.5);
+                assert!(certain.fold(0.0, f64::max) < max_bound, "{scene:?} {domains:?}");
             }
             assert!(graph.max <= 3 * bursts.max + 500, "{} by messages, {} without: {scene:?}", graph.max, bursts.max);
         }

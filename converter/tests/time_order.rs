@@ -16,9 +16,9 @@ rule plain -> mark seen = plain on program;
 "#;
 
 #[derive(Default)]
-struct Dates(Vec<(i64, u32)>);
+struct TimestampLog(Vec<(i64, u32)>);
 
-impl PajeSink for Dates {
+impl PajeSink for TimestampLog {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
         if let PajeEvent::NewEvent { time, value, .. } = event {
             self.0.push((time.0, value.0));
@@ -57,16 +57,16 @@ proptest! {
                 let mut records = SyntheticRecords::default();
                 for (step, other) in block {
                     now += step;
-                    let date = i64::try_from(now).unwrap() - 1_000;
+                    let timestamp = i64::try_from(now).unwrap() - 1_000;
                     if let Some(other) = other {
                         let other = now.saturating_add_signed(*other);
                         records.record(0, now, &other.to_le_bytes());
                         // An earlier timestamp than that of the first record is replaced by it.
                         expected.push(((i64::try_from(other).unwrap() - 1_000).max(0), 1));
-                        expected.push((date, 0));
+                        expected.push((timestamp, 0));
                     } else {
                         records.record(1, now, &[]);
-                        expected.push((date, 2));
+                        expected.push((timestamp, 2));
                     }
                 }
                 file.records(u32::try_from(stream).unwrap(), sequence as u64, &records);
@@ -77,10 +77,10 @@ proptest! {
         let run = OpenRun::open(folder.path()).unwrap();
         let mut options = ConvertOptions::default();
         options.rules = Some(spec);
-        let mut dates = Dates::default();
-        convert(&run, &options, &mut dates).unwrap();
-        prop_assert!(dates.0.is_sorted_by_key(|(date, _)| *date));
-        let mut found = dates.0;
+        let mut log = TimestampLog::default();
+        convert(&run, &options, &mut log).unwrap();
+        prop_assert!(log.0.is_sorted_by_key(|(timestamp, _)| *timestamp));
+        let mut found = log.0;
         found.sort_unstable();
         expected.sort_unstable();
         prop_assert_eq!(found, expected);

@@ -11,37 +11,15 @@ ViTE exports an SVG without a screen. Both read the file again each time; `tumit
 Processor time is printed, too, because other programs may use the machine at the same time.
 """
 
-import gzip
+import argparse
 import json
 import os
-import re
-import subprocess
-import sys
+import shutil
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-TUMIT = os.environ.get("TUMIT", str(ROOT / "target/release/tumit"))
-TIME_LIMIT = 900  # seconds
-
-
-def measure(command, environment=None):
-    """Runs a command to its end.
-
-    Returns seconds, seconds of processor time, peak memory in bytes, and whether it succeeded.
-    """
-    begin = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
-    while True:
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if pid:
-            break
-        if time.monotonic() - begin > TIME_LIMIT:
-            process.kill()
-        time.sleep(0.002)
-    return time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, status == 0
+from viewer_process import TUMIT, check_command, measure, viewer
 
 
 def measure_page(trace):
@@ -51,37 +29,17 @@ def measure_page(trace):
     trace.
     """
     begin = time.monotonic()
-    process = subprocess.Popen([TUMIT, "view", "--no-open", trace], stderr=subprocess.PIPE, text=True)
-    url = next(line.strip() for line in process.stderr if line.strip().startswith("http://"))
-    peak = lambda: int(re.search(r"VmHWM:\s*(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1]) * 1024
     first = None
-    try:
+    with viewer(trace) as page:
         while True:
-            with urllib.request.urlopen(url + "api/ping") as answer:
-                ping = json.load(answer)
+            ping = json.loads(page.request("api/ping")[0])
             if first is None and (ping["generation"] > 1 or ping["availability"] is None):
-                with urllib.request.urlopen(url + "api/summary") as answer:
-                    summary = json.load(answer)
-                query = f"api/scene?from=0&to={summary['duration']}&width=1600&bottom=900&resolution=1"
-                with urllib.request.urlopen(url + query) as answer:
-                    answer.read()
-                first = time.monotonic() - begin, peak()
+                summary = json.loads(page.request("api/summary")[0])
+                page.request(f"api/scene?from=0&to={summary['duration']}&width=1600&bottom=900&resolution=1")
+                first = time.monotonic() - begin, page.peak_memory()
             if ping["availability"] is None:
-                return first, (time.monotonic() - begin, peak())
+                return first, (time.monotonic() - begin, page.peak_memory())
             time.sleep(0.01)
-    finally:
-        process.kill()
-        process.wait()
-
-
-def request(url):
-    """Sends a request that accepts compression, like those of the page.
-
-    Returns the answer and its number of bytes as sent.
-    """
-    with urllib.request.urlopen(urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})) as answer:
-        sent = answer.read()
-        return (gzip.decompress(sent) if answer.headers.get("Content-Encoding") == "gzip" else sent), len(sent)
 
 
 def measure_open(trace, cold):
@@ -98,22 +56,16 @@ def measure_open(trace, cold):
                 os.fsync(file.fileno())
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     times = [time.monotonic()]
-    process = subprocess.Popen([TUMIT, "view", "--no-open", trace], stderr=subprocess.PIPE, text=True)
-    try:
-        url = next(line.strip() for line in process.stderr if line.strip().startswith("http://"))
+    with viewer(trace) as page:
         times.append(time.monotonic())
-        summary = json.loads(request(url + "api/summary")[0])
+        summary = json.loads(page.request("api/summary")[0])
         style = "fill=900&theme=light"
-        rows = json.loads(request(f"{url}api/rows?{style}")[0])
+        rows = json.loads(page.request(f"api/rows?{style}")[0])
         times.append(time.monotonic())
         area = f"from=0&to={summary['duration']}&width=1384&top=0&bottom={min(rows['height'], 900 + 225)}&resolution=1"
-        size = request(f"{url}api/scene?{area}&{style}")[1]
+        size = page.request(f"api/scene?{area}&{style}")[1]
         times.append(time.monotonic())
-        ticks = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-        return [late - early for early, late in zip(times, times[1:])], sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"), size
-    finally:
-        process.kill()
-        process.wait()
+        return [late - early for early, late in zip(times, times[1:])], page.processor_time(), size
 
 
 def print_open(trace):
@@ -132,9 +84,15 @@ def print_line(name, seconds, processors, memory, note=""):
 
 
 def main():
-    if sys.argv[1] == "--again":
-        return print_open(sys.argv[2])
-    trace = sys.argv[1]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trace", help="a Pajé file; with --again, any trace with an index")
+    parser.add_argument("--again", action="store_true", help="measure only the first image of a trace that has an index")
+    arguments = parser.parse_args()
+    check_command()
+    trace = arguments.trace
+    if arguments.again:
+        print_open(trace)
+        return
     size = os.path.getsize(trace)
     print(f"{trace}: {size / 1e6:.0f} MB\n\n| | time | processor time | peak memory | |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
@@ -145,6 +103,9 @@ def main():
             "ViTE, SVG": (["vite", "-e", f"{folder}/vite.svg", trace], {"QT_QPA_PLATFORM": "offscreen"}),
         }
         for name, (command, environment) in others.items():
+            if shutil.which(command[0]) is None:
+                print(f"| {name} | `{command[0]}` is not installed | | |")
+                continue
             seconds, processors, memory, succeeded = measure(command, environment)
             print_line(name, seconds, processors, memory, "" if succeeded else "failed, or took too long |")
         seconds, processors, memory, _ = measure([*view, image])

@@ -66,6 +66,9 @@ def paje_app(path):
 
 
 def main():
+    if "--help" in sys.argv or "-h" in sys.argv:
+        print(__doc__.strip())
+        return
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     os.environ["DISPLAY"] = DISPLAY

@@ -1,6 +1,6 @@
 /* Reads, prints and copies runs of the case `types`:
  *   tool lines RUN           as `tumit dump --clock none`
- *   tool records RUN         stream by stream, without date and thread
+ *   tool records RUN         stream by stream, without timestamp and thread
  *   tool copy RUN FOLDER     record by record
  *   tool all FOLDER RUN...   everything, with runs that may be damaged */
 #include "types_read.h"
@@ -21,7 +21,7 @@ static void print(const struct types_record *record) {
 }
 
 static void lines(struct tumit1r_run *run) {
-    struct tumit1r_reader *reader = tumit1r_read_by_date(run);
+    struct tumit1r_reader *reader = tumit1r_read_by_timestamp(run);
     struct types_record record;
     while (types_next_record(reader, &record)) {
         if (record.kind != TUMIT1R_DROPPED) {

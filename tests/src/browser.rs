@@ -214,7 +214,7 @@ impl BrowserPage {
 
     /// Moves the pointer.
     pub fn point(&mut self, at: (f64, f64)) {
-        self.page.pointer(PointerAction::Move { held: false }, at);
+        self.page.pointer(PointerAction::Move { is_pressed: false }, at);
     }
 
     /// Presses and releases the primary button.
@@ -241,7 +241,7 @@ impl BrowserPage {
         for step in 1..=4 {
             let part = f64::from(step) / 4.0;
             let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-            self.page.pointer(PointerAction::Move { held: true }, at);
+            self.page.pointer(PointerAction::Move { is_pressed: true }, at);
         }
         self.page.pointer(PointerAction::Release, to);
     }

@@ -152,7 +152,7 @@ impl Drop for ViewProcess {
 
 /// The path of a screenshot for inspection.
 #[must_use]
-pub fn picture(name: &str) -> PathBuf {
+pub fn screenshot_path(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tmp");
     // The folder exists after the first call.
     let _ = std::fs::create_dir_all(&folder);
@@ -169,19 +169,19 @@ pub fn open(viewer: &ViewProcess) -> (BrowserPage, PageElement) {
     (browser, chart)
 }
 
-/// The interval in the page's interval field.
+/// The time range in the page's time range field.
 ///
 /// # Panics
-/// If the field contains no interval.
+/// If the field contains no time range.
 #[must_use]
-pub fn interval(browser: &mut BrowserPage) -> (String, String) {
+pub fn time_range(browser: &mut BrowserPage) -> (String, String) {
     let field = browser.find("textbox", Some("Visible time range"));
     let text = browser.text(&field);
     let (from, to) = text.split_once(" .. ").expect("the field has two timestamps");
     (from.to_owned(), to.to_owned())
 }
 
-/// A position in the diagram: at a share of the interval, in the row of a container.
+/// A position in the diagram: at a share of the time range, in the row of a container.
 #[must_use]
 pub fn spot(browser: &mut BrowserPage, chart: &PageElement, share: f64, row: &str) -> (f64, f64) {
     // The diagram does not move once the row does not move.
@@ -269,13 +269,13 @@ pub fn of_legend(browser: &mut BrowserPage, name: &str, item: &str) {
     press(browser, "menuitem", item);
 }
 
-/// Types an interval and shows it.
-pub fn show(browser: &mut BrowserPage, interval: &str) {
+/// Types a time range and shows it.
+pub fn show(browser: &mut BrowserPage, time_range: &str) {
     browser.key("g");
-    browser.wait("document.activeElement.id === 'interval-field'");
-    browser.type_text(interval);
+    browser.wait("document.activeElement.id === 'time-range-field'");
+    browser.type_text(time_range);
     browser.key("Enter");
-    browser.wait("document.activeElement.id !== 'interval-field'");
+    browser.wait("document.activeElement.id !== 'time-range-field'");
     browser.wait(SETTLED);
 }
 

@@ -13,7 +13,7 @@ use syn::{Ident, LitStr, Token, Visibility, bracketed};
 use tumit::codegen::{CodegenOptions, rust};
 use tumit::{Loader, SpecLoadError};
 
-use crate::report;
+use crate::compiler_error;
 
 /// `[pub | pub(crate)] "PATH" [, off = [LEVEL, …]] [, mod = NAME]`
 pub(crate) struct EventsInput {
@@ -81,7 +81,7 @@ pub(crate) fn expand(input: &EventsInput) -> syn::Result<TokenStream> {
     let mut files = PackageFiles { package, loaded: Vec::new() };
     let (spec, diagnostics) = tumit::compile(&input.path.value(), &mut files);
     let Some(spec) = spec.filter(|_| !diagnostics.has_errors()) else {
-        return Err(report::error(&input.path, &diagnostics));
+        return Err(compiler_error::error(&input.path, &diagnostics));
     };
     let unknown = input.off.iter().find(|off| !spec.levels.iter().any(|level| **off == level.name));
     let mut options = CodegenOptions::default();

@@ -3,9 +3,9 @@
 
 #![forbid(unsafe_code)]
 
+mod compiler_error;
 mod events;
 mod records;
-mod report;
 mod traced;
 
 use proc_macro::TokenStream;

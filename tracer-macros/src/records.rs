@@ -6,10 +6,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Visibility};
-use tumit::codegen::rust::{self, reader};
+use tumit::codegen::rust::{self, reader_backend};
 
+use crate::compiler_error;
 use crate::events::{PackageFiles, include_bytes_path, with_spec_location};
-use crate::report;
 
 /// `[pub | pub(crate)] "PATH"`
 pub(crate) struct RecordsInput {
@@ -35,14 +35,14 @@ pub(crate) fn expand(input: &RecordsInput) -> syn::Result<TokenStream> {
     let mut files = PackageFiles { package, loaded: Vec::new() };
     let (spec, diagnostics) = tumit::compile(&input.path.value(), &mut files);
     let Some(spec) = spec.filter(|_| !diagnostics.has_errors()) else {
-        return Err(report::error(&input.path, &diagnostics));
+        return Err(compiler_error::error(&input.path, &diagnostics));
     };
     let visibility = match &input.visibility {
         Visibility::Inherited => quote!(pub(crate)),
         explicit => quote!(#explicit),
     };
     let watched: Vec<TokenStream> = files.loaded.iter().map(|path| include_bytes_path(path)).collect();
-    let tokens = reader::tokens(&spec, &rust::CodeContext { visibility, watched: &watched });
+    let tokens = reader_backend::tokens(&spec, &rust::CodeContext { visibility, watched: &watched });
     let tokens = tokens.map_err(|unsupported| syn::Error::new(input.path.span(), unsupported.reason))?;
     Ok(with_spec_location(tokens, input.path.span()))
 }

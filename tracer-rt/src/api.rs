@@ -1,7 +1,7 @@
 //! The calls of programs and of generated code.
 
 pub(crate) mod intern;
-pub(crate) mod levels;
+pub(crate) mod level_switches;
 pub mod private;
 pub(crate) mod span;
 pub(crate) mod stats;

@@ -44,11 +44,11 @@
 //! messages are the same.
 
 mod exchange;
-mod group;
-mod link;
+mod process_group;
+mod sync_link;
 
-pub use group::SyncGroup;
-pub use link::{DuplexStream, MESSAGE_BYTES, StreamLinks, SyncLink};
+pub use process_group::SyncGroup;
+pub use sync_link::{DuplexStream, MESSAGE_BYTES, StreamLinks, SyncLink};
 
 use std::io;
 

@@ -9,7 +9,7 @@ use crate::live_file::SlotLocation;
 use crate::process::start_dir;
 
 /// Maximum number of exchanges with a peer in a burst, because a burst is one block.
-pub(crate) const MOST_EXCHANGES: u32 = 1000;
+pub(crate) const MAX_EXCHANGES: u32 = 1000;
 
 /// Options of [`crate::start`].
 /// Each one has a default. If the description names an environment variable, the variable comes
@@ -80,7 +80,7 @@ impl RecorderConfig {
                 "TUMIT_POLICY: `{entry}` is not valid: write LEVEL=block, LEVEL=drop or LEVEL=overwrite, separated by commas"
             ));
         });
-        let sync_exchanges = number_of("TUMIT_SYNC_EXCHANGES", "0 to 1000").map(|number| number.min(MOST_EXCHANGES));
+        let sync_exchanges = number_of("TUMIT_SYNC_EXCHANGES", "0 to 1000").map(|number| number.min(MAX_EXCHANGES));
         let sync_interval = number_of("TUMIT_SYNC_SECONDS", "60").map(|seconds| Duration::from_secs(seconds.into()));
         Self { folder, memory_bytes, buffers, live_folder, policies, clock_domain: None, sync_exchanges, sync_interval }
     }

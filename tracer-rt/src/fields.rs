@@ -144,26 +144,26 @@ macro_rules! tuples {
             }
 
             #[expect(non_snake_case, reason = "type names bind values")]
-            fn bytes_at_most(&self, most: usize) -> usize {
+            fn bytes_at_most(&self, max_bytes: usize) -> usize {
                 let ($($field,)*) = self;
-                0 $(+ $field.bytes_at_most(most))*
+                0 $(+ $field.bytes_at_most(max_bytes))*
             }
 
             #[expect(non_snake_case, reason = "type names bind values")]
-            fn bytes_cut(&self, most: usize) -> usize {
+            fn bytes_cut(&self, max_bytes: usize) -> usize {
                 let ($($field,)*) = self;
-                0 $(+ $field.bytes_cut(most))*
+                0 $(+ $field.bytes_cut(max_bytes))*
             }
 
             #[expect(non_snake_case, reason = "type names bind values")]
-            unsafe fn store_cut(self, at: *mut u8, most: usize) {
+            unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
                 let ($($field,)*) = self;
                 let mut next = at;
                 $(
                     let here = next;
-                    next = next.wrapping_add($field.bytes_cut(most));
+                    next = next.wrapping_add($field.bytes_cut(max_bytes));
                     // SAFETY: the fields' sizes add up to `bytes_cut(most)`.
-                    unsafe { $field.store_cut(here, most) };
+                    unsafe { $field.store_cut(here, max_bytes) };
                 )*
                 let _ = next;
             }

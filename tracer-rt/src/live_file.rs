@@ -177,10 +177,10 @@ fn map_shared(file: &File, bytes: usize, at: Option<&MappedRegion>) -> io::Resul
 
 fn map(bytes: usize, at: Option<&MappedRegion>, flags: libc::c_int, file: libc::c_int) -> io::Result<*mut u8> {
     let at = at.filter(|region| region.bytes == bytes);
-    let (place, fixed) = at.map_or((std::ptr::null_mut(), 0), |region| (region.base, libc::MAP_FIXED));
+    let (address, fixed) = at.map_or((std::ptr::null_mut(), 0), |region| (region.base, libc::MAP_FIXED));
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: the system chooses a free address range, or the range is a region of the recorder.
-    let base = unsafe { libc::mmap(place.cast(), bytes, protection, flags | fixed, file, 0) };
+    let base = unsafe { libc::mmap(address.cast(), bytes, protection, flags | fixed, file, 0) };
     if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base.cast()) }
 }
 
@@ -209,8 +209,8 @@ pub(crate) fn within_limit(bytes: u64) -> io::Result<()> {
 
 /// The folder of the live file: the run folder, or `/dev/shm` if the run folder is remote.
 pub(crate) fn folder_for(run: &Path) -> &Path {
-    let near = Path::new("/dev/shm");
-    if is_remote(run) && near.is_dir() { near } else { run }
+    let memory_folder = Path::new("/dev/shm");
+    if is_remote(run) && memory_folder.is_dir() { memory_folder } else { run }
 }
 
 /// Whether a folder is on a network file system or a file system served by a program (FUSE).
@@ -274,8 +274,8 @@ impl LiveLogState {
         }
         let at = base.wrapping_add(LIVE_HEAD_BYTES + log.used);
         let mut start = [0; LOG_ENTRY_BYTES];
-        for (place, word) in [(0, kind as u32), (4, stream), (8, entries), (12, payload.len() as u32)] {
-            start[place..place + 4].copy_from_slice(&word.to_le_bytes());
+        for (offset, word) in [(0, kind as u32), (4, stream), (8, entries), (12, payload.len() as u32)] {
+            start[offset..offset + 4].copy_from_slice(&word.to_le_bytes());
         }
         // SAFETY: the log has room for the entry, and no reader reads it yet.
         unsafe { at.cast::<[u8; LOG_ENTRY_BYTES]>().write_unaligned(start) };
@@ -372,10 +372,10 @@ pub(crate) fn request() -> Option<(u32, String)> {
     let bytes = half(base, head::REQUEST_LENGTH).load(Ordering::Relaxed) as usize;
     let mut text = vec![0; bytes.min(REQUEST_BYTES)];
     for (at, byte) in text.iter_mut().enumerate() {
-        let place = base.wrapping_add(head::REQUEST_TEXT + at);
+        let address = base.wrapping_add(head::REQUEST_TEXT + at);
         // SAFETY: within the mapped head. If another process writes at the same time, it changes
         // the number again.
-        *byte = unsafe { place.read_volatile() };
+        *byte = unsafe { address.read_volatile() };
     }
     Some((number, String::from_utf8_lossy(&text).into_owned()))
 }

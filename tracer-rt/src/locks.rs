@@ -177,11 +177,11 @@ impl<T> RecorderLock<T> {
     /// # Safety
     /// The process must have one thread, and this thread must not hold the lock.
     pub(crate) unsafe fn revive(&self) {
-        let place = self.mutex.get();
+        let pointer = self.mutex.get();
         // SAFETY: the caller guarantees it. The old mutex is not dropped.
-        let value = unsafe { place.read() }.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let value = unsafe { pointer.read() }.into_inner().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: as above.
-        unsafe { place.write(Mutex::new(value)) };
+        unsafe { pointer.write(Mutex::new(value)) };
     }
 
     /// Lets waiting threads take the lock first.

@@ -1,7 +1,7 @@
 //! Facts about this process at the start of its file.
 
 mod identity;
-pub(crate) mod launch;
+pub(crate) mod launch_id;
 pub(crate) mod start_dir;
 
 use identity::text_of;
@@ -44,13 +44,13 @@ pub(crate) struct ProcessName {
 
 /// A new process id for file names. The folder contains no file with this name yet.
 pub(crate) fn new_name(folder: &Path) -> ProcessName {
-    const MOST_TRIES: u32 = 64;
+    const MAX_TRIES: u32 = 64;
     let mut tries = 0;
     loop {
         let id = new_id();
         let file_name = file_name(&id);
         tries += 1;
-        if tries >= MOST_TRIES || !folder.join(&file_name).exists() {
+        if tries >= MAX_TRIES || !folder.join(&file_name).exists() {
             return ProcessName { id, file_name };
         }
     }
@@ -87,7 +87,7 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, clock_domain: &str)
     if let Some(job) = job() {
         append_tag(&mut out, tag::JOB, job.as_bytes());
     }
-    append_tag(&mut out, tag::LAUNCH, launch::id().as_bytes());
+    append_tag(&mut out, tag::LAUNCH, launch_id::id().as_bytes());
     out
 }
 

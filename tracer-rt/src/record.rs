@@ -18,9 +18,9 @@ use crate::fields::{Fields, TruncatedFields};
 use crate::live_file;
 use crate::self_trace;
 use crate::signal::handler_detection;
-use crate::slots::write::{TRUNCATED, write};
+use crate::slots::record_bytes::{TRUNCATED, write};
 use crate::slots::{DROP_REPORT_BYTES, used_bytes};
-use crate::slow_path::{FollowUp, RecordSpace, attach, drops, signal_stream};
+use crate::slow_path::{FollowUp, RecordSpace, attach, drop_counts, signal_stream};
 
 /// Writes a record.
 /// Never fails: a record without space is dropped and counted. The bits above the low 16 bits of
@@ -86,7 +86,7 @@ fn record_nested<F: Fields>(cursor: &ThreadCursor, id: u32, bytes: usize, fields
         return;
     }
     if cursor.nested.load(Ordering::Relaxed) {
-        return drops::count_nested_drop(cursor, bytes);
+        return drop_counts::count_nested_drop(cursor, bytes);
     }
     cursor.nested.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
@@ -120,7 +120,7 @@ fn fill<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32, fields: F)
     let whole = fields.bytes();
     let Some(cut) = TruncatedFields::new(fields, limit - DROP_REPORT_BYTES - RECORD_HEAD_BYTES) else {
         let class = if matches!(room.after, FollowUp::Handler) { NESTED } else { class_of(id) };
-        return drops::count_uncut_drop(cursor, class, RECORD_HEAD_BYTES + whole, room.now);
+        return drop_counts::count_uncut_drop(cursor, class, RECORD_HEAD_BYTES + whole, room.now);
     };
     let mark = DroppedRecords::of_truncated((whole - cut.bytes()) as u64, room.now).encode();
     // Both are published together, so that no block ends between them. The record has the timestamp

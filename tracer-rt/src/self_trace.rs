@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use crate::fields::Choice;
 use crate::levels::level_table::Level;
 use crate::slots::pool::slot_bytes;
-use crate::slots::write::write;
+use crate::slots::record_bytes::write;
 use crate::slots::{SlotHeader, room_bytes, used_bytes};
 
 tracer_macros::events!("std:tracer");
@@ -23,12 +23,12 @@ const WAIT_END: u32 = 3;
 
 /// Adds the wait of the thread after a record in its slot: the cause, and its end `until`.
 pub(crate) fn record_wait(slot: *const SlotHeader, now: u64, why: Cause, until: u64) {
-    const MOST_BYTES: usize = 64;
+    const MAX_SELF_RECORD_BYTES: usize = 64;
     let Some(base) = LEVEL.known_base() else { return };
     // SAFETY: the pointer is to a slot of the pool that the thread owns.
     let head = unsafe { &*slot };
     let fits = |slot: *const SlotHeader| {
-        used_bytes(head.state.load(Ordering::Relaxed)) + MOST_BYTES <= room_bytes(slot_bytes(slot))
+        used_bytes(head.state.load(Ordering::Relaxed)) + MAX_SELF_RECORD_BYTES <= room_bytes(slot_bytes(slot))
     };
     if fits(slot) {
         let state = head.state.load(Ordering::Relaxed);

@@ -4,9 +4,9 @@
 //! This word is the write position of the owning thread, and it publishes the records to readers.
 
 pub(crate) mod pool;
+pub(crate) mod record_bytes;
 mod sizes;
 mod slot;
-pub(crate) mod write;
 
 pub(crate) use sizes::{DROP_REPORT_BYTES, HEAD_BYTES, MAX_RECORD_BYTES, SLOT_BYTES, room_bytes};
 

@@ -2,7 +2,7 @@
 //! interrupted the recorder.
 
 pub(crate) mod attach;
-pub(crate) mod drops;
+pub(crate) mod drop_counts;
 mod record_space;
 pub(crate) mod signal_stream;
 

@@ -5,6 +5,6 @@ pub(crate) mod flight_recorder;
 mod kept_slots;
 mod recorder_state;
 pub(crate) mod stream_entry;
-mod streams;
+mod stream_lifecycle;
 
 pub(crate) use recorder_state::{RecorderState, STATE, SYNC_EXCHANGES, SYNC_INTERVAL, SessionPhase};

@@ -5,14 +5,14 @@
 
 mod process_exits {
     mod overwriting;
-    pub(crate) mod place;
+    pub(crate) mod program_folder;
     pub(crate) mod programs;
 }
 
 use std::process::Output;
 use std::time::Duration;
 
-use process_exits::place::{MANY, ProgramFolder, fails, kill_at_random, random};
+use process_exits::program_folder::{MANY, ProgramFolder, fails, kill_at_random, random};
 use tumit_test_support::raw_run::{RawRunRecord, read_processes};
 
 #[test]
@@ -27,8 +27,8 @@ fn child() {
 /// slow.
 const PATIENT: (&str, &str) = ("TUMIT_POLICY", "all=block");
 
-fn all_records_are_complete(place: &ProgramFolder) {
-    let left = place.read_complete_run();
+fn all_records_are_complete(folder: &ProgramFolder) {
+    let left = folder.read_complete_run();
     assert!(!left.ended && left.buffers == 1 && left.live_dropped == Some(0), "{left:?}");
 }
 
@@ -52,9 +52,9 @@ fn kills_among_drops_add_up() {
 
 fn check_drops(settings: &[(&'static str, &str)]) {
     let settings = [&[("TUMIT_MEMORY", "256K")], settings].concat();
-    kill_at_random("flood for ever", 6, &settings, MANY, |place| {
-        let left = place.left().pop().unwrap();
-        let calls: u64 = place.witnessed().iter().sum();
+    kill_at_random("flood for ever", 6, &settings, MANY, |folder| {
+        let left = folder.left().pop().unwrap();
+        let calls: u64 = folder.witnessed().iter().sum();
         let (recorded, dropped) = (left.records().len() as u64, left.live_dropped.unwrap());
         assert!(dropped > 0, "four slots for three threads that do nothing but record");
         assert!((calls..=calls + 3).contains(&(recorded + dropped)), "{recorded} + {dropped} of {calls}");
@@ -64,15 +64,15 @@ fn check_drops(settings: &[(&'static str, &str)]) {
 #[test]
 fn every_process_exit_keeps_all_records() {
     for how in ["exit", "_exit", "quick_exit", "panic", "abort", "SIGSEGV", "SIGTERM", "SIGKILL", "exec"] {
-        let place = ProgramFolder::new().with(PATIENT.0, PATIENT.1);
-        let output = place.output(how);
-        let left = place.left().pop().unwrap();
+        let folder = ProgramFolder::new().with(PATIENT.0, PATIENT.1);
+        let output = folder.output(how);
+        let left = folder.left().pop().unwrap();
         // After the start of `exit` the other threads may continue for a moment. Their records
         // after that are counted, not kept.
         let clean = ["exit", "panic"].contains(&how);
         assert_eq!(left.ended, clean, "{how}: {output:?}");
         let threads = left.ticks();
-        for (thread, calls) in place.witnessed().into_iter().enumerate() {
+        for (thread, calls) in folder.witnessed().into_iter().enumerate() {
             let ticks = &threads[thread];
             let gap = ticks.iter().zip(0..).find(|(number, expected)| **number != *expected);
             assert_eq!(gap, None, "{how}, thread {thread}, {} ticks", ticks.len());
@@ -89,11 +89,11 @@ fn every_process_exit_keeps_all_records() {
 #[test]
 fn threads_that_record_after_the_end_do_not_prevent_a_clean_end() {
     if cfg!(debug_assertions) {
-        let place = ProgramFolder::new().with(PATIENT.0, PATIENT.1).with("TUMIT_FAULT", "the end is slow");
-        let output = place.output("exit");
-        let left = place.left().pop().unwrap();
+        let folder = ProgramFolder::new().with(PATIENT.0, PATIENT.1).with("TUMIT_FAULT", "the end is slow");
+        let output = folder.output("exit");
+        let left = folder.left().pop().unwrap();
         assert!(left.ended && left.end_dropped > 0, "{output:?}");
-        let calls: u64 = place.witnessed().iter().sum();
+        let calls: u64 = folder.witnessed().iter().sum();
         let recorded = left.blocks_of_records();
         assert!(recorded + left.end_dropped <= calls + 2, "{recorded} + {} of {calls}", left.end_dropped);
         for (thread, ticks) in left.ticks().iter().enumerate() {
@@ -105,30 +105,30 @@ fn threads_that_record_after_the_end_do_not_prevent_a_clean_end() {
 
 #[test]
 fn a_clean_end_removes_the_live_file() {
-    let place = ProgramFolder::new();
-    assert!(place.output("return").status.success());
-    let left = place.read_complete_run();
+    let folder = ProgramFolder::new();
+    assert!(folder.output("return").status.success());
+    let left = folder.read_complete_run();
     assert!(left.ended && left.buffers == 1);
-    assert_eq!(std::fs::read_dir(place.run()).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(folder.run()).unwrap().count(), 1);
 }
 
 #[test]
 fn names_are_stored_before_their_records() {
     // The log of names has 64 KiB here, and the names need 200 KB.
-    let place = ProgramFolder::new().with("TUMIT_MEMORY", "256K");
-    place.output("names");
-    let left = place.left().pop().unwrap();
+    let folder = ProgramFolder::new().with("TUMIT_MEMORY", "256K");
+    folder.output("names");
+    let left = folder.left().pop().unwrap();
     let expected: Vec<_> = (0..2_000).map(|n| RawRunRecord::Text(format!("name {n} {}", "x".repeat(100)))).collect();
     assert_eq!(left.records(), expected);
-    assert_eq!(place.witnessed()[0], 2_000);
+    assert_eq!(folder.witnessed()[0], 2_000);
     assert!(!left.ended);
 }
 
 #[test]
 fn forked_processes_have_live_files_of_their_own() {
-    let place = ProgramFolder::new();
-    place.output("fork");
-    let all = place.left();
+    let folder = ProgramFolder::new();
+    folder.output("fork");
+    let all = folder.left();
     assert_eq!(all.len(), 3);
     let mut parent = all.iter().find(|left| left.parent.is_none()).unwrap();
     for generation in 0..3 {
@@ -143,30 +143,30 @@ fn forked_processes_have_live_files_of_their_own() {
 
 #[test]
 fn a_removed_folder_is_created_again() {
-    let place = ProgramFolder::new();
-    let output = place.output("folder");
+    let folder = ProgramFolder::new();
+    let output = folder.output("folder");
     assert!(output.status.success());
-    assert!(place.read_complete_run().ended);
+    assert!(folder.read_complete_run().ended);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(errors.contains("tumit: ") && errors.contains("was removed"), "{errors}");
 }
 
 #[test]
 fn buffers_are_in_the_requested_memory() {
-    let place = ProgramFolder::new().with("TUMIT_BUFFERS", "private");
-    assert!(place.output("return").status.success());
-    assert_eq!(place.read_complete_run().buffers, 0);
+    let folder = ProgramFolder::new().with("TUMIT_BUFFERS", "private");
+    assert!(folder.output("return").status.success());
+    assert_eq!(folder.read_complete_run().buffers, 0);
     // In another folder: the process block contains its path.
     let live_folder = tempfile::tempdir().unwrap();
-    let place = ProgramFolder::new().with("TUMIT_LIVE", live_folder.path().to_str().unwrap());
-    place.output("SIGKILL");
-    let left = read_processes(&place.run(), live_folder.path()).pop().unwrap();
+    let folder = ProgramFolder::new().with("TUMIT_LIVE", live_folder.path().to_str().unwrap());
+    folder.output("SIGKILL");
+    let left = read_processes(&folder.run(), live_folder.path()).pop().unwrap();
     assert!(left.ticks()[0].len() as u64 == 10_000 && left.live_blocks > 0);
-    assert_eq!(std::fs::read_dir(place.run()).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(folder.run()).unwrap().count(), 1);
     // The folder does not exist: recording continues, and the file reports it.
-    let place = ProgramFolder::new().with("TUMIT_LIVE", "/proc/nowhere");
-    assert!(place.output("return").status.success());
-    assert_eq!(place.read_complete_run().buffers, 2);
+    let folder = ProgramFolder::new().with("TUMIT_LIVE", "/proc/nowhere");
+    assert!(folder.output("return").status.success());
+    assert_eq!(folder.read_complete_run().buffers, 2);
 }
 
 /// The output of the program "full": written, dropped, kept.
@@ -184,24 +184,24 @@ fn counts(output: &Output) -> [u64; 3] {
 fn a_full_disk_loses_nothing_silently() {
     // Space for the live file and for a part of the other file. The remaining records stay in the
     // live file.
-    let place = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4700k");
-    let output = place.output("on a small disk");
+    let folder = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4700k");
+    let output = folder.output("on a small disk");
     let [written, dropped, kept] = counts(&output);
     assert!(written > 0 && kept > 0 && dropped == 0 && written + kept == 100_000, "{written} {dropped} {kept}");
-    let left = place.read_complete_run();
+    let left = folder.read_complete_run();
     assert!(!left.ended && left.buffers == 1 && left.live_blocks > 0);
     // No space for the live file, but enough for the other file.
-    let place = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4m");
-    assert_eq!(counts(&place.output("on a small disk")), [100_000, 0, 0]);
-    let left = place.read_complete_run();
+    let folder = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4m");
+    assert_eq!(counts(&folder.output("on a small disk")), [100_000, 0, 0]);
+    let left = folder.read_complete_run();
     assert!(left.ended && left.buffers == 2);
     // Nearly no space: all records that do not fit are counted.
     for (program, setting) in [("on a small disk", "size=200k"), ("limited", "")] {
-        let place = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", setting);
-        let output = place.output(program);
+        let folder = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", setting);
+        let output = folder.output(program);
         let [written, dropped, kept] = counts(&output);
         assert!(written > 0 && dropped > 0 && kept == 0 && written + dropped == 100_000, "{written} {dropped} {kept}");
-        let left = place.left().pop().unwrap();
+        let left = folder.left().pop().unwrap();
         assert_eq!((left.blocks_of_records(), left.buffers), (written, 2));
         // One message when it happens, and one with the number of records at the end.
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -220,24 +220,24 @@ fn full_disks(times: u32, fault: &'static str) {
         // Less than the live file needs, or enough for it and a part of the other file.
         let live = random(&mut seed) % 2 * (memory + 400);
         let kilobytes = live + 8 + random(&mut seed) % 700;
-        let place = ProgramFolder::new().with("TUMIT_MEMORY", format!("{memory}K")).with("TUMIT_FAULT", fault);
-        let place = place.with("TUMIT_POLICY", ["all=drop", "all=overwrite"][random(&mut seed) as usize % 2]);
-        let (program, place) = match random(&mut seed) % 5 {
-            0 => ("on a small disk", place.with("TUMIT_DISK", format!("size={kilobytes}k"))),
-            _ => ("limited", place.with("TUMIT_LIMIT", (kilobytes << 10).to_string())),
+        let folder = ProgramFolder::new().with("TUMIT_MEMORY", format!("{memory}K")).with("TUMIT_FAULT", fault);
+        let folder = folder.with("TUMIT_POLICY", ["all=drop", "all=overwrite"][random(&mut seed) as usize % 2]);
+        let (program, folder) = match random(&mut seed) % 5 {
+            0 => ("on a small disk", folder.with("TUMIT_DISK", format!("size={kilobytes}k"))),
+            _ => ("limited", folder.with("TUMIT_LIMIT", (kilobytes << 10).to_string())),
         };
-        let output = place.output(program);
+        let output = folder.output(program);
         let [written, dropped, kept] = counts(&output);
         assert_eq!(written + dropped + kept, 100_000, "{output:?}");
-        adds_up(&place, [written, dropped, kept], &output);
+        adds_up(&folder, [written, dropped, kept], &output);
     }
 }
 
 /// Checks that the records in a run and the missing records that it reports are those that the
 /// program printed.
-fn adds_up(place: &ProgramFolder, [written, dropped, kept]: [u64; 3], output: &Output) {
+fn adds_up(folder: &ProgramFolder, [written, dropped, kept]: [u64; 3], output: &Output) {
     // A disk may be too small for any file.
-    let Some(left) = place.left().pop() else { return assert_eq!(written + kept, 0, "{output:?}") };
+    let Some(left) = folder.left().pop() else { return assert_eq!(written + kept, 0, "{output:?}") };
     assert_eq!(left.blocks_of_records(), written + kept, "{dropped} dropped: {output:?}");
     let reported = if left.ended { Some(left.end_dropped) } else { left.live_dropped };
     assert_eq!(reported, Some(dropped), "reported in the run: {output:?}");
@@ -247,17 +247,17 @@ fn adds_up(place: &ProgramFolder, [written, dropped, kept]: [u64; 3], output: &O
 fn full_to_the_last_block(times: u64, fault: &'static str) {
     for at in 0..times {
         let kilobytes = 40 + at * 4 % 256;
-        let place = ProgramFolder::new()
+        let folder = ProgramFolder::new()
             .with("TUMIT_MEMORY", "128K")
             .with("TUMIT_FAULT", fault)
             .with("TUMIT_BUFFERS", "private");
-        let place = place.with("TUMIT_DISK", format!("size={kilobytes}k"));
-        let output = place.output("on a small disk");
+        let folder = folder.with("TUMIT_DISK", format!("size={kilobytes}k"));
+        let output = folder.output("on a small disk");
         let counts = counts(&output);
         // On the smallest disks it is random whether anything is written: a block that is not
         // packed may not fit.
         assert!(counts[1] > 0, "{counts:?}");
-        adds_up(&place, counts, &output);
+        adds_up(&folder, counts, &output);
     }
 }
 
@@ -273,12 +273,12 @@ fn the_end_of_a_file_has_reserved_space() {
 #[test]
 fn a_writer_thread_after_the_end_takes_no_records() {
     let with = |fault: &str| {
-        let place =
+        let folder =
             ProgramFolder::new().with("TUMIT_MEMORY", "2M").with("TUMIT_DISK", "size=2962k").with("TUMIT_FAULT", fault);
-        let output = place.output("on a small disk");
+        let output = folder.output("on a small disk");
         let counts = counts(&output);
         assert!(counts[2] > 0, "{output:?}");
-        adds_up(&place, counts, &output);
+        adds_up(&folder, counts, &output);
     };
     if cfg!(debug_assertions) {
         with("writer thread is held");
@@ -313,9 +313,9 @@ fn injected_faults_are_detected() {
     let discarded = [PATIENT, ("TUMIT_FAULT", "full slots are discarded")];
     // The first few kills detect it. The number of kills is random.
     assert!(fails(|| kill_at_random("for ever", 500, &discarded, 0, all_records_are_complete)));
-    let place = with_fault("names are not logged");
-    place.output("names");
-    assert!(fails(move || drop(place.left().pop().unwrap().records())));
+    let folder = with_fault("names are not logged");
+    folder.output("names");
+    assert!(fails(move || drop(folder.left().pop().unwrap().records())));
     assert!(fails(|| check_drops(&[("TUMIT_FAULT", "drops are not counted")])));
     let early = [PATIENT, ("TUMIT_FAULT", "flush is noted before the write")];
     assert!(fails(|| kill_at_random("flush slowly for ever", 500, &early, 0, all_records_are_complete)));
@@ -330,13 +330,13 @@ fn check_policies(fault: &str) {
 
 /// Returns how many records were dropped.
 fn check_policies_once(fault: &str) -> u64 {
-    let place = ProgramFolder::new().with("TUMIT_MEMORY", "128K").with("TUMIT_LEVELS", "APP=on,XYZ=on");
-    let place = place.with("TUMIT_POLICY", "all=block,process_exits.APP=drop,COM=sleep").with("TUMIT_FAULT", fault);
-    let output = place.output("flood");
+    let folder = ProgramFolder::new().with("TUMIT_MEMORY", "128K").with("TUMIT_LEVELS", "APP=on,XYZ=on");
+    let folder = folder.with("TUMIT_POLICY", "all=block,process_exits.APP=drop,COM=sleep").with("TUMIT_FAULT", fault);
+    let output = folder.output("flood");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(errors.contains("`COM=sleep` is not valid"), "{errors}");
     assert_eq!(errors.matches("no spec that this program uses has a level `XYZ`").count(), 1, "{errors}");
-    let left = place.read_complete_run();
+    let left = folder.read_complete_run();
     assert!(left.ended);
     let details = left.records().iter().filter(|record| matches!(record, RawRunRecord::Detail(_))).count() as u64;
     assert_eq!(details + left.end_dropped, 600_000);
@@ -354,10 +354,10 @@ fn a_level_may_wait_for_a_slot() {
 #[test]
 fn short_lived_threads_take_no_memory() {
     // Two megabytes are 32 slots.
-    let place = ProgramFolder::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=block");
-    let output = place.output("short-lived threads");
+    let folder = ProgramFolder::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=block");
+    let output = folder.output("short-lived threads");
     assert!(output.status.success(), "{output:?}");
-    let left = place.left().pop().unwrap();
+    let left = folder.left().pop().unwrap();
     let mut numbers = left.ticks().swap_remove(0);
     numbers.sort_unstable();
     assert_eq!(numbers, (0..4_000).collect::<Vec<_>>());
@@ -369,10 +369,10 @@ fn threads_share_slots_when_there_are_many() {
     for kill in [true, false] {
         // 160 slots: half of them for the first 81 threads, and a fifteenth of a slot for each of
         // the other threads.
-        let place = ProgramFolder::new().with("TUMIT_MEMORY", "10M").with(PATIENT.0, PATIENT.1);
-        let place = if kill { place.with("TUMIT_KILL", "1") } else { place };
-        let output = place.output("many threads");
-        let left = place.left().pop().unwrap();
+        let folder = ProgramFolder::new().with("TUMIT_MEMORY", "10M").with(PATIENT.0, PATIENT.1);
+        let folder = if kill { folder.with("TUMIT_KILL", "1") } else { folder };
+        let output = folder.output("many threads");
+        let left = folder.left().pop().unwrap();
         let mut numbers = left.ticks().swap_remove(0);
         numbers.sort_unstable();
         assert!(numbers.into_iter().eq(0..20_000), "kill {kill}: {output:?}");
@@ -385,17 +385,17 @@ fn threads_share_slots_when_there_are_many() {
 
 #[test]
 fn self_tracing_records_the_work_of_the_recorder() {
-    let place = ProgramFolder::new();
-    let output = place.output("stats");
+    let folder = ProgramFolder::new();
+    let output = folder.output("stats");
     assert!(output.status.success(), "{output:?}");
-    place.read_complete_run();
+    folder.read_complete_run();
 }
 
 #[test]
 fn recording_is_paused() {
-    let place = ProgramFolder::new();
-    assert!(place.output("paused").status.success());
-    let left = place.read_complete_run();
+    let folder = ProgramFolder::new();
+    assert!(folder.output("paused").status.success());
+    let left = folder.read_complete_run();
     let records = left.records();
     assert_eq!(records.len(), 21);
     assert_eq!(records[10], RawRunRecord::Detail(2));
@@ -404,12 +404,12 @@ fn recording_is_paused() {
 #[test]
 fn levels_are_switched_from_outside() {
     use std::os::unix::fs::FileExt;
-    let place = ProgramFolder::new();
-    let mut child = place.start("idle");
+    let folder = ProgramFolder::new();
+    let mut child = folder.start("idle");
     let live = loop {
-        let mut files = std::fs::read_dir(place.run()).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let mut files = std::fs::read_dir(folder.run()).into_iter().flatten().map(|entry| entry.unwrap().path());
         match files.find(|path| path.extension().is_some_and(|extension| extension == "live")) {
-            Some(path) if place.witnessed()[0] == 10 => break path,
+            Some(path) if folder.witnessed()[0] == 10 => break path,
             _ => std::thread::sleep(Duration::from_millis(1)),
         }
     };
@@ -429,12 +429,12 @@ fn levels_are_switched_from_outside() {
     assert_eq!(request(2, "app is on"), 1);
     assert_eq!(request(3, "process_exits.APP=on, com=off"), 0);
     // Ten more calls that began after the answer.
-    let until = place.witnessed()[1] + 11;
-    while place.witnessed()[1] < until {
+    let until = folder.witnessed()[1] + 11;
+    while folder.witnessed()[1] < until {
         std::thread::sleep(Duration::from_millis(1));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let records = place.left().pop().unwrap().records();
+    let records = folder.left().pop().unwrap().records();
     assert!(records.len() > 10 && records[10..].iter().all(|record| *record == RawRunRecord::Detail(1)), "{records:?}");
 }

@@ -132,14 +132,14 @@ fn launches_have_ids() {
 #[test]
 fn programs_of_one_step_share_a_folder_unless_a_shell_is_all_of_it() {
     for (tasks, folders) in [("2", 1), ("1", 2)] {
-        let place = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         for rank in ["0", "1"] {
             let step = [("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "0"), ("SLURM_PROCID", rank), ("SLURM_NTASKS", tasks)];
             let mut command = child_of("types", &step);
-            let output = command.current_dir(place.path()).env_remove("TUMIT_TRACE").output().unwrap();
+            let output = command.current_dir(folder.path()).env_remove("TUMIT_TRACE").output().unwrap();
             assert!(output.status.success(), "{output:?}");
         }
-        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), folders, "{tasks} tasks");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), folders, "{tasks} tasks");
     }
 }
 
@@ -221,12 +221,15 @@ fn drops_are_counted_exactly() {
 fn overlong_records_are_truncated_and_marked() {
     let file = run("oversize");
     let stream = file.streams.values().next().unwrap();
-    let most = most_in(1 << 16);
+    let max_bytes = most_in(1 << 16);
     let data = |at: usize| stream.records[at].get("data");
     assert_eq!(stream.records.len(), 5);
-    assert_eq!((data(1), data(2)), (&DecodedValue::Bytes(vec![1; most]), &DecodedValue::Bytes(vec![1; most])));
+    assert_eq!(
+        (data(1), data(2)),
+        (&DecodedValue::Bytes(vec![1; max_bytes]), &DecodedValue::Bytes(vec![1; max_bytes]))
+    );
     assert_eq!(data(3), &DecodedValue::Bytes(vec![7; 60_000]));
-    assert_eq!(stream.marks, [(1, 65_500 - most as u64), (2, 100_000 - most as u64)]);
+    assert_eq!(stream.marks, [(1, 65_500 - max_bytes as u64), (2, 100_000 - max_bytes as u64)]);
     assert_eq!((stream.dropped, stream.losses.len(), file.truncated), (0, 0, Some(2)));
 }
 

@@ -31,10 +31,10 @@ unsafe impl GlobalAlloc for Recording {
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         note(layout.size());
         // SAFETY: the caller guarantees it.
-        unsafe { System.dealloc(place, layout) }
+        unsafe { System.dealloc(memory, layout) }
     }
 }
 

@@ -37,9 +37,9 @@ unsafe impl GlobalAlloc for NonReentrantAllocator {
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         // SAFETY: the caller guarantees it.
-        unsafe { System.dealloc(place, layout) }
+        unsafe { System.dealloc(memory, layout) }
     }
 }
 

@@ -6,8 +6,8 @@ mod end_rules;
 mod label;
 mod output;
 mod paje_text;
+mod rule_assignment;
 mod rule_target;
-mod rules;
 mod unused_items;
 
 use crate::diag::Diagnostics;
@@ -26,8 +26,8 @@ pub(crate) fn check(files: &[ParsedFile], model: &mut SpecModel, diagnostics: &m
         })
         .collect();
     let mut usage = action::RuleUsage::default();
-    let lowered = rules::lower(&rules, model, &mut usage, diagnostics);
-    model.spec.rule_texts = rules::texts(&rules, &lowered.rules_of_record, diagnostics);
+    let lowered = rule_assignment::lower(&rules, model, &mut usage, diagnostics);
+    model.spec.rule_texts = rule_assignment::texts(&rules, &lowered.rules_of_record, diagnostics);
     let lowered = lowered.actions;
     model.spec.end_rules = end_rules::lower(&rules, model, &mut usage, diagnostics);
     usage.incomplete |= diagnostics.has_errors();

@@ -19,6 +19,5 @@ pub mod c;
 pub mod doc;
 pub mod fortran;
 pub mod rust;
-mod writer;
 
 pub use backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};

@@ -25,7 +25,7 @@ pub use suggestions::did_you_mean;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{FileId, SourceSpan};
+    use crate::source_text::{FileId, SourceSpan};
 
     fn at(start: usize) -> SourceSpan {
         SourceSpan::new(FileId(0), start..start + 1)

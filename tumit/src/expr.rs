@@ -1,20 +1,20 @@
 //! Expressions: resolution of their names, and checks of their types.
 
 pub(crate) mod constant_folding;
+mod expr_scope;
 mod function;
-mod scope;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::list_candidates;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{BinaryOp, Builtin, Expr, PatternPiece, TextPattern, UnaryOp};
 use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
 use crate::value_type::ValueType;
 
+pub(crate) use expr_scope::ExprScope;
+use expr_scope::error_value;
 use function::check_format;
 pub(crate) use function::is_function;
-pub(crate) use scope::ExprScope;
-use scope::error_value;
 
 const BUILTINS: [(&str, Builtin, ValueType); 11] = [
     ("date", Builtin::Date, ValueType::Date),

@@ -26,7 +26,7 @@ mod width;
 pub use width::MAX_WIDTH;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::syntax;
 
 /// Formats a spec. `path` is its name in diagnostics.

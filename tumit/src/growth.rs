@@ -10,7 +10,7 @@ use tracer_format::schema::{FieldType, RecordKind, Scalar};
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::draft::{EventRef, SpecModel};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{
     Action, ActionVerb, Expr, Instance, PatternPiece, RecordDecl, RecordId, Spec, TextPattern, ValueExpr,
 };

@@ -24,7 +24,7 @@ pub mod load;
 pub mod names;
 mod record_layout;
 mod resolve;
-pub mod source;
+pub mod source_text;
 pub mod spec;
 mod syntax;
 mod value_type;

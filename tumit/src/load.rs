@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, SourceSpan};
+use crate::source_text::{FileId, SourceSpan};
 use crate::syntax::{self, ast};
 
 /// Loads the texts of files. The compiler itself does no I/O.

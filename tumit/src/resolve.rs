@@ -4,7 +4,7 @@
 pub(crate) mod constants;
 mod declared_names;
 mod events;
-mod tree;
+mod type_tree;
 mod types;
 
 pub(crate) use declared_names::check_name;
@@ -12,7 +12,7 @@ pub(crate) use declared_names::check_name;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
 use crate::load::ParsedFile;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::syntax::ast::Item;
 
 /// Collects all declarations.

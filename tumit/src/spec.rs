@@ -357,7 +357,7 @@ impl Spec {
 
     /// The file, the line counted from 1, and the text of a span in [`sources`](Self::sources).
     #[must_use]
-    pub fn source_at(&self, span: crate::source::SourceSpan) -> Option<(&str, usize, &str)> {
+    pub fn source_at(&self, span: crate::source_text::SourceSpan) -> Option<(&str, usize, &str)> {
         let file = self.sources.get(span.file.0 as usize)?;
         let before = file.text.get(..span.start as usize)?;
         Some((&file.path, before.matches('\n').count() + 1, file.text.get(span.range())?))

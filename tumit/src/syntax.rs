@@ -3,6 +3,7 @@
 
 pub(crate) mod ast;
 mod ast_builder;
+mod brackets_and_quotes;
 mod css;
 mod grammar;
 mod literal;
@@ -12,7 +13,6 @@ mod parse_item;
 mod parse_paje;
 mod parse_rule;
 mod recover;
-mod scan;
 
 use ast_builder::AstBuilder;
 pub(crate) use ast_builder::ParseNode;
@@ -22,12 +22,12 @@ use grammar::SpecGrammar;
 use pest::Parser as _;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, SourceSpan};
+use crate::source_text::{FileId, SourceSpan};
 
 /// Parses a file. Errors go to `diagnostics`. The tree has the items that could be parsed.
 pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
     let text = diagnostics.sources.get(file).map(|source| source.text.clone()).unwrap_or_default();
-    let Some(text) = scan::repair_quotes(file, &text, diagnostics) else { return ast::File::default() };
+    let Some(text) = brackets_and_quotes::repair_quotes(file, &text, diagnostics) else { return ast::File::default() };
     match SpecGrammar::parse(Rule::file, &text) {
         Ok(mut pairs) => {
             let mut builder = AstBuilder {
@@ -57,6 +57,6 @@ pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
 /// `bad_…`.
 pub(crate) fn tree(text: &str) -> Option<ParseNode<'_>> {
     let mut diagnostics = Diagnostics::default();
-    scan::repair_quotes(FileId(0), text, &mut diagnostics)?;
+    brackets_and_quotes::repair_quotes(FileId(0), text, &mut diagnostics)?;
     SpecGrammar::parse(Rule::file, text).ok().filter(|_| diagnostics.is_empty())?.next()
 }

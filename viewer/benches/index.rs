@@ -149,8 +149,10 @@ fn print_ratios(states: u64) {
     for (values, odd) in [(5, 0), (1000, 1)] {
         let lane = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
         let lanes: Vec<StateLaneId> = (1..=16).filter(|container| container % 2 == odd).map(lane).collect();
-        for (name, window, columns) in [("whole", extent, 1600), ("a hundredth", part, 1600), ("statistics", part, 1)] {
-            let measure = |source: &dyn TimelineSource| shortest_run(|| source.cells(&lanes, window, columns));
+        for (name, time_range, columns) in
+            [("whole", extent, 1600), ("a hundredth", part, 1600), ("statistics", part, 1)]
+        {
+            let measure = |source: &dyn TimelineSource| shortest_run(|| source.cells(&lanes, time_range, columns));
             print_ratio(&format!("{values} values, {name}, {columns} columns"), measure(&index), measure(&store));
         }
     }
@@ -180,8 +182,8 @@ fn processor_time() -> Duration {
 /// Draws the whole trace, as a command or page does first. Returns the number of primitives.
 fn draw_first_image(source: &dyn TimelineSource) -> usize {
     let outline = ContainerOutline::new(source).expect("the trace is whole");
-    let interval = source.extent();
-    let options = DocumentOptions { interval, width: 1600.0, height: Some(900.0), resolution: 1.0, titles: false };
+    let time_range = source.extent();
+    let options = DocumentOptions { time_range, width: 1600.0, height: Some(900.0), resolution: 1.0, titles: false };
     let scene = document(source, &outline, &LayoutOptions::default(), options).expect("the trace is whole");
     scene.items.len()
 }
@@ -194,10 +196,10 @@ fn drop_cached_pages(path: &Path) {
 }
 
 /// Opens and draws the trace, cold and warm.
-fn measure_opening(trace: &Path, options: &OpenOptions, place: &Path, few: &[StateLaneId]) {
+fn measure_opening(trace: &Path, options: &OpenOptions, index_path: &Path, few: &[StateLaneId]) {
     for (name, cold) in [("cold", true), ("warm", false)] {
         if cold {
-            drop_cached_pages(place);
+            drop_cached_pages(index_path);
         }
         let begin = Instant::now();
         let source = tumit_viewer::open(trace, options).expect("it was just made");
@@ -206,14 +208,14 @@ fn measure_opening(trace: &Path, options: &OpenOptions, place: &Path, few: &[Sta
         println!("{name}: opened in {opened:.1?}, with {cells} cells of few values in {:.1?}", begin.elapsed());
         if cold {
             drop(source);
-            drop_cached_pages(place);
+            drop_cached_pages(index_path);
         }
         let (begin, before) = (Instant::now(), processor_time());
         let source = tumit_viewer::open(trace, options).expect("it was just made");
         let items = draw_first_image(source.as_ref());
         let (duration, work) = (begin.elapsed(), processor_time() - before);
         println!(
-            "{name}: opened, with the picture of all rows ({items} primitives), in {duration:.1?}, {work:.1?} of processor time"
+            "{name}: opened, with the image of all rows ({items} primitives), in {duration:.1?}, {work:.1?} of processor time"
         );
     }
 }
@@ -222,17 +224,17 @@ fn measure_opening(trace: &Path, options: &OpenOptions, place: &Path, few: &[Sta
 fn print_figures(trace: &Path, is_there: bool, only: &str) {
     let mut options = OpenOptions::default();
     if !is_there {
-        let place = trace.with_extension("bench.tmtx");
+        let index_path = trace.with_extension("bench.tmtx");
         // An index of an earlier run, if there is one.
-        let _ = std::fs::remove_file(&place);
-        options.index = IndexChoice::At(place);
+        let _ = std::fs::remove_file(&index_path);
+        options.index = IndexChoice::At(index_path);
     }
-    let place = build_index(trace, &options);
+    let index_path = build_index(trace, &options);
     let source = tumit_viewer::open(trace, &options).expect("it was just made");
     let lanes = LanesByValues::of(source.as_ref());
     drop(source);
     if "opened".contains(only) {
-        measure_opening(trace, &options, &place, &lanes.few);
+        measure_opening(trace, &options, &index_path, &lanes.few);
     }
     let source = tumit_viewer::open(trace, &options).expect("it was just made");
     measure_lanes(source.as_ref(), &lanes, only);

@@ -16,7 +16,7 @@ use std::path::Path;
 use tumit_viewer::OpenOptions;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{PajeTypeKind, StateLaneId};
-use tumit_viewer::text::time::timestamp;
+use tumit_viewer::text::time_display::timestamp;
 
 const COLUMNS: u32 = 20;
 
@@ -53,11 +53,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut text = String::new();
     for column in 0..COLUMNS {
         let times = rows.iter().map(|row| row[column as usize]);
-        let (most, all) = (times.clone().max().unwrap_or(0), times.sum::<i64>());
+        let (largest, all) = (times.clone().max().unwrap_or(0), times.sum::<i64>());
         let from = timestamp(extent.column(column, COLUMNS).from, 1_000_000);
         match all {
             0 => writeln!(text, "{from:>12}  -")?,
-            _ => writeln!(text, "{from:>12}  {:.2}", most as f64 * rows.len() as f64 / all as f64)?,
+            _ => writeln!(text, "{from:>12}  {:.2}", largest as f64 * rows.len() as f64 / all as f64)?,
         }
     }
     std::io::stdout().write_all(text.as_bytes())?;

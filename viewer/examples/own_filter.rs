@@ -18,7 +18,7 @@ use tumit_viewer::filter::{FilterChain, FilterLayer};
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::{
     EntityFacts, EntityId, EntityList, MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId,
-    TimeRange, TimelineSource, TypeModel, ValueId, ValueInfo, walk,
+    TimeRange, TimelineSource, TypeModel, ValueId, ValueInfo, entity_walk,
 };
 use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::style::theme::rgb;
@@ -70,21 +70,21 @@ impl FilterLayer for ShortStates {
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        let listed = self.inner.states(lane, interval, limit)?;
+        let listed = self.inner.states(lane, time_range, limit)?;
         let items = listed.items.into_iter().map(|state| self.changed(lane, state)).collect();
         Ok(EntityList { total: listed.total, items })
     }
 
     /// Sums of values do not tell durations, so that each state is looked at.
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         let mut cells = Vec::new();
         for &lane in lanes {
-            for column in (0..columns).map(|at| interval.column(at, columns)) {
+            for column in (0..columns).map(|at| time_range.column(at, columns)) {
                 let mut cell = MixtureCell::default();
-                walk::states(self.inner_source(), lane, column, |state| {
+                entity_walk::states(self.inner_source(), lane, column, |state| {
                     let state = self.changed(lane, *state);
                     let nanos = state.life.to.0.min(column.to.0) - state.life.from.0.max(column.from.0);
                     match cell.shares.iter_mut().find(|share| share.0 == state.value) {
@@ -112,19 +112,19 @@ impl FilterLayer for ShortStates {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().collect();
-    let [_, trace, threshold, picture] = args.as_slice() else {
-        return Err("usage: own_filter TRACE THRESHOLD PICTURE.svg".into());
+    let [_, trace, threshold, image] = args.as_slice() else {
+        return Err("usage: own_filter TRACE THRESHOLD IMAGE.svg".into());
     };
-    let format = ImageFormat::of(Path::new(picture))?;
+    let format = ImageFormat::of(Path::new(image))?;
     let trace = tumit_viewer::open(Path::new(trace), &OpenOptions::default())?;
     let short: Arc<dyn TimelineSource> = Arc::new(ShortStates::new(trace, time_text::parse(threshold)?));
     // Other filters take it as they take a trace.
     let chain: FilterChain = ["bright short".parse()?].into_iter().collect();
     let source = chain.apply(short)?;
     let outline = ContainerOutline::new(source.as_ref())?;
-    let interval = source.extent();
-    let of = DocumentOptions { interval, width: 1600.0, height: None, resolution: 1.0, titles: true };
+    let time_range = source.extent();
+    let of = DocumentOptions { time_range, width: 1600.0, height: None, resolution: 1.0, titles: true };
     let scene = document(source.as_ref(), &outline, &LayoutOptions::default(), of)?;
-    export::save(&scene, format, 1.0, Path::new(picture))?;
+    export::save(&scene, format, 1.0, Path::new(image))?;
     Ok(())
 }

@@ -14,9 +14,9 @@
 //! # let trace = format!("{header}{body}");
 //! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 //! # let outline = ContainerOutline::new(&store)?;
-//! # let interval = store.extent();
+//! # let time_range = store.extent();
 //! # let (width, resolution) = (600.0, 1.0);
-//! # let of = DocumentOptions { interval, width, height: None, resolution, titles: true };
+//! # let of = DocumentOptions { time_range, width, height: None, resolution, titles: true };
 //! # let scene = document(&store, &outline, &LayoutOptions::default(), of)?;
 //! let format = ImageFormat::of(Path::new("trace.svg"))?;
 //! let bytes = encode(&scene, format, 1.0)?;

@@ -22,7 +22,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as
 use std::path::Path;
 
 /// Maximum size of a file that is read.
-pub const MOST_BYTES: u64 = 8 << 20;
+pub const MAX_BYTES: u64 = 8 << 20;
 
 /// The name of a kind of file, and a test of its content.
 #[derive(Clone, Copy)]
@@ -93,14 +93,14 @@ impl FileKind {
             ));
         }
         let other = format!("exists and is not a {}; move it or choose another name", self.name);
-        if !there.is_file() || there.len() > MOST_BYTES {
+        if !there.is_file() || there.len() > MAX_BYTES {
             return Err(foreign_file_error(path, &other));
         }
         let mut options = File::options();
         options.read(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
         let (mut text, file) = (String::new(), options.open(path)?);
         let opened = file.metadata()?;
-        let is_text = file.take(MOST_BYTES).read_to_string(&mut text).is_ok();
+        let is_text = file.take(MAX_BYTES).read_to_string(&mut text).is_ok();
         if is_text && (self.fits)(&text) {
             return Ok(Some(opened));
         }

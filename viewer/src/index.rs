@@ -3,7 +3,7 @@
 //!
 //! `writer` collects the output of the simulation and writes the file, and [`IndexReader`] answers
 //! queries from it. `location` finds the file and checks that it belongs to this trace. `INDEX.md`
-//! describes the layout; only `file/format.rs` implements it.
+//! describes the layout; only `file/file_layout.rs` implements it.
 //!
 //! ```
 //! use tumit_viewer::index::{IndexKey, IndexReader};
@@ -25,16 +25,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod description_section;
 mod details;
 mod entity_lookup;
 mod file;
+pub(crate) mod index_reader;
+mod index_writer;
 mod lanes;
 mod location;
 mod mixtures;
-mod model;
-pub(crate) mod reader;
 pub(crate) mod self_repair;
-mod writer;
 
 use std::fs::File;
 use std::io::{self, Seek as _};
@@ -45,19 +45,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, PajeSink};
 
-pub use file::format::IndexKey;
+pub use file::file_layout::IndexKey;
+pub use index_reader::IndexReader;
 pub(crate) use location::{IndexLookup, IndexPath};
-pub use reader::IndexReader;
 
 use tumit_spill::temporary_space::TemporarySpace;
 
-use crate::input::options::{OpenOptions, READ_BYTES, TraceOpenError};
+use crate::input::open_options::{OpenOptions, READ_BYTES, TraceOpenError};
 use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;
-use file::format::IndexRefusal;
-use file::image::ImageError;
-use writer::assembly;
-use writer::builder::IndexBuilder;
+use file::file_layout::IndexRefusal;
+use file::index_bytes::IndexOpenError;
+use index_writer::assembly;
+use index_writer::builder::IndexBuilder;
 
 /// Default size in bytes of the collected data in memory.
 const MEMORY: usize = 32 << 20;
@@ -77,12 +77,12 @@ pub enum IndexError {
     Useless(String),
 }
 
-impl From<ImageError> for IndexError {
-    fn from(error: ImageError) -> Self {
+impl From<IndexOpenError> for IndexError {
+    fn from(error: IndexOpenError) -> Self {
         match error {
-            ImageError::Io(error) => Self::Io(error),
-            ImageError::Refused(IndexRefusal::Foreign) => Self::Foreign,
-            ImageError::Refused(refused) => Self::Useless(refused.to_string()),
+            IndexOpenError::Io(error) => Self::Io(error),
+            IndexOpenError::Refused(IndexRefusal::Foreign) => Self::Foreign,
+            IndexOpenError::Refused(refused) => Self::Useless(refused.to_string()),
         }
     }
 }

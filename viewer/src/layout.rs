@@ -20,21 +20,21 @@
 //! ```
 
 mod arrange;
-mod options;
-mod outline;
+mod container_outline;
+mod layout_options;
+mod row_strip;
 pub mod scale;
-mod strips;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use crate::query::{ContainerId, TypeId};
 
-use self::outline::{LayoutNode, NodeStates, NodeVariable};
-pub use options::{FoldedContainers, LayoutOptions, RowArrangement, RowMove};
-pub use outline::ContainerOutline;
-pub(crate) use strips::LaneBand;
-pub use strips::{RowStrip, StripKind, SummaryMember};
+use self::container_outline::{LayoutNode, NodeStates, NodeVariable};
+pub use container_outline::ContainerOutline;
+pub use layout_options::{FoldedContainers, LayoutOptions, RowArrangement, RowMove};
+pub(crate) use row_strip::LaneExtent;
+pub use row_strip::{RowStrip, StripKind, SummaryMember};
 
 /// The rows of an image, from top to bottom.
 #[derive(Clone, Debug, PartialEq)]
@@ -220,11 +220,11 @@ fn strips_of(node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, Type
 
 /// The contents of the row of a folded container.
 fn summary_of(outline: &ContainerOutline, node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, TypeId)> {
-    let types = outline.state_types_within(node.info.id);
+    let types = outline.state_types_in_subtree(node.info.id);
     let hidden: BTreeSet<ContainerId> =
-        options.arrangement.hidden.iter().flat_map(|&container| outline.within(container)).collect();
+        options.arrangement.hidden.iter().flat_map(|&container| outline.subtree(container)).collect();
     let members = |ty: TypeId| {
-        let all = outline.states_within(node.info.id, ty).into_iter();
+        let all = outline.states_in_subtree(node.info.id, ty).into_iter();
         all.filter(|member| !hidden.contains(&member.container)).collect::<Vec<_>>()
     };
     let mut kinds: Vec<_> = types

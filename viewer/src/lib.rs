@@ -43,5 +43,5 @@ pub mod style;
 pub mod tables;
 pub mod text;
 
-pub use crate::input::options::{IndexChoice, OpenOptions, TraceOpenError};
+pub use crate::input::open_options::{IndexChoice, OpenOptions, TraceOpenError};
 pub use open::{PreparedIndex, make_index, open};

@@ -3,9 +3,9 @@
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The results of `of` for some jobs, in order. The jobs are distributed to as many threads as
-/// there are processors, but at most `most`, including the current thread.
-pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, most: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
-    let others = jobs.len().min(most).min(*PROCESSORS).saturating_sub(1);
+/// there are processors, but at most `max_threads`, including the current thread.
+pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, max_threads: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let others = jobs.len().min(max_threads).min(*PROCESSORS).saturating_sub(1);
     let (left, done) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
     // No code that may panic runs under a lock.
     let work = || {
@@ -24,7 +24,7 @@ pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, most: usize, of: impl Fn(I) 
 }
 
 /// Maximum number of threads for a query or an image.
-pub const MOST_THREADS: usize = 8;
+pub const MAX_THREADS: usize = 8;
 
 /// The number of threads that run at the same time.
 pub(crate) fn processors() -> usize {
@@ -34,11 +34,11 @@ pub(crate) fn processors() -> usize {
 /// Cached, because the system call takes longer than many queries.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 
-/// The results of `of` for parts of a list, in order. Each part has at least `least` items. There
-/// are at most as many parts as processors, each with a thread of its own. The current thread
+/// The results of `of` for parts of a list, in order. Each part has at least `min_items` items.
+/// There are at most as many parts as processors, each with a thread of its own. The current thread
 /// processes the first part. The second argument of `of` is true for the first part.
-pub(crate) fn map_parts<I: Sync, T: Send>(list: &[I], least: usize, of: impl Fn(&[I], bool) -> T + Sync) -> Vec<T> {
-    let useful = (list.len() / least.max(1)).min(MOST_THREADS);
+pub(crate) fn map_parts<I: Sync, T: Send>(list: &[I], min_items: usize, of: impl Fn(&[I], bool) -> T + Sync) -> Vec<T> {
+    let useful = (list.len() / min_items.max(1)).min(MAX_THREADS);
     let threads = if useful > 1 { useful.min(*PROCESSORS) } else { 1 };
     if threads <= 1 {
         return vec![of(list, true)];
@@ -57,14 +57,14 @@ pub(crate) fn map_parts<I: Sync, T: Send>(list: &[I], least: usize, of: impl Fn(
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_THREADS, map_in_order, map_parts};
+    use super::{MAX_THREADS, map_in_order, map_parts};
 
     #[test]
     fn jobs_are_done_once_each_and_in_order() {
         for count in [0, 1, 2, 100] {
             let jobs: Vec<String> = (0..count).map(|number| number.to_string()).collect();
-            for most in [1, 2, MOST_THREADS] {
-                assert_eq!(map_in_order(jobs.clone(), most, |job| job), jobs);
+            for max_threads in [1, 2, MAX_THREADS] {
+                assert_eq!(map_in_order(jobs.clone(), max_threads, |job| job), jobs);
             }
         }
     }
@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn joined_parts_equal_the_list() {
         let list: Vec<u32> = (0..1_000).collect();
-        for least in [0, 1, 7, 499, 500, 501, 2_000] {
-            let parts = map_parts(&list, least, |part, is_first| (part.to_vec(), is_first));
+        for min_items in [0, 1, 7, 499, 500, 501, 2_000] {
+            let parts = map_parts(&list, min_items, |part, is_first| (part.to_vec(), is_first));
             assert!(parts.len() == 1 || parts.iter().all(|part| part.0.len() <= list.len() / 2));
             assert!(parts.iter().enumerate().all(|(at, part)| part.1 == (at == 0)));
             assert_eq!(parts.into_iter().flat_map(|part| part.0).collect::<Vec<_>>(), list);

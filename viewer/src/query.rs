@@ -2,8 +2,8 @@
 //! §3.4.2.3).
 //!
 //! The store and the index implement it. Each filter of [`crate::filter`] implements it on top of
-//! another source. Views cannot distinguish them. All timestamps are integer nanoseconds. Intervals
-//! are half-open.
+//! another source. Views cannot distinguish them. All timestamps are integer nanoseconds. Time
+//! ranges are half-open.
 //!
 //! ```
 //! use tumit_viewer::query::{PajeTypeKind, StateLaneId, TimelineSource};
@@ -23,26 +23,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod cells;
+pub mod container_tree;
 mod containers_by_type;
 pub(crate) mod counts;
 mod entities;
 pub(crate) mod entity_facts;
+pub(crate) mod entity_pages;
+pub mod entity_scan;
+pub mod entity_walk;
 mod error;
 mod lane_limits;
 mod links;
-mod model;
+mod mixture_cells;
 pub mod nested_states;
 pub(crate) mod nested_times;
-pub(crate) mod pages;
 mod raw_value;
 pub mod replay;
-pub mod scan;
-mod source;
+mod timeline_source;
 mod timestamp_extent;
-pub mod tree;
+mod trace_description;
 mod value_range;
-pub mod walk;
 
 pub use tumit_paje::time::GlobalNanos;
 pub use tumit_paje::time_range::{OpenTimeRange, TimeRange};
@@ -51,8 +51,6 @@ pub use tumit_paje::{
     TraceDiagnostic, TypeId, ValueId,
 };
 
-pub(crate) use cells::MixtureCellWriter;
-pub use cells::{MixtureCell, MixtureCells, ValueShares};
 pub(crate) use containers_by_type::{ContainersByType, types_in};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
 pub use entities::{
@@ -62,10 +60,12 @@ pub use entities::{
 pub use error::QueryError;
 pub use lane_limits::{lanes_at_once, weight};
 pub(crate) use links::{LinkRow, effective_end};
-pub use model::{ContainerInfo, TraceSummary, TypeInfo, TypeModel, ValueInfo};
+pub(crate) use mixture_cells::MixtureCellWriter;
+pub use mixture_cells::{MixtureCell, MixtureCells, ValueShares};
 pub use nested_times::NestedTime;
 pub(crate) use raw_value::RawValue;
-pub use source::TimelineSource;
-pub(crate) use source::times;
+pub use timeline_source::TimelineSource;
+pub(crate) use timeline_source::times;
 pub(crate) use timestamp_extent::{TimestampExtent, nanos_range};
+pub use trace_description::{ContainerInfo, TraceSummary, TypeInfo, TypeModel, ValueInfo};
 pub use value_range::ValueRange;

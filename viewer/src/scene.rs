@@ -1,7 +1,7 @@
 //! Images as lists of primitives, independent of any toolkit. SVG, PNG, the page and the tests draw
 //! from them.
 //!
-//! [`chart`] draws the rows of an interval. [`document`] adds a heading, names, a ruler and a
+//! [`chart`] draws the rows of a time range. [`document`] adds a heading, names, a ruler and a
 //! legend.
 //!
 //! ```
@@ -15,12 +15,12 @@
 //! # let trace = format!("{header}{body}");
 //! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 //! let outline = ContainerOutline::new(&store)?;
-//! let interval = store.extent();
+//! let time_range = store.extent();
 //! let (width, resolution) = (600.0, 1.0);
-//! let of = DocumentOptions { interval, width, height: None, resolution, titles: true };
+//! let of = DocumentOptions { time_range, width, height: None, resolution, titles: true };
 //! let scene = document(&store, &outline, &LayoutOptions::default(), of)?;
 //! assert_eq!(scene.title, "Space-time diagram of example");
-//! assert_eq!(scene.interval, Some(interval));
+//! assert_eq!(scene.time_range, Some(time_range));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -29,7 +29,6 @@ pub(crate) mod bidi_isolate;
 mod chart;
 mod chart_context;
 mod document;
-mod labels;
 mod legend;
 pub(crate) mod link_bundles;
 mod links;
@@ -38,6 +37,7 @@ mod mixtures;
 pub(crate) mod pick;
 mod placed_link;
 mod primitives;
+mod state_labels;
 mod states;
 pub(crate) mod value_palette;
 mod variables;
@@ -45,7 +45,7 @@ pub mod wire;
 
 pub use chart::{chart, overview};
 pub use chart_context::ChartView;
-pub(crate) use document::MOST_PIXELS;
+pub(crate) use document::MAX_PIXELS;
 pub use document::{DocumentOptions, document};
 pub use legend::{LegendEntry, LegendGroup, legend};
 pub use pick::{ImagePoint, PickedMixture, PickedPart, mixture, variable};

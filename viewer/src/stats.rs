@@ -1,4 +1,4 @@
-//! Statistics of an interval: time and number of states per container, communication, and
+//! Statistics of a time range: time and number of states per container, communication, and
 //! variables.
 //!
 //! All queries use the interface [`TimelineSource`](crate::query::TimelineSource), so that filters

@@ -35,7 +35,6 @@
 //! assert_eq!((store.summary().states, store.extent().to), (1, second(3)));
 //! ```
 
-mod build;
 mod container_order;
 mod details;
 mod end_tree;
@@ -45,6 +44,7 @@ mod links;
 mod marks;
 mod relations;
 mod states;
+mod store_parts;
 #[cfg(test)]
 mod tests;
 mod trace_store;
@@ -54,12 +54,12 @@ use std::sync::Arc;
 
 use tumit_paje::{ContainerId, TypeId};
 
-pub(crate) use build::{RawStates, StoreParts, model};
 pub(crate) use container_order::compare_naturally;
 pub(crate) use container_order::depth_first;
 pub(crate) use details::DetailTable;
 pub(crate) use marks::RawMarks;
 pub(crate) use states::RawLane;
+pub(crate) use store_parts::{RawStates, StoreParts, model};
 pub use trace_store::TraceStore;
 pub(crate) use variables::RawVariable;
 
@@ -72,7 +72,7 @@ use crate::query::{
 };
 use entity_number::number;
 use states::{StoreStateLane, StoreTimeSums};
-use trace_store::check_interval;
+use trace_store::check_time_range;
 
 impl TimelineSource for TraceStore {
     fn summary(&self) -> TraceSummary {
@@ -104,30 +104,30 @@ impl TimelineSource for TraceStore {
         Some(types)
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        self.largest(lanes, interval, columns, usize::MAX)
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        self.largest(lanes, time_range, columns, usize::MAX)
     }
 
     fn largest(
         &self,
         lanes: &[StateLaneId],
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        check_interval(interval)?;
+        check_time_range(time_range)?;
         if columns == 0 {
-            return Err(QueryError::EmptyInterval);
+            return Err(QueryError::EmptyTimeRange);
         }
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         let mut scratch = StoreTimeSums::default();
         for &lane in lanes {
-            self.check(lane.container, lane.ty, interval)?;
+            self.check(lane.container, lane.ty, time_range)?;
             let found = self.state_lane(lane);
-            let mut near = 0;
+            let mut hint = 0;
             cells.extend((0..columns).map(|column| {
                 let shares = |lane: &StoreStateLane| {
-                    lane.shares(interval.column(column, columns), &mut near, limit, &mut scratch)
+                    lane.shares(time_range.column(column, columns), &mut hint, limit, &mut scratch)
                 };
                 found.map_or_else(MixtureCell::default, shares)
             }));
@@ -139,34 +139,36 @@ impl TimelineSource for TraceStore {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        self.check(container, ty, interval)?;
+        self.check(container, ty, time_range)?;
         let list = |lane, part, limit| TimelineSource::states(self, lane, part, limit);
         let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
         if nesting.depths < 2 {
-            return Ok(nested_times::unnested_times(self.times(&[StateLaneId { container, ty, depth: 0 }], interval)?));
+            return Ok(nested_times::unnested_times(
+                self.times(&[StateLaneId { container, ty, depth: 0 }], time_range)?,
+            ));
         }
         let sweep = |part| nested_times::sweep(list, nesting, part);
         match self.nested.binary_search_by_key(&(container, ty), |one| (one.container, one.ty)) {
             Ok(at) => {
                 let words = &self.nested[at].words;
                 let word = |at: u64| words.get(at as usize).copied().unwrap_or(0);
-                nested_times::between(&Checkpoints::new(word, words.len() as u64), interval, sweep)
+                nested_times::times_in_range(&Checkpoints::new(word, words.len() as u64), time_range, sweep)
             }
-            Err(_) => sweep(interval),
+            Err(_) => sweep(time_range),
         }
     }
 
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        self.check(lane.container, lane.ty, interval)?;
+        self.check(lane.container, lane.ty, time_range)?;
         let Some(lane) = self.state_lane(lane) else { return Ok(empty_list()) };
-        let range = lane.overlapping_range(interval);
+        let range = lane.overlapping_range(time_range);
         Ok(EntityList { total: range.len() as u64, items: range.take(limit).map(|index| state(lane, index)).collect() })
     }
 
@@ -174,15 +176,15 @@ impl TimelineSource for TraceStore {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        self.check(container, ty, interval)?;
+        self.check(container, ty, time_range)?;
         let Ok(found) = self.marks.binary_search_by_key(&(container, ty), |lane| (lane.container, lane.ty)) else {
             return Ok(empty_list());
         };
         let lane = &self.marks[found];
-        let range = lane.within(interval);
+        let range = lane.rows_in(time_range);
         let total = range.len() as u64;
         let items = range.take(limit).map(|index| EventEntity {
             id: EntityId::Event(number(lane.base, index)),
@@ -192,11 +194,11 @@ impl TimelineSource for TraceStore {
         Ok(EntityList { total, items: items.collect() })
     }
 
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.check_type(ty)?;
-        check_interval(interval)?;
+        check_time_range(time_range)?;
         let Some(table) = self.link_table(ty) else { return Ok(empty_list()) };
-        let items = table.overlapping_links(interval).take(limit).map(|index| {
+        let items = table.overlapping_links(time_range).take(limit).map(|index| {
             let row = &table.rows[index];
             LinkEntity {
                 id: EntityId::Link(number(table.base, index)),
@@ -208,19 +210,19 @@ impl TimelineSource for TraceStore {
                 end: row.end,
             }
         });
-        Ok(EntityList { total: table.count(interval), items: items.collect() })
+        Ok(EntityList { total: table.count(time_range), items: items.collect() })
     }
 
     fn samples(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        self.check(container, ty, interval)?;
+        self.check(container, ty, time_range)?;
         let Some(lane) = self.variable(container, ty) else { return Ok(empty_list()) };
-        let range = lane.overlapping_range(interval);
+        let range = lane.overlapping_range(time_range);
         let total = range.len() as u64;
         let items = range.take(limit).map(|index| VariableSample {
             id: EntityId::Sample(number(lane.base, index)),
@@ -234,15 +236,15 @@ impl TimelineSource for TraceStore {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        self.check(container, ty, interval)?;
+        self.check(container, ty, time_range)?;
         if columns == 0 {
-            return Err(QueryError::EmptyInterval);
+            return Err(QueryError::EmptyTimeRange);
         }
         let lane = self.variable(container, ty);
-        Ok((0..columns).map(|column| lane?.column(interval.column(column, columns))).collect())
+        Ok((0..columns).map(|column| lane?.column(time_range.column(column, columns))).collect())
     }
 
     fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
@@ -255,6 +257,10 @@ impl TimelineSource for TraceStore {
 
     fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         entity_facts::facts(self, id, false)
+    }
+
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        entity_facts::number_fields(self, ids, field)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {

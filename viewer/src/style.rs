@@ -1,5 +1,5 @@
 //! The colours and sizes of drawings.
 
 pub(crate) mod palette;
-pub(crate) mod sizes;
+pub(crate) mod size_factors;
 pub mod theme;

@@ -22,19 +22,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod columns;
 mod csv;
 mod details;
 mod early_rows;
-mod frames;
+mod extra_columns;
 pub mod hierarchy;
 mod json;
 mod pj_dump;
 mod row;
+mod row_frames;
 mod row_kind;
+mod row_writer;
 #[cfg(test)]
 mod tests;
-mod writer;
 
 use std::fs::File;
 use std::io::Write;
@@ -44,12 +44,12 @@ use tumit_converter::convert::ConvertError;
 use tumit_converter::convert::wall_clock;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
-use crate::input::options::{OpenOptions, TraceOpenError};
+use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::input::trace::TraceInputFile;
 use crate::sim::{SimFault, Simulation};
-use columns::ExtraColumns;
+use extra_columns::ExtraColumns;
 use row::RowForm;
-use writer::{RowOutput, RowWriter};
+use row_writer::{RowOutput, RowWriter};
 
 /// The output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

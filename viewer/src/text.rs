@@ -2,4 +2,4 @@
 
 pub mod csv_cell;
 pub mod entity_rows;
-pub mod time;
+pub mod time_display;

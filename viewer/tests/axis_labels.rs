@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 use proptest::prelude::*;
-use tumit_test_support::table_trace::{TableTrace, interval};
+use tumit_test_support::table_trace::{TableTrace, time_range_of};
 use tumit_viewer::export::{ImageFormat, encode};
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId};
@@ -29,7 +29,7 @@ fn source() -> TableTrace {
 fn image(source: &TableTrace, wide: u16, (from, to): (i64, i64)) -> Scene {
     let outline = ContainerOutline::new(source).unwrap();
     let options = DocumentOptions {
-        interval: interval(from, to),
+        time_range: time_range_of(from, to),
         width: wide.into(),
         height: None,
         resolution: 1.0,

@@ -35,10 +35,10 @@ impl FilterLayer for StateQueryCounter {
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        let listed = self.inner.states(lane, interval, limit)?;
+        let listed = self.inner.states(lane, time_range, limit)?;
         self.listed.fetch_add(listed.items.len() as u64, Ordering::Relaxed);
         Ok(listed)
     }
@@ -108,7 +108,7 @@ fn states_listed_for_an_image(filters: &[&str]) -> u64 {
     listed.store(0, Ordering::Relaxed);
     let outline = ContainerOutline::new(source.as_ref()).unwrap();
     let options =
-        DocumentOptions { interval: source.extent(), width: 1000.0, height: None, resolution: 1.0, titles: false };
+        DocumentOptions { time_range: source.extent(), width: 1000.0, height: None, resolution: 1.0, titles: false };
     document(source.as_ref(), &outline, &LayoutOptions::default(), options).unwrap();
     listed.load(Ordering::Relaxed)
 }
@@ -189,8 +189,8 @@ fn a_query_about_all_containers_is_answered_once() {
     text.push_str("13 2 t0 S\n");
     let inner = Arc::new(TraceStore::from_paje("t", text.as_bytes()).unwrap());
     let source = ListQueryCounter { inner, lists: AtomicUsize::new(0), ranges: AtomicUsize::new(0) };
-    let interval = source.inner.extent();
-    let rows = table(&source, interval, RowGrouping::Container, None).unwrap();
+    let time_range = source.inner.extent();
+    let rows = table(&source, time_range, RowGrouping::Container, None).unwrap();
     let paths: Vec<&str> = rows.iter().filter_map(|row| row.container.as_deref()).collect();
     assert_eq!(paths.iter().filter(|path| **path == "node 77/main").count(), 6, "{paths:?}");
     assert_eq!(rows.len(), 600);

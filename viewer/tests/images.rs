@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use tumit_test_support::table_trace::{TableTrace, example_program, interval};
+use tumit_test_support::table_trace::{TableTrace, example_program, time_range_of};
 use tumit_viewer::export::{ImageFormat, encode};
 use tumit_viewer::layout::{ContainerOutline, FoldedContainers, LayoutOptions, RowLayout, RowStrip, StripKind};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TimelineSource, TypeId};
@@ -16,8 +16,8 @@ use tumit_viewer::style::theme::ThemeKind;
 
 fn draw(source: &dyn TimelineSource, options: &LayoutOptions, width: f32, range: (i64, i64)) -> Scene {
     let outline = ContainerOutline::new(source).unwrap();
-    let interval = interval(range.0, range.1);
-    let document_options = DocumentOptions { interval, width, height: None, resolution: 1.0, titles: true };
+    let time_range = time_range_of(range.0, range.1);
+    let document_options = DocumentOptions { time_range, width, height: None, resolution: 1.0, titles: true };
     document(source, &outline, options, document_options).unwrap()
 }
 
@@ -103,8 +103,11 @@ fn shares_of_narrow_states_are_exact() {
     let outline = ContainerOutline::new(&source).unwrap();
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&outline, &options);
-    for (width, interval) in [(100.0, interval(0, 10_000)), (400.0, interval(0, 1_000)), (50.0, interval(0, 10_000))] {
-        let view = ChartView { interval, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+    for (width, time_range) in
+        [(100.0, time_range_of(0, 10_000)), (400.0, time_range_of(0, 1_000)), (50.0, time_range_of(0, 10_000))]
+    {
+        let view =
+            ChartView { time_range, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
         let scene = chart(&source, &layout, &options, view).unwrap();
         let mut filled = 0.0;
         for item in &scene.items {
@@ -148,7 +151,7 @@ fn a_quick_image_of_a_large_group_is_marked_as_incomplete() {
         let layout = RowLayout::new(&outline, &options);
         let image = |quick| {
             let view = ChartView {
-                interval: interval(0, 80_000),
+                time_range: time_range_of(0, 80_000),
                 width: 50.0,
                 top: 0.0,
                 bottom: 1e4,
@@ -216,9 +219,9 @@ fn very_many_links_are_drawn_evenly() {
     let store = TraceStore::from_paje("links", text.as_bytes()).unwrap();
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
-    let part = interval(0, 800_000);
+    let part = time_range_of(0, 800_000);
     let view = ChartView {
-        interval: part,
+        time_range: part,
         width: 800.0,
         top: 0.0,
         bottom: 400.0,
@@ -265,9 +268,9 @@ fn links_between_very_many_rows_are_all_drawn() {
     let store = TraceStore::from_paje("links", text.as_bytes()).unwrap();
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
-    let part = interval(0, 70_000_000);
+    let part = time_range_of(0, 70_000_000);
     let view = ChartView {
-        interval: part,
+        time_range: part,
         width: 800.0,
         top: 0.0,
         bottom: layout.height,
@@ -285,7 +288,7 @@ fn links_between_very_many_rows_are_all_drawn() {
 #[test]
 fn a_mixture_under_the_pointer_is_exact() {
     let source = example_program(2, 3, 200);
-    let (options, whole) = (LayoutOptions::default(), interval(0, source.end));
+    let (options, whole) = (LayoutOptions::default(), time_range_of(0, source.end));
     let outline = ContainerOutline::new(&source).unwrap();
     let layout = RowLayout::new(&outline, &options);
     let states_of = |strip: &&RowStrip| matches!(strip.kind, StripKind::States { .. });
@@ -293,7 +296,7 @@ fn a_mixture_under_the_pointer_is_exact() {
     let ty = strip.ty;
     for (from, to) in [(0, source.end), (source.end / 3, source.end / 2), (12_345, 12_346)] {
         let y = strip.y + strip.height - 1.0;
-        let found = mixture(&source, &layout, &options, ImagePoint { interval: interval(from, to), y }).unwrap();
+        let found = mixture(&source, &layout, &options, ImagePoint { time_range: time_range_of(from, to), y }).unwrap();
         let mut shares = std::collections::BTreeMap::<String, i64>::new();
         let mut states = 0;
         for (_, _, state) in source.states.iter().filter(|(container, of, _)| (*container, *of) == (row.container, ty))
@@ -314,7 +317,7 @@ fn a_mixture_under_the_pointer_is_exact() {
         }
         assert!(found.parts.is_sorted_by(|a, b| a.share >= b.share));
     }
-    let below = ImagePoint { interval: whole, y: layout.height + 1.0 };
+    let below = ImagePoint { time_range: whole, y: layout.height + 1.0 };
     assert_eq!(mixture(&source, &layout, &options, below).unwrap(), None);
     // A folded row shows the mean of its threads.
     let options = LayoutOptions {
@@ -324,7 +327,7 @@ fn a_mixture_under_the_pointer_is_exact() {
     let layout = RowLayout::new(&outline, &options);
     let row = layout.rows.iter().find(|row| row.folded).unwrap();
     let strip = row.strips.iter().find(|strip| strip.ty == ty).unwrap();
-    let inside = ImagePoint { interval: whole, y: strip.y + 1.0 };
+    let inside = ImagePoint { time_range: whole, y: strip.y + 1.0 };
     let found = mixture(&source, &layout, &options, inside).unwrap().unwrap();
     let sum: f32 = found.parts.iter().map(|part| part.share).sum();
     assert!(found.states > 200 && (0.3..=1.0).contains(&sum), "{found:?}");
@@ -430,12 +433,12 @@ fn a_group_of_millions_of_years_is_drawn() {
     let store: std::sync::Arc<dyn TimelineSource> =
         std::sync::Arc::new(TraceStore::from_paje("hosts", text.as_bytes()).unwrap());
     let source = "group h* into All".parse::<tumit_viewer::filter::FilterExpr>().unwrap().apply(&store).unwrap();
-    let interval = interval(0, i64::try_from(end).unwrap() * 1_000_000_000);
+    let time_range = time_range_of(0, i64::try_from(end).unwrap() * 1_000_000_000);
     let (outline, options) = (ContainerOutline::new(source.as_ref()).unwrap(), LayoutOptions::default());
     let layout = RowLayout::new(&outline, &options);
     // Few columns, so that fewer hosts suffice for columns as wide as those of a million hosts.
     let view =
-        ChartView { interval, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+        ChartView { time_range, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
     let scene = chart(source.as_ref(), &layout, &options, view).unwrap();
     let cells = scene.items.iter().find_map(|item| match item {
         SceneItem::Cells(cells) => Some(cells),

@@ -68,11 +68,11 @@ fn in_many_containers() -> String {
 fn rows(text: &str) -> usize {
     let begin = Instant::now();
     let store = TraceStore::from_paje("trace", text.as_bytes()).unwrap();
-    let interval = TimeRange { from: store.extent().from, to: tumit_viewer::query::GlobalNanos(2_000_000_000) };
-    let rows = table(&store, interval, RowGrouping::Value, None).unwrap();
+    let time_range = TimeRange { from: store.extent().from, to: tumit_viewer::query::GlobalNanos(2_000_000_000) };
+    let rows = table(&store, time_range, RowGrouping::Value, None).unwrap();
     let outline = ContainerOutline::new(&store).unwrap();
     let options = LayoutOptions::default();
-    let size = DocumentOptions { interval, width: 800.0, height: None, resolution: 1.0, titles: true };
+    let size = DocumentOptions { time_range, width: 800.0, height: None, resolution: 1.0, titles: true };
     document(&store, &outline, &options, size).unwrap();
     tumit_viewer::query::replay::replay(&store, &mut PajeWriter::new(std::io::sink())).unwrap();
     tumit_viewer::text::entity_rows::write(&store, &mut std::io::sink()).unwrap();

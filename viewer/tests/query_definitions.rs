@@ -24,7 +24,7 @@ fn at(time: i64) -> GlobalNanos {
     GlobalNanos(time)
 }
 
-fn interval(from: i64, length: i64) -> TimeRange {
+fn time_range_of(from: i64, length: i64) -> TimeRange {
     TimeRange { from: at(from), to: at(from + length) }
 }
 
@@ -119,14 +119,14 @@ fn plan(values: u32) -> impl Strategy<Value = Plan> {
 
 /// Overlap as [`TimelineSource`] defines it. An entity without duration is found at its own
 /// timestamp.
-fn overlaps(start: i64, end: i64, interval: TimeRange) -> bool {
-    start < interval.to.0 && (end > interval.from.0 || (start == end && start == interval.from.0))
+fn overlaps(start: i64, end: i64, time_range: TimeRange) -> bool {
+    start < time_range.to.0 && (end > time_range.from.0 || (start == end && start == time_range.from.0))
 }
 
-fn check_cells(plan: &Plan, values: u32, window: TimeRange, columns: u32) -> Result<(), TestCaseError> {
+fn check_cells(plan: &Plan, values: u32, time_range: TimeRange, columns: u32) -> Result<(), TestCaseError> {
     let states = states(plan);
     for source in state_sources(&states, values).all() {
-        check_states(source, &states, window, columns)?;
+        check_states(source, &states, time_range, columns)?;
     }
     Ok(())
 }
@@ -134,14 +134,14 @@ fn check_cells(plan: &Plan, values: u32, window: TimeRange, columns: u32) -> Res
 fn check_states(
     store: &dyn TimelineSource,
     states: &[(i64, i64, u32)],
-    window: TimeRange,
+    time_range: TimeRange,
     columns: u32,
 ) -> Result<(), TestCaseError> {
-    let cells = store.cells(&[LANE], window, columns).expect("the lane is there").cells;
+    let cells = store.cells(&[LANE], time_range, columns).expect("the lane is there").cells;
     prop_assert_eq!(cells.len(), columns as usize);
-    let width = i128::from(window.to.0 - window.from.0);
+    let width = i128::from(time_range.to.0 - time_range.from.0);
     for (column, cell) in cells.iter().enumerate() {
-        let edge = |column: usize| window.from.0 + (width * column as i128 / i128::from(columns)) as i64;
+        let edge = |column: usize| time_range.from.0 + (width * column as i128 / i128::from(columns)) as i64;
         let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
         let mut expected: BTreeMap<ValueId, i64> = BTreeMap::new();
         for &(start, end, value) in states {
@@ -155,15 +155,15 @@ fn check_states(
         prop_assert!(cell.shares.is_sorted_by(|a, b| a.1 >= b.1));
     }
     for most in [0, 1, 5] {
-        let largest = store.largest(&[LANE], window, columns, most).expect("the lane is there").cells;
+        let largest = store.largest(&[LANE], time_range, columns, most).expect("the lane is there").cells;
         for (cell, whole) in largest.iter().zip(&cells) {
             prop_assert_eq!(&cell.shares[..], &whole.shares[..most.min(whole.shares.len())]);
             let all: i64 = whole.shares.iter().map(|share| share.1).sum();
             prop_assert_eq!(cell.rest + cell.shares.iter().map(|share| share.1).sum::<i64>(), all);
         }
     }
-    let listed = store.states(LANE, window, 7).expect("the lane is there");
-    let expected: Vec<_> = states.iter().filter(|state| overlaps(state.0, state.1, window)).collect();
+    let listed = store.states(LANE, time_range, 7).expect("the lane is there");
+    let expected: Vec<_> = states.iter().filter(|state| overlaps(state.0, state.1, time_range)).collect();
     prop_assert_eq!(listed.total, expected.len() as u64);
     for (state, &&(start, end, value)) in listed.items.iter().zip(&expected) {
         prop_assert_eq!((state.life.from.0, state.life.to.0, state.value.0), (start, end, value));
@@ -211,12 +211,12 @@ fn nested(steps: &StackSteps, values: u32) -> (Sources, Vec<Stretch>) {
 fn check_nested(
     source: &dyn TimelineSource,
     stretches: &[Stretch],
-    window: TimeRange,
+    time_range: TimeRange,
     is_kept: impl Fn(u32) -> bool,
 ) -> Result<(), TestCaseError> {
     let mut expected: BTreeMap<u32, (i128, i128)> = BTreeMap::new();
     for (from, to, stack) in stretches {
-        let time = i128::from(((*to).min(window.to.0) - (*from).max(window.from.0)).max(0));
+        let time = i128::from(((*to).min(time_range.to.0) - (*from).max(time_range.from.0)).max(0));
         let mut open: Vec<u32> = stack.iter().copied().filter(|&value| is_kept(value)).collect();
         if let Some(&innermost) = open.last() {
             expected.entry(innermost).or_default().1 += time;
@@ -226,7 +226,7 @@ fn check_nested(
         open.into_iter().for_each(|value| expected.entry(value).or_default().0 += time);
     }
     expected.retain(|_, time| time.0 > 0);
-    let found = source.nested_times(HERE, ACTIVITY, window).expect("the container is there");
+    let found = source.nested_times(HERE, ACTIVITY, time_range).expect("the container is there");
     let found: BTreeMap<u32, (i128, i128)> =
         found.into_iter().filter(|one| one.total > 0).map(|one| (one.value.0, (one.total, one.self_time))).collect();
     prop_assert_eq!(found, expected);
@@ -240,7 +240,7 @@ proptest! {
     fn total_and_self_times_equal_their_definition(steps in steps(5, 14_000), from in -100_i64..150_000, length in 1_i64..200_000) {
         let (sources, stretches) = nested(&steps, 5);
         for source in sources.all() {
-            check_nested(source, &stretches, interval(from, length), |_| true)?;
+            check_nested(source, &stretches, time_range_of(from, length), |_| true)?;
             check_nested(source, &stretches, source.extent(), |_| true)?;
         }
     }
@@ -251,7 +251,7 @@ proptest! {
     ) {
         let (sources, stretches) = nested(&steps, 90);
         for source in sources.all() {
-            check_nested(source, &stretches, interval(from, length), |_| true)?;
+            check_nested(source, &stretches, time_range_of(from, length), |_| true)?;
         }
     }
 
@@ -263,16 +263,16 @@ proptest! {
         let all: [Arc<dyn TimelineSource>; 2] = [Arc::new(store), Arc::new(index)];
         for source in &all {
             let apply = |text: String| text.parse::<FilterExpr>().expect("it is a filter").apply(source);
-            let window = interval(from, length);
+            let time_range = time_range_of(from, length);
             let long = apply("only duration >= 0ns of type".to_owned()).expect("it can be applied");
-            check_nested(long.as_ref(), &stretches, window, |_| true)?;
+            check_nested(long.as_ref(), &stretches, time_range, |_| true)?;
             let hidden = apply("hide value v1, v3 of type".to_owned()).expect("it can be applied");
-            check_nested(hidden.as_ref(), &stretches, window, |value| value != 1 && value != 3)?;
+            check_nested(hidden.as_ref(), &stretches, time_range, |value| value != 1 && value != 3)?;
             let grouped = apply("group thread into all".to_owned()).expect("it can be applied");
             let group = grouped.containers().last().map(|info| info.id).expect("there is a group");
             prop_assert_eq!(
-                grouped.nested_times(group, ACTIVITY, window),
-                source.nested_times(HERE, ACTIVITY, window).map(|mut times| {
+                grouped.nested_times(group, ACTIVITY, time_range),
+                source.nested_times(HERE, ACTIVITY, time_range).map(|mut times| {
                     times.retain(|time| time.total > 0);
                     times.sort_by_key(|time| time.value);
                     times
@@ -280,9 +280,9 @@ proptest! {
             );
             let (low, high) = (from.max(cut), (from + length).min(cut + 700));
             if let (Ok(part), true) = (apply(format!("cut {cut}ns..{}ns", cut + 700)), low < high) {
-                let whole = part.nested_times(HERE, ACTIVITY, window);
+                let whole = part.nested_times(HERE, ACTIVITY, time_range);
                 if whole.is_ok() {
-                    prop_assert_eq!(whole, source.nested_times(HERE, ACTIVITY, interval(low, high - low)));
+                    prop_assert_eq!(whole, source.nested_times(HERE, ACTIVITY, time_range_of(low, high - low)));
                 }
             }
         }
@@ -296,34 +296,34 @@ proptest! {
     fn cells_and_states_of_few_values_equal_their_definition(
         plan in plan(3), from in -100_i64..30_000, length in 1_i64..60_000, columns in 1_u32..70,
     ) {
-        check_cells(&plan, 3, interval(from, length), columns)?;
+        check_cells(&plan, 3, time_range_of(from, length), columns)?;
     }
 
     #[test]
     fn cells_and_states_of_many_values_equal_their_definition(
         plan in plan(40), from in -100_i64..30_000, length in 1_i64..60_000, columns in 1_u32..7,
     ) {
-        check_cells(&plan, 40, interval(from, length), columns)?;
+        check_cells(&plan, 40, time_range_of(from, length), columns)?;
     }
 
     #[test]
     fn cells_of_columns_below_a_nanosecond_equal_their_definition(plan in plan(3), from in 0_i64..2_000, length in 1_i64..20) {
-        check_cells(&plan, 3, interval(from, length), 64)?;
+        check_cells(&plan, 3, time_range_of(from, length), 64)?;
     }
 
     #[test]
-    fn aligned_columns_cover_an_interval(from in any::<i64>(), length in 1..i64::MAX, columns in 1_u32..5_000) {
-        let window = TimeRange { from: at(from), to: at(from.saturating_add(length).max(from.saturating_add(1))) };
-        prop_assume!(window.from < window.to);
-        let AlignedTimeRange { range: around, columns: count, .. } = window.align_to_columns(columns);
-        prop_assert!(around.from <= window.from && window.to <= around.to);
-        if (around, count) != (window, columns) {
+    fn aligned_columns_cover_a_time_range(from in any::<i64>(), length in 1..i64::MAX, columns in 1_u32..5_000) {
+        let time_range = TimeRange { from: at(from), to: at(from.saturating_add(length).max(from.saturating_add(1))) };
+        prop_assume!(time_range.from < time_range.to);
+        let AlignedTimeRange { range: around, columns: count, .. } = time_range.align_to_columns(columns);
+        prop_assert!(around.from <= time_range.from && time_range.to <= around.to);
+        if (around, count) != (time_range, columns) {
             let total = i128::from(around.to.0) - i128::from(around.from.0);
             let width = total / i128::from(count);
             prop_assert_eq!(width * i128::from(count), total);
             prop_assert!((width as u128).is_power_of_two() && i128::from(around.from.0) % width == 0);
             prop_assert!(count <= columns + 1);
-            let exact = (i128::from(window.to.0) - i128::from(window.from.0)) as f64 / f64::from(columns);
+            let exact = (i128::from(time_range.to.0) - i128::from(time_range.from.0)) as f64 / f64::from(columns);
             prop_assert!(width as f64 >= exact && (width as f64) < 2.0 * exact.max(1.0));
         }
     }
@@ -342,18 +342,18 @@ proptest! {
             ]
         });
         let sources = sources(1, events.collect());
-        let window = interval(from, length);
+        let time_range = time_range_of(from, length);
         let mut expected: Vec<(i64, i64)> = rows.iter().map(|&(start, duration)| (start, start + duration)).collect();
-        expected.retain(|&(start, end)| overlaps(start.min(end), start.max(end), window));
+        expected.retain(|&(start, end)| overlaps(start.min(end), start.max(end), time_range));
         expected.sort_by_key(|&(start, end)| start.min(end));
         for store in sources.all() {
-            let all = store.links(MESSAGE, window, usize::MAX).expect("the type is there");
+            let all = store.links(MESSAGE, time_range, usize::MAX).expect("the type is there");
             prop_assert_eq!(all.total, expected.len() as u64);
             let found: Vec<(i64, i64)> = all.items.iter().map(|link| (link.start_time.0, link.end_time.0)).collect();
             prop_assert_eq!(&found, &expected);
-            let first = store.links(MESSAGE, window, 3).expect("the type is there");
+            let first = store.links(MESSAGE, time_range, 3).expect("the type is there");
             prop_assert_eq!(first.items, &all.items[..all.items.len().min(3)]);
-            prop_assert_eq!(store.links(MESSAGE, window, 0).expect("the type is there").total, expected.len() as u64);
+            prop_assert_eq!(store.links(MESSAGE, time_range, 0).expect("the type is there").total, expected.len() as u64);
         }
     }
 
@@ -381,15 +381,15 @@ proptest! {
             .enumerate()
             .map(|(at, &(date, value))| (date, samples.get(at + 1).map_or(end, |next| next.0), value))
             .collect();
-        let window = interval(from, length);
+        let time_range = time_range_of(from, length);
         for store in sources.all() {
-            let listed = store.samples(HERE, LOAD, window, usize::MAX).expect("the variable is there").items;
+            let listed = store.samples(HERE, LOAD, time_range, usize::MAX).expect("the variable is there").items;
             let found: Vec<(i64, i64, f64)> =
                 listed.iter().map(|sample| (sample.life.from.0, sample.life.to.0, sample.value)).collect();
             let expected: Vec<(i64, i64, f64)> =
-                lives.iter().copied().filter(|life| overlaps(life.0, life.1, window)).collect();
+                lives.iter().copied().filter(|life| overlaps(life.0, life.1, time_range)).collect();
             prop_assert_eq!(found, expected);
-            let series = store.series(HERE, LOAD, window, columns).expect("the variable is there");
+            let series = store.series(HERE, LOAD, time_range, columns).expect("the variable is there");
             for (column, found) in series.iter().enumerate() {
                 let edge = |column: i64| from + length * column / i64::from(columns);
                 let (left, right) = (edge(column as i64), edge(column as i64 + 1).max(edge(column as i64) + 1));
@@ -429,7 +429,7 @@ proptest! {
         expected.sort_unstable();
         expected.retain(|&date| date >= from && date < from + length);
         for store in sources.all() {
-            let listed = store.events(HERE, MARK, interval(from, length), usize::MAX).expect("the type is there");
+            let listed = store.events(HERE, MARK, time_range_of(from, length), usize::MAX).expect("the type is there");
             prop_assert_eq!(listed.total, expected.len() as u64);
             let found: Vec<i64> = listed.items.iter().map(|mark| mark.time.0).collect();
             prop_assert_eq!(&found, &expected);

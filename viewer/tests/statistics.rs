@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tumit_test_support::random_trace::{planned_trace, plans, store};
-use tumit_test_support::trace_model::{interval, meets};
+use tumit_test_support::trace_model::{meets, time_range_of};
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::query::TimelineSource;
 use tumit_viewer::stats::{RowGrouping, StatsRow, table, to_csv};
@@ -34,13 +34,13 @@ proptest! {
     #[test]
     fn rows_of_all_kinds_equal_those_of_the_entities(plans in plans(), from in -50_i64..900, length in 1_i64..1200, grouped in any::<bool>()) {
         let world = planned_trace(&plans);
-        let window = (from, from + length);
+        let time_range = (from, from + length);
         let mut source = store(&world);
         if grouped {
             // Sums over all containers do not depend on grouping.
             source = "group thread * into all".parse::<FilterExpr>().unwrap().apply(&source).unwrap();
         }
-        let rows = table(source.as_ref(), interval(window), RowGrouping::Value, None).unwrap();
+        let rows = table(source.as_ref(), time_range_of(time_range), RowGrouping::Value, None).unwrap();
         let rows_of = |kind: &str| rows.iter().filter(|row| row.kind == kind).collect::<Vec<&StatsRow>>();
         let containers_with_states: Vec<&String> = {
             let mut names: Vec<&String> = world.states.iter().map(|state| &state.at).collect();
@@ -52,15 +52,15 @@ proptest! {
             .places
             .iter()
             .filter(|place| if grouped { place.ty == "Thread" && !containers_with_states.is_empty() } else { containers_with_states.contains(&&place.name) })
-            .map(|place| (place.life.1.min(window.1) - place.life.0.max(window.0)).max(0))
+            .map(|place| (place.life.1.min(time_range.1) - place.life.0.max(time_range.0)).max(0))
             .sum();
         let mut states: BTreeMap<&str, (i64, Vec<i64>)> = BTreeMap::new();
         // Self time: without the states inside. Total time: without states inside others of the
         // same value.
         let mut self_times: BTreeMap<&str, i64> = BTreeMap::new();
-        for state in world.states.iter().filter(|state| meets(state.life, window)) {
+        for state in world.states.iter().filter(|state| meets(state.life, time_range)) {
             let times = states.entry(&state.value).or_default();
-            let within = |life: (i64, i64)| (life.1.min(window.1) - life.0.max(window.0)).max(0);
+            let within = |life: (i64, i64)| (life.1.min(time_range.1) - life.0.max(time_range.0)).max(0);
             let mut outer = world.states.iter().filter(|outer| {
                 state.depth == 1 && outer.depth == 0 && outer.at == state.at && outer.life.0 <= state.life.0
                     && state.life.1 <= outer.life.1 && outer.life.0 < outer.life.1
@@ -90,9 +90,9 @@ proptest! {
             prop_assert!(close(row.duration_mean, Some(mean)));
         }
         let events: u64 = rows_of("event").iter().filter_map(|row| row.count).sum();
-        let expected = world.events.iter().filter(|event| (window.0..window.1).contains(&event.date)).count();
+        let expected = world.events.iter().filter(|event| (time_range.0..time_range.1).contains(&event.timestamp)).count();
         prop_assert_eq!(events, expected as u64);
-        let links: Vec<_> = world.links.iter().filter(|link| meets(link.life, window)).collect();
+        let links: Vec<_> = world.links.iter().filter(|link| meets(link.life, time_range)).collect();
         prop_assert_eq!(rows_of("link").len(), usize::from(!links.is_empty()));
         for row in rows_of("link") {
             prop_assert_eq!(row.count, Some(links.len() as u64));
@@ -104,11 +104,11 @@ proptest! {
     #[test]
     fn rows_of_containers_and_pairs_equal_those_of_the_entities(plans in plans(), from in -50_i64..900, length in 1_i64..1200) {
         let world = planned_trace(&plans);
-        let window = (from, from + length);
-        let rows = table(store(&world).as_ref(), interval(window), RowGrouping::Container, None).unwrap();
+        let time_range = (from, from + length);
+        let rows = table(store(&world).as_ref(), time_range_of(time_range), RowGrouping::Container, None).unwrap();
         let last = |path: &Option<String>| path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap().to_owned();
         let mut matrix: BTreeMap<(String, String), (u64, f64)> = BTreeMap::new();
-        for link in world.links.iter().filter(|link| meets(link.life, window)) {
+        for link in world.links.iter().filter(|link| meets(link.life, time_range)) {
             let one = matrix.entry(link.ends.clone()).or_default();
             *one = (one.0 + 1, one.1 + link.bytes as f64);
         }
@@ -123,8 +123,8 @@ proptest! {
             let samples: Vec<(i64, i64, f64)> = world
                 .samples
                 .iter()
-                .filter(|s| s.at == at && meets(s.life, window))
-                .map(|s| (s.life.0.max(window.0), s.life.1.min(window.1), s.value))
+                .filter(|s| s.at == at && meets(s.life, time_range))
+                .map(|s| (s.life.0.max(time_range.0), s.life.1.min(time_range.1), s.value))
                 .collect();
             let min = samples.iter().map(|s| s.2).fold(f64::INFINITY, f64::min);
             let max = samples.iter().map(|s| s.2).fold(f64::NEG_INFINITY, f64::max);
@@ -133,7 +133,7 @@ proptest! {
             prop_assert!(close(row.min_at, first(min)), "{:?} {:?}", row, samples);
             prop_assert!(close(row.max_at, first(max)), "{:?} {:?}", row, samples);
         }
-        let containers = world.places.iter().filter(|p| world.samples.iter().any(|s| s.at == p.name && meets(s.life, window)));
+        let containers = world.places.iter().filter(|p| world.samples.iter().any(|s| s.at == p.name && meets(s.life, time_range)));
         prop_assert_eq!(rows.iter().filter(|row| row.kind == "variable").count(), containers.count());
     }
 }
@@ -160,9 +160,9 @@ fn centuries_of_many_containers_are_added_up() {
     let store: Arc<dyn TimelineSource> = Arc::new(TraceStore::from_paje("hosts", text.as_bytes()).unwrap());
     let grouped = "group h* into All".parse::<FilterExpr>().unwrap().apply(&store).unwrap();
     for (source, what) in [(&store, "hosts"), (&grouped, "their group")] {
-        let interval = source.extent();
+        let time_range = source.extent();
         for by in [RowGrouping::Value, RowGrouping::Type, RowGrouping::Container] {
-            let rows = table(source.as_ref(), interval, by, None).unwrap();
+            let rows = table(source.as_ref(), time_range, by, None).unwrap();
             let (time, share) = rows.iter().fold((0.0, 0.0), |(time, share), row| {
                 (time + row.time.unwrap_or(0.0), share + row.share.unwrap_or(0.0))
             });
@@ -172,7 +172,7 @@ fn centuries_of_many_containers_are_added_up() {
         }
         let outline = tumit_viewer::layout::ContainerOutline::new(source.as_ref()).unwrap();
         let theme = tumit_viewer::style::theme::ColorTheme::new(tumit_viewer::style::theme::ThemeKind::Light);
-        let legend = tumit_viewer::scene::legend(source.as_ref(), &outline, interval, theme).unwrap();
+        let legend = tumit_viewer::scene::legend(source.as_ref(), &outline, time_range, theme).unwrap();
         let shares: Vec<f64> = legend[0].entries.iter().filter_map(|entry| entry.share).collect();
         assert!((shares[0] - 0.25).abs() < 1e-9 && (shares[1] - 0.75).abs() < 1e-9, "{what}: {shares:?}");
     }

@@ -113,7 +113,8 @@ fn seconds(from: i64, to: i64) -> TimeRange {
 fn drawn(source: &dyn TimelineSource, part: TimeRange, width: f32) -> (Scene, RowLayout) {
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(source).unwrap(), &options);
-    let view = ChartView { interval: part, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, quick: false };
+    let view =
+        ChartView { time_range: part, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, quick: false };
     (chart(source, &layout, &options, view).unwrap(), layout)
 }
 
@@ -240,7 +241,7 @@ fn events_are_marks_of_their_shape_and_size() {
     let (scene, layout) = drawn(&source, seconds(0, 10), 1000.0);
     use MarkShape::{Circle, Diamond, Line, Square, Triangle};
     let names = [("plain", Diamond), ("disc", Circle), ("box", Square), ("bar", Line), ("tip", Triangle)];
-    // A band of twice the usual height. Its marks are twice as high.
+    // A strip of twice the usual height. Its marks are twice as high.
     assert_eq!(marks(&scene), names.map(|(name, shape)| (name.to_owned(), shape, 17.0)));
     assert_eq!(layout.rows[0].strips[0].height, 19.0);
     // The row of the other thread has no events and is unchanged.
@@ -339,7 +340,7 @@ fn svgs_have_the_shapes_and_the_page_their_numbers() {
     ] {
         assert!(svg.contains(&format!("<path d=\"{path}\"")), "{path} in {svg}");
     }
-    let message = wire::SceneMessage::new(&scene, 1.0, wire::StreamDetail::ALL[0], true).bytes();
+    let message = wire::SceneMessage::new(&scene, 1.0, wire::ColumnDetail::ALL[0], true).bytes();
     let length = u32::from_le_bytes(message[..4].try_into().unwrap()) as usize;
     let head: serde_json::Value = serde_json::from_slice(&message[4..4 + length]).unwrap();
     // Differences: diamond, disc, square, line, triangle.
@@ -348,7 +349,7 @@ fn svgs_have_the_shapes_and_the_page_their_numbers() {
         let options = LayoutOptions { theme, ..LayoutOptions::default() };
         let outline = ContainerOutline::new(&source).unwrap();
         let document_options =
-            DocumentOptions { interval: seconds(0, 10), width: 900.0, height: None, resolution: 2.0, titles: false };
+            DocumentOptions { time_range: seconds(0, 10), width: 900.0, height: None, resolution: 2.0, titles: false };
         let scene = document(&source, &outline, &options, document_options).unwrap();
         let svg = String::from_utf8(encode(&scene, ImageFormat::Svg, 1.0).unwrap()).unwrap();
         for disc in ["A7.82 7.82 ", "A6.21 6.21 "] {

@@ -170,8 +170,8 @@ impl NumberWords {
     /// Appends bytes.
     #[inline]
     fn put<const N: usize>(&mut self, bytes: [u8; N]) {
-        if let Some(place) = self.bytes.get_mut(self.length..).and_then(<[u8]>::first_chunk_mut) {
-            *place = bytes;
+        if let Some(target) = self.bytes.get_mut(self.length..).and_then(<[u8]>::first_chunk_mut) {
+            *target = bytes;
         }
         self.length += N;
     }

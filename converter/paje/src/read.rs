@@ -52,14 +52,14 @@
 //! # Ok::<(), tumit_paje::read::PajeReadError>(())
 //! ```
 
-pub(crate) mod definitions;
 mod error;
-pub(crate) mod events;
+pub(crate) mod event_definitions;
 pub(crate) mod faults;
 mod line_processor;
 mod number;
+pub(crate) mod operations;
+mod paje_reader;
 pub(crate) mod pj_dump_compat;
-mod reader;
 pub(crate) mod split_files;
 pub(crate) mod split_trace;
 pub(crate) mod symbols;
@@ -73,8 +73,8 @@ use std::io::Read;
 use super::PajeSink;
 pub use error::{PajeReadError, not_paje};
 pub use faults::{FaultKind, FaultSummary};
+pub use paje_reader::{PajeReader, ReadReport};
 pub use pj_dump_compat::{double_of_timestamp, timestamp_of_double};
-pub use reader::{PajeReader, ReadReport};
 pub use split_files::{names_parts, note_copy};
 pub use split_trace::{NamedPart, parts_of};
 pub use trace_line::TraceLine;

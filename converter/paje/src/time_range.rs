@@ -58,10 +58,10 @@ impl TimeRange {
     #[must_use]
     pub fn align_to_columns(self, columns: u32) -> AlignedTimeRange {
         let width = i128::from(self.to.0) - i128::from(self.from.0);
-        let least = width.div_euclid(i128::from(columns.max(1))).max(1);
+        let min_step = width.div_euclid(i128::from(columns.max(1))).max(1);
         // The smallest power of two that is at least the width of a column.
-        let exact = i128::from(columns.max(1)) * least == width;
-        let step = if exact { least } else { least + 1 }.cast_unsigned().next_power_of_two().cast_signed();
+        let exact = i128::from(columns.max(1)) * min_step == width;
+        let step = if exact { min_step } else { min_step + 1 }.cast_unsigned().next_power_of_two().cast_signed();
         let first = i128::from(self.from.0).div_euclid(step);
         let last = (i128::from(self.to.0) - 1).div_euclid(step) + 1;
         let edge = |at: i128| i64::try_from(at * step).map(GlobalNanos);

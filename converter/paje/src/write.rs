@@ -5,26 +5,26 @@
 //! converted from integers. A [`PajeStyle`] selects other timestamps and definitions for readers
 //! that need them.
 
-pub(crate) mod definitions;
+pub(crate) mod event_definitions;
 pub(crate) mod line_start;
 mod operations;
+mod paje_writer;
 pub(crate) mod standard_fields;
 #[cfg(test)]
 mod tests;
 mod texts;
-pub(crate) mod timestamps;
-mod writer;
+pub(crate) mod timestamp_format;
 
 use std::io::Write;
 
 use super::PajeSink;
 use super::time::TimeUnit;
-pub use definitions::HeaderStyle;
+pub use event_definitions::HeaderStyle;
+pub use paje_writer::PajeWriter;
 use standard_fields::StandardFieldSink;
 pub use texts::text_of_name;
-use timestamps::TruncatedUnits;
-pub use timestamps::{ExactSeconds, TimestampPosition, TimestampWriter};
-pub use writer::PajeWriter;
+use timestamp_format::TruncatedUnits;
+pub use timestamp_format::{ExactSeconds, TimestampPosition, TimestampWriter};
 
 /// The options of the text format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

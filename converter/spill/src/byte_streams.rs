@@ -188,11 +188,11 @@ impl ByteStreamReader<'_> {
             self.window.drain(..self.at);
             self.at = 0;
             let old = self.window.len();
-            if let (Some((place, length)), Some(file)) = (self.chunks.last_mut(), self.file) {
+            if let (Some((offset, length)), Some(file)) = (self.chunks.last_mut(), self.file) {
                 let some = (*length).min(READ_BYTES as u64);
                 self.window.resize(old + some as usize, 0);
-                file.read_exact_at(&mut self.window[old..], *place)?;
-                (*place, *length) = (*place + some, *length - some);
+                file.read_exact_at(&mut self.window[old..], *offset)?;
+                (*offset, *length) = (*offset + some, *length - some);
                 if *length == 0 {
                     self.chunks.pop();
                 }

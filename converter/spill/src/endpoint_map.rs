@@ -227,8 +227,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn endpoints_are_paired_in_order(steps in prop::collection::vec((0_u128..6, any::<bool>(), 0..9), 0..300), most in 1_usize..9) {
-            let mut waiting = EndpointMap::<TestEndpoint, 1>::new(OverflowStore { most, ..OverflowStore::default() });
+        fn endpoints_are_paired_in_order(steps in prop::collection::vec((0_u128..6, any::<bool>(), 0..9), 0..300), max_entries in 1_usize..9) {
+            let mut waiting = EndpointMap::<TestEndpoint, 1>::new(OverflowStore { max_entries, ..OverflowStore::default() });
             let mut model: BTreeMap<u128, VecDeque<TestEndpoint>> = BTreeMap::new();
             for (number, (key, starts, willing)) in (0..).zip(steps) {
                 let half = (willing > 0).then_some(TestEndpoint(starts, number));

@@ -11,7 +11,7 @@
 //!
 //! # fn main() -> std::io::Result<()> {
 //! // More than two entries go to temporary files.
-//! let mut ages = SpillMap::<1>::new(OverflowStore { most: 2, ..OverflowStore::default() });
+//! let mut ages = SpillMap::<1>::new(OverflowStore { max_entries: 2, ..OverflowStore::default() });
 //! for key in [7, 3, 9] {
 //!     ages.change(key, |_before| (Some([key as u64 * 10]), ()))?;
 //! }
@@ -25,7 +25,7 @@
 //! ```
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as Place;
+use std::collections::hash_map::Entry as MapEntry;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::path::PathBuf;
@@ -47,14 +47,14 @@ pub struct OverflowStore {
     /// process ends in any way.
     pub folder: PathBuf,
     /// Maximum number of entries in memory.
-    pub most: usize,
+    pub max_entries: usize,
 }
 
 impl Default for OverflowStore {
     /// The system's folder for temporary files, and the number of entries that fills a hash table
     /// of 2^16 places: about 4 MB.
     fn default() -> Self {
-        Self { folder: std::env::temp_dir(), most: 57_344 }
+        Self { folder: std::env::temp_dir(), max_entries: 57_344 }
     }
 }
 
@@ -105,7 +105,7 @@ type MemoryMap<const N: usize> = HashMap<u128, MemoryEntry<N>, BuildHasherDefaul
 #[derive(Clone, Debug, Default)]
 pub struct SpillMap<const N: usize> {
     overflow: OverflowStore,
-    near: MemoryMap<N>,
+    in_memory: MemoryMap<N>,
     /// Older runs first. The entry of a later run replaces those of earlier ones.
     runs: Vec<Arc<RunFile<N>>>,
     count: u64,
@@ -142,22 +142,22 @@ impl<const N: usize> SpillMap<N> {
         key: u128,
         change: impl FnOnce(Option<[u64; N]>) -> (Option<[u64; N]>, R),
     ) -> io::Result<R> {
-        let (before, after, result) = match self.near.entry(key) {
-            Place::Occupied(mut place) => {
-                let MemoryEntry { words: before, is_over } = *place.get();
+        let (before, after, result) = match self.in_memory.entry(key) {
+            MapEntry::Occupied(mut entry) => {
+                let MemoryEntry { words: before, is_over } = *entry.get();
                 let (after, result) = change(before);
                 if after.is_some() || is_over {
-                    place.insert(MemoryEntry { words: after, is_over });
+                    entry.insert(MemoryEntry { words: after, is_over });
                 } else {
-                    place.remove();
+                    entry.remove();
                 }
                 (before, after, result)
             }
-            Place::Vacant(place) => {
+            MapEntry::Vacant(entry) => {
                 let before = if self.runs.is_empty() { None } else { find(&self.runs, key, &mut self.page)? };
                 let (after, result) = change(before);
                 if before.is_some() || after.is_some() {
-                    place.insert(MemoryEntry { words: after, is_over: before.is_some() });
+                    entry.insert(MemoryEntry { words: after, is_over: before.is_some() });
                 }
                 (before, after, result)
             }
@@ -166,7 +166,7 @@ impl<const N: usize> SpillMap<N> {
         if self.count == 0 && !self.runs.is_empty() {
             // All entries of the runs are void.
             self.clear();
-        } else if self.near.len() >= self.overflow.most.max(1) {
+        } else if self.in_memory.len() >= self.overflow.max_entries.max(1) {
             self.spill()?;
         }
         Ok(result)
@@ -180,14 +180,14 @@ impl<const N: usize> SpillMap<N> {
         entries.iter().try_for_each(|entry| run.push(entry))?;
         self.runs.push(Arc::new(run.finish(0)?));
         drop(entries);
-        self.near.clear();
+        self.in_memory.clear();
         while let Some(from) = self.mergeable_runs() {
             self.merge(from)?;
         }
         let entries: u64 = self.runs.iter().map(|run| run.count).sum();
         // A removed entry exists twice in the runs: as an entry and as its removal. A merge of all
         // runs drops both.
-        if entries > ALIKE as u64 * self.count.max(self.overflow.most as u64) { self.merge(0) } else { Ok(()) }
+        if entries > ALIKE as u64 * self.count.max(self.overflow.max_entries as u64) { self.merge(0) } else { Ok(()) }
     }
 
     /// The index of the first of the last runs of equal level, if they are enough for a merge.
@@ -228,9 +228,9 @@ impl<const N: usize> SpillMap<N> {
 
     /// The entries in memory, by increasing key.
     fn memory_entries(&self) -> Vec<RunEntry<N>> {
-        let mut near: Vec<RunEntry<N>> = self.near.iter().map(|(key, entry)| (*key, entry.words)).collect();
-        near.sort_unstable_by_key(|(key, _)| *key);
-        near
+        let mut in_memory: Vec<RunEntry<N>> = self.in_memory.iter().map(|(key, entry)| (*key, entry.words)).collect();
+        in_memory.sort_unstable_by_key(|(key, _)| *key);
+        in_memory
     }
 
     /// All entries as words.
@@ -280,20 +280,20 @@ fn find<const N: usize>(runs: &[Arc<RunFile<N>>], key: u128, page: &mut Vec<u8>)
     Ok(None)
 }
 
-/// Gives each key of the runs and of `near` once, with its latest value. `near` is later than all
-/// runs.
+/// Gives each key of the runs and of `in_memory` once, with its latest value. `in_memory` is later
+/// than all runs.
 fn merge_runs<const N: usize>(
     runs: &[Arc<RunFile<N>>],
-    near: &[RunEntry<N>],
+    in_memory: &[RunEntry<N>],
     mut give: impl FnMut(u128, Option<[u64; N]>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut readings: Vec<RunFileReader<'_, N>> = runs.iter().map(|run| run.read()).collect();
-    let mut near = near.iter().copied();
+    let mut in_memory = in_memory.iter().copied();
     let mut heads: Vec<Option<RunEntry<N>>> = Vec::new();
     for reading in &mut readings {
         heads.push(reading.next()?);
     }
-    heads.push(near.next());
+    heads.push(in_memory.next());
     // There are a dozen runs at most.
     while let Some(key) = heads.iter().flatten().map(|(key, _)| *key).min() {
         let mut last = None;
@@ -302,7 +302,7 @@ fn merge_runs<const N: usize>(
                 last = words;
                 *head = match readings.get_mut(at) {
                     Some(reading) => reading.next()?,
-                    None => near.next(),
+                    None => in_memory.next(),
                 };
             }
         }
@@ -331,14 +331,14 @@ mod tests {
 
     use super::*;
 
-    fn small(most: usize) -> OverflowStore {
-        OverflowStore { most, ..OverflowStore::default() }
+    fn small(max_entries: usize) -> OverflowStore {
+        OverflowStore { max_entries, ..OverflowStore::default() }
     }
 
     proptest! {
         #[test]
-        fn the_map_equals_a_map_in_memory(steps in prop::collection::vec((0_u128..40, prop::option::of(any::<u64>())), 0..400), most in 1_usize..20) {
-            let (mut far, mut model) = (SpillMap::<1>::new(small(most)), BTreeMap::new());
+        fn the_map_equals_a_map_in_memory(steps in prop::collection::vec((0_u128..40, prop::option::of(any::<u64>())), 0..400), max_entries in 1_usize..20) {
+            let (mut far, mut model) = (SpillMap::<1>::new(small(max_entries)), BTreeMap::new());
             for (key, value) in steps {
                 let before = far.change(spread(key), |before| (value.map(|value| [value]), before)).unwrap();
                 let expected = match value {
@@ -347,7 +347,7 @@ mod tests {
                 };
                 prop_assert_eq!(before, expected.map(|value| [value]));
                 prop_assert_eq!(far.len(), model.len() as u64);
-                prop_assert!(far.near.len() < most);
+                prop_assert!(far.in_memory.len() < max_entries);
             }
             let mut all = Vec::new();
             far.for_each(|key, [value]| { all.push((key, value)); Ok(()) }).unwrap();
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_missing_folder_is_named() {
-        let overflow = OverflowStore { folder: "/nowhere/at/all".into(), most: 2 };
+        let overflow = OverflowStore { folder: "/nowhere/at/all".into(), max_entries: 2 };
         let mut far = SpillMap::<1>::new(overflow);
         far.change(1, |_| (Some([1]), ())).unwrap();
         let why = far.change(2, |_| (Some([2]), ())).unwrap_err().to_string();

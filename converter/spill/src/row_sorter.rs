@@ -12,7 +12,7 @@ use crate::temporary_space::TemporarySpace;
 /// Maximum bytes read from a run at once.
 const READ_BYTES: usize = 1 << 16;
 /// Minimum bytes read from a run at once, even with many runs.
-const LEAST_READ_BYTES: usize = 1 << 12;
+const MIN_READ_BYTES: usize = 1 << 12;
 
 /// Approximate maximum number of rows between two calls of [`RowSorter::flush`].
 const ROWS_BETWEEN: usize = 64;
@@ -66,8 +66,8 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
     #[cold]
     fn grow(&mut self) {
         let have = self.rows.len();
-        let most = (self.run_rows + ROWS_BETWEEN).saturating_sub(have).max(ROWS_BETWEEN);
-        self.rows.reserve_exact(have.clamp(ROWS_BETWEEN, most));
+        let max_reserve = (self.run_rows + ROWS_BETWEEN).saturating_sub(have).max(ROWS_BETWEEN);
+        self.rows.reserve_exact(have.clamp(ROWS_BETWEEN, max_reserve));
     }
 
     /// Writes a run if there are enough rows for one.
@@ -142,7 +142,7 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
         runs.push(SortRun { at: 0, end: 0, buffer: self.rows, next: 0 });
         // The buffers of all runs together take as much memory as one run did, or little more if
         // there are many.
-        let portion = (self.space.memory() / runs.len()).clamp(LEAST_READ_BYTES, READ_BYTES);
+        let portion = (self.space.memory() / runs.len()).clamp(MIN_READ_BYTES, READ_BYTES);
         let mut sorted =
             SortedRows { file: self.file, runs, heap: BinaryHeap::new(), rows_read: (portion / (8 * N)).max(1) };
         (0..=memory).try_for_each(|run| sorted.advance(run))?;

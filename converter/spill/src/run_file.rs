@@ -52,15 +52,15 @@ impl BloomFilter {
     const BITS: u64 = 10;
     /// Maximum number of blocks, 16 MiB. Beyond it, the filter becomes less precise instead of
     /// larger.
-    const MOST_BLOCKS: u64 = 1 << 18;
+    const MAX_BLOCKS: u64 = 1 << 18;
 
     fn of(entries: u64) -> Self {
-        let blocks = (entries * Self::BITS / 512 + 1).min(Self::MOST_BLOCKS);
+        let blocks = (entries * Self::BITS / 512 + 1).min(Self::MAX_BLOCKS);
         Self(vec![[0; 8]; blocks as usize])
     }
 
     /// The block of a key, and the bits of the key in it.
-    fn place(&self, key: u128) -> (usize, impl Iterator<Item = (usize, u64)> + use<>) {
+    fn filter_bits(&self, key: u128) -> (usize, impl Iterator<Item = (usize, u64)> + use<>) {
         let low = key as u64;
         let block = ((low >> 32) * self.0.len() as u64) >> 32;
         let bits = (0..4).map(move |at| {
@@ -71,12 +71,12 @@ impl BloomFilter {
     }
 
     fn insert(&mut self, key: u128) {
-        let (block, bits) = self.place(key);
+        let (block, bits) = self.filter_bits(key);
         bits.for_each(|(word, bit)| self.0[block][word] |= bit);
     }
 
     fn may_have(&self, key: u128) -> bool {
-        let (block, mut bits) = self.place(key);
+        let (block, mut bits) = self.filter_bits(key);
         let block = &self.0[block];
         bits.all(|(word, bit)| block[word] & bit != 0)
     }
@@ -156,11 +156,11 @@ pub(super) struct RunFileWriter<const N: usize> {
 }
 
 impl<const N: usize> RunFileWriter<N> {
-    /// A run of at most `most` entries, in a folder.
-    pub(super) fn new(folder: &Path, most: u64) -> io::Result<Self> {
+    /// A run of at most `max_entries` entries, in a folder.
+    pub(super) fn new(folder: &Path, max_entries: u64) -> io::Result<Self> {
         let file = temporary_file(folder)?;
         let out = BufWriter::with_capacity(PORTION_BYTES, file);
-        Ok(Self { out, count: 0, firsts: Vec::new(), filter: BloomFilter::of(most) })
+        Ok(Self { out, count: 0, firsts: Vec::new(), filter: BloomFilter::of(max_entries) })
     }
 
     /// Appends an entry. Keys have to increase.

@@ -28,7 +28,7 @@ use super::steps::from_messages::OF_TICKS;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Minimum length of a link that was moved, nanoseconds.
-const LEAST: i64 = 1;
+const MIN_LINK_NANOS: i64 = 1;
 /// Number of waiting endpoints above which the pass searches for circles.
 const MANY: usize = 1 << 20;
 /// A shift of this size means that the clock model is wrong, nanoseconds.
@@ -65,7 +65,7 @@ impl CausalityReport {
     /// Whether the largest shift exceeds the known error bounds of the clocks.
     fn is_impossible(&self, clocks: &RunClocks) -> bool {
         let mut certain = clocks.domains[1..].iter().map(|domain| domain.error_bound_nanos);
-        let certain = certain.try_fold(0.0, |most, bound| bound.map(|bound| f64::max(most, bound)));
+        let certain = certain.try_fold(0.0, |max_bound, bound| bound.map(|bound| f64::max(max_bound, bound)));
         #[expect(clippy::cast_precision_loss, reason = "the number is only compared with a bound")]
         let beyond = |certain: f64| self.largest_nanos as f64 > 2.0 * certain + OF_TICKS * clocks.granularity();
         clocks.domains.len() > 1 && self.largest_nanos >= LARGE_NANOS && certain.is_some_and(beyond)
@@ -381,7 +381,7 @@ impl<'p> CausalPass<'p> {
             self.found.reversed += u64::from(before > node.timestamp);
             if after > timestamp {
                 self.found.moved += 1;
-                need = need.max(after + LEAST);
+                need = need.max(after + MIN_LINK_NANOS);
             }
         }
         if need > timestamp {

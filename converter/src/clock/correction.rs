@@ -21,7 +21,7 @@ pub(crate) struct CorrectionPoint {
 /// and constant outside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimestampCorrection {
-    /// The clock steps: from `raw` on, `added` is added, and the result is at least `least`.
+    /// The clock steps: from `raw` on, `added` is added, and the result is at least `min_result`.
     steps: Vec<RemovedStep>,
     knots: Vec<CorrectionKnot>,
     /// The map that is applied before this one.
@@ -32,7 +32,7 @@ pub(crate) struct TimestampCorrection {
 struct RemovedStep {
     raw: i64,
     added: i64,
-    least: i64,
+    min_result: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +86,9 @@ impl TimestampCorrection {
     /// The same map after the removal of clock steps. In order of time.
     pub(crate) fn after_steps(mut self, steps: &[CorrectionPoint]) -> Self {
         for &CorrectionPoint { raw, added } in steps {
-            let least = self.without_steps(raw);
+            let min_result = self.without_steps(raw);
             let before = self.steps.last().map_or(0, |step| step.added);
-            self.steps.push(RemovedStep { raw, added: before + added, least });
+            self.steps.push(RemovedStep { raw, added: before + added, min_result });
         }
         self
     }
@@ -96,7 +96,7 @@ impl TimestampCorrection {
     /// The raw timestamp that the clock would have without steps.
     fn without_steps(&self, raw: i64) -> i64 {
         let step = self.steps.iter().rev().find(|step| step.raw <= raw);
-        step.map_or(raw, |step| raw.saturating_add(step.added).max(step.least))
+        step.map_or(raw, |step| raw.saturating_add(step.added).max(step.min_result))
     }
 
     /// Adds to all timestamps.

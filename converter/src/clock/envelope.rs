@@ -17,10 +17,10 @@ const MAX_DRIFT: f64 = 500e-6;
 /// Without this rule, a few messages that leave the slope open would give the steepest slope.
 const USUAL_DRIFT: f64 = 50e-6;
 /// Minimum width of a corridor in the rule of [`USUAL_DRIFT`], nanoseconds.
-const LEAST_WIDTH: f64 = 1000.0;
+const MIN_WIDTH: f64 = 1000.0;
 /// One-way messages within this distance of a line confirm it, if there are at least [`CONFIRMED`].
 /// Nanoseconds.
-const NEAR: f64 = 10_000.0;
+const CLOSE_NANOS: f64 = 10_000.0;
 const CONFIRMED: usize = 5;
 /// Number of steps of the search for a slope. Each step keeps 0.62 of the interval.
 const STEPS: usize = 70;
@@ -240,9 +240,9 @@ fn corridor(
     let middle = span / 2.0;
     // For a slope, the value at the middle of the run: of the highest line below `above`, and of
     // the lowest line above `below`.
-    let least =
+    let lowest_above =
         |slope: f64| above.iter().map(|point| point.y - slope * (point.x - middle)).fold(f64::INFINITY, f64::min);
-    let most =
+    let highest_below =
         |slope: f64| below.iter().map(|point| point.y - slope * (point.x - middle)).fold(f64::NEG_INFINITY, f64::max);
     let added = |slope: f64, at_middle: f64| inverse_line(OffsetLine { offset: at_middle - slope * middle, slope });
     match (above.is_empty(), below.is_empty()) {
@@ -251,15 +251,15 @@ fn corridor(
         // appears to take no time.
         (false, true) => {
             let slope = longest_slope(above, &all, rates);
-            Some(OffsetCorridor { line: added(slope, least(slope)), width: span * MAX_DRIFT, one_way: true })
+            Some(OffsetCorridor { line: added(slope, lowest_above(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (true, false) => {
             let slope = -longest_slope(&mirror_points(below), &all, RateBounds { low: -rates.high, high: -rates.low });
-            Some(OffsetCorridor { line: added(slope, most(slope)), width: span * MAX_DRIFT, one_way: true })
+            Some(OffsetCorridor { line: added(slope, highest_below(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (false, false) => {
-            let gap = |slope: f64| least(slope) - most(slope);
-            let target_width = gap(highest(gap, -MAX_DRIFT, MAX_DRIFT)).max(LEAST_WIDTH);
+            let gap = |slope: f64| lowest_above(slope) - highest_below(slope);
+            let target_width = gap(highest(gap, -MAX_DRIFT, MAX_DRIFT)).max(MIN_WIDTH);
             let best =
                 highest(|slope| gap(slope) - target_width * (slope / USUAL_DRIFT).powi(2), -MAX_DRIFT, MAX_DRIFT);
             let widest = gap(best);
@@ -268,13 +268,13 @@ fn corridor(
             let relaxed = |slope: f64| gap(slope) - widest.min(0.0) + 1.0;
             let (low, high) = (find_zero(relaxed, best, -MAX_DRIFT), find_zero(relaxed, best, MAX_DRIFT));
             let lever = |end: f64| {
-                let reach = |slope: f64| least(slope) + slope * end;
+                let reach = |slope: f64| lowest_above(slope) + slope * end;
                 let top = reach(highest(reach, low, high));
-                let reach = |slope: f64| -(most(slope) + slope * end);
+                let reach = |slope: f64| -(highest_below(slope) + slope * end);
                 top + reach(highest(reach, low, high)) - widest.min(0.0)
             };
             let width = lever(-middle).max(lever(middle)).max(1.0);
-            let line = added(best, f64::midpoint(least(best), most(best)));
+            let line = added(best, f64::midpoint(lowest_above(best), highest_below(best)));
             Some(OffsetCorridor { line, width, one_way: false })
         }
     }
@@ -304,8 +304,9 @@ fn longest_slope(hull: &[PlanePoint], all: &[PlanePoint], RateBounds { low, high
     let Some(HullSide { start, slope, .. }) = sides.max_by(|a, b| a.length.total_cmp(&b.length)) else {
         return unknown;
     };
-    let near = all.iter().filter(|point| point.y - start.y - slope * (point.x - start.x) <= NEAR).count();
-    if near >= CONFIRMED && near * 10 >= all.len() { slope } else { unknown }
+    let close_points =
+        all.iter().filter(|point| point.y - start.y - slope * (point.x - start.x) <= CLOSE_NANOS).count();
+    if close_points >= CONFIRMED && close_points * 10 >= all.len() { slope } else { unknown }
 }
 
 /// Keeps the points that a line below all points can touch (monotone chain).

@@ -19,16 +19,16 @@
 //! Each rule narrows the results of the others, so they are applied several times.
 
 mod clock_states;
+mod message_bounds;
 mod message_times;
-mod points;
 mod wander_allowance;
 
 pub(crate) use message_times::MessageTimes;
 
 use super::min_delays::FastestMessages;
 use clock_states::{ClockStates, ErrorBounds};
+use message_bounds::lower_to_points;
 use message_times::DomainMessages;
-use points::lower_to_points;
 use wander_allowance::WanderAllowance;
 
 /// Maximum number of moments with a bound. With many clocks there are fewer.
@@ -100,12 +100,12 @@ impl CertainBounds {
 
     /// Maximum lead and maximum lag of a domain near a timestamp, nanoseconds. May be infinite.
     pub(crate) fn at(&self, domain: usize, timestamp: f64) -> ErrorBound {
-        let near = self.clocks.nearest_moment(timestamp);
+        let nearest = self.clocks.nearest_moment(timestamp);
         let [leads, lags] = &self.bounds[domain];
-        let moment = self.clocks.moments[near];
+        let moment = self.clocks.moments[nearest];
         ErrorBound {
-            lead: leads[near] + self.clocks.growth(domain, moment, timestamp).max(0.0),
-            lag: lags[near] + self.clocks.growth(domain, timestamp, moment).max(0.0),
+            lead: leads[nearest] + self.clocks.growth(domain, moment, timestamp).max(0.0),
+            lag: lags[nearest] + self.clocks.growth(domain, timestamp, moment).max(0.0),
         }
     }
 }

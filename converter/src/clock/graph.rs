@@ -17,7 +17,7 @@ mod ties;
 use super::min_delays::{DelayClass, FastestMessages};
 use coarse_space::CoarseSpace;
 use conjugate_gradients::solve;
-use shape::{EdgeTerm, FitPrior, LEAST_DELAY, Observation, SystemShape};
+use shape::{EdgeTerm, FitPrior, MIN_DELAY, Observation, SystemShape};
 use system::NormalEquations;
 use ties::RoundTripTies;
 
@@ -91,7 +91,7 @@ pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: 
     let tick = tick * 1e-3;
     let noise = NOISE.max(tick / 4.0);
     let problem =
-        FitProblem { edges, ties: RoundTripTies::new(edges), is_free, seconds, noise, floor: LEAST_DELAY - tick };
+        FitProblem { edges, ties: RoundTripTies::new(edges), is_free, seconds, noise, floor: MIN_DELAY - tick };
     let knots = |candidate: f64| {
         // Between these knots, a clock with this wander departs little from a line.
         let ideal = seconds / (60e-9 / (0.3 * candidate)).powf(2.0 / 3.0);
@@ -118,10 +118,10 @@ pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: 
     problem.graph_fit(&solution, found)
 }
 
-fn count(ideal: f64, least: usize, most: usize) -> usize {
+fn count(ideal: f64, min: usize, max: usize) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped first")]
     let ideal = ideal.clamp(0.0, 1e6) as usize;
-    (ideal + 1).clamp(least, most)
+    (ideal + 1).clamp(min, max)
 }
 
 /// The quality of a fit's prediction of the held-out observations.
@@ -150,13 +150,13 @@ impl FitProblem<'_> {
             for point in &edge.points {
                 #[expect(clippy::cast_precision_loss, reason = "at most 256")]
                 let last = (knots - 1) as f64;
-                let place = (point.sent * 1e-9 / self.seconds * last).clamp(0.0, last);
-                let knot = place.floor().min(last - 1.0);
+                let position = (point.sent * 1e-9 / self.seconds * last).clamp(0.0, last);
+                let knot = position.floor().min(last - 1.0);
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
                 observations.push(Observation {
                     edge: number as u32,
                     knot: knot as u32,
-                    fraction: place - knot,
+                    fraction: position - knot,
                     apparent_latency: point.took * 1e-3,
                 });
             }
@@ -309,13 +309,13 @@ impl FitProblem<'_> {
 }
 
 /// The value at a place from 0 to 1 between equidistant knots.
-pub(crate) fn interpolate(knots: &[f64], place: f64) -> f64 {
+pub(crate) fn interpolate(knots: &[f64], fraction: f64) -> f64 {
     let last = (knots.len() - 1) as f64;
-    let place = (place * last).clamp(0.0, last);
+    let position = (fraction * last).clamp(0.0, last);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-    let at = (place as usize).min(knots.len().saturating_sub(2));
+    let at = (position as usize).min(knots.len().saturating_sub(2));
     let next = knots.get(at + 1).copied().unwrap_or(knots[at]);
-    knots[at] + (next - knots[at]) * (place - at as f64)
+    knots[at] + (next - knots[at]) * (position - at as f64)
 }
 
 #[cfg(test)]

@@ -132,10 +132,10 @@ impl LinkLog {
         incomplete.sort_unstable();
         self.incomplete = incomplete;
         for state in &mut self.streams {
-            let mut least = i64::MAX;
+            let mut min_floor = i64::MAX;
             for floor in state.floors.iter_mut().rev() {
-                least = least.min(*floor);
-                *floor = least;
+                min_floor = min_floor.min(*floor);
+                *floor = min_floor;
             }
         }
         self.failed.take().map_or(Ok(()), Err)

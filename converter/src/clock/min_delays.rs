@@ -97,7 +97,7 @@ struct TrafficBuckets {
     numbers: FxHashMap<(usize, usize, DelayClass), Option<usize>>,
     partners: Vec<usize>,
     /// Maximum number of partners of a domain.
-    most: usize,
+    max_partners: usize,
 }
 
 /// The pieces of an edge.
@@ -208,7 +208,7 @@ impl ClockTraffic<'_> {
             pieces: Vec::new(),
             numbers: FxHashMap::default(),
             partners: Vec::new(),
-            most: (PAIRS / (1 + self.domain_of.iter().max().unwrap_or(&0))).clamp(MIN_PARTNERS, MAX_PARTNERS),
+            max_partners: (PAIRS / (1 + self.domain_of.iter().max().unwrap_or(&0))).clamp(MIN_PARTNERS, MAX_PARTNERS),
         };
         for burst in self.exchanges {
             // The fastest exchange of each direction represents the burst.
@@ -217,9 +217,9 @@ impl ClockTraffic<'_> {
                 let there = RequestTimes { sent: corrected(a, t1), received: corrected(b, t2) };
                 let back = RequestTimes { sent: corrected(b, t3), received: corrected(a, t4) };
                 for (way, times) in [((a, b), there), ((b, a), back)] {
-                    let least = fastest.entry(way).or_insert(times);
-                    if times.latency() < least.latency() {
-                        *least = times;
+                    let fastest_times = fastest.entry(way).or_insert(times);
+                    if times.latency() < fastest_times.latency() {
+                        *fastest_times = times;
                     }
                 }
             }
@@ -247,14 +247,14 @@ impl TrafficBuckets {
         let piece = piece_of(&point, width);
         // Messages arrive nearly in order of time.
         let at = match points.get(last) {
-            Some(near) if piece_of(near, width) == piece => last,
+            Some(nearest) if piece_of(nearest, width) == piece => last,
             _ => points.partition_point(|other| piece_of(other, width) < piece),
         };
         self.pieces[edge].last = at;
         match points.get_mut(at) {
-            Some(least) if piece_of(least, width) == piece => {
-                if point.took < least.took {
-                    *least = point;
+            Some(fastest_point) if piece_of(fastest_point, width) == piece => {
+                if point.took < fastest_point.took {
+                    *fastest_point = point;
                 }
             }
             _ => {
@@ -274,7 +274,7 @@ impl TrafficBuckets {
         let accepted = self.numbers.get(&(to, from, class)).map(Option::is_some);
         let accepted = accepted.unwrap_or_else(|| {
             self.partners.resize(self.partners.len().max(from + 1).max(to + 1), 0);
-            let few = self.partners[from].min(self.partners[to]) < self.most;
+            let few = self.partners[from].min(self.partners[to]) < self.max_partners;
             if few && class == DelayClass::Message {
                 self.partners[from] += 1;
                 self.partners[to] += 1;
@@ -298,10 +298,10 @@ fn piece_of(point: &MessagePoint, width: f64) -> i64 {
     piece
 }
 
-/// Doubles the length of pieces until there are at most `most`. The result is independent of the
-/// order of the messages. Returns the new length in nanoseconds.
-fn merge_points(points: &mut Vec<MessagePoint>, mut width: f64, most: usize) -> f64 {
-    while points.len() > most {
+/// Doubles the length of pieces until there are at most `max_points`. The result is independent of
+/// the order of the messages. Returns the new length in nanoseconds.
+fn merge_points(points: &mut Vec<MessagePoint>, mut width: f64, max_points: usize) -> f64 {
+    while points.len() > max_points {
         width *= 2.0;
         points.dedup_by(|next, previous| {
             let same = piece_of(next, width) == piece_of(previous, width);

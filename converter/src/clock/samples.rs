@@ -192,8 +192,8 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
             let ticks = domains[a].resolution_nanos + domains[b].resolution_nanos;
             let drifted = CONTRADICTION / 2.0 + ticks + since(t4, first.t1, a).abs() * RATES / 2.0;
             OffsetBounds {
-                least: since(t3, first.t2, b) - since(t4, first.t1, a) - drifted,
-                most: since(t2, first.t2, b) - since(t1, first.t1, a) + drifted,
+                lower: since(t3, first.t2, b) - since(t4, first.t1, a) - drifted,
+                upper: since(t2, first.t2, b) - since(t1, first.t1, a) + drifted,
             }
         });
         let bounds: Vec<OffsetBounds> = bounds.collect();
@@ -221,8 +221,8 @@ fn leave_out_slow(bursts: &mut BTreeMap<u32, SyncBurst>, domains: &[ClockDomain]
     let mut trips: BTreeMap<(usize, usize), BTreeMap<u32, f64>> = BTreeMap::new();
     for (number, burst) in &*bursts {
         for exchange in &burst.exchanges {
-            let least = trips.entry(pair(exchange)).or_default().entry(*number).or_insert(f64::INFINITY);
-            *least = least.min(took(exchange));
+            let shortest = trips.entry(pair(exchange)).or_default().entry(*number).or_insert(f64::INFINITY);
+            *shortest = shortest.min(took(exchange));
         }
     }
     for (number, burst) in bursts {
@@ -241,13 +241,13 @@ fn leave_out_slow(bursts: &mut BTreeMap<u32, SyncBurst>, domains: &[ClockDomain]
 /// Bounds on the offset of two clocks, nanoseconds.
 #[derive(Clone, Copy)]
 struct OffsetBounds {
-    least: f64,
-    most: f64,
+    lower: f64,
+    upper: f64,
 }
 
 impl OffsetBounds {
     fn contains(self, offset: f64) -> bool {
-        self.least <= offset && offset <= self.most
+        self.lower <= offset && offset <= self.upper
     }
 }
 
@@ -257,8 +257,8 @@ fn most_agreed(bounds: &[OffsetBounds]) -> Option<f64> {
         offset: f64,
         is_end: bool,
     }
-    let starts = bounds.iter().map(|bounds| BoundEdge { offset: bounds.least, is_end: false });
-    let ends = bounds.iter().map(|bounds| BoundEdge { offset: bounds.most, is_end: true });
+    let starts = bounds.iter().map(|bounds| BoundEdge { offset: bounds.lower, is_end: false });
+    let ends = bounds.iter().map(|bounds| BoundEdge { offset: bounds.upper, is_end: true });
     let mut edges: Vec<BoundEdge> = starts.chain(ends).collect();
     // At equal values, starts sort before ends.
     edges.sort_by(|a, b| a.offset.total_cmp(&b.offset).then(a.is_end.cmp(&b.is_end)));
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn the_most_agreed_value_is_in_the_most_bounds() {
-        let bounds = |least: f64, most: f64| OffsetBounds { least, most };
+        let bounds = |lower: f64, upper: f64| OffsetBounds { lower, upper };
         assert_eq!(most_agreed(&[bounds(1.0, 5.0), bounds(2.0, 6.0), bounds(100.0, 101.0)]), Some(2.0));
         assert_eq!(most_agreed(&[bounds(3.0, 3.0)]), Some(3.0));
         assert_eq!(most_agreed(&[]), None);

@@ -3,4 +3,4 @@
 pub(crate) mod evaluate;
 pub(crate) mod ops;
 pub(crate) mod single_records;
-pub(crate) mod stream;
+pub(crate) mod stream_cursor;

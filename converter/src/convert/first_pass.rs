@@ -21,7 +21,7 @@ pub(crate) struct FirstPassVisitor<'p> {
     pub(crate) symbols: &'p mut Symbols,
     pub(crate) surveyor: FirstPassCollector,
     /// Whether timestamps are noted.
-    pub(crate) dated: bool,
+    pub(crate) sets_timestamps: bool,
     /// For each stream and block: the minimum timestamp.
     pub(crate) blocks: Vec<Vec<i64>>,
     pub(crate) floors: MinTimestamps,
@@ -30,13 +30,13 @@ pub(crate) struct FirstPassVisitor<'p> {
 
 impl RecordVisitor for FirstPassVisitor<'_> {
     fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError> {
-        let Self { plan, model, symbols, surveyor, dated, blocks, floors, .. } = self;
-        if *dated {
+        let Self { plan, model, symbols, surveyor, sets_timestamps, blocks, floors, .. } = self;
+        if *sets_timestamps {
             note_timestamp(&mut blocks[record.stream], record.blocks_read, record.corrected);
         }
         let Some(scope) = record.scope(plan).filter(|scope| scope.program.is_surveyed()) else { return Ok(()) };
-        surveyor.record(&scope, record.place(), model, symbols, |date| {
-            note_timestamp(&mut blocks[record.stream], record.blocks_read, date);
+        surveyor.record(&scope, record.position(), model, symbols, |timestamp| {
+            note_timestamp(&mut blocks[record.stream], record.blocks_read, timestamp);
             floors[record.stream].get_or_insert_default();
         });
         Ok(())
@@ -57,11 +57,11 @@ impl RecordVisitor for FirstPassVisitor<'_> {
 }
 
 /// Notes a timestamp of a block. `blocks_read` is the number of the block, from 1.
-fn note_timestamp(blocks: &mut Vec<i64>, blocks_read: usize, date: i64) {
+fn note_timestamp(blocks: &mut Vec<i64>, blocks_read: usize, timestamp: i64) {
     if blocks.len() < blocks_read {
         blocks.resize(blocks_read, i64::MAX);
     }
     if let Some(block) = blocks.get_mut(blocks_read.wrapping_sub(1)) {
-        *block = (*block).min(date);
+        *block = (*block).min(timestamp);
     }
 }

@@ -139,7 +139,7 @@ impl<'o> ConversionJob<'o> {
         if self.reversed_raw.is_none() {
             self.total *= 2;
         }
-        let dated = plan.programs.iter().any(|program| program.dated);
+        let sets_timestamps = plan.programs.iter().any(|program| program.sets_timestamps);
         let needs_log =
             self.options.causal || self.options.clock == CorrectionMethod::Graph || self.reversed_raw.is_some();
         let surveyor = FirstPassCollector::new(
@@ -151,21 +151,21 @@ impl<'o> ConversionJob<'o> {
         // block, so all records are visited.
         let all: fn(&RecordProgram) -> bool = |_| true;
         let item_selection =
-            ItemSelection { selects: if dated { all } else { RecordProgram::is_surveyed }, gaps: false };
-        let needs = plan.needs(if dated { all } else { |program| program.surveyed }, true);
-        let pass_kind = if dated || self.options.by_record { PassKind::Records } else { PassKind::FirstPass };
+            ItemSelection { selects: if sets_timestamps { all } else { RecordProgram::is_surveyed }, gaps: false };
+        let needs = plan.needs(if sets_timestamps { all } else { |program| program.surveyed }, true);
+        let pass_kind = if sets_timestamps || self.options.by_record { PassKind::Records } else { PassKind::FirstPass };
         let blocks = vec![Vec::new(); plan.streams.len()];
         let mut first =
-            FirstPassVisitor { plan, model, symbols, surveyor, dated, blocks, floors, templates: Vec::new() };
+            FirstPassVisitor { plan, model, symbols, surveyor, sets_timestamps, blocks, floors, templates: Vec::new() };
         let passed = self.pass(plan, PassSelection { floors: plain, item_selection, pass_kind }, needs, &mut first)?;
         let FirstPassVisitor { mut surveyor, blocks, mut floors, .. } = first;
         surveyor.take_columns(passed.values, plan, model, symbols);
         surveyor.ends(plan, model, symbols);
         for (floors, mut blocks) in floors.iter_mut().zip(blocks) {
-            let mut least = i64::MAX;
+            let mut min_timestamp = i64::MAX;
             for block in blocks.iter_mut().rev() {
-                least = least.min(*block);
-                *block = least;
+                min_timestamp = min_timestamp.min(*block);
+                *block = min_timestamp;
             }
             if let Some(floors) = floors {
                 *floors = blocks;

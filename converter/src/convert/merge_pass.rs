@@ -214,7 +214,7 @@ impl StreamBlocks {
 }
 
 /// Maximum number of blocks whose memory is kept for other streams.
-const MOST_USED: usize = 1024;
+const MAX_USED: usize = 1024;
 
 impl<'p> Dispatcher<'p> {
     fn new(plan: &'p ConversionPlan<'_>) -> Self {
@@ -226,7 +226,7 @@ impl<'p> Dispatcher<'p> {
     fn close(&mut self, stream: u32, used: &mut Vec<OpBatch>) {
         let blocks = self.cursors.get_mut(stream as usize).map(|cursor| &mut cursor.blocks);
         let ended = blocks.and_then(|blocks| blocks.take_if(|blocks| blocks.is_done()));
-        used.extend(ended.map(|blocks| blocks.current).filter(|_| used.len() < MOST_USED));
+        used.extend(ended.map(|blocks| blocks.current).filter(|_| used.len() < MAX_USED));
     }
 
     /// Visits the turns of a batch. Only reusable memory is left in it.
@@ -250,28 +250,28 @@ impl<'p> Dispatcher<'p> {
         let mut count = 0;
         loop {
             let next_end = self.fetch(&mut turns, &mut fetched, &mut count);
-            for &FetchedRecord { corrected: date, stream, record } in &fetched[..count] {
+            for &FetchedRecord { corrected, stream, record } in &fetched[..count] {
                 match record {
                     TakenRecord::Operation { template, bits } => {
-                        visit.visit_operation(PendingOp { corrected: date, bits: bits.into(), template, stream })?;
+                        visit.visit_operation(PendingOp { corrected, bits: bits.into(), template, stream })?;
                     }
                     TakenRecord::Other(at) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
                         let Some(op_batch) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
-                        visit_steps(op_batch, at, RecordTurn { corrected: date, stream }, (plan, table), visit)?;
+                        visit_steps(op_batch, at, RecordTurn { corrected, stream }, (plan, table), visit)?;
                     }
                 }
             }
             let is_done = count < FETCHED && next_end.is_none();
             count = 0;
-            if let Some((stream, date)) = next_end {
+            if let Some((stream, corrected)) = next_end {
                 let Some(blocks) = &mut self.cursors[stream as usize].blocks else { continue };
                 let StreamBlocks { current: op_batch, next, .. } = &mut **blocks;
                 used.push(std::mem::replace(op_batch, next.pop_front().unwrap_or_default()));
                 for (number, template) in op_batch.templates.drain(..) {
                     visit.visit_template(number, template);
                 }
-                fetched[0] = FetchedRecord { corrected: date, stream, record: op_batch.take_record() };
+                fetched[0] = FetchedRecord { corrected, stream, record: op_batch.take_record() };
                 count = 1;
             }
             if is_done {
@@ -293,12 +293,12 @@ impl<'p> Dispatcher<'p> {
         fetched: &mut [FetchedRecord; FETCHED],
         count: &mut usize,
     ) -> Option<(u32, i64)> {
-        for (place, (stream, date)) in fetched[*count..].iter_mut().zip(turns) {
+        for (entry, (stream, corrected)) in fetched[*count..].iter_mut().zip(turns) {
             let op_batch = &mut self.cursors.get_mut(stream as usize)?.blocks.as_mut()?.current;
             if op_batch.is_done() {
-                return Some((stream, date));
+                return Some((stream, corrected));
             }
-            *place = FetchedRecord { corrected: date, stream, record: op_batch.take_record() };
+            *entry = FetchedRecord { corrected, stream, record: op_batch.take_record() };
             *count += 1;
         }
         None

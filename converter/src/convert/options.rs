@@ -64,7 +64,7 @@ impl ConvertOptions {
     /// Whether the options allow this number of threads. By default every number is allowed,
     /// because surplus threads mostly wait for each other and cores are never idle.
     pub(crate) fn may_use(&self, threads: usize) -> bool {
-        self.threads.is_none_or(|most| most.get() >= threads)
+        self.threads.is_none_or(|max_threads| max_threads.get() >= threads)
     }
 
     /// The number of reader threads. By default the merge thread reads a small run itself, because

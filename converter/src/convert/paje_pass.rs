@@ -89,9 +89,9 @@ fn emitter(
 impl RecordVisitor for Emitter<'_> {
     fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError> {
         match record.scope(self.plan) {
-            Some(scope) => self.record(&scope, record.only, record.corrected, record.place())?,
+            Some(scope) => self.record(&scope, record.only, record.corrected, record.position())?,
             None if record.is_truncation() => {}
-            None => self.handle_gap(record.place().stream, record.corrected)?,
+            None => self.handle_gap(record.position().stream, record.corrected)?,
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use super::columnar::evaluate::{ColumnEvaluator, PassKind, TemplateNumbers};
 use super::columnar::ops::OpBatch;
-use super::columnar::stream::{FirstValues, StreamCursor, StreamTally};
+use super::columnar::stream_cursor::{FirstValues, StreamCursor, StreamTally};
 use super::planning::plan::{ConversionPlan, RequiredColumns};
 use super::time_order::ordered_item::ItemSelection;
 use super::time_order::ordered_stream::OrderedStream;
@@ -266,8 +266,8 @@ impl<'s> ReaderThreads<'s> {
             drop(blocks);
             let passed = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             #[expect(clippy::iter_over_hash_type, reason = "the minimum of each stream does not depend on the order")]
-            for (place, first) in passed.values {
-                let known = all.values.entry(place).or_insert(first);
+            for (column_value, first) in passed.values {
+                let known = all.values.entry(column_value).or_insert(first);
                 *known = first.min(*known);
             }
             tallies.push(passed.tallies);

@@ -29,7 +29,7 @@ pub(crate) fn is_possible(job: &ConversionJob<'_>, plan: &ConversionPlan<'_>, mo
     };
     let mut actions = plan.programs.iter().flat_map(|program| &program.actions);
     plan.programs.iter().any(RecordProgram::is_surveyed)
-        && !plan.programs.iter().any(|program| program.dated)
+        && !plan.programs.iter().any(|program| program.sets_timestamps)
         && actions.all(is_plain)
         && has_one_clock
         && !job.run.may_have_gaps()

@@ -2,7 +2,7 @@
 
 use crate::rules::eval::{RecordScope, append_value};
 use crate::rules::program::{ActionOp, ExprCode};
-use crate::rules::value::Symbols;
+use crate::rules::rule_value::Symbols;
 
 /// Appends the lines of a record that are due. These are the lines without a timestamp of their
 /// own, or those of the action `only`. Returns their number.

@@ -1,7 +1,7 @@
 //! Compiles a [`Spec`] to the programs of its record types and its part of the [`RuleModel`].
 
 mod actions;
-mod tree;
+mod type_tree;
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use tracer_format::schema::EnumInfo;
 use tumit::Spec;
 use tumit::spec;
 
-use super::columnar::{columnar_actions, columnar_links};
-use super::model::RuleModel;
+use super::columnar_actions::{columnar_actions, columnar_links};
 use super::program::{EnumNames, ProgramAction, RecordProgram, ValueColumn};
-use super::value::Symbols;
+use super::rule_model::RuleModel;
+use super::rule_value::Symbols;
 use actions::{ActionCompiler, MissingField};
-use tree::{TypeTree, add_tree};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
+use type_tree::{TypeTree, add_tree};
 
 /// The programs of a spec.
 #[derive(Debug, Default)]
@@ -172,7 +172,7 @@ impl RecordProgram {
             fields: Vec::new(),
             enums: Arc::new([]),
             located: false,
-            dated: actions.iter().any(|action| action.at.is_some()),
+            sets_timestamps: actions.iter().any(|action| action.at.is_some()),
             surveyed: actions.iter().any(|action| action.is_surveyed() && action.plain_value().is_none()),
             columns: Vec::new(),
             columnar_actions: None,

@@ -2,10 +2,10 @@
 
 mod call;
 mod operators;
-mod scope;
+mod record_scope;
 
-use super::value::{RuleValue, Symbols, append_seconds};
-pub(crate) use scope::RecordScope;
+use super::rule_value::{RuleValue, Symbols, append_seconds};
+pub(crate) use record_scope::RecordScope;
 
 /// Appends a value as text for users. Text ranges refer to `scratch`.
 pub(crate) fn append_value(val: RuleValue, scratch: &str, symbols: &Symbols, out: &mut String) {

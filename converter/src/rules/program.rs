@@ -8,7 +8,7 @@ use tracer_format::schema::{FieldInfo, FieldType, Scalar};
 use tumit::spec::{BinaryOp, Builtin, ExprFunction, UnaryOp, ValueFormat};
 
 use super::referent_table::{Distinctness, ReferentTable};
-use super::value::{RuleValue, SymbolId};
+use super::rule_value::{RuleValue, SymbolId};
 use tumit_paje::{self, TypeId, ValueId};
 
 /// An action that takes its value from one column.
@@ -36,7 +36,7 @@ pub(crate) struct RecordProgram {
     /// Whether its records have a source position.
     pub(crate) located: bool,
     /// Whether an action has a timestamp of its own (`at`).
-    pub(crate) dated: bool,
+    pub(crate) sets_timestamps: bool,
     /// Whether the first pass needs the records.
     pub(crate) surveyed: bool,
     /// Actions whose values are those of one column. The first pass needs the values of the column,
@@ -168,7 +168,7 @@ pub(crate) struct ContainerTarget {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WrittenReference {
     /// File and line: `app.tumit:12`.
-    pub(crate) place: String,
+    pub(crate) location: String,
     /// For example `thread[sender]`.
     pub(crate) text: String,
     /// The container type to which it refers.

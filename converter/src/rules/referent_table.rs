@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tumit::spec::Builtin;
 
-use super::facts::StreamFacts;
-use super::value::{BY_KEYS, KeyPart, SymbolId};
+use super::rule_value::{BY_KEYS, KeyPart, SymbolId};
+use super::stream_facts::StreamFacts;
 
 /// The built-in with this name, if a key of a process or thread container may use it.
 pub(crate) fn builtin_key(name: &str) -> Option<Builtin> {

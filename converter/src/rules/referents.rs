@@ -15,7 +15,7 @@ use tumit::spec::Builtin;
 use super::eval::RecordScope;
 use super::program::{ExprCode, PathReferent};
 use super::referent_table::{BuiltinKeys, Distinctness, NO_PROCESS, ReferentMatch, ReferentTable, to_u32};
-use super::value::{BY_KEYS, KeyPart, Symbols};
+use super::rule_value::{BY_KEYS, KeyPart, Symbols};
 
 impl PathReferent {
     /// For a container whose path has these built-in keys with these values.

@@ -57,7 +57,7 @@ impl StateStacks {
     pub(crate) fn add(&mut self, container: ContainerId, instance: u32, types: &[TypeId]) -> StackId {
         let new = types.iter().map(|ty| StateStack::new(container, *ty, instance));
         if let Some(first) = self.free.get_mut(types.len()).and_then(Vec::pop) {
-            self.all[first as usize..].iter_mut().zip(new).for_each(|(place, stack)| *place = stack);
+            self.all[first as usize..].iter_mut().zip(new).for_each(|(target, stack)| *target = stack);
             return StackId(first);
         }
         let first = StackId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));

@@ -1,11 +1,11 @@
 //! A cache of values by type and name. Nearly all lookups repeat an earlier one.
 
-use super::value::KeyPart;
-use super::values::ValueTable;
+use super::rule_value::KeyPart;
+use super::value_table::ValueTable;
 use tumit_paje::{TypeId, ValueId};
 
 /// Only texts with smaller numbers are cached.
-const MOST_TEXTS: usize = 1 << 16;
+const MAX_TEXTS: usize = 1 << 16;
 
 /// A cache of the results of [`ValueTable::get`].
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl KnownValues {
     #[cold]
     fn look_up(&mut self, all: &ValueTable, ty: TypeId, name: KeyPart, text: usize) -> Option<ValueId> {
         let value = all.get(ty, name)?;
-        if text < MOST_TEXTS {
+        if text < MAX_TEXTS {
             self.values.resize_with(self.values.len().max(ty.index() + 1), Vec::new);
             let values = &mut self.values[ty.index()];
             values.resize(values.len().max(text + 1), 0);

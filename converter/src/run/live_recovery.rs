@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use tracer_format::block::{flag, unpack};
 use tracer_format::{BlockHeader, BlockKind, FormatError, ID_DROPPED, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator};
 
-use super::live::{LiveError, LiveFault, LiveLogEntry, LiveSnapshot, RecoveredPiece};
-use super::names::{ProcessNames, process_id};
+use super::live_snapshot::{LiveError, LiveFault, LiveLogEntry, LiveSnapshot, RecoveredPiece};
+use super::name_recovery::{ProcessNames, process_id};
 use super::process::{BlockIndex, LiveFileUse};
 use super::process_builder::ProcessBuilder;
 use super::read_at::read_at;

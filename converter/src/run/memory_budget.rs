@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// Default budget in MiB.
 const BUDGET: usize = 1024;
 /// Minimum size of a piece in bytes.
-const LEAST_PIECE: usize = 4096;
+const MIN_PIECE_BYTES: usize = 4096;
 
 /// Bytes in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -70,7 +70,7 @@ impl BudgetUser {
 
     /// Size of a piece in bytes, used if a whole block exceeds the budget.
     pub(super) fn piece(&self) -> usize {
-        (budget() / 2 / READERS.load(Relaxed).max(1)).max(LEAST_PIECE)
+        (budget() / 2 / READERS.load(Relaxed).max(1)).max(MIN_PIECE_BYTES)
     }
 }
 

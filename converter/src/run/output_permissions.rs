@@ -108,9 +108,9 @@ pub fn create_temporary_folder(target: &Path) -> io::Result<PathBuf> {
 
 fn create_unique<T>(target: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     /// A killed process with the same id may have left temporary files.
-    const MOST_TRIES: u32 = 1000;
+    const MAX_TRIES: u32 = 1000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = target.with_file_name(format!(".tumit-{}-{number}.part", std::process::id()));
         match create(&path) {

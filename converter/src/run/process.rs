@@ -14,7 +14,7 @@ use tracer_format::write::StreamTags;
 use tracer_format::{ClockKind, FormatError, RecordType, Schema};
 
 use super::error::RunReadError;
-use super::live::LiveFault;
+use super::live_snapshot::LiveFault;
 use super::read_at::read_at;
 use tumit_paje::time::LocalTicks;
 

@@ -13,11 +13,11 @@ use tracer_format::{
     BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_DROPPED, Schema, process_of_block,
 };
 
+use super::file_scan::ScanItem;
 use super::process::{
     BlockIndex, DamagedRange, ProcessInRun, ProviderInRun, RecordTotals, RecordTypePosition, RepairSummary, StreamInRun,
 };
-use super::scan::ScanItem;
-use super::streams::StreamTable;
+use super::stream_table::StreamTable;
 use super::thread_identity::set_threads;
 use tumit_paje::time::LocalTicks;
 
@@ -187,7 +187,7 @@ impl ProcessBuilder {
         for (number, bytes) in TagIterator(payload) {
             match number {
                 tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
-                tag::DATES_REPEATED => self.process.repeated_timestamps = integer(bytes).unwrap_or(0),
+                tag::REPEATED_TIMESTAMPS => self.process.repeated_timestamps = integer(bytes).unwrap_or(0),
                 tag::CLOCK_WRAPS => self.process.clock_wraps = integer(bytes).unwrap_or(0),
                 tag::LAST_KNOWN => self.process.last_known = integer(bytes).map(LocalTicks),
                 tag::PROCESS_END => self.process.end = integer(bytes).map(LocalTicks),

@@ -239,13 +239,14 @@ impl<'r> RunStreamReader<'r> {
         if columns.records() > expected {
             return Ok(None);
         }
-        let place = BlockPosition { number: self.next_block + 1, first_ticks, last_ticks, first_ordinal: self.ordinal };
+        let position =
+            BlockPosition { number: self.next_block + 1, first_ticks, last_ticks, first_ordinal: self.ordinal };
         self.of_columns = memory;
         self.is_marked = false;
         (self.at, self.ticks, self.in_block) = (0, last_ticks, block.header.records);
         self.next_block += 1;
         self.ordinal += columns.records() as u64;
-        Ok(Some((columns, place)))
+        Ok(Some((columns, position)))
     }
 
     /// Whether further pieces of the current block follow, because memory is short.
@@ -263,8 +264,8 @@ impl<'r> RunStreamReader<'r> {
     /// stream.
     pub(crate) fn advance(&mut self) -> Result<Option<RecordPosition>, RunReadError> {
         loop {
-            if let Some(place) = self.advance_plainly() {
-                return Ok(Some(place));
+            if let Some(position) = self.advance_plainly() {
+                return Ok(Some(position));
             }
             // A record at the end of a piece may continue in the next piece.
             if self.piece.is_some() && self.payload.len() - self.at < self.payload.len() / 2 {
@@ -351,8 +352,8 @@ impl<'r> RunStreamReader<'r> {
     }
 
     /// The bytes of a record of the current block.
-    pub(crate) fn body(&self, place: &RecordPosition) -> &[u8] {
-        place.body(&self.payload)
+    pub(crate) fn body(&self, position: &RecordPosition) -> &[u8] {
+        position.body(&self.payload)
     }
 
     /// The current block, to keep it while its records wait.

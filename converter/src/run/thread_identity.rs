@@ -95,7 +95,7 @@ fn reuses(streams: &[StreamInRun]) -> Vec<u32> {
             let start = match leaders.binary_search_by_key(&(first_ticks(&streams[at]), at), |leader| {
                 (first_ticks(&streams[*leader]), *leader)
             }) {
-                Ok(place) => place + 1,
+                Ok(found) => found + 1,
                 Err(_) => leaders.partition_point(|leader| first_ticks(&streams[*leader]) <= last_ticks(&streams[at])),
             };
             reuses[at] = u32::try_from(start.saturating_sub(1)).unwrap_or(u32::MAX);

@@ -185,8 +185,8 @@ impl CutJob<'_> {
         let range = self.selection.range();
         writer.set_dropped(stream, block.header.dropped);
         self.report_progress(records);
-        let is_out =
-            self.date(number, last_ticks, u64::MAX) < range.from || self.date(number, first_ticks, 0) > range.to;
+        let is_out = self.timestamp(number, last_ticks, u64::MAX) < range.from
+            || self.timestamp(number, first_ticks, 0) > range.to;
         // If the causal pass shifts records, timestamps depend on the position in the stream.
         if is_out && self.plan.timestamp_maps[number].has_lines_only() {
             self.summary.left_out += records;
@@ -210,7 +210,10 @@ impl CutJob<'_> {
         if let Some(from) = unreadable_from {
             let records = records.saturating_sub(readable);
             self.summary.unreadable += records;
-            if self.selection.takes_some_of(self.date(number, from, 0), self.date(number, last_ticks, u64::MAX)) {
+            if self
+                .selection
+                .takes_some_of(self.timestamp(number, from, 0), self.timestamp(number, last_ticks, u64::MAX))
+            {
                 writer.report_unreadable(stream, records, from, last_ticks)?;
             }
         }
@@ -222,17 +225,17 @@ impl CutJob<'_> {
         let (from, to) = (GlobalNanos(i64::MIN), GlobalNanos(i64::MAX));
         let is_selected = |gap: &RecordGap| {
             let Ok(at) = streams.binary_search_by_key(&gap.stream, |(_, stream)| stream.number) else { return false };
-            let date = |ticks: u64, ordinal| self.date(streams[at].0, ticks, ordinal);
-            let from = gap.from.map_or(from, |ticks| date(ticks, 0));
-            self.selection.takes_some_of(from, gap.to.map_or(to, |ticks| date(ticks, u64::MAX)))
+            let timestamp = |ticks: u64, ordinal| self.timestamp(streams[at].0, ticks, ordinal);
+            let from = gap.from.map_or(from, |ticks| timestamp(ticks, 0));
+            self.selection.takes_some_of(from, gap.to.map_or(to, |ticks| timestamp(ticks, u64::MAX)))
         };
         let has_end = || {
             let last_timestamps = streams.iter().map(|(number, stream)| {
-                stream.blocks.last().map_or(from, |last| self.date(*number, last.header.last_ticks, u64::MAX))
+                stream.blocks.last().map_or(from, |last| self.timestamp(*number, last.header.last_ticks, u64::MAX))
             });
             self.selection.takes_some_of(last_timestamps.min().unwrap_or(from), to)
         };
-        MissingRecords::of(process).within(is_selected, has_end)
+        MissingRecords::of(process).selected(is_selected, has_end)
     }
 
     /// The ends of a process and its threads in the cut. A thread that ends after the interval has
@@ -242,18 +245,18 @@ impl CutJob<'_> {
         let to = self.selection.range().to;
         ends.threads.retain(|stream, end| {
             let at = streams.binary_search_by_key(stream, |(_, stream)| stream.number);
-            at.is_ok_and(|at| self.date(streams[at].0, *end, u64::MAX) <= to)
+            at.is_ok_and(|at| self.timestamp(streams[at].0, *end, u64::MAX) <= to)
         });
         if let Some((number, _)) = streams.first() {
-            let within = |end| last_within(end, |ticks| self.date(*number, ticks, u64::MAX) <= to);
-            ends.process = ends.process.map(within);
-            ends.last_known = ends.last_known.map(within);
+            let selected_end = |end| last_within(end, |ticks| self.timestamp(*number, ticks, u64::MAX) <= to);
+            ends.process = ends.process.map(selected_end);
+            ends.last_known = ends.last_known.map(selected_end);
         }
         ends
     }
 
     /// The final timestamp of a tick of a stream, for the record with this position in the stream.
-    fn date(&self, stream: usize, ticks: u64, ordinal: u64) -> GlobalNanos {
+    fn timestamp(&self, stream: usize, ticks: u64, ordinal: u64) -> GlobalNanos {
         GlobalNanos(self.plan.timestamp_maps[stream].correct(self.plan.raw_timestamp(stream, ticks), ordinal))
     }
 
@@ -272,14 +275,14 @@ impl CutJob<'_> {
         for record in RecordIterator::new(payload, first_ticks, |id| process.record_type(id)) {
             let Ok(record) = record else { return Ok(BlockCut { written, readable, unreadable_from: Some(last) }) };
             last = record.ticks;
-            let time = self.date(number, record.ticks, cut.ordinal);
+            let time = self.timestamp(number, record.ticks, cut.ordinal);
             if record.id == ID_DROPPED {
                 let dropped = DroppedRecords::decode(record.body);
                 mark = dropped.filter(DroppedRecords::is_truncation);
                 if mark.is_some() {
                     continue;
                 }
-                let start = dropped.map_or(time, |dropped| self.date(number, dropped.first_ticks, 0));
+                let start = dropped.map_or(time, |dropped| self.timestamp(number, dropped.first_ticks, 0));
                 if self.selection.takes_some_of(start, time) {
                     writer.write_raw(stream, record.id, record.ticks, record.body)?;
                 }
@@ -353,12 +356,12 @@ fn last_within(end: u64, is_within: impl Fn(u64) -> bool) -> u64 {
     if is_within(end) {
         return end;
     }
-    let (mut within, mut beyond) = (0, end);
-    while beyond - within > 1 {
-        let middle = within + (beyond - within) / 2;
-        *(if is_within(middle) { &mut within } else { &mut beyond }) = middle;
+    let (mut inside, mut beyond) = (0, end);
+    while beyond - inside > 1 {
+        let middle = inside + (beyond - inside) / 2;
+        *(if is_within(middle) { &mut inside } else { &mut beyond }) = middle;
     }
-    within
+    inside
 }
 
 #[cfg(test)]

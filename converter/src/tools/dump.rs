@@ -232,7 +232,7 @@ pub fn list_selected<E: From<ConvertError>>(
         if item.corrected > range.to.0 {
             return Err(DumpStop::Enough);
         }
-        let kind = plan.program_number(source.stream, item.place.id);
+        let kind = plan.program_number(source.stream, item.position.id);
         let is_selected = kind.and_then(|kind| kinds.get(kind)).is_some_and(|is_selected| *is_selected);
         if !is_selected || !selection.takes_time(GlobalNanos(item.corrected)) {
             return Ok(());
@@ -275,8 +275,8 @@ fn record<E>(
     visit: &mut impl FnMut(&ListedRecord<'_>) -> Result<ControlFlow<()>, E>,
 ) -> Result<ControlFlow<()>, E> {
     let Some((item, body)) = source.item() else { return Ok(ControlFlow::Continue(())) };
-    let Some(program) = plan.program(source.stream, item.place.id) else { return Ok(ControlFlow::Continue(())) };
-    let origin = RecordOrigin { site: item.place.site, ordinal: item.place.ordinal };
+    let Some(program) = plan.program(source.stream, item.position.id) else { return Ok(ControlFlow::Continue(())) };
+    let origin = RecordOrigin { site: item.position.site, ordinal: item.position.ordinal };
     let scope = plan.scope(source.stream, program, item.record_time, origin, body);
     scratch.clear();
     let vals = values(&scope.with_corrected_time(), scratch, symbols);
@@ -309,7 +309,7 @@ fn record<E>(
         level: symbols.text(program.level),
         event: symbols.text(program.full_name),
         source: scope.source().map(|site| (symbols.text(site.file), site.line)),
-        truncated: item.place.truncated,
+        truncated: item.position.truncated,
         fields: &fields,
     })
 }

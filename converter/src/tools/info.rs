@@ -133,7 +133,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
         let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
         let file = open_shared(&process.path).map_err(error)?;
         let mut counts: Vec<RecordCount> = Vec::new();
-        for (place, stream) in process.streams.iter().enumerate() {
+        for (stream_number, stream) in process.streams.iter().enumerate() {
             let mut reader = RunStreamReader::new(process, stream, std::sync::Arc::clone(&file));
             let last = count_stream(&mut reader, &mut counts)?;
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
@@ -141,7 +141,8 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
             truncated += reader.truncated();
             gaps::add_undecodable(&mut unreadable, &reader);
             let timestamp = |ticks| map.global_from_ticks(ticks);
-            losses.extend(reader.losses().iter().map(|dropped| dropped_range(dropped, number, place, timestamp)));
+            losses
+                .extend(reader.losses().iter().map(|dropped| dropped_range(dropped, number, stream_number, timestamp)));
         }
         add_kinds(process, &counts, &mut kinds);
     }
@@ -163,14 +164,14 @@ struct RecordCount {
 /// Counts records and bytes by id. Returns the largest timestamp in ticks.
 fn count_stream(reader: &mut RunStreamReader<'_>, counts: &mut Vec<RecordCount>) -> Result<Option<u64>, RunReadError> {
     let mut last = None;
-    while let Some(place) = reader.advance()? {
-        let id = usize::from(place.id);
+    while let Some(position) = reader.advance()? {
+        let id = usize::from(position.id);
         if counts.len() <= id {
             counts.resize(id + 1, RecordCount::default());
         }
         counts[id].records += 1;
-        counts[id].bytes += (RECORD_HEAD_BYTES + reader.body(&place).len()) as u64;
-        last = last.max(Some(place.ticks.0));
+        counts[id].bytes += (RECORD_HEAD_BYTES + reader.body(&position).len()) as u64;
+        last = last.max(Some(position.ticks.0));
     }
     Ok(last)
 }
@@ -197,14 +198,19 @@ fn add_kinds<'r>(
     }
 }
 
-fn dropped_range(dropped: &DroppedRecords, process: usize, stream: usize, date: impl Fn(u64) -> i64) -> DroppedRange {
+fn dropped_range(
+    dropped: &DroppedRecords,
+    process: usize,
+    stream: usize,
+    timestamp: impl Fn(u64) -> i64,
+) -> DroppedRange {
     DroppedRange {
         process,
         stream,
         records: dropped.count,
         bytes: dropped.bytes,
         cause: dropped.cause,
-        first: GlobalNanos(date(dropped.first_ticks)),
-        last: GlobalNanos(date(dropped.last_ticks)),
+        first: GlobalNanos(timestamp(dropped.first_ticks)),
+        last: GlobalNanos(timestamp(dropped.last_ticks)),
     }
 }

@@ -18,9 +18,9 @@
 //! }
 //! ```
 
-mod reader;
-mod writer;
+mod record_reader;
+mod record_writer;
 
-pub use reader::{ReadOrder, RecordReader};
-pub(crate) use writer::{ClockTags, EndTicks, end_tags, process_tags};
-pub use writer::{RecordWriter, WriteError};
+pub use record_reader::{ReadOrder, RecordReader};
+pub(crate) use record_writer::{ClockTags, EndTicks, end_tags, process_tags};
+pub use record_writer::{RecordWriter, WriteError};

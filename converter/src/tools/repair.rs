@@ -42,7 +42,7 @@ use tracer_format::columns::{BlockPacker, RecordShape};
 use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{append_integer, tag};
 use tracer_format::{
-    BLOCK_ALIGN, BlockHeader, BlockKind, HEADER_BYTES, ID_DROPPED, ID_WIDE_DATE, PREAMBLE_BYTES, PROCESS_STREAM,
+    BLOCK_ALIGN, BlockHeader, BlockKind, HEADER_BYTES, ID_DROPPED, ID_WIDE_TIMESTAMP, PREAMBLE_BYTES, PROCESS_STREAM,
     PayloadCodec, RECORD_HEAD_BYTES, cause, preamble, process_of_block,
 };
 
@@ -329,7 +329,7 @@ impl RepairWriter<'_, '_> {
         append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
         append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped_records());
         if process.repeated_timestamps > 0 {
-            append_integer(&mut tags, tag::DATES_REPEATED, process.repeated_timestamps);
+            append_integer(&mut tags, tag::REPEATED_TIMESTAMPS, process.repeated_timestamps);
         }
         if process.clock_wraps > 0 {
             append_integer(&mut tags, tag::CLOCK_WRAPS, process.clock_wraps);
@@ -365,8 +365,8 @@ fn restart(first: u64, payload: &mut [u8]) -> u64 {
     else {
         return first;
     };
-    if u16::from_le_bytes([low, high]) == ID_WIDE_DATE {
-        return rest.first_chunk().map_or(first, |date| u64::from_le_bytes(*date));
+    if u16::from_le_bytes([low, high]) == ID_WIDE_TIMESTAMP {
+        return rest.first_chunk().map_or(first, |timestamp| u64::from_le_bytes(*timestamp));
     }
     first.saturating_add(u32::from_le_bytes(std::mem::take(delta)).into())
 }

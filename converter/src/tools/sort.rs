@@ -242,8 +242,8 @@ impl<W: Write> SortWriter<'_, W> {
     }
 
     /// Ticks of the sorted file's clock for a timestamp.
-    fn ticks(&self, date: i64) -> u64 {
-        ticks_of(self.zero, date)
+    fn ticks(&self, timestamp: i64) -> u64 {
+        ticks_of(self.zero, timestamp)
     }
 
     fn write_record(&mut self, item: &RecordRef<'_>) -> io::Result<()> {
@@ -277,7 +277,7 @@ impl<W: Write> SortWriter<'_, W> {
         }
         let start = self.body.len();
         self.body.extend_from_slice(item.body);
-        change_dates(&kind.fields, &mut self.body[start..], sorted);
+        change_timestamps(&kind.fields, &mut self.body[start..], sorted);
         self.sort_summary.records += 1;
         self.file.record(stream, item.id, ticks, &self.body)
     }
@@ -308,14 +308,14 @@ impl<W: Write> SortWriter<'_, W> {
     }
 }
 
-fn ticks_of(zero: i128, date: i64) -> u64 {
-    let ticks = (zero + i128::from(date)).clamp(0, u64::MAX.into());
+fn ticks_of(zero: i128, timestamp: i64) -> u64 {
+    let ticks = (zero + i128::from(timestamp)).clamp(0, u64::MAX.into());
     u64::try_from(ticks).unwrap_or(0)
 }
 
 /// Replaces the timestamps among the fields of a record. Fields beyond the end of the body are
 /// unchanged.
-fn change_dates(fields: &[FieldInfo], mut body: &mut [u8], change: impl Fn(u64) -> u64) {
+fn change_timestamps(fields: &[FieldInfo], mut body: &mut [u8], change: impl Fn(u64) -> u64) {
     for field in fields {
         let counted = match field.ty {
             FieldType::Variable(_) | FieldType::One(Scalar::String | Scalar::Bytes) => {
@@ -334,9 +334,9 @@ fn change_dates(fields: &[FieldInfo], mut body: &mut [u8], change: impl Fn(u64) 
         let size = FieldType::One(scalar).bytes().unwrap_or(0).saturating_mul(count);
         let Some((values, rest)) = body.split_at_mut_checked(size) else { return };
         if scalar == Scalar::Date {
-            for date in values.chunks_exact_mut(8) {
-                let ticks = date.first_chunk().map_or(0, |date| u64::from_le_bytes(*date));
-                date.copy_from_slice(&change(ticks).to_le_bytes());
+            for timestamp in values.chunks_exact_mut(8) {
+                let ticks = timestamp.first_chunk().map_or(0, |timestamp| u64::from_le_bytes(*timestamp));
+                timestamp.copy_from_slice(&change(ticks).to_le_bytes());
             }
         }
         body = rest;

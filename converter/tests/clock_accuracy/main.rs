@@ -293,8 +293,8 @@ fn an_affine_change_of_the_clocks_hardly_moves_timestamps() {
     let one = in_order("as they are", &scene);
     let other = in_order("changed", &ClockScene { offset_seconds: 0.7, drift_ppm: -20.0, ..scene });
     assert_eq!(one.errors.len(), other.errors.len());
-    let most = one.errors.iter().zip(&other.errors).map(|(one, other)| (one - other).abs()).max();
-    assert!(most <= Some(20), "{most:?} ns");
+    let max_difference = one.errors.iter().zip(&other.errors).map(|(one, other)| (one - other).abs()).max();
+    assert!(max_difference <= Some(20), "{max_difference:?} ns");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) struct DevToolsPage {
     next: u64,
     complaints: Vec<String>,
     /// Sum of the held keys: 1 Alt, 2 Control, 8 Shift.
-    held: u32,
+    modifier_keys: u32,
 }
 
 impl std::fmt::Debug for DevToolsPage {
@@ -39,7 +39,7 @@ impl DevToolsPage {
             stream.set_read_timeout(Some(patience)).expect("a timeout can be set");
         }
         let (session, context, complaints) = (None, Value::Null, Vec::new());
-        let mut tools = Self { socket, session, context, next: 0, complaints, held: 0 };
+        let mut tools = Self { socket, session, context, next: 0, complaints, modifier_keys: 0 };
         let context = tools.call("Target.createBrowserContext", &json!({ "disposeOnDetach": true }));
         tools.context = context["browserContextId"].clone();
         let page = json!({ "url": "about:blank", "browserContextId": tools.context, "newWindow": true });
@@ -106,7 +106,7 @@ impl DevToolsPage {
     }
 
     fn mouse(&mut self, kind: &str, (x, y): (f64, f64), more: Value) {
-        let mut params = json!({ "type": kind, "x": x, "y": y, "modifiers": self.held });
+        let mut params = json!({ "type": kind, "x": x, "y": y, "modifiers": self.modifier_keys });
         if let (Some(all), Value::Object(more)) = (params.as_object_mut(), more) {
             all.extend(more);
         }
@@ -180,8 +180,8 @@ impl PageDriver for DevToolsPage {
 
     fn pointer(&mut self, act: PointerAction, at: (f64, f64)) {
         match act {
-            PointerAction::Move { held: false } => self.mouse("mouseMoved", at, json!({})),
-            PointerAction::Move { held: true } => {
+            PointerAction::Move { is_pressed: false } => self.mouse("mouseMoved", at, json!({})),
+            PointerAction::Move { is_pressed: true } => {
                 self.mouse("mouseMoved", at, json!({ "button": "left", "buttons": 1 }));
             }
             PointerAction::Press => self.mouse("mousePressed", at, json!({ "button": "left", "clickCount": 1 })),
@@ -209,13 +209,14 @@ impl PageDriver for DevToolsPage {
             _ => 0,
         };
         // With Alt or Control, a key does not produce text.
-        let (kind, text) = if self.held & 3 == 0 { (kind, text) } else { ("rawKeyDown", "") };
-        let mut params = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
+        let (kind, text) = if self.modifier_keys & 3 == 0 { (kind, text) } else { ("rawKeyDown", "") };
+        let mut params =
+            json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code, "modifiers": self.modifier_keys });
         if !text.is_empty() {
             params["text"] = json!(text);
         }
         self.call("Input.dispatchKeyEvent", &params);
-        let up = json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code, "modifiers": self.held });
+        let up = json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code, "modifiers": self.modifier_keys });
         self.call("Input.dispatchKeyEvent", &up);
     }
 
@@ -230,9 +231,9 @@ impl PageDriver for DevToolsPage {
             "Alt" => 1,
             "Control" => 2,
             "Shift" => 8,
-            _ => panic!("{key} is not held down"),
+            _ => panic!("{key} is not modifier_keys down"),
         };
-        self.held = if down { self.held | bit } else { self.held & !bit };
+        self.modifier_keys = if down { self.modifier_keys | bit } else { self.modifier_keys & !bit };
     }
 
     fn type_text(&mut self, text: &str) {

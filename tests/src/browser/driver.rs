@@ -70,7 +70,7 @@ pub(super) enum PointerAction {
     /// Moves to the position, with or without the button held down.
     Move {
         /// Whether the button is held down.
-        held: bool,
+        is_pressed: bool,
     },
     /// Presses the button.
     Press,

@@ -23,7 +23,7 @@ pub struct LanguageRun {
     /// The same for readers: without bytes, and with long streams shortened.
     pub listing: String,
     /// The converter's outputs: the file with the expected text, and the text.
-    pub pictures: Vec<(String, String)>,
+    pub images: Vec<(String, String)>,
 }
 
 impl LanguageRun {
@@ -45,7 +45,7 @@ impl LanguageRun {
         if files.is_empty() {
             listing.push_str("nothing was recorded\n");
         }
-        Self { language: language.to_owned(), essence, listing, pictures: Vec::new() }
+        Self { language: language.to_owned(), essence, listing, images: Vec::new() }
     }
 
     /// The first line in which two runs differ, from both runs.

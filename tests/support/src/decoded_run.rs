@@ -274,7 +274,7 @@ fn read_definitions(file: &mut DecodedFile, kind: BlockKind, stream: u32, payloa
             for (tag, bytes) in TagIterator(payload) {
                 match tag {
                     tag::RECORDS_WRITTEN => file.end_written = integer(bytes),
-                    tag::DATES_REPEATED => file.repeated_timestamps = integer(bytes),
+                    tag::REPEATED_TIMESTAMPS => file.repeated_timestamps = integer(bytes),
                     tag::PROCESS_END => file.process_end = integer(bytes),
                     tag::RECORDS_TRUNCATED => file.truncated = integer(bytes),
                     tag::RECORDS_DROPPED => file.end_dropped = integer(bytes),

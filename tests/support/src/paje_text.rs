@@ -133,10 +133,15 @@ pub fn generate(style: u64, steps: &[StepNumbers], mistake: Option<Mistake>) -> 
     }
     if style & 1 == 0 {
         // A regular end: the last line has the largest timestamp.
-        let date = maker.largest + 1;
+        let timestamp = maker.largest + 1;
         maker.line(
             "newevent",
-            &[("Time", seconds(date, 9)), ("Type", "EP".into()), ("Container", "c1".into()), ("Value", "end".into())],
+            &[
+                ("Time", seconds(timestamp, 9)),
+                ("Type", "EP".into()),
+                ("Container", "c1".into()),
+                ("Value", "end".into()),
+            ],
         );
     } else if maker.latest < maker.largest {
         maker.count("the last line does not have the largest timestamp");
@@ -158,18 +163,18 @@ impl TraceGenerator {
             self.count("definitions after events");
         }
         let mut written = fields.to_vec();
-        if let Some((_, date)) = written.iter_mut().find(|(name, _)| *name == "Time" && self.zero > 0) {
-            let nanos = nanos(date);
-            *date = seconds(nanos.abs_diff(self.zero), 0);
+        if let Some((_, timestamp)) = written.iter_mut().find(|(name, _)| *name == "Time" && self.zero > 0) {
+            let nanos = nanos(timestamp);
+            *timestamp = seconds(nanos.abs_diff(self.zero), 0);
             if nanos < self.zero {
-                date.insert(0, '-');
+                timestamp.insert(0, '-');
                 self.count("timestamps before 0");
             }
         }
         let line = self.header.line(event, &written);
         self.text.push_str(&line);
-        if let Some((_, date)) = fields.iter().find(|(name, _)| *name == "Time") {
-            let nanos = nanos(date);
+        if let Some((_, timestamp)) = fields.iter().find(|(name, _)| *name == "Time") {
+            let nanos = nanos(timestamp);
             if nanos < self.largest {
                 self.count("timestamps before that of an earlier line");
             } else if nanos == self.latest {
@@ -200,7 +205,7 @@ impl TraceGenerator {
         self.line(event, &fields);
     }
 
-    fn create(&mut self, level: TreeLevel, parent: usize, date: u64, form: u16) {
+    fn create(&mut self, level: TreeLevel, parent: usize, timestamp: u64, form: u16) {
         let number = self.containers.len();
         let id = if form % 5 == 4 { format!("name only {number}") } else { format!("c{number}") };
         // Several containers have the same name.
@@ -215,7 +220,7 @@ impl TraceGenerator {
             TreeLevel::Fibre => "T T",
         };
         let parent_id = self.containers[parent].id.clone();
-        let mut fields = vec![("Time", seconds(date, form)), ("Type", ty.into()), ("Container", parent_id)];
+        let mut fields = vec![("Time", seconds(timestamp, form)), ("Type", ty.into()), ("Container", parent_id)];
         if id.starts_with('n') {
             self.count("containers without alias");
             fields.push(("Name", id.clone()));
@@ -224,10 +229,17 @@ impl TraceGenerator {
             fields.extend([("Name", name), ("Alias", id.clone())]);
             self.line("create", &fields);
         }
-        if date < self.containers[parent].from && parent > 0 {
+        if timestamp < self.containers[parent].from && parent > 0 {
             self.count("containers created before their parents");
         }
-        self.containers.push(GeneratedContainer { id, level, parent, alive: true, from: date, slots: BTreeMap::new() });
+        self.containers.push(GeneratedContainer {
+            id,
+            level,
+            parent,
+            alive: true,
+            from: timestamp,
+            slots: BTreeMap::new(),
+        });
     }
 
     /// One of the living containers of a level, or `None`.
@@ -240,18 +252,18 @@ impl TraceGenerator {
 
     /// A timestamp for a type in a container. It is not before the last one of the type there, but
     /// may be before all others.
-    fn date(&mut self, container: usize, ty: &'static str, number: u16) -> u64 {
+    fn timestamp(&mut self, container: usize, ty: &'static str, number: u16) -> u64 {
         let last = self.containers[container].slots.get(ty).map_or(0, |slot| slot.0);
         let step = u64::from(number / 8);
-        let date = match number % 8 {
+        let timestamp = match number % 8 {
             0 => last,
             1 => last + step,
             2 => last.max(self.latest),
             3 => self.largest + step * 1_000_003,
             _ => self.largest.saturating_sub(step * 7).max(last) + step * 1001,
         };
-        self.containers[container].slots.entry(ty).or_default().0 = date;
-        date
+        self.containers[container].slots.entry(ty).or_default().0 = timestamp;
+        timestamp
     }
 
     fn step(&mut self, step: StepNumbers) {
@@ -279,11 +291,11 @@ impl TraceGenerator {
             (TreeLevel::Fibre, TreeLevel::Thread),
         ][usize::from(level_number) % 3];
         if let Some(parent) = self.alive(above, selector) {
-            let date = match number % 4 {
+            let timestamp = match number % 4 {
                 0 => self.containers[parent].from.saturating_sub(u64::from(number)),
                 _ => self.largest + u64::from(number) * 1000,
             };
-            self.create(level, parent, date, form);
+            self.create(level, parent, timestamp, form);
         }
     }
 
@@ -303,11 +315,11 @@ impl TraceGenerator {
         let slots = looked_at.iter().flat_map(|&inner| self.containers[inner].slots.values());
         let last = slots.map(|slot| slot.0).max().unwrap_or(0);
         // `pj_dump` takes a negative end for a missing one.
-        let date = (last + u64::from(number % 4) * 500).max(self.zero);
-        if inside.iter().any(|&inner| self.containers[inner].slots.values().any(|slot| slot.0 > date)) {
+        let timestamp = (last + u64::from(number % 4) * 500).max(self.zero);
+        if inside.iter().any(|&inner| self.containers[inner].slots.values().any(|slot| slot.0 > timestamp)) {
             self.count("containers destroyed before the last timestamps in inner ones");
         }
-        if inside.iter().any(|&inner| self.containers[inner].from > date) {
+        if inside.iter().any(|&inner| self.containers[inner].from > timestamp) {
             self.count("containers that end before they begin");
         }
         if inside.iter().any(|&inner| self.containers[inner].slots.values().any(|slot| slot.1 > 0)) {
@@ -316,17 +328,17 @@ impl TraceGenerator {
         for inner in inside {
             self.containers[inner].alive = false;
         }
-        self.destroy_line(at, date, form);
+        self.destroy_line(at, timestamp, form);
     }
 
-    fn destroy_line(&mut self, at: usize, date: u64, form: u16) {
+    fn destroy_line(&mut self, at: usize, timestamp: u64, form: u16) {
         let ty = match self.containers[at].level {
             TreeLevel::Fibre => "T T",
             TreeLevel::Thread => "T",
             TreeLevel::Process | TreeLevel::Root => "P",
         };
         let id = self.containers[at].id.clone();
-        self.line("destroy", &[("Time", seconds(date, form)), ("Type", ty.into()), ("Name", id)]);
+        self.line("destroy", &[("Time", seconds(timestamp, form)), ("Type", ty.into()), ("Name", id)]);
     }
 
     fn is_in(&self, mut inner: usize, outer: usize) -> bool {
@@ -340,7 +352,7 @@ impl TraceGenerator {
         let (ty, level) = STATES[usize::from(type_number) % STATES.len()];
         let Some(at) = self.alive(level, selector) else { return };
         let depth = self.containers[at].slots.get(ty).map_or(0, |slot| slot.1);
-        let date = self.date(at, ty, number);
+        let timestamp = self.timestamp(at, ty, number);
         let (event, new_depth, has_value) = match kind {
             2..=4 => ("set", 1, true),
             5..=10 => ("push", depth + 1, true),
@@ -355,16 +367,16 @@ impl TraceGenerator {
         if new_depth > 8 {
             self.count("states nested deeper than 8");
         }
-        self.containers[at].slots.insert(ty, (date, new_depth));
-        let mut fields = self.fields(at, ty, date, form);
+        self.containers[at].slots.insert(ty, (timestamp, new_depth));
+        let mut fields = self.fields(at, ty, timestamp, form);
         if has_value {
             fields.push(("Value", self.value(ty, form / 7)));
         }
         self.line(event, &fields);
     }
 
-    fn fields(&self, at: usize, ty: &str, date: u64, form: u16) -> Vec<(&'static str, String)> {
-        vec![("Time", seconds(date, form)), ("Type", ty.to_owned()), ("Container", self.containers[at].id.clone())]
+    fn fields(&self, at: usize, ty: &str, timestamp: u64, form: u16) -> Vec<(&'static str, String)> {
+        vec![("Time", seconds(timestamp, form)), ("Type", ty.to_owned()), ("Container", self.containers[at].id.clone())]
     }
 
     fn value(&mut self, ty: &str, number: u16) -> String {
@@ -384,14 +396,14 @@ impl TraceGenerator {
         let (ty, level) = VARIABLES[usize::from(type_number) % VARIABLES.len()];
         let Some(at) = self.alive(level, selector) else { return };
         let last = self.containers[at].slots.get(ty).copied();
-        let date = self.date(at, ty, number);
+        let timestamp = self.timestamp(at, ty, number);
         let is_set = last.is_some_and(|slot| slot.1 > 0);
-        if last.is_some_and(|slot| is_set && slot.0 == date) {
+        if last.is_some_and(|slot| is_set && slot.0 == timestamp) {
             self.count("variables changed twice at a timestamp");
         }
         let event = ["setvar", "addvar", "subvar"][if is_set { usize::from(form / 3) % 3 } else { 0 }];
-        self.containers[at].slots.insert(ty, (date, 1));
-        let mut fields = self.fields(at, ty, date, form);
+        self.containers[at].slots.insert(ty, (timestamp, 1));
+        let mut fields = self.fields(at, ty, timestamp, form);
         let number = NUMBERS[usize::from(form / 11) % NUMBERS.len()];
         if number.ends_with("e39") || number.ends_with("e38") {
             self.count("values beyond 32 bits");
@@ -403,8 +415,8 @@ impl TraceGenerator {
     fn event(&mut self, selector: u16, type_number: u16, number: u16, form: u16) {
         let (ty, level) = EVENTS[usize::from(type_number) % EVENTS.len()];
         let Some(at) = self.alive(level, selector) else { return };
-        let date = self.date(at, ty, number);
-        let mut fields = self.fields(at, ty, date, form);
+        let timestamp = self.timestamp(at, ty, number);
+        let mut fields = self.fields(at, ty, timestamp, form);
         fields.push(("Value", self.value(ty, form / 7)));
         self.line("newevent", &fields);
     }
@@ -414,11 +426,11 @@ impl TraceGenerator {
         let dead: Vec<usize> = (1..self.containers.len()).filter(|&at| !self.containers[at].alive).collect();
         let Some(&at) = dead.get(usize::from(selector) % dead.len().max(1)) else { return };
         self.count("lines about destroyed containers");
-        let date = self.largest + u64::from(number);
+        let timestamp = self.largest + u64::from(number);
         if form.is_multiple_of(2) || self.containers[at].level != TreeLevel::Thread {
-            return self.destroy_line(at, date, form);
+            return self.destroy_line(at, timestamp, form);
         }
-        let mut fields = self.fields(at, "S", date, form);
+        let mut fields = self.fields(at, "S", timestamp, form);
         fields.push(("Value", "a".into()));
         self.line("push", &fields);
     }

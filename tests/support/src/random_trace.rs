@@ -81,18 +81,22 @@ impl ThreadPlan {
             }
         }
         let mut now = first;
-        let mut dates: Vec<(i64, f64)> = Vec::new();
+        let mut samples: Vec<(i64, f64)> = Vec::new();
         for &(step, value) in &self.load {
             now = (now + step).min(last);
-            dates.retain(|date| date.0 != now);
-            dates.push((now, f64::from(value)));
+            samples.retain(|sample| sample.0 != now);
+            samples.push((now, f64::from(value)));
         }
-        for (place, &(from, value)) in dates.iter().enumerate() {
-            let to = dates.get(place + 1).map_or(last, |next| next.0);
+        for (place, &(from, value)) in samples.iter().enumerate() {
+            let to = samples.get(place + 1).map_or(last, |next| next.0);
             trace.samples.push(ModelSample { at: at.to_owned(), ty: "Load".to_owned(), life: (from, to), value });
         }
-        for &date in self.events.iter().filter(|&&date| date >= first && date < last) {
-            trace.events.push(ModelEvent { at: at.to_owned(), date, value: VALUES[date as usize % 3].to_owned() });
+        for &timestamp in self.events.iter().filter(|&&timestamp| timestamp >= first && timestamp < last) {
+            trace.events.push(ModelEvent {
+                at: at.to_owned(),
+                timestamp,
+                value: VALUES[timestamp as usize % 3].to_owned(),
+            });
         }
     }
 }
@@ -231,7 +235,7 @@ fn append_samples_and_events(
         events.push((time, PajeEvent::Variable { time, container, ty: LOAD, op, value }));
     }
     for event in trace.events.iter().filter(|event| event.at == place.name) {
-        let (time, value) = (GlobalNanos(event.date), value_id(MARK, &event.value));
+        let (time, value) = (GlobalNanos(event.timestamp), value_id(MARK, &event.value));
         events.push((time, PajeEvent::NewEvent { time, container, ty: MARK, value, extra: &[], source: None }));
     }
 }

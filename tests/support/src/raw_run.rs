@@ -329,10 +329,10 @@ impl RawProcess {
     #[must_use]
     pub fn records_and_losses(&self) -> Vec<RawRunRecord> {
         let mut all = Vec::new();
-        let (mut before, mut expected, mut date, mut live) = (u32::MAX, 0, 0, false);
+        let (mut before, mut expected, mut timestamp, mut live) = (u32::MAX, 0, 0, false);
         for ((stream, sequence), block) in &self.blocks {
             if *stream != before {
-                (before, expected, date, live) = (*stream, 0, 0, false);
+                (before, expected, timestamp, live) = (*stream, 0, 0, false);
             }
             assert!(self.has_schema && self.names.contains_key(stream), "names before records");
             // After a block of the live file, a sequence number may be missing. The witness shows
@@ -342,8 +342,8 @@ impl RawProcess {
                 "block {expected} of stream {stream} is missing before {sequence}"
             );
             (expected, live) = (sequence + 1, block.live);
-            assert!(block.first >= date, "timestamps do not go back, {} after {date}", block.first);
-            date = self.walk(block, &mut all);
+            assert!(block.first >= timestamp, "timestamps do not go back, {} after {timestamp}", block.first);
+            timestamp = self.walk(block, &mut all);
         }
         all
     }
@@ -371,12 +371,12 @@ impl RawProcess {
     }
 
     fn walk(&self, block: &RawBlock, all: &mut Vec<RawRunRecord>) -> u64 {
-        let (mut rest, mut date) = (&block.payload[..], block.first);
+        let (mut rest, mut timestamp) = (&block.payload[..], block.first);
         while !rest.is_empty() {
-            date += u64::from(u32_at(rest, 2));
+            timestamp += u64::from(u32_at(rest, 2));
             let bytes = match u16_at(rest, 0) {
                 0xFFFF => {
-                    date = u64_at(rest, 6);
+                    timestamp = u64_at(rest, 6);
                     14
                 }
                 0xFFFE => {
@@ -405,8 +405,8 @@ impl RawProcess {
             };
             rest = &rest[bytes..];
         }
-        assert!(date <= block.last, "{date} after the block's last timestamp {}", block.last);
-        date
+        assert!(timestamp <= block.last, "{timestamp} after the block's last timestamp {}", block.last);
+        timestamp
     }
 
     /// The number of records. Blocks may be missing.

@@ -7,7 +7,7 @@ use tracer_format::columns::{BlockPacker, RecordShape};
 use tracer_format::entries::{ClockAnchor, SyncSample, append_string};
 use tracer_format::schema::Schema;
 use tracer_format::tags::{append_integer, append_tag, tag};
-use tracer_format::{BlockHeader, BlockKind, ID_WIDE_DATE, PROCESS_STREAM, PayloadCodec, preamble};
+use tracer_format::{BlockHeader, BlockKind, ID_WIDE_TIMESTAMP, PROCESS_STREAM, PayloadCodec, preamble};
 
 /// A process file that is being written.
 #[derive(Debug)]
@@ -253,7 +253,7 @@ impl SyntheticRecords {
         }
         let delta = ticks.checked_sub(self.last).and_then(|delta| u32::try_from(delta).ok());
         if delta.is_none() {
-            self.payload.extend_from_slice(&ID_WIDE_DATE.to_le_bytes());
+            self.payload.extend_from_slice(&ID_WIDE_TIMESTAMP.to_le_bytes());
             self.payload.extend_from_slice(&[0; 4]);
             self.payload.extend_from_slice(&ticks.to_le_bytes());
         }

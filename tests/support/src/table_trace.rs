@@ -39,7 +39,7 @@ pub fn at(nanos: i64) -> GlobalNanos {
 
 /// A time range.
 #[must_use]
-pub fn interval(from: i64, to: i64) -> TimeRange {
+pub fn time_range_of(from: i64, to: i64) -> TimeRange {
     TimeRange { from: at(from), to: at(to) }
 }
 
@@ -63,7 +63,7 @@ impl TableTrace {
             parent: ContainerId::ROOT,
             depth: 0,
             name: name.into(),
-            life: interval(0, 0),
+            life: time_range_of(0, 0),
         });
         tables
     }
@@ -99,7 +99,7 @@ impl TableTrace {
     pub fn container(&mut self, ty: TypeId, parent: ContainerId, name: &str) -> ContainerId {
         let id = ContainerId(self.containers.len() as u32);
         let depth = self.containers[parent.index()].depth + 1;
-        self.containers.push(ContainerInfo { id, ty, parent, depth, name: name.into(), life: interval(0, 0) });
+        self.containers.push(ContainerInfo { id, ty, parent, depth, name: name.into(), life: time_range_of(0, 0) });
         id
     }
 
@@ -107,7 +107,7 @@ impl TableTrace {
     pub fn state(&mut self, container: ContainerId, ty: TypeId, value: ValueId, depth: u32, from: i64, to: i64) {
         let id = EntityId::State(self.states.len() as u32);
         self.end = self.end.max(to);
-        self.states.push((container, ty, StateEntity { id, value, life: interval(from, to), depth }));
+        self.states.push((container, ty, StateEntity { id, value, life: time_range_of(from, to), depth }));
     }
 
     /// Adds a point event.
@@ -135,7 +135,7 @@ impl TableTrace {
         for (index, &(from, value)) in values.iter().enumerate() {
             let to = values.get(index + 1).map_or(self.end, |next| next.0);
             let id = EntityId::Sample(self.samples.len() as u32);
-            self.samples.push((container, ty, VariableSample { id, life: interval(from, to), value }));
+            self.samples.push((container, ty, VariableSample { id, life: time_range_of(from, to), value }));
         }
     }
 
@@ -165,7 +165,7 @@ impl TimelineSource for TableTrace {
     fn summary(&self) -> TraceSummary {
         TraceSummary {
             name: self.name.clone(),
-            extent: interval(0, self.end),
+            extent: time_range_of(0, self.end),
             containers: self.containers.len() as u64 - 1,
             states: self.states.len() as u64,
             events: self.events.len() as u64,
@@ -199,7 +199,7 @@ impl TimelineSource for TableTrace {
                 let mut shares = BTreeMap::new();
                 for state in &states {
                     *shares.entry(state.value).or_insert(0) +=
-                        overlap(state.life, interval(edge(column), edge(column + 1)));
+                        overlap(state.life, time_range_of(edge(column), edge(column + 1)));
                 }
                 let mut shares: Vec<_> = shares.into_iter().filter(|share| share.1 > 0).collect();
                 shares.sort_by_key(|share| -share.1);
@@ -255,7 +255,7 @@ impl TimelineSource for TableTrace {
         let step = ((of.to.0 - of.from.0) / i64::from(columns)).max(1);
         let column = |place: u32| {
             let from = of.from.0 + i64::from(place) * step;
-            let samples = self.samples(container, ty, interval(from, from + step), usize::MAX).unwrap().items;
+            let samples = self.samples(container, ty, time_range_of(from, from + step), usize::MAX).unwrap().items;
             let values = samples.iter().map(|sample| sample.value);
             let (min, max) = (values.clone().fold(f64::MAX, f64::min), values.clone().fold(f64::MIN, f64::max));
             let mean = values.sum::<f64>() / samples.len() as f64;

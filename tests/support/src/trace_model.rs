@@ -48,7 +48,7 @@ pub struct ModelEvent {
     /// Name of the container.
     pub at: String,
     /// Timestamp.
-    pub date: i64,
+    pub timestamp: i64,
     /// Name of the value.
     pub value: String,
 }
@@ -106,11 +106,11 @@ pub fn meets(life: (i64, i64), window: (i64, i64)) -> bool {
 
 /// The time range of a pair.
 #[must_use]
-pub fn interval((from, to): (i64, i64)) -> TimeRange {
+pub fn time_range_of((from, to): (i64, i64)) -> TimeRange {
     TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
 }
 
-fn dates(life: TimeRange) -> (i64, i64) {
+fn bounds(life: TimeRange) -> (i64, i64) {
     (life.from.0, life.to.0)
 }
 
@@ -162,14 +162,14 @@ pub fn check(
         types: model.types.iter().map(|ty| (ty.name.clone(), (ty.id, ty.kind))).collect(),
     };
     let names: BTreeMap<ContainerId, &String> = list.iter().map(|info| (info.id, &info.name)).collect();
-    let found: BTreeSet<_> = list.iter().map(|i| (i.name.clone(), names[&i.parent].clone(), dates(i.life))).collect();
+    let found: BTreeSet<_> = list.iter().map(|i| (i.name.clone(), names[&i.parent].clone(), bounds(i.life))).collect();
     let expected: BTreeSet<_> = trace.places.iter().map(|p| (p.name.clone(), p.parent.clone(), p.life)).collect();
     prop_assert_eq!(found, expected);
     for (at, info) in list.iter().enumerate().skip(1) {
         let above = list[..at].iter().rposition(|above| above.depth < info.depth);
         prop_assert_eq!(above.map(|above| list[above].id), Some(info.parent), "depth first");
     }
-    prop_assert_eq!(dates(source.extent()), trace.extent);
+    prop_assert_eq!(bounds(source.extent()), trace.extent);
     let summary = source.summary();
     prop_assert_eq!(
         (summary.containers, summary.states, summary.events, summary.links, summary.samples),
@@ -215,7 +215,7 @@ impl NamedQueries<'_> {
         for depth in 0..depths {
             let lane = StateLaneId { container, ty: id, depth };
             let mine: Vec<&ModelState> = mine.iter().copied().filter(|state| state.depth == depth).collect();
-            let cells = self.source.cells(&[lane], interval(window), columns).expect("the lane is there").cells;
+            let cells = self.source.cells(&[lane], time_range_of(window), columns).expect("the lane is there").cells;
             prop_assert_eq!(cells.len(), columns as usize);
             for (column, cell) in (0..i64::from(columns)).zip(&cells) {
                 let edge = |column: i64| window.0 + (window.1 - window.0) * column / i64::from(columns);
@@ -232,7 +232,7 @@ impl NamedQueries<'_> {
                 prop_assert!(cell.shares.is_sorted_by(|a, b| a.1 >= b.1));
                 prop_assert_eq!(found.len(), cell.shares.len());
             }
-            let listed = self.source.states(lane, interval(window), usize::MAX).expect("the lane is there");
+            let listed = self.source.states(lane, time_range_of(window), usize::MAX).expect("the lane is there");
             let mut expected: Vec<_> =
                 mine.iter().filter(|s| meets(s.life, window)).map(|s| (s.life.0, s.life.1, s.value.clone())).collect();
             let mut found: Vec<_> =
@@ -244,7 +244,7 @@ impl NamedQueries<'_> {
                 found.sort();
             }
             prop_assert_eq!(&found, &expected, "{} {} depth {}", at, ty, depth);
-            let first = self.source.states(lane, interval(window), 2).expect("the lane is there");
+            let first = self.source.states(lane, time_range_of(window), 2).expect("the lane is there");
             prop_assert_eq!(first.total, listed.total);
             prop_assert_eq!(&first.items[..], &listed.items[..listed.items.len().min(2)]);
             for state in &listed.items {
@@ -266,10 +266,10 @@ impl NamedQueries<'_> {
     ) -> Result<(), TestCaseError> {
         let listed = self
             .source
-            .events(self.ids[at], self.types[ty].0, interval(window), usize::MAX)
+            .events(self.ids[at], self.types[ty].0, time_range_of(window), usize::MAX)
             .expect("the container is there");
-        let mine = trace.events.iter().filter(|e| e.at == at && (window.0..window.1).contains(&e.date));
-        let mut expected: Vec<_> = mine.map(|e| (e.date, e.value.clone())).collect();
+        let mine = trace.events.iter().filter(|e| e.at == at && (window.0..window.1).contains(&e.timestamp));
+        let mut expected: Vec<_> = mine.map(|e| (e.timestamp, e.value.clone())).collect();
         let mut found: Vec<_> = listed.items.iter().map(|mark| (mark.time.0, self.value(mark.value))).collect();
         prop_assert!(found.is_sorted_by_key(|mark| mark.0));
         expected.sort();
@@ -280,12 +280,13 @@ impl NamedQueries<'_> {
         }
         let (container, ty) = (self.ids[at], self.types[ty].0);
         for most in [1, usize::MAX] {
-            let counts = self.source.event_counts(container, ty, interval(window), columns, most).expect("it is there");
+            let counts =
+                self.source.event_counts(container, ty, time_range_of(window), columns, most).expect("it is there");
             prop_assert_eq!(counts.len(), columns as usize);
             for (column, count) in (0_u32..).zip(&counts) {
-                let (from, to) = dates(interval(window).column(column, columns));
+                let (from, to) = bounds(time_range_of(window).column(column, columns));
                 let mut expected: BTreeMap<String, u64> = BTreeMap::new();
-                for event in trace.events.iter().filter(|e| e.at == at && (from..to).contains(&e.date)) {
+                for event in trace.events.iter().filter(|e| e.at == at && (from..to).contains(&e.timestamp)) {
                     *expected.entry(event.value.clone()).or_default() += 1;
                 }
                 prop_assert_eq!(count.total, expected.values().sum::<u64>());
@@ -306,7 +307,7 @@ impl NamedQueries<'_> {
         for exponent in [0, 5, 63] {
             let mut found: BTreeMap<_, u64> = BTreeMap::new();
             let mut firsts = BTreeSet::new();
-            let counted = self.source.link_counts(ty, interval(window), exponent, &mut |links| {
+            let counted = self.source.link_counts(ty, time_range_of(window), exponent, &mut |links| {
                 let key = (ids[&links.start].clone(), ids[&links.end].clone(), links.start_bin, links.end_bin);
                 *found.entry((key, links.reversed)).or_default() += links.count;
                 firsts.insert(links.first);
@@ -329,7 +330,7 @@ impl NamedQueries<'_> {
 
     fn links(&self, trace: &ModelTrace, window: (i64, i64)) -> Result<(), TestCaseError> {
         let (ty, _) = self.types["Message"];
-        let listed = self.source.links(ty, interval(window), usize::MAX).expect("the type is there");
+        let listed = self.source.links(ty, time_range_of(window), usize::MAX).expect("the type is there");
         let ids: BTreeMap<ContainerId, &String> = self.ids.iter().map(|(name, id)| (*id, name)).collect();
         let mut found: Vec<_> = listed
             .items
@@ -344,7 +345,10 @@ impl NamedQueries<'_> {
         prop_assert_eq!(found, expected);
         prop_assert_eq!(listed.total, listed.items.len() as u64);
         for link in &listed.items {
-            prop_assert!(self.source.facts(link.id).is_ok());
+            let facts = self.source.facts(link.id).expect("it was listed");
+            let bytes = facts.fields.iter().find(|field| field.0 == "Bytes").and_then(|field| field.1.parse().ok());
+            let numbers = self.source.number_fields(&[link.id], "bytes").expect("it was listed");
+            prop_assert_eq!(numbers, [bytes] as [Option<f64>; 1]);
         }
         Ok(())
     }
@@ -359,7 +363,7 @@ impl NamedQueries<'_> {
     ) -> Result<(), TestCaseError> {
         let (container, id) = (self.ids[at], self.types[ty].0);
         let mine: Vec<&ModelSample> = trace.samples.iter().filter(|s| s.at == at && s.ty == ty).collect();
-        let listed = self.source.samples(container, id, interval(window), usize::MAX).expect("it is there");
+        let listed = self.source.samples(container, id, time_range_of(window), usize::MAX).expect("it is there");
         let found: Vec<_> = listed.items.iter().map(|s| (s.life.from.0, s.life.to.0, s.value)).collect();
         let expected: Vec<_> =
             mine.iter().filter(|s| meets(s.life, window)).map(|s| (s.life.0, s.life.1, s.value)).collect();
@@ -368,7 +372,7 @@ impl NamedQueries<'_> {
             let facts = self.source.facts(sample.id).expect("it was listed");
             prop_assert_eq!((facts.life, facts.container), (sample.life, container));
         }
-        let series = self.source.series(container, id, interval(window), columns).expect("it is there");
+        let series = self.source.series(container, id, time_range_of(window), columns).expect("it is there");
         for (column, found) in (0..i64::from(columns)).zip(&series) {
             let edge = |column: i64| window.0 + (window.1 - window.0) * column / i64::from(columns);
             let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
@@ -405,7 +409,7 @@ impl NamedQueries<'_> {
 /// # Panics
 /// If a query fails.
 pub fn entities(source: &dyn TimelineSource) -> BTreeSet<EntityId> {
-    let ever = interval((i64::MIN, i64::MAX));
+    let ever = time_range_of((i64::MIN, i64::MAX));
     let (model, list) = (source.model(), source.containers());
     let mut all: BTreeSet<EntityId> = list.iter().map(|info| EntityId::Container(info.id)).collect();
     for ty in &model.types {

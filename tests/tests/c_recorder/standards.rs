@@ -380,6 +380,6 @@ int main(void) { t_tick(1); t_tick(2); return 0; }
         assert_eq!(file.process_integer(tag::CLOCK_HZ), Some(1000));
         assert_eq!(file.process[&tag::CLOCK_DOMAIN], b"my clock");
         let records = &file.records[&0];
-        assert_eq!(records[1].ticks - records[0].ticks, 5_000_000_000, "beyond 32 bits: a wide date");
+        assert_eq!(records[1].ticks - records[0].ticks, 5_000_000_000, "beyond 32 bits: a wide timestamp");
     }
 }

@@ -186,11 +186,11 @@ fn timestamps_that_are_not_in_seconds_are_reported() {
 #[test]
 fn messages_about_files_that_are_no_traces_name_the_file() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("picture.paje"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
-    fails(dir.path(), &["view", "picture.paje", "-o", "x.svg"], 2, &["picture.paje"]);
+    fs::write(dir.path().join("image.paje"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
+    fails(dir.path(), &["view", "image.paje", "-o", "x.svg"], 2, &["image.paje"]);
     fs::create_dir(dir.path().join("empty.tmt")).unwrap();
     fails(dir.path(), &["convert", "empty.tmt", "-o", "x.paje"], 2, &["empty.tmt"]);
-    assert_eq!(names(dir.path()), ["empty.tmt", "picture.paje"]);
+    assert_eq!(names(dir.path()), ["empty.tmt", "image.paje"]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The image after these filters, as SVG.
-fn picture(folder: &Path, filters: &[&str], more: &[&str]) -> String {
+fn draw_image(folder: &Path, filters: &[&str], more: &[&str]) -> String {
     let mut args = vec!["view", "-o", "a.svg"];
     args.extend(filters.iter().flat_map(|filter| ["--filter", filter]));
     args.extend(more);
@@ -39,36 +39,37 @@ fn rows(folder: &Path, args: &[&str]) -> Vec<Value> {
 #[test]
 fn images_show_only_filtered_entities() {
     let dir = tempfile::tempdir().unwrap();
-    let whole = picture(dir.path(), &[], &[]);
+    let whole = draw_image(dir.path(), &[], &[]);
     for name in ["thread 0.0", "thread 1.1", "Node 1", "working", "blocked", "Message"] {
         assert!(whole.contains(name), "{name}");
     }
-    let svg = picture(dir.path(), &["hide container Node 1"], &[]);
+    let svg = draw_image(dir.path(), &["hide container Node 1"], &[]);
     assert!(svg.contains("thread 0.1") && !svg.contains("thread 1") && !svg.contains("Message from"), "hidden");
-    let svg = picture(dir.path(), &["hide value blocked"], &[]);
+    let svg = draw_image(dir.path(), &["hide value blocked"], &[]);
     assert!(svg.contains("working") && !svg.contains("blocked"), "not in the legend either");
-    let svg = picture(dir.path(), &["group Node 0, Node 1 into Front"], &[]);
+    let svg = draw_image(dir.path(), &["group Node 0, Node 1 into Front"], &[]);
     assert!(svg.contains("Front") && !svg.contains(">Node 0<") && svg.contains("thread 1.1"), "grouped");
-    let svg = picture(dir.path(), &["count working of Activity per Node into Busy threads", "hide type Thread"], &[]);
+    let svg =
+        draw_image(dir.path(), &["count working of Activity per Node into Busy threads", "hide type Thread"], &[]);
     assert!(svg.contains("Busy threads") && !svg.contains("thread 0.0"), "reduced");
-    let svg = picture(dir.path(), &["color #123456 working"], &[]);
+    let svg = draw_image(dir.path(), &["color #123456 working"], &[]);
     assert!(svg.contains("#123456"), "coloured");
-    let svg = picture(dir.path(), &["order Node 1"], &[]);
+    let svg = draw_image(dir.path(), &["order Node 1"], &[]);
     assert!(svg.find(">Node 1<") < svg.find(">Node 0<"), "ordered");
     // With the options of images: time range, size, theme.
-    let svg = picture(
+    let svg = draw_image(
         dir.path(),
         &["only type Activity", "cut 0.25..0.75"],
-        &["--width", "800", "--height", "400", "--theme", "dark", "--from", "0.4"],
+        &["--width", "800", "--height", "400", "--theme", "dark", "--interval", "0.4.."],
     );
     assert!(svg.contains("width=\"800\"") && svg.contains("height=\"400\""), "{}", &svg[..300]);
     assert!(!svg.contains("Message") && svg.contains("400") && svg.contains("750"), "from 400 to 750 ms");
-    let range = ["--from", "0.4", "--to", "0.6"];
-    assert_eq!(picture(dir.path(), &[], &["--interval", "0.4..0.6"]), picture(dir.path(), &[], &range));
+    let range = ["--interval", "0.4+0.2"];
+    assert_eq!(draw_image(dir.path(), &[], &["--interval", "0.4..0.6"]), draw_image(dir.path(), &[], &range));
 }
 
 #[test]
-fn statistics_are_exact_and_follow_the_interval_and_the_filters() {
+fn statistics_are_exact_and_follow_the_time_range_and_the_filters() {
     let dir = tempfile::tempdir().unwrap();
     let all = rows(dir.path(), &[]);
     let find = |rows: &[Value], value: &str| {
@@ -162,10 +163,10 @@ fn the_first_of_several_equal_extremes_is_shown() {
 #[test]
 fn filters_are_saved_to_files_and_read_from_them() {
     let dir = tempfile::tempdir().unwrap();
-    picture(dir.path(), &["hide value blocked", "hide container Node 1"], &["--save-filters", "mine.tumit-view"]);
+    draw_image(dir.path(), &["hide value blocked", "hide container Node 1"], &["--save-filters", "mine.tumit-view"]);
     let saved = fs::read_to_string(dir.path().join("mine.tumit-view")).unwrap();
     assert!(saved.contains("\"hide value blocked\",\n"), "{saved}");
-    let svg = picture(dir.path(), &[], &["--filters", "mine.tumit-view"]);
+    let svg = draw_image(dir.path(), &[], &["--filters", "mine.tumit-view"]);
     assert!(!svg.contains("blocked") && !svg.contains("Node 1"));
     // A disabled filter has no effect. A filter with a name that only another run has is reported
     // and left out.
@@ -194,8 +195,8 @@ fn mistakes_are_reported_before_anything_is_drawn() {
         (&["--filter", "hide container Node 7"], "no container is called `Node 7`"),
         (&["--filter", "cut 7..8"], "the time range `7s..8s` is outside the trace, which is `0s.."),
         (&["--interval", "7..8"], "the time range `7s..8s` is outside the trace, which is `0s.."),
-        (&["--from", "0.4", "--to", "0.2"], "--from and --to: `400ms..200ms`: expected the start before the end"),
-        (&["--from", "5y"], "`5y`: expected one of the units"),
+        (&["--interval", "0.4..0.2"], "`0.4..0.2`: expected the start before the end"),
+        (&["--interval", "5y.."], "`5y`: expected one of the units"),
         (&["--filter", "sum of Activity per Node"], "name a field"),
         (&["--filters", "bad.tumit-view"], "bad.tumit-view: `filters[0]`: expected an expression"),
         (&["--filters", "none.tumit-view"], "none.tumit-view"),
@@ -244,20 +245,20 @@ fn links_are_filtered_by_conditions_on_their_endpoints() {
     }
     // A file of the current version contains these expressions. A file of version 1 keeps its
     // meaning.
-    picture(
+    draw_image(
         dir.path(),
         &["only where not (from = thread 0.0 or involves Node 1)"],
         &["--save-filters", "new.tumit-view"],
     );
     let saved = fs::read_to_string(dir.path().join("new.tumit-view")).unwrap();
     assert!(saved.contains("\"version\": 2"), "{saved}");
-    picture(dir.path(), &[], &["--filters", "new.tumit-view"]);
+    draw_image(dir.path(), &[], &["--filters", "new.tumit-view"]);
     fs::write(
         dir.path().join("old.tumit-view"),
         "{\"format\":\"tumit-view\",\"version\":1,\"filters\":[\"hide where value = this and that (not x)\"]}",
     )
     .unwrap();
-    picture(dir.path(), &[], &["--filters", "old.tumit-view", "--save-filters", "same.tumit-view"]);
+    draw_image(dir.path(), &[], &["--filters", "old.tumit-view", "--save-filters", "same.tumit-view"]);
     let saved = fs::read_to_string(dir.path().join("same.tumit-view")).unwrap();
     assert!(
         saved.contains(r#"hide where value = \"this and that (not x)\""#) && saved.contains("\"version\": 1"),

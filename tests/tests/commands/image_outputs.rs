@@ -54,10 +54,10 @@ fn images_go_to_standard_output() {
     fs::write(dir.path().join("a.paje"), [DEFINITIONS, STATES].concat()).unwrap();
     for (format, begin) in [("svg", &b"<svg"[..]), ("png", b"\x89PNG"), ("html", b"<!doctype html>")] {
         let file = format!("b.{format}");
-        let (status, picture, error) = call(dir.path(), &["view", "a.paje", "-o", "-", "--format", format]);
-        assert!(status == Some(0) && picture.to_ascii_lowercase().starts_with(&begin.to_ascii_lowercase()), "{error}");
+        let (status, image, error) = call(dir.path(), &["view", "a.paje", "-o", "-", "--format", format]);
+        assert!(status == Some(0) && image.to_ascii_lowercase().starts_with(&begin.to_ascii_lowercase()), "{error}");
         assert_eq!((call(dir.path(), &["view", "a.paje", "-o", &file]).0, error.as_str()), (Some(0), ""));
-        assert!(fs::read(dir.path().join(file)).unwrap() == picture, "{format}");
+        assert!(fs::read(dir.path().join(file)).unwrap() == image, "{format}");
     }
     // The extension of a file gives its format, `--format` that of all other outputs.
     let both = ["view", "a.paje", "-o", "c.svg", "-o", "plain", "-o", "-", "--format", "png"];
@@ -77,8 +77,8 @@ fn an_image_without_a_unique_format_is_refused() {
         (&["-o", "plain"], "`plain` has no known extension"),
         (&["--format", "svg"], "--output <FILE>"),
     ] {
-        let (status, picture, error) = call(dir.path(), &[&["view", "a.paje"], args].concat());
-        assert!(status == Some(2) && picture.is_empty() && error.contains(expected), "{args:?}: {error}");
+        let (status, image, error) = call(dir.path(), &[&["view", "a.paje"], args].concat());
+        assert!(status == Some(2) && image.is_empty() && error.contains(expected), "{args:?}: {error}");
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }

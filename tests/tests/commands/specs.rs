@@ -243,9 +243,7 @@ fn help_is_as_wide_as_the_terminal_and_options_have_one_name() {
         let help = succeed(tumit().args([command, "--help"]));
         assert!(help.contains("-o, --output <"), "{command}: {help}");
     }
-    let old =
-        [("convert", "--out <"), ("dump", "--time"), ("cut", "--time"), ("view", "--export"), ("index", "--index <")];
-    for (command, old) in old.into_iter().chain([("sync", "--plot")]) {
+    for (command, old) in [("convert", "--out <"), ("view", "--export"), ("index", "--index <"), ("sync", "--plot")] {
         let help = succeed(tumit().args([command, "--help"]));
         assert!(!help.contains(old), "`{old}` still works and is not shown: {help}");
     }

@@ -103,10 +103,10 @@ fn an_index_gives_the_same_answers_as_its_run() {
     assert_eq!(read.summary(), indexed.summary());
     assert_eq!(rows(read.as_ref()), rows(indexed.as_ref()));
     assert_eq!(answers(read.as_ref()), answers(indexed.as_ref()));
-    let picture = |choice: &Path, name: &str| {
+    let image = |choice: &Path, name: &str| {
         let file = dir.path().join(name);
         succeed(tumit().arg("view").arg(&run).arg("--index").arg(choice).arg("-o").arg(&file));
         std::fs::read(file).unwrap()
     };
-    assert!(picture(&index, "indexed.svg") == picture(Path::new("none"), "read.svg"));
+    assert!(image(&index, "indexed.svg") == image(Path::new("none"), "read.svg"));
 }

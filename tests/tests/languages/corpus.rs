@@ -164,7 +164,7 @@ impl CaseProgram {
             _ => record(&self.path, folder, "run.tmt", environment),
         });
         let mut recorded = LanguageRun::read(self.dialect, &run);
-        recorded.pictures = times.of("converter", || {
+        recorded.images = times.of("converter", || {
             let rows = case.file("expect.rows").exists().then(|| ("expect.rows".to_owned(), case_outputs::rows(&run)));
             let outputs = case.outputs.iter().map(|name| (format!("expect.{name}"), case_outputs::output(&run, name)));
             rows.into_iter().chain(outputs).collect()
@@ -194,7 +194,7 @@ fn check(case: &CorpusCase, times: &CompileTimes) -> Vec<String> {
         let recorded: Vec<LanguageRun> = programs.iter().map(record).collect();
         let (first, others) = recorded.split_first().expect("a language that can say it");
         failed.extend(others.iter().filter_map(|other| first.difference(other)));
-        for (file, text) in recorded.iter().flat_map(|recorded| &recorded.pictures) {
+        for (file, text) in recorded.iter().flat_map(|recorded| &recorded.images) {
             failed.extend(expected(case, file, text));
         }
         if case.environments.len() > 1 {

@@ -88,19 +88,19 @@ fn same_lines(actual: &str, expected: &str, name: &str) {
     assert_eq!(actual.lines().count(), expected.lines().count(), "{name}: number of lines");
 }
 
-fn all_agree(driver: &str, least: usize) {
+fn all_agree(driver: &str, min_count: usize) {
     let folder = folder();
     let run = types_run(folder.path(), driver);
     let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &[]);
     let dumped = dump(&run);
-    assert!(dumped.lines().count() >= least, "{} records", dumped.lines().count());
+    assert!(dumped.lines().count() >= min_count, "{} records", dumped.lines().count());
     same_lines(&succeed(Command::new(&tool).arg("lines").arg(&run)), &dumped, "C");
     let c_lines = succeed(Command::new(&tool).arg("records").arg(&run));
     same_lines(&c_lines, &(rust_lines(&run).join("\n") + "\n"), "C and Rust");
     let copied = folder.path().join("c.tmt");
     succeed(Command::new(&tool).arg("copy").arg(&run).arg(&copied));
     same_lines(&dump(&copied), &dumped, "a copy by C");
-    for (order, name) in [(ReadOrder::Streams, "streams.tmt"), (ReadOrder::Dates, "dates.tmt")] {
+    for (order, name) in [(ReadOrder::Streams, "streams.tmt"), (ReadOrder::Timestamps, "dates.tmt")] {
         let copied = folder.path().join(name);
         rust_copy(&run, &copied, order);
         same_lines(&dump(&copied), &dumped, "a copy by Rust");
@@ -432,16 +432,16 @@ fn the_example_readers_filter_the_long_messages() {
     };
     let mut sizes = bytes(&run);
     sizes.sort_unstable();
-    let least = sizes[sizes.len() / 2];
+    let min_size = sizes[sizes.len() / 2];
     let (c, rust) = (folder.path().join("c.tmt"), folder.path().join("rust.tmt"));
-    let stdout = succeed(Command::new(&filter).arg(&run).arg(&c).arg(least.to_string()));
-    succeed(filter_rust().arg(&run).arg(&rust).arg(least.to_string()));
-    let short = sizes.iter().filter(|size| **size < least).count();
+    let stdout = succeed(Command::new(&filter).arg(&run).arg(&c).arg(min_size.to_string()));
+    succeed(filter_rust().arg(&run).arg(&rust).arg(min_size.to_string()));
+    let short = sizes.iter().filter(|size| **size < min_size).count();
     assert_eq!(stdout.lines().count(), short);
     let lines = dump(&run).lines().count();
     assert_eq!(dump(&c).lines().count(), lines - short);
     same_lines(&dump(&c), &dump(&rust), "C and Rust");
-    assert!(bytes(&c).iter().all(|size| *size >= least));
+    assert!(bytes(&c).iter().all(|size| *size >= min_size));
 }
 
 /// A schema in the first version of its structure.

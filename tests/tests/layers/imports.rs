@@ -33,14 +33,14 @@ impl Definition {
 }
 
 /// The most re-exports that a search follows: more can only be a cycle.
-const MOST_STEPS: usize = 32;
+const MAX_STEPS: usize = 32;
 
 /// All uses of modules of the crate by others. Paths to other crates are left out.
 pub(crate) fn imports(modules: &[Module]) -> Vec<Import> {
     let mut found = Vec::new();
     for (from, module) in modules.iter().enumerate() {
         for used in &module.uses {
-            let Some(definition) = definition(modules, from, &used.path, MOST_STEPS) else { continue };
+            let Some(definition) = definition(modules, from, &used.path, MAX_STEPS) else { continue };
             if definition.module != from {
                 let is_reexport = used.reexported_as.as_ref().is_some_and(|name| !module.mentioned.contains(name));
                 found.push(Import {

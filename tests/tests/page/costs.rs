@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, ViewProcess, picture, show};
+use tests::page::{SETTLED, ViewProcess, screenshot_path, show};
 
 /// Measures for each input the time of its handler, and the times until the next frame, the first
 /// exact image, and the full one; also enlarges the browser's buffer of request timings.
@@ -91,7 +91,7 @@ fn images_of_large_traces() {
                     show(&mut browser, part);
                     settle(&mut browser);
                 }
-                browser.screenshot(&picture(&format!("large-{width}-{theme}-{name}.png")));
+                browser.screenshot(&screenshot_path(&format!("large-{width}-{theme}-{name}.png")));
             }
         }
     }

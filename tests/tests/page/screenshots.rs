@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, picture, press};
+use tests::page::{SETTLED, TRACE, ViewProcess, press, screenshot_path};
 use tests::programs::{succeed, tumit};
 
 const LIGHT: &str = "light";
@@ -106,7 +106,7 @@ fn screenshots_of_the_documentation() {
 /// A screenshot of a state, in `target/tmp`.
 fn state(browser: &mut BrowserPage, name: &str) {
     browser.wait("document.getAnimations().every(animation => animation.playState !== 'running' || animation.effect.target?.id === 'progress')");
-    browser.screenshot(&picture(&format!("state-{name}.png")));
+    browser.screenshot(&screenshot_path(&format!("state-{name}.png")));
 }
 
 /// Screenshots of a trace at rare sizes and in rare themes.
@@ -222,7 +222,7 @@ fn screenshots_of_all_states() {
         browser.wait("document.querySelector('#differences-table tbody')");
         state(&mut browser, name);
     }
-    let file = picture("export.html");
+    let file = screenshot_path("export.html");
     succeed(tumit().arg("view").arg(root().join("demo/random.tmt")).arg("-o").arg(&file));
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(&format!("file://{}", file.display()));

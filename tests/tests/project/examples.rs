@@ -276,7 +276,7 @@ fn a_run_and_its_paje_file_give_the_same_image() {
         let png = std::fs::read(dir.path().join("a.png")).unwrap();
         assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000, "{input}: {} bytes", png.len());
     }
-    assert!(drawn[0] == drawn[1], "the pictures differ");
+    assert!(drawn[0] == drawn[1], "the images differ");
 }
 
 #[test]

@@ -63,11 +63,11 @@ fn waits_and_writes_are_shown_by_all_commands() {
     assert!((0..20).any(|at| most_waiting(folder.path(), at) >= Some(2)), "full slots wait");
     let info = stdout_of(&["info"]);
     assert!(info.contains("wait") && info.contains("write") && info.contains("tracer"), "{info}");
-    let picture = folder.path().join("picture.svg");
-    let path = picture.to_str().expect("UTF-8");
+    let image = folder.path().join("image.svg");
+    let path = image.to_str().expect("UTF-8");
     stdout_of(&["view", "-o", path]);
-    let picture = std::fs::read_to_string(picture).expect("a picture");
-    assert!(picture.contains("wait") && picture.contains("tracer"), "{}", picture.len());
+    let image = std::fs::read_to_string(image).expect("an image");
+    assert!(image.contains("wait") && image.contains("tracer"), "{}", image.len());
 }
 
 #[test]

@@ -26,8 +26,8 @@
 use crate::bytes::{u32_at, u64_at};
 use crate::checksum::crc32c;
 use crate::columns::BlockColumns;
-use crate::constants::{BLOCK_ALIGN, BLOCK_MAGIC, HEADER_BYTES, MAX_PAYLOAD_BYTES};
 use crate::error::FormatError;
+use crate::format_constants::{BLOCK_ALIGN, BLOCK_MAGIC, HEADER_BYTES, MAX_PAYLOAD_BYTES};
 
 /// The kind of a block's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,8 +32,8 @@
 //! assert_eq!((width, numbers[4 * 99]), (4, 99));
 //! ```
 
+mod column_constants;
 mod column_layout;
-mod constants;
 mod numbers;
 mod pack;
 mod unpack;

@@ -7,9 +7,9 @@ pub mod cause;
 pub mod checksum;
 mod clock_kind;
 pub mod columns;
-mod constants;
 pub mod entries;
 mod error;
+mod format_constants;
 pub mod live_file;
 mod preamble;
 pub mod record;
@@ -20,11 +20,12 @@ pub mod write;
 
 pub use block::{BlockHeader, BlockKind, DecodedBlock, PayloadCodec};
 pub use clock_kind::ClockKind;
-pub use constants::{
-    BLOCK_ALIGN, BLOCK_MAGIC, FILE_MAGIC, FIRST_RESERVED_ID, FORMAT_VERSION, HEADER_BYTES, ID_DROPPED, ID_WIDE_DATE,
-    MAX_PAYLOAD_BYTES, MAX_PROCESSES, PREAMBLE_BYTES, PROCESS_STREAM, RECORD_HEAD_BYTES, process_of_block,
-};
 pub use error::FormatError;
+pub use format_constants::{
+    BLOCK_ALIGN, BLOCK_MAGIC, FILE_MAGIC, FIRST_RESERVED_ID, FORMAT_VERSION, HEADER_BYTES, ID_DROPPED,
+    ID_WIDE_TIMESTAMP, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PREAMBLE_BYTES, PROCESS_STREAM, RECORD_HEAD_BYTES,
+    process_of_block,
+};
 pub use preamble::{check_preamble, preamble};
 pub use record::{RawRecord, RecordIterator, Value};
 pub use schema::{FieldType, RecordType, Schema};

@@ -1,7 +1,7 @@
 //! The first bytes of a file.
 
-use crate::constants::{FILE_MAGIC, FORMAT_VERSION, PREAMBLE_BYTES};
 use crate::error::FormatError;
+use crate::format_constants::{FILE_MAGIC, FORMAT_VERSION, PREAMBLE_BYTES};
 
 /// The first bytes of a file of this version.
 #[must_use]

@@ -21,8 +21,8 @@
 
 use crate::bytes::{u32_at, u64_at};
 use crate::cause;
-use crate::constants::{ID_DROPPED, ID_WIDE_DATE, RECORD_HEAD_BYTES};
 use crate::error::FormatError;
+use crate::format_constants::{ID_DROPPED, ID_WIDE_TIMESTAMP, RECORD_HEAD_BYTES};
 use crate::schema::{FieldInfo, FieldType, RecordType, Scalar};
 
 /// A record with undecoded fields.
@@ -126,7 +126,7 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
             let id = u16::from_le_bytes([head[0], head[1]]);
             let ticks = self.ticks.wrapping_add(u64::from(u32_at(head, 2)));
             let body = &rest[RECORD_HEAD_BYTES..];
-            if id == ID_WIDE_DATE {
+            if id == ID_WIDE_TIMESTAMP {
                 let Some(ticks) = body.first_chunk::<8>() else { return Err(bad) };
                 self.ticks = u64::from_le_bytes(*ticks);
                 self.at = start + RECORD_HEAD_BYTES + 8;
@@ -311,7 +311,7 @@ mod tests {
     fn records_are_walked_and_decoded() {
         let kind = kind();
         let mut payload = record(0);
-        payload.extend(ID_WIDE_DATE.to_le_bytes());
+        payload.extend(ID_WIDE_TIMESTAMP.to_le_bytes());
         payload.extend([0; 4]);
         payload.extend(1_000_000u64.to_le_bytes());
         payload.extend(record(7));

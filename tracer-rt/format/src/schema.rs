@@ -15,9 +15,9 @@
 use bincode::{Decode, Encode};
 
 #[cfg(feature = "schema")]
-use crate::constants::MAX_PAYLOAD_BYTES;
-#[cfg(feature = "schema")]
 use crate::error::FormatError;
+#[cfg(feature = "schema")]
+use crate::format_constants::MAX_PAYLOAD_BYTES;
 
 /// Version of the [`Schema`] structure.
 pub const SCHEMA_VERSION: u32 = 2;

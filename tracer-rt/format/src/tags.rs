@@ -56,7 +56,7 @@ pub mod tag {
     pub const RECORDS_WRITTEN: u16 = 30;
     pub const RECORDS_DROPPED: u16 = 31;
     /// Integer: number of records that repeat the previous timestamp, because the clock went back.
-    pub const DATES_REPEATED: u16 = 32;
+    pub const REPEATED_TIMESTAMPS: u16 = 32;
     /// Integer: timestamp of the orderly end of the process.
     pub const PROCESS_END: u16 = 33;
     /// Integer: number of records with a text, bytes or an array that the recorder cut.

@@ -21,15 +21,15 @@ mod binding;
 mod context;
 mod display;
 mod notation;
-mod record;
-mod spec;
+mod spec_description;
+mod typed_record;
 mod value;
 
-pub use record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, TypedRecord};
+pub use typed_record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, TypedRecord};
 
 pub use context::{Context, Names, RecordedSite, Sink, Tables};
 
-pub use spec::{Spec, Type};
+pub use spec_description::{Spec, Type};
 
 pub use array::Array;
 pub use binding::{BoundType, SchemaBinding};

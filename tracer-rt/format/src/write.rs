@@ -27,8 +27,8 @@ use std::io::{self, Write};
 use crate::block::{BlockHeader, BlockKind, PayloadCodec, flag};
 use crate::cause;
 use crate::columns::{BlockPacker, RecordShape};
-use crate::constants::{
-    BLOCK_ALIGN, HEADER_BYTES, ID_DROPPED, ID_WIDE_DATE, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
+use crate::format_constants::{
+    BLOCK_ALIGN, HEADER_BYTES, ID_DROPPED, ID_WIDE_TIMESTAMP, MAX_PAYLOAD_BYTES, MAX_PROCESSES, PROCESS_STREAM,
     RECORD_HEAD_BYTES,
 };
 use crate::preamble::preamble;
@@ -286,7 +286,7 @@ impl<W: Write> FileWriter<W> {
             current.last = ticks;
         }
         let delta = u32::try_from(ticks - current.last).unwrap_or_else(|_| {
-            current.bytes.extend_from_slice(&ID_WIDE_DATE.to_le_bytes());
+            current.bytes.extend_from_slice(&ID_WIDE_TIMESTAMP.to_le_bytes());
             current.bytes.extend_from_slice(&[0; 4]);
             current.bytes.extend_from_slice(&ticks.to_le_bytes());
             0

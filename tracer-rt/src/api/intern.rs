@@ -8,8 +8,8 @@ use std::panic::Location;
 
 use crate::fields::{InternedText, SourceSite};
 use crate::files::cut;
-use crate::names::lock_free_set::{self, InternedString};
-use crate::names::{MAX_TEXT_BYTES, TABLES};
+use crate::intern_tables::lock_free_set::{self, InternedString};
+use crate::intern_tables::{MAX_TEXT_BYTES, TABLES};
 use crate::reentrancy::unless_nested;
 use crate::writer::write_names;
 
@@ -56,10 +56,10 @@ impl Intern for &str {
         if self.is_empty() {
             return InternedText(0);
         }
-        let place = (self.as_ptr().addr() ^ self.len().wrapping_mul(0x9E37)) / 4 % CACHED;
-        match STRING_CACHE.with(|cache| cache[place].get()) {
+        let cache_index = (self.as_ptr().addr() ^ self.len().wrapping_mul(0x9E37)) / 4 % CACHED;
+        match STRING_CACHE.with(|cache| cache[cache_index].get()) {
             Some(cached) if cached.text == self => InternedText(cached.id),
-            _ => intern_again(self, place),
+            _ => intern_again(self, cache_index),
         }
     }
 }
@@ -69,9 +69,9 @@ impl Intern for &str {
 #[must_use]
 pub fn site(location: &'static Location<'static>) -> SourceSite {
     let address = std::ptr::from_ref(location).addr();
-    let place = address / 8 % CACHED;
-    let (cached, id) = SITE_CACHE.with(|cache| cache[place].get());
-    if cached == address { SourceSite(id) } else { site_slowly(location, place) }
+    let cache_index = address / 8 % CACHED;
+    let (cached, id) = SITE_CACHE.with(|cache| cache[cache_index].get());
+    if cached == address { SourceSite(id) } else { site_slowly(location, cache_index) }
 }
 
 const CACHED: usize = 64;
@@ -84,15 +84,15 @@ thread_local! {
 
 /// Interns a text that is not in the thread's cache for its address and length.
 #[inline(never)]
-fn intern_again(text: &str, place: usize) -> InternedText {
-    let Some(cached) = lock_free_set::find(cut(text, MAX_TEXT_BYTES)) else { return intern_slowly(text, place) };
-    STRING_CACHE.with(|cache| cache[place].set(Some(cached)));
+fn intern_again(text: &str, cache_index: usize) -> InternedText {
+    let Some(cached) = lock_free_set::find(cut(text, MAX_TEXT_BYTES)) else { return intern_slowly(text, cache_index) };
+    STRING_CACHE.with(|cache| cache[cache_index].set(Some(cached)));
     InternedText(cached.id)
 }
 
 #[cold]
 #[inline(never)]
-fn intern_slowly(text: &str, place: usize) -> InternedText {
+fn intern_slowly(text: &str, cache_index: usize) -> InternedText {
     unless_nested(|| {
         let mut tables = TABLES.lock();
         let (interned, id) = tables.string(text);
@@ -105,7 +105,7 @@ fn intern_slowly(text: &str, place: usize) -> InternedText {
         let tables = TABLES.lock();
         let cached = lock_free_set::add(interned, id);
         drop(tables);
-        STRING_CACHE.with(|cache| cache[place].set(cached));
+        STRING_CACHE.with(|cache| cache[cache_index].set(cached));
         id
     })
     .map_or(InternedText(0), InternedText)
@@ -113,7 +113,7 @@ fn intern_slowly(text: &str, place: usize) -> InternedText {
 
 #[cold]
 #[inline(never)]
-fn site_slowly(location: &'static Location<'static>, place: usize) -> SourceSite {
+fn site_slowly(location: &'static Location<'static>, cache_index: usize) -> SourceSite {
     unless_nested(|| {
         let mut tables = TABLES.lock();
         let id = tables.site(location);
@@ -122,7 +122,7 @@ fn site_slowly(location: &'static Location<'static>, place: usize) -> SourceSite
         if overflowed {
             write_names();
         }
-        SITE_CACHE.with(|cache| cache[place].set((std::ptr::from_ref(location).addr(), id)));
+        SITE_CACHE.with(|cache| cache[cache_index].set((std::ptr::from_ref(location).addr(), id)));
         id
     })
     .map_or(SourceSite(0), SourceSite)

@@ -14,12 +14,12 @@ use crate::record::record;
 use super::span::{Span, SpanEnd};
 
 /// Creates the parts of a span, one after another.
-pub trait SpanPart {
+pub trait SpanParts {
     /// The guard of a part, which ends the part when dropped.
     type Guard;
 
     /// Begins a part.
-    fn begin(&self) -> Self::Guard;
+    fn begin_part(&self) -> Self::Guard;
 }
 
 /// The arguments of a span, kept from its call. Each part records them.
@@ -47,11 +47,11 @@ impl<F, E> SpanArguments<F, E> {
     }
 }
 
-impl<F: Fields + Clone, E: Fields + Copy> SpanPart for SpanArguments<F, E> {
+impl<F: Fields + Clone, E: Fields + Copy> SpanParts for SpanArguments<F, E> {
     type Guard = Span<E>;
 
     #[inline]
-    fn begin(&self) -> Span<E> {
+    fn begin_part(&self) -> Span<E> {
         let Some(at_begin) = &self.at_begin else { return Span::until_dropped(0, self.at_end) };
         let base = self.level.base();
         if base == 0 {
@@ -66,16 +66,16 @@ impl<F, E> SpanEnd for SpanArguments<F, E> {}
 
 /// The parts of a span whose level is compiled to nothing (`off = [...]`): none is recorded.
 #[derive(Clone, Copy, Debug)]
-pub struct UntracedFuture;
+pub struct NoSpanParts;
 
-impl SpanPart for UntracedFuture {
+impl SpanParts for NoSpanParts {
     type Guard = ();
 
     #[inline(always)]
-    fn begin(&self) {}
+    fn begin_part(&self) {}
 }
 
-impl SpanEnd for UntracedFuture {}
+impl SpanEnd for NoSpanParts {}
 
 /// A future with a span part for each poll.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub struct TracedFuture<P, F> {
     future: F,
 }
 
-impl<P: SpanPart, F: Future> TracedFuture<P, F> {
+impl<P: SpanParts, F: Future> TracedFuture<P, F> {
     /// Wraps a future, for generated code.
     #[inline]
     pub const fn new(parts: P, future: F) -> Self {
@@ -92,7 +92,7 @@ impl<P: SpanPart, F: Future> TracedFuture<P, F> {
     }
 }
 
-impl<P: SpanPart, F: Future> Future for TracedFuture<P, F> {
+impl<P: SpanParts, F: Future> Future for TracedFuture<P, F> {
     type Output = F::Output;
 
     #[inline]
@@ -100,7 +100,7 @@ impl<P: SpanPart, F: Future> Future for TracedFuture<P, F> {
         // SAFETY: nothing is moved out: `parts` is only borrowed, and `future` is pinned again at
         // once.
         let this = unsafe { self.get_unchecked_mut() };
-        let _part = this.parts.begin();
+        let _part = this.parts.begin_part();
         // SAFETY: `future` is pinned with the whole struct, which has no `Drop` and gives no other
         // access to it.
         let future = unsafe { Pin::new_unchecked(&mut this.future) };
@@ -143,17 +143,17 @@ macro_rules! kept {
                 unsafe { $borrowed(&self.0).store(at) };
             }
 
-            fn bytes_at_most(&self, most: usize) -> usize {
-                $borrowed(&self.0).bytes_at_most(most)
+            fn bytes_at_most(&self, max_bytes: usize) -> usize {
+                $borrowed(&self.0).bytes_at_most(max_bytes)
             }
 
-            fn bytes_cut(&self, most: usize) -> usize {
-                $borrowed(&self.0).bytes_cut(most)
+            fn bytes_cut(&self, max_bytes: usize) -> usize {
+                $borrowed(&self.0).bytes_cut(max_bytes)
             }
 
-            unsafe fn store_cut(self, at: *mut u8, most: usize) {
+            unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
                 // SAFETY: the caller guarantees it.
-                unsafe { $borrowed(&self.0).store_cut(at, most) };
+                unsafe { $borrowed(&self.0).store_cut(at, max_bytes) };
             }
         }
     )*};
@@ -194,10 +194,10 @@ mod tests {
         }
     }
 
-    impl SpanPart for &PartCounter {
+    impl SpanParts for &PartCounter {
         type Guard = PollFlag;
 
-        fn begin(&self) -> PollFlag {
+        fn begin_part(&self) -> PollFlag {
             self.started.set(self.started.get() + 1);
             assert!(!self.running.replace(true), "parts do not overlap");
             PollFlag(Rc::clone(&self.running))
@@ -208,7 +208,7 @@ mod tests {
     struct PendingFuture<'a> {
         polls: u32,
         running: &'a Cell<bool>,
-        place: Option<usize>,
+        address: Option<usize>,
         _unmovable: std::marker::PhantomPinned,
     }
 
@@ -219,7 +219,7 @@ mod tests {
             // SAFETY: the fields are not pinned, and nothing is moved out.
             let this = unsafe { self.get_unchecked_mut() };
             let here = std::ptr::from_mut(this).addr();
-            assert_eq!(*this.place.get_or_insert(here), here);
+            assert_eq!(*this.address.get_or_insert(here), here);
             assert!(this.running.get(), "the guard lives as long as the poll");
             if this.polls == 0 {
                 return Poll::Ready("done");
@@ -241,7 +241,7 @@ mod tests {
             let parts = PartCounter::default();
             let running = Rc::clone(&parts.running);
             let future =
-                PendingFuture { polls: 3, running: &running, place: None, _unmovable: std::marker::PhantomPinned };
+                PendingFuture { polls: 3, running: &running, address: None, _unmovable: std::marker::PhantomPinned };
             let mut polled = pin!(TracedFuture::new(&parts, future));
             for poll in 1..=dropped_after {
                 let result = polled.as_mut().poll(&mut Context::from_waker(Waker::noop()));

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use tracer_format::entries::SyncSample;
 
-use super::link::{MESSAGE_BYTES, SyncLink};
+use super::sync_link::{MESSAGE_BYTES, SyncLink};
 use crate::clock;
-use crate::config::MOST_EXCHANGES;
+use crate::config::MAX_EXCHANGES;
 use crate::reentrancy::run_unnested;
 use crate::session;
 use crate::state::STATE;
@@ -78,7 +78,7 @@ impl SyncHello {
         run_unnested(|| {
             let recording = session::begin();
             let state = STATE.lock();
-            hello.exchanges = state.sync_exchanges.min(MOST_EXCHANGES);
+            hello.exchanges = state.sync_exchanges.min(MAX_EXCHANGES);
             if recording {
                 hello.id = state.process_id.first_chunk().map_or(0, |id| u64::from_le_bytes(*id));
                 hello.domain = state.clock_domain;
@@ -103,7 +103,7 @@ impl SyncHello {
             return Err(out_of_step(peer, "its identity", last));
         }
         let exchanges = (last >> 32) as u32 & 0xffff;
-        Ok(Self { id, domain, burst: last as u32, exchanges: exchanges.min(MOST_EXCHANGES) })
+        Ok(Self { id, domain, burst: last as u32, exchanges: exchanges.min(MAX_EXCHANGES) })
     }
 }
 

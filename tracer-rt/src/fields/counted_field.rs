@@ -26,16 +26,16 @@ impl Fields for CountedBytes<'_> {
         unsafe { std::ptr::copy_nonoverlapping(self.0.as_ptr(), text, self.0.len()) };
     }
 
-    fn bytes_at_most(&self, most: usize) -> usize {
-        2 + self.0.len().min(most)
+    fn bytes_at_most(&self, max_bytes: usize) -> usize {
+        2 + self.0.len().min(max_bytes)
     }
 
-    fn bytes_cut(&self, most: usize) -> usize {
-        self.bytes_at_most(most)
+    fn bytes_cut(&self, max_bytes: usize) -> usize {
+        self.bytes_at_most(max_bytes)
     }
 
-    unsafe fn store_cut(self, at: *mut u8, most: usize) {
-        let length = self.0.len().min(most);
+    unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
+        let length = self.0.len().min(max_bytes);
         // SAFETY: the caller guarantees it.
         unsafe { CountedBytes(&self.0[..length]).store(at) };
     }
@@ -46,14 +46,14 @@ impl Fields for CountedBytes<'_> {
 pub struct Text<'a>(pub &'a [u8]);
 
 impl<'a> Text<'a> {
-    /// At most `most` bytes of the text, in whole characters.
-    pub(super) fn cut(self, most: usize) -> CountedBytes<'a> {
-        let Some(next) = self.0.get(most) else { return CountedBytes(self.0) };
+    /// At most `max_bytes` bytes of the text, in whole characters.
+    pub(super) fn cut(self, max_bytes: usize) -> CountedBytes<'a> {
+        let Some(next) = self.0.get(max_bytes) else { return CountedBytes(self.0) };
         let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
-        let start = self.0[..most].iter().rev().take(3).position(|byte| !is_inside(byte));
+        let start = self.0[..max_bytes].iter().rev().take(3).position(|byte| !is_inside(byte));
         match start {
-            Some(back) if is_inside(next) => CountedBytes(&self.0[..most - back - 1]),
-            _ => CountedBytes(&self.0[..most]),
+            Some(back) if is_inside(next) => CountedBytes(&self.0[..max_bytes - back - 1]),
+            _ => CountedBytes(&self.0[..max_bytes]),
         }
     }
 }
@@ -72,17 +72,17 @@ impl Fields for Text<'_> {
         unsafe { CountedBytes(self.0).store(at) };
     }
 
-    fn bytes_at_most(&self, most: usize) -> usize {
-        CountedBytes(self.0).bytes_at_most(most)
+    fn bytes_at_most(&self, max_bytes: usize) -> usize {
+        CountedBytes(self.0).bytes_at_most(max_bytes)
     }
 
-    fn bytes_cut(&self, most: usize) -> usize {
-        self.cut(most).bytes()
+    fn bytes_cut(&self, max_bytes: usize) -> usize {
+        self.cut(max_bytes).bytes()
     }
 
-    unsafe fn store_cut(self, at: *mut u8, most: usize) {
+    unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
         // SAFETY: the caller guarantees it.
-        unsafe { self.cut(most).store(at) };
+        unsafe { self.cut(max_bytes).store(at) };
     }
 }
 
@@ -109,25 +109,25 @@ impl<T: Fields + Copy> Fields for Slice<'_, T> {
         unsafe { store_all(self.0, at.wrapping_add(2)) };
     }
 
-    fn bytes_at_most(&self, most: usize) -> usize {
-        2 + (self.bytes() - 2).min(most)
+    fn bytes_at_most(&self, max_bytes: usize) -> usize {
+        2 + (self.bytes() - 2).min(max_bytes)
     }
 
-    fn bytes_cut(&self, most: usize) -> usize {
-        self.cut(most).bytes()
+    fn bytes_cut(&self, max_bytes: usize) -> usize {
+        self.cut(max_bytes).bytes()
     }
 
-    unsafe fn store_cut(self, at: *mut u8, most: usize) {
+    unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
         // SAFETY: the caller guarantees it.
-        unsafe { self.cut(most).store(at) };
+        unsafe { self.cut(max_bytes).store(at) };
     }
 }
 
 impl<T: Fields + Copy> Slice<'_, T> {
-    /// At most `most` bytes of the array, in whole elements.
-    fn cut(self, most: usize) -> Self {
+    /// At most `max_bytes` bytes of the array, in whole elements.
+    fn cut(self, max_bytes: usize) -> Self {
         let each = self.0.first().map_or(1, T::bytes).max(1);
-        Self(&self.0[..self.0.len().min(most / each)])
+        Self(&self.0[..self.0.len().min(max_bytes / each)])
     }
 }
 
@@ -156,23 +156,23 @@ impl<E: EnumField> Fields for Choices<'_, E> {
         }
     }
 
-    fn bytes_at_most(&self, most: usize) -> usize {
-        2 + (self.bytes() - 2).min(most)
+    fn bytes_at_most(&self, max_bytes: usize) -> usize {
+        2 + (self.bytes() - 2).min(max_bytes)
     }
 
-    fn bytes_cut(&self, most: usize) -> usize {
-        self.cut(most).bytes()
+    fn bytes_cut(&self, max_bytes: usize) -> usize {
+        self.cut(max_bytes).bytes()
     }
 
-    unsafe fn store_cut(self, at: *mut u8, most: usize) {
+    unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
         // SAFETY: the caller guarantees it.
-        unsafe { self.cut(most).store(at) };
+        unsafe { self.cut(max_bytes).store(at) };
     }
 }
 
 impl<E: EnumField> Choices<'_, E> {
-    /// At most `most` bytes of the array, in whole elements.
-    fn cut(self, most: usize) -> Self {
-        Self(&self.0[..self.0.len().min(most / size_of::<E::Number>().max(1))])
+    /// At most `max_bytes` bytes of the array, in whole elements.
+    fn cut(self, max_bytes: usize) -> Self {
+        Self(&self.0[..self.0.len().min(max_bytes / size_of::<E::Number>().max(1))])
     }
 }

@@ -21,12 +21,12 @@ static START_DIR: PathCell = PathCell(UnsafeCell::new([0; ROOM]));
 /// The system calls this before `main`. It allocates no memory, because an allocator that records
 /// is not ready yet.
 extern "C" fn store_start_dir() {
-    let place = START_DIR.0.get().cast::<libc::c_char>();
+    let buffer = START_DIR.0.get().cast::<libc::c_char>();
     // SAFETY: there is one thread, and the buffer has the given size plus a last byte that stays
     // zero.
-    if unsafe { libc::getcwd(place, ROOM - 1) }.is_null() {
+    if unsafe { libc::getcwd(buffer, ROOM - 1) }.is_null() {
         // SAFETY: as above.
-        unsafe { place.write(0) };
+        unsafe { buffer.write(0) };
     }
 }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::cursor::{CURSOR, work_state};
 use crate::diagnostics::report;
+use crate::intern_tables::TABLES;
 use crate::locks;
-use crate::names::TABLES;
-use crate::process::launch;
+use crate::process::launch_id;
 use crate::reentrancy::is_own_process;
 use crate::state::{STATE, SessionPhase};
 use crate::writer::{BLOCK_WRITER, BlockWriter};
@@ -35,7 +35,7 @@ pub(super) fn finish_with(writer: &mut BlockWriter) {
         report(&format!("{dropped} records were dropped from {}", folder.display()));
     }
     // Once per launch.
-    if prints_folder && launch::is_first() {
+    if prints_folder && launch_id::is_first() {
         report(&format!("the trace is in {}", folder.display()));
     }
 }

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::cursor::{CURSOR, ThreadCursor};
+use crate::intern_tables::{InternTables, TABLES};
 use crate::live_file::{self, LOG, LiveLogState};
 use crate::locks::{self, RecorderLock, RecorderLockGuard};
-use crate::names::{InternTables, TABLES};
 use crate::state::{RecorderState, STATE};
 use crate::writer::{self, BLOCK_WRITER, BlockWriter, affinity};
 use crate::{fault_injection, reentrancy};

@@ -14,10 +14,10 @@ use super::{end, fork, thread_end};
 use crate::clock;
 use crate::config::RecorderConfig;
 use crate::diagnostics::report;
+use crate::intern_tables::{InternTables, TABLES};
 use crate::levels::level_table::RegisteredProvider;
 use crate::levels::overflow_policy;
 use crate::live_file::{self, LiveFile, MappedRegion, SlotLocation};
-use crate::names::{InternTables, TABLES};
 use crate::process::{self, ProcessName};
 use crate::reentrancy::{self, run_unnested};
 use crate::slots::SLOT_BYTES;
@@ -152,9 +152,9 @@ impl RecorderState {
                 }
             },
         };
-        self.pool.serve(base, slots);
-        self.full.reserve(slots * pool::PIECES);
-        self.flight_recorder.reserve(slots * pool::PIECES);
+        self.pool.take_over(base, slots);
+        self.full.reserve(slots * pool::PARTS_PER_SLOT);
+        self.flight_recorder.reserve(slots * pool::PARTS_PER_SLOT);
         let domain = process::clock_domain(&self.process_id, config.clock_domain);
         self.clock_domain = process::hash_text(&domain);
         let mut tags = process::tags(&self.process_id, self.parent.as_ref(), &domain);
@@ -195,9 +195,9 @@ impl RecorderState {
             log_bytes: u32::try_from(log_bytes).map_err(std::io::Error::other)?,
         };
         std::fs::create_dir_all(folder)?;
-        let place = live_folder.unwrap_or_else(|| live_file::folder_for(folder));
-        std::fs::create_dir_all(place)?;
-        let path = std::path::absolute(place)?.join(&self.file_name).with_extension("live");
+        let parent = live_folder.unwrap_or_else(|| live_file::folder_for(folder));
+        std::fs::create_dir_all(parent)?;
+        let path = std::path::absolute(parent)?.join(&self.file_name).with_extension("live");
         LiveFile::create(path, layout, self.region.as_ref())
     }
 
@@ -213,9 +213,9 @@ impl RecorderState {
     /// Tries half as many, and so on, if limits allow no more or if all memory of the program is
     /// locked. In that case as many bytes as the slots take are left free.
     fn map_slots(&mut self, requested: usize) -> std::io::Result<(*mut u8, usize)> {
-        const LEAST_BYTES: usize = 1 << 20;
+        const MIN_BYTES: usize = 1 << 20;
         let (mut slots, mut spare) = (requested, SPARE_BYTES);
-        while !self.is_room_for(slots, spare) && slots / 2 * SLOT_BYTES >= LEAST_BYTES {
+        while !self.is_room_for(slots, spare) && slots / 2 * SLOT_BYTES >= MIN_BYTES {
             slots /= 2;
             spare = slots * SLOT_BYTES;
         }

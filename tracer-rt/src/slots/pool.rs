@@ -9,19 +9,19 @@ use tracer_format::live_file::{PART_BYTES, slot_use};
 use super::SlotHeader;
 use super::sizes::{DROP_REPORT_BYTES, SLOT_BYTES, room_bytes};
 
-/// Pieces of a divided slot. The first piece is not used.
-pub(crate) const PIECES: usize = SLOT_BYTES / PART_BYTES;
+/// Number of parts of a divided slot. The first part is not used.
+pub(crate) const PARTS_PER_SLOT: usize = SLOT_BYTES / PART_BYTES;
 /// The largest record for a part of a slot.
 pub(crate) const MAX_PART_RECORD_BYTES: usize = room_bytes(PART_BYTES) - DROP_REPORT_BYTES;
 
 /// Number of slots that can be taken.
 /// This is a hint: it is read without the lock, so that threads that must drop records do not queue
 /// for the lock.
-static AVAILABLE: AtomicUsize = AtomicUsize::new(0);
+static AVAILABLE_SLOTS: AtomicUsize = AtomicUsize::new(0);
 /// Number of parts of slots that can be taken. A hint, too.
 static AVAILABLE_PARTS: AtomicUsize = AtomicUsize::new(0);
 /// The address of the first slot.
-static BASE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+static FIRST_SLOT: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whether a thread waited for a slot without success. No thread waits again until a slot is free.
 static STUCK: AtomicBool = AtomicBool::new(false);
@@ -38,12 +38,12 @@ pub(crate) fn is_stuck() -> bool {
 
 /// Whether a slot seems to be free.
 pub(crate) fn seems_available() -> bool {
-    AVAILABLE.load(Ordering::Relaxed) > 0 || AVAILABLE_PARTS.load(Ordering::Relaxed) > 0
+    AVAILABLE_SLOTS.load(Ordering::Relaxed) > 0 || AVAILABLE_PARTS.load(Ordering::Relaxed) > 0
 }
 
 /// The approximate number of free slots.
 pub(crate) fn available() -> usize {
-    AVAILABLE.load(Ordering::Relaxed)
+    AVAILABLE_SLOTS.load(Ordering::Relaxed)
 }
 
 /// Size in bytes of a slot or of a part of a slot.
@@ -52,7 +52,7 @@ pub(crate) fn slot_bytes(slot: *const SlotHeader) -> usize {
 }
 
 fn offset(slot: *const SlotHeader) -> usize {
-    slot.addr() - BASE.load(Ordering::Relaxed).addr()
+    slot.addr() - FIRST_SLOT.load(Ordering::Relaxed).addr()
 }
 
 /// The free slots and free parts of slots.
@@ -65,9 +65,9 @@ pub(crate) struct SlotPool {
     /// A slot was given back, so threads fill slots.
     refilled: bool,
     /// Slots to take first. The last one is the warmest in the caches.
-    free: Vec<*const SlotHeader>,
+    free_slots: Vec<*const SlotHeader>,
     /// Free parts of divided slots.
-    parts: Vec<*const SlotHeader>,
+    free_parts: Vec<*const SlotHeader>,
     /// Number of taken parts of each slot.
     taken_parts: Vec<u8>,
 }
@@ -83,8 +83,8 @@ impl SlotPool {
             slots: 0,
             fresh: 0,
             refilled: false,
-            free: Vec::new(),
-            parts: Vec::new(),
+            free_slots: Vec::new(),
+            free_parts: Vec::new(),
             taken_parts: Vec::new(),
         }
     }
@@ -95,19 +95,19 @@ impl SlotPool {
     }
 
     /// Takes over the `slots` slots that are mapped at `base`. All of them are free and zero.
-    pub(crate) fn serve(&mut self, base: *mut u8, slots: usize) {
+    pub(crate) fn take_over(&mut self, base: *mut u8, slots: usize) {
         self.base = base;
         self.slots = slots;
         self.fresh = 0;
         self.refilled = false;
-        self.free.clear();
-        self.free.reserve_exact(slots);
-        self.parts.clear();
-        self.parts.reserve_exact(slots * PIECES);
+        self.free_slots.clear();
+        self.free_slots.reserve_exact(slots);
+        self.free_parts.clear();
+        self.free_parts.reserve_exact(slots * PARTS_PER_SLOT);
         self.taken_parts.clear();
         self.taken_parts.resize(slots, 0);
-        BASE.store(base, Ordering::Relaxed);
-        AVAILABLE.store(slots, Ordering::Relaxed);
+        FIRST_SLOT.store(base, Ordering::Relaxed);
+        AVAILABLE_SLOTS.store(slots, Ordering::Relaxed);
         AVAILABLE_PARTS.store(0, Ordering::Relaxed);
     }
 
@@ -118,35 +118,35 @@ impl SlotPool {
 
     /// Takes a free slot.
     pub(crate) fn take(&mut self) -> Option<*const SlotHeader> {
-        if self.free.is_empty() && self.fresh == self.slots {
+        if self.free_slots.is_empty() && self.fresh == self.slots {
             self.join();
         }
-        let slot = self.free.pop().or_else(|| self.take_fresh())?;
-        AVAILABLE.fetch_sub(1, Ordering::Relaxed);
+        let slot = self.free_slots.pop().or_else(|| self.take_fresh())?;
+        AVAILABLE_SLOTS.fetch_sub(1, Ordering::Relaxed);
         Some(slot)
     }
 
     /// Takes a part of a divided slot. Divides a slot if no part is free.
     pub(crate) fn take_part(&mut self) -> Option<*const SlotHeader> {
-        if self.parts.is_empty() {
+        if self.free_parts.is_empty() {
             let whole = self.take()?;
             self.divide(whole);
         }
-        let part = self.parts.pop()?;
+        let part = self.free_parts.pop()?;
         AVAILABLE_PARTS.fetch_sub(1, Ordering::Relaxed);
         self.taken_parts[offset(part) / SLOT_BYTES] += 1;
         Some(part)
     }
 
     fn divide(&mut self, whole: *const SlotHeader) {
-        for piece in (1..PIECES).rev() {
-            let part = whole.wrapping_byte_add(piece * PART_BYTES);
+        for number in (1..PARTS_PER_SLOT).rev() {
+            let part = whole.wrapping_byte_add(number * PART_BYTES);
             // SAFETY: within a slot that no thread uses. The old bytes are records, but every bit
             // pattern is a valid head.
             unsafe { &*part }.taken.store(slot_use::NO, Ordering::Relaxed);
-            self.parts.push(part);
+            self.free_parts.push(part);
         }
-        AVAILABLE_PARTS.fetch_add(PIECES - 1, Ordering::Relaxed);
+        AVAILABLE_PARTS.fetch_add(PARTS_PER_SLOT - 1, Ordering::Relaxed);
         // SAFETY: a slot of the pool.
         unsafe { &*whole }.taken.store(slot_use::DIVIDED, Ordering::Release);
     }
@@ -156,26 +156,27 @@ impl SlotPool {
     fn join(&mut self) {
         let taken_parts = &self.taken_parts;
         let whole = |part: &*const SlotHeader| taken_parts[offset(*part) / SLOT_BYTES] == 0;
-        let firsts = self.parts.iter().copied().filter(whole).filter(|part| offset(*part) % SLOT_BYTES == PART_BYTES);
+        let firsts =
+            self.free_parts.iter().copied().filter(whole).filter(|part| offset(*part) % SLOT_BYTES == PART_BYTES);
         let joined: Vec<*const SlotHeader> = firsts.map(|first| first.wrapping_byte_sub(PART_BYTES)).collect();
-        self.parts.retain(|part| !whole(part));
-        AVAILABLE_PARTS.fetch_sub(joined.len() * (PIECES - 1), Ordering::Relaxed);
-        AVAILABLE.fetch_add(joined.len(), Ordering::Relaxed);
+        self.free_parts.retain(|part| !whole(part));
+        AVAILABLE_PARTS.fetch_sub(joined.len() * (PARTS_PER_SLOT - 1), Ordering::Relaxed);
+        AVAILABLE_SLOTS.fetch_add(joined.len(), Ordering::Relaxed);
         joined.iter().for_each(|slot| make_ready(*slot));
-        self.free.extend(joined);
+        self.free_slots.extend(joined);
     }
 
     /// Gives back a slot after [`make_ready`].
-    pub(crate) fn give(&mut self, slot: *const SlotHeader) {
+    pub(crate) fn give_back(&mut self, slot: *const SlotHeader) {
         self.refilled = true;
         set_stuck(false);
         if slot_bytes(slot) == PART_BYTES {
             self.taken_parts[offset(slot) / SLOT_BYTES] -= 1;
-            self.parts.push(slot);
+            self.free_parts.push(slot);
             AVAILABLE_PARTS.fetch_add(1, Ordering::Relaxed);
         } else {
-            self.free.push(slot);
-            AVAILABLE.fetch_add(1, Ordering::Relaxed);
+            self.free_slots.push(slot);
+            AVAILABLE_SLOTS.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -185,23 +186,23 @@ impl SlotPool {
     pub(crate) fn take_cold(&mut self) -> Option<*const SlotHeader> {
         // Programs that record little touch few slots. Programs that fill slots get as many as they
         // may need until the writer thread runs again.
-        const FEW: usize = 4;
-        let least = if self.refilled { FEW.max(self.slots / 4) } else { FEW };
+        const MIN_FREE: usize = 4;
+        let min_free = if self.refilled { MIN_FREE.max(self.slots / 4) } else { MIN_FREE };
         // While the writer thread touches a slot, no thread can take it. Enough other slots stay
         // free, so that no record is dropped.
-        let others = (self.free.len() + self.slots - self.fresh).saturating_sub(1);
-        if self.free.len() >= least || others < FEW {
+        let others = (self.free_slots.len() + self.slots - self.fresh).saturating_sub(1);
+        if self.free_slots.len() >= min_free || others < MIN_FREE {
             return None;
         }
         let slot = self.take_fresh()?;
-        AVAILABLE.fetch_sub(1, Ordering::Relaxed);
+        AVAILABLE_SLOTS.fetch_sub(1, Ordering::Relaxed);
         Some(slot)
     }
 
     /// Adds a slot that is warm now. Warmer slots are taken before it.
     pub(crate) fn add_warm(&mut self, slot: *const SlotHeader) {
-        self.free.insert(0, slot);
-        AVAILABLE.fetch_add(1, Ordering::Relaxed);
+        self.free_slots.insert(0, slot);
+        AVAILABLE_SLOTS.fetch_add(1, Ordering::Relaxed);
     }
 
     fn take_fresh(&mut self) -> Option<*const SlotHeader> {
@@ -236,7 +237,7 @@ mod tests {
         let mut pool = SlotPool::empty();
         let slots = SlotPool::slots_in(5 * SLOT_BYTES + 100);
         let base = crate::live_file::map_private(slots * SLOT_BYTES, None).unwrap();
-        pool.serve(base, slots);
+        pool.take_over(base, slots);
         let warm = pool.take_cold().unwrap();
         assert_eq!(pool.take_cold(), None, "the last four slots are reserved for threads");
         make_ready(warm);
@@ -246,19 +247,19 @@ mod tests {
         all.dedup();
         assert_eq!(all.len(), 5);
         assert_eq!(pool.take_cold(), None);
-        pool.give(all[2]);
+        pool.give_back(all[2]);
         assert_eq!(pool.take(), Some(all[2]));
-        pool.serve(base, slots);
+        pool.take_over(base, slots);
         assert_eq!(std::iter::from_fn(|| pool.take()).count(), 5, "a forked child has all slots");
         // Divided, and whole again.
-        all.iter().for_each(|slot| pool.give(*slot));
+        all.iter().for_each(|slot| pool.give_back(*slot));
         let mut parts: Vec<_> = std::iter::from_fn(|| pool.take_part()).collect();
         parts.sort();
         parts.dedup();
         assert_eq!(parts.len(), 5 * 15);
         assert!(parts.iter().all(|part| slot_bytes(*part) == 4096) && !seems_available());
         let (some, rest) = parts.split_at(31);
-        some.iter().for_each(|part| pool.give(*part));
+        some.iter().for_each(|part| pool.give_back(*part));
         assert_eq!(std::iter::from_fn(|| pool.take()).count(), 2, "one part of the third slot is in use");
         assert_eq!(std::iter::from_fn(|| pool.take_part()).count(), 1);
         assert!(rest.iter().all(|part| offset(*part) >= 2 * SLOT_BYTES));

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use tracer_format::tags::tag;
 use tracer_format::{BlockKind, cause};
 
-use super::drops::count_nested_drop;
+use super::drop_counts::count_nested_drop;
 use super::record_space::{FollowUp, RecordSpace};
 use crate::cursor::{KEPT, NESTED, ThreadCursor};
 use crate::slots::pool::MAX_PART_RECORD_BYTES;

@@ -11,15 +11,15 @@ use super::recorder_state::RecorderState;
 use crate::fault_injection;
 use crate::live_file;
 use crate::slots::pool::{self, slot_bytes};
-use crate::slots::write::payload;
+use crate::slots::record_bytes::payload;
 use crate::slots::{DROP_REPORT_BYTES, SLOT_BYTES, SlotHeader, records, used_bytes};
 use crate::stream::drops::{join_reports, report_at_start};
 
 /// Takes a slot for a stream that overwrites: a free one, or the oldest of all such streams.
 /// `is_first` is true for the stream's first slot.
 pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> Option<*const SlotHeader> {
-    let most = (state.pool.slots() / 2).max(1) * SLOT_BYTES;
-    if state.flight_recorder.bytes() < most
+    let max_bytes = (state.pool.slots() / 2).max(1) * SLOT_BYTES;
+    if state.flight_recorder.bytes() < max_bytes
         && let Some(free) = state.take_slot(bytes, is_first)
     {
         return Some(free);
@@ -33,7 +33,7 @@ pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> O
             return Some(slot);
         }
         pool::make_ready(slot);
-        state.pool.give(slot);
+        state.pool.give_back(slot);
         if too_large {
             return state.pool.take_part();
         }

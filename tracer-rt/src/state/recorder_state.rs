@@ -19,7 +19,7 @@ use crate::locks::{RecorderLock, bit};
 use crate::self_trace;
 use crate::slots::SlotHeader;
 use crate::slots::pool::{self, SlotPool};
-use crate::slots::write::{REPEATED, TRUNCATED};
+use crate::slots::record_bytes::{REPEATED, TRUNCATED};
 use crate::stream::{STRAYS, ThreadStream};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

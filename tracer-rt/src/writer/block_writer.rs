@@ -145,7 +145,7 @@ impl BlockWriter {
         let stream = stream_of(slot);
         pool::make_ready(slot);
         let mut state = STATE.lock();
-        state.pool.give(slot);
+        state.pool.give_back(slot);
         if let Some(entry) = state.entry(stream) {
             // In a child that was forked meanwhile, this is another entry, without waiting slots.
             entry.waiting = entry.waiting.saturating_sub(1);

@@ -8,9 +8,9 @@
 use tracer_format::entries::ClockAnchor;
 
 /// Maximum number of clock steps that are written. A clock with more steps is not reliable.
-const MOST: u32 = 32;
+const MAX_CLOCK_STEPS: u32 = 32;
 /// Nanoseconds between two readings that are too close to give a rate.
-const NEAR: u64 = 10_000_000;
+const MIN_INTERVAL_NANOS: u64 = 10_000_000;
 /// Relative change of the rate that indicates a clock step.
 /// Programs that adjust clocks change the rate by less.
 const DIFFERENT: f64 = 1e-3;
@@ -44,7 +44,7 @@ impl ClockStepWatch {
         is_wanted: bool,
     ) -> impl Iterator<Item = ClockAnchor> + use<> {
         let since_last = self.last.map(|last| (last, now.monotonic_nanos.saturating_sub(last.anchor.monotonic_nanos)));
-        let Some((last, nanos)) = since_last.filter(|(_, nanos)| *nanos >= NEAR) else {
+        let Some((last, nanos)) = since_last.filter(|(_, nanos)| *nanos >= MIN_INTERVAL_NANOS) else {
             if is_wanted || self.last.is_none() {
                 self.last = Some(ClockReading { anchor: now, written: is_wanted });
             }
@@ -52,7 +52,8 @@ impl ClockStepWatch {
         };
         #[expect(clippy::cast_precision_loss, reason = "differences within about 0.1 s")]
         let rate = now.ticks.wrapping_sub(last.anchor.ticks).cast_signed() as f64 / nanos as f64;
-        let is_jump = self.rate.is_some_and(|usual| (rate / usual - 1.0).abs() > DIFFERENT) && self.jumps < MOST;
+        let is_jump =
+            self.rate.is_some_and(|usual| (rate / usual - 1.0).abs() > DIFFERENT) && self.jumps < MAX_CLOCK_STEPS;
         // The reading after a step has another rate and is written, too. It shows the rate after
         // the step.
         self.rate = Some(rate);

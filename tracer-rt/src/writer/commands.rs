@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use tracer_format::BlockKind;
 use tracer_format::tags::{append_integer, tag};
 
-use crate::slots::write::{REPEATED, TRUNCATED};
+use crate::slots::record_bytes::{REPEATED, TRUNCATED};
 use crate::state::{STATE, flight_recorder};
 use crate::{clock, fault_injection, live_file};
 
@@ -91,7 +91,7 @@ impl BlockWriter {
         append_integer(&mut tags, tag::RECORDS_DROPPED, dropped);
         let repeated = REPEATED.load(Ordering::Relaxed);
         if repeated > 0 {
-            append_integer(&mut tags, tag::DATES_REPEATED, repeated);
+            append_integer(&mut tags, tag::REPEATED_TIMESTAMPS, repeated);
         }
         let truncated = TRUNCATED.load(Ordering::Relaxed);
         if truncated > 0 {

@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use tracer_format::record::DroppedRecords;
-use tracer_format::{ID_WIDE_DATE, RECORD_HEAD_BYTES};
+use tracer_format::{ID_WIDE_TIMESTAMP, RECORD_HEAD_BYTES};
 
 use crate::cursor::CURSOR;
-use crate::slots::write::payload;
+use crate::slots::record_bytes::payload;
 use crate::slots::{FlushMark, SlotHeader, SlotProgress, records, used_bytes};
 use crate::state::stream_entry::{PendingBlock, StreamEntry};
 use crate::stream::drops;
@@ -164,7 +164,7 @@ impl SealedBlock {
         let Some((head, body)) = bytes.split_first_chunk_mut::<RECORD_HEAD_BYTES>() else { return };
         let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
         self.first = last + u64::from(delta);
-        if u16::from_le_bytes([head[0], head[1]]) == ID_WIDE_DATE {
+        if u16::from_le_bytes([head[0], head[1]]) == ID_WIDE_TIMESTAMP {
             self.first = body.first_chunk::<8>().map_or(last, |ticks| u64::from_le_bytes(*ticks));
         }
         head[2..].fill(0);
@@ -191,7 +191,7 @@ mod tests {
         head.first.store(1000, Ordering::Relaxed);
         for (offset, delta) in [(0, 0), (6, 7), (12, 5)] {
             // SAFETY: within the slot.
-            unsafe { crate::slots::write::write_head(payload(slot, offset), 1, delta) };
+            unsafe { crate::slots::record_bytes::write_head(payload(slot, offset), 1, delta) };
         }
         let whole = SealedBlock::from_marks(slot, FlushMark::default(), 3 << 32 | 18, 1012).unwrap();
         assert_eq!((whole.first, whole.records, whole.payload().len()), (1000, 3, 18));

@@ -55,7 +55,7 @@ fn warm_slots() {
 }
 
 /// Executes a request of another process.
-fn serve() {
+fn answer_request() {
     if let Some((number, text)) = live_file::request() {
         let has_all = STATE.lock().levels.switch_all(&text);
         live_file::answer(number, u32::from(!has_all));
@@ -93,7 +93,7 @@ fn run() {
             run_unnested(|| BLOCK_WRITER.lock().tick());
             next = now + PERIOD;
         }
-        run_unnested(serve);
+        run_unnested(answer_request);
         serve_deferred();
         written += u32::from(more);
         if !more {

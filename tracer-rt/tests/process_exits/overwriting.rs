@@ -1,16 +1,16 @@
 //! Levels that overwrite: the newest records are there, and missing ones are reported at their
 //! place.
 
-use super::place::{MANY, ProgramFolder, fails, kill_at_random};
+use super::program_folder::{MANY, ProgramFolder, fails, kill_at_random};
 use tumit_test_support::raw_run::{RawProcess, RawRunRecord};
 
 /// Checks that the records of each thread are the newest ones, without a gap, up to the last call
 /// that returned. All others are counted as dropped.
-fn read_newest_records(place: &ProgramFolder) -> RawProcess {
-    let left = place.left().pop().unwrap();
+fn read_newest_records(folder: &ProgramFolder) -> RawProcess {
+    let left = folder.left().pop().unwrap();
     let threads = left.ticks();
     let (mut recorded, mut calls, mut uncertain) = (0, 0, 0);
-    for (thread, called) in place.witnessed().into_iter().enumerate() {
+    for (thread, called) in folder.witnessed().into_iter().enumerate() {
         let ticks = &threads[thread];
         let first = ticks.first().copied().unwrap_or(0);
         assert_eq!(*ticks, (first..first + ticks.len() as u64).collect::<Vec<_>>(), "thread {thread}");
@@ -35,20 +35,20 @@ fn read_newest_records(place: &ProgramFolder) -> RawProcess {
 
 /// Eight slots. The flight recorder may keep four of them.
 fn overwriting(fault: &str) -> ProgramFolder {
-    let place = ProgramFolder::new().with("TUMIT_MEMORY", "512K").with("TUMIT_POLICY", "COM=overwrite");
-    place.with("TUMIT_FAULT", fault)
+    let folder = ProgramFolder::new().with("TUMIT_MEMORY", "512K").with("TUMIT_POLICY", "COM=overwrite");
+    folder.with("TUMIT_FAULT", fault)
 }
 
 fn check_end_of_overwriting(fault: &'static str) {
-    let place = overwriting(fault);
-    assert!(place.output("long").status.success());
-    let left = read_newest_records(&place);
+    let folder = overwriting(fault);
+    assert!(folder.output("long").status.success());
+    let left = read_newest_records(&folder);
     assert!(left.ended && left.blocks.len() <= 6, "{} blocks", left.blocks.len());
 }
 
 fn check_kills_while_overwriting(fault: &'static str) {
     let settings = [("TUMIT_MEMORY", "512K"), ("TUMIT_POLICY", "all=overwrite"), ("TUMIT_FAULT", fault)];
-    kill_at_random("flood for ever", 6, &settings, MANY, |place| drop(read_newest_records(place)));
+    kill_at_random("flood for ever", 6, &settings, MANY, |folder| drop(read_newest_records(folder)));
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn overwriting_keeps_the_newest_records() {
 #[test]
 fn kept_records_are_written_on_request() {
     for (program, buffers) in [("dump", "mapped"), ("caught panic", "private"), ("caught panic", "mapped")] {
-        let place = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_LEVELS", "APP=on");
-        place.output(program);
-        let left = place.left().pop().unwrap();
+        let folder = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_LEVELS", "APP=on");
+        folder.output(program);
+        let left = folder.left().pop().unwrap();
         let ticks = left.ticks().swap_remove(0);
         let end = if buffers == "mapped" { 200_100 } else { 200_000 };
         assert_eq!(*ticks, (ticks[0]..end).collect::<Vec<_>>(), "{program}");
@@ -97,10 +97,10 @@ fn each_drop_is_reported_in_place(left: &RawProcess, calls: u64) {
 }
 
 fn check_overwriting_during_dump(buffers: &str, fault: &str) {
-    let place = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", format!("a dump is held;{fault}"));
-    let output = place.output("dump meanwhile");
+    let folder = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", format!("a dump is held;{fault}"));
+    let output = folder.output("dump meanwhile");
     assert!(output.status.success(), "{output:?}");
-    let left = place.left().pop().unwrap();
+    let left = folder.left().pop().unwrap();
     assert!(left.ended && left.loss_reports() >= 2, "reports before and after the dumped records");
     each_drop_is_reported_in_place(&left, 400_000);
 }
@@ -121,12 +121,12 @@ fn drops_are_reported_after_waiting_blocks() {
 /// a quarter of the memory is in use, each further thread gets a fifteenth of a slot.
 fn check_exited_threads(kill: bool, buffers: &str, fault: &str) {
     const THREADS: u64 = 1_500;
-    let place = ProgramFolder::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=overwrite");
-    let place = place.with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", fault);
-    let place = if kill { place.with("TUMIT_KILL", "1") } else { place };
-    let output = place.output("threads one by one");
+    let folder = ProgramFolder::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=overwrite");
+    let folder = folder.with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", fault);
+    let folder = if kill { folder.with("TUMIT_KILL", "1") } else { folder };
+    let output = folder.output("threads one by one");
     assert_eq!(output.status.success(), !kill, "{output:?}");
-    let left = place.left().pop().unwrap();
+    let left = folder.left().pop().unwrap();
     let recorded = left.records().len() as u64;
     let dropped = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
     assert_eq!((left.ended, recorded + dropped), (!kill, THREADS));

@@ -45,8 +45,8 @@ pub(crate) fn run(case: &str) {
 
 fn types() {
     com::numbers(1, 2, 3, 4, -1, -2, -3, -4, 0.5, 0.25, true);
-    let place = std::ptr::without_provenance::<u8>(0x1234);
-    com::others(tracer_rt::now(), place, "a text", "a name", &[0, 255], Color::DarkBlue);
+    let address = std::ptr::without_provenance::<u8>(0x1234);
+    com::others(tracer_rt::now(), address, "a text", "a name", &[0, 255], Color::DarkBlue);
     let names = [InternedText::new("a name")];
     com::arrays([1, -1, 300], &[1.0, 2.0], &[Color::DarkBlue, Color::Red], [Color::Green, Color::Red], &names);
     com::arrays([0; 3], &[], &[], [Color::Red; 2], &[]);

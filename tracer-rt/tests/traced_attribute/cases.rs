@@ -333,8 +333,8 @@ fn switched() {
 }
 
 /// The kept arguments do not borrow, so that the body may move their originals.
-#[traced(net::rich(&name, &raw, &list, &[Color::Red, Color::DarkBlue], [Color::DarkBlue; 2], Color::Red, place))]
-async fn gives_away(name: String, raw: Vec<u8>, list: Vec<u16>, place: *const u8) {
+#[traced(net::rich(&name, &raw, &list, &[Color::Red, Color::DarkBlue], [Color::DarkBlue; 2], Color::Red, address))]
+async fn gives_away(name: String, raw: Vec<u8>, list: Vec<u16>, address: *const u8) {
     drop((name, raw, list));
     CountdownFuture(1).await;
 }
@@ -342,8 +342,8 @@ async fn gives_away(name: String, raw: Vec<u8>, list: Vec<u16>, place: *const u8
 fn kept() {
     block_on(gives_away("a name".into(), vec![1, 2], vec![300], std::ptr::without_provenance(0x20)));
     let shades = [Color::Red, Color::DarkBlue];
-    let place = std::ptr::without_provenance::<u8>(0x20);
-    drop(net::rich("a name", &[1, 2], &[300], &shades, [Color::DarkBlue; 2], Color::Red, place));
+    let address = std::ptr::without_provenance::<u8>(0x20);
+    drop(net::rich("a name", &[1, 2], &[300], &shades, [Color::DarkBlue; 2], Color::Red, address));
 }
 
 #[traced(removed::net::fetch(&name))]

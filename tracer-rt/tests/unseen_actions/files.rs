@@ -33,8 +33,8 @@ pub(crate) fn closed(program: &str) {
     }
 }
 
-fn own_files_are_whole(place: &ProgramRunFolder) -> bool {
-    let run = place.run();
+fn own_files_are_whole(folder: &ProgramRunFolder) -> bool {
+    let run = folder.run();
     let folder = run.parent().unwrap();
     (0..61).all(|n| std::fs::read(folder.join(format!("own {n}"))).is_ok_and(|bytes| bytes == b"row 1\nrow 2\n"))
 }
@@ -42,23 +42,23 @@ fn own_files_are_whole(place: &ProgramRunFolder) -> bool {
 #[test]
 fn a_program_may_close_all_descriptors() {
     for buffers in ["mapped", "private"] {
-        let place = ProgramRunFolder::new();
-        let output = place.output("closed", &[("TUMIT_BUFFERS", buffers)]);
+        let folder = ProgramRunFolder::new();
+        let output = folder.output("closed", &[("TUMIT_BUFFERS", buffers)]);
         assert!(output.status.success(), "{output:?}");
-        assert!(own_files_are_whole(&place), "{buffers}");
-        let left = place.left().pop().unwrap();
+        assert!(own_files_are_whole(&folder), "{buffers}");
+        let left = folder.left().pop().unwrap();
         assert_eq!(left.ticks()[0], (0..2 * RECORDS).collect::<Vec<_>>(), "{buffers}");
         assert!(left.ended && left.end_dropped == 0);
         // The trace is gone, but the number of its records is known.
-        let place = ProgramRunFolder::new();
-        let output = place.output("closed and removed", &[("TUMIT_BUFFERS", buffers), ("TUMIT_POLICY", "all=drop")]);
-        assert!(output.status.success() && own_files_are_whole(&place), "{buffers}: {output:?}");
+        let folder = ProgramRunFolder::new();
+        let output = folder.output("closed and removed", &[("TUMIT_BUFFERS", buffers), ("TUMIT_POLICY", "all=drop")]);
+        assert!(output.status.success() && own_files_are_whole(&folder), "{buffers}: {output:?}");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(printed.contains(&format!("{} of them", 2 * RECORDS)), "{printed}");
     }
     if cfg!(debug_assertions) {
-        let place = ProgramRunFolder::new();
-        place.output("closed", &[("TUMIT_FAULT", "descriptors are not checked")]);
-        assert!(!own_files_are_whole(&place), "a test that cannot fail");
+        let folder = ProgramRunFolder::new();
+        folder.output("closed", &[("TUMIT_FAULT", "descriptors are not checked")]);
+        assert!(!own_files_are_whole(&folder), "a test that cannot fail");
     }
 }

@@ -70,10 +70,10 @@ fn of_handlers(left: &RawProcess) -> usize {
 /// Returns whether the record of the last handler was kept. It is dropped and counted if another
 /// thread was in the recorder at that moment.
 fn is_kept(buffers: &'static str) -> bool {
-    let place = ProgramRunFolder::new();
-    let output = place.output("jump", &[("TUMIT_BUFFERS", buffers)]);
+    let folder = ProgramRunFolder::new();
+    let output = folder.output("jump", &[("TUMIT_BUFFERS", buffers)]);
     assert!(output.status.success(), "{output:?}");
-    let left = place.left().pop().unwrap();
+    let left = folder.left().pop().unwrap();
     assert_eq!(left.ticks()[0], (0..=RECORDS).collect::<Vec<_>>(), "{buffers}");
     let recorded = left.ticks()[1].len() as u64;
     assert!(left.ended && recorded + left.end_dropped == 1, "{recorded} recorded, {} dropped", left.end_dropped);
@@ -87,9 +87,9 @@ fn a_thread_records_again_after_a_handler_was_left_by_a_jump() {
         assert!((0..5).any(|_| is_kept(buffers)), "dropped five times: {buffers}");
     }
     if cfg!(debug_assertions) {
-        let place = ProgramRunFolder::new();
-        place.output("jump", &[("TUMIT_FAULT", "jumps are not detected")]);
-        let left = place.left().pop().unwrap();
+        let folder = ProgramRunFolder::new();
+        folder.output("jump", &[("TUMIT_FAULT", "jumps are not detected")]);
+        let left = folder.left().pop().unwrap();
         assert!(of_handlers(&left) > 1, "a test that cannot fail");
     }
 }

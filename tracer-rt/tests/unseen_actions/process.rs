@@ -85,30 +85,30 @@ pub(crate) fn little() {
 #[test]
 fn slots_leave_room_for_the_rest() {
     for room in (16_500..20_500).step_by(100) {
-        let place = ProgramRunFolder::new();
+        let folder = ProgramRunFolder::new();
         // One heap only: each further one would reserve memory.
-        let output = place.output("little", &[("TUMIT_ROOM", &room.to_string()), ("MALLOC_ARENA_MAX", "1")]);
+        let output = folder.output("little", &[("TUMIT_ROOM", &room.to_string()), ("MALLOC_ARENA_MAX", "1")]);
         assert!(output.status.success(), "{room} KiB: {output:?}");
-        assert_eq!(place.left()[0].ticks()[0], (0..10).collect::<Vec<_>>(), "{room} KiB");
+        assert_eq!(folder.left()[0].ticks()[0], (0..10).collect::<Vec<_>>(), "{room} KiB");
     }
 }
 
 #[test]
 fn scarce_memory_gives_smaller_buffers() {
-    let place = ProgramRunFolder::new();
-    let output = place.output("little", &[]);
+    let folder = ProgramRunFolder::new();
+    let output = folder.output("little", &[]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && errors.contains("the program continues with 4194304"), "{output:?}");
-    assert_eq!(place.left()[0].ticks()[0], (0..10).collect::<Vec<_>>());
+    assert_eq!(folder.left()[0].ticks()[0], (0..10).collect::<Vec<_>>());
 }
 
 #[test]
 fn children_without_fork_handlers_do_not_change_the_trace() {
     for buffers in ["mapped", "private"] {
-        let place = ProgramRunFolder::new();
-        let output = place.output("bare child", &[("TUMIT_BUFFERS", buffers)]);
+        let folder = ProgramRunFolder::new();
+        let output = folder.output("bare child", &[("TUMIT_BUFFERS", buffers)]);
         assert!(output.status.success(), "{output:?}");
-        let left = place.left();
+        let left = folder.left();
         assert_eq!(left.len(), 1, "{buffers}");
         assert!(left[0].ended && left[0].end_dropped == 0);
         assert_eq!(left[0].ticks()[0], (0..RECORDS).collect::<Vec<_>>(), "{buffers}");
@@ -123,8 +123,8 @@ fn the_writer_thread_does_not_inherit_the_affinity_of_its_starter() {
 
 #[test]
 fn a_program_begins_before_there_is_anything_to_record() {
-    let place = ProgramRunFolder::new();
-    let output = place.output("standby", &[("TUMIT_START", "1"), ("TUMIT_LEVELS", "all=off")]);
+    let folder = ProgramRunFolder::new();
+    let output = folder.output("standby", &[("TUMIT_START", "1"), ("TUMIT_LEVELS", "all=off")]);
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(place.left()[0].ticks()[0], (0..7).collect::<Vec<_>>());
+    assert_eq!(folder.left()[0].ticks()[0], (0..7).collect::<Vec<_>>());
 }

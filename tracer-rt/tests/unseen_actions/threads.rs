@@ -37,13 +37,13 @@ pub(crate) fn late_records() {
     for _ in 0..THREADS {
         let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::zeroed();
         let mut thread = 0;
-        let place = attributes.as_mut_ptr();
+        let attributes_pointer = attributes.as_mut_ptr();
         // SAFETY: the pointer is to a live local of the right type.
-        unsafe { libc::pthread_attr_init(place) };
+        unsafe { libc::pthread_attr_init(attributes_pointer) };
         // SAFETY: the attributes were initialised.
-        unsafe { libc::pthread_attr_setstacksize(place, 64 << 20) };
+        unsafe { libc::pthread_attr_setstacksize(attributes_pointer, 64 << 20) };
         // SAFETY: a function of the right type, which does not read its argument.
-        let result = unsafe { libc::pthread_create(&raw mut thread, place, work, (&raw mut key).cast()) };
+        let result = unsafe { libc::pthread_create(&raw mut thread, attributes_pointer, work, (&raw mut key).cast()) };
         assert_eq!(result, 0);
         // SAFETY: no other code waits for this thread.
         unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
@@ -61,10 +61,10 @@ pub(crate) fn late_records() {
 #[test]
 fn threads_that_end_without_notice_are_found() {
     for buffers in ["mapped", "private"] {
-        let place = ProgramRunFolder::new();
-        let output = place.output("late records", &[("TUMIT_BUFFERS", buffers)]);
+        let folder = ProgramRunFolder::new();
+        let output = folder.output("late records", &[("TUMIT_BUFFERS", buffers)]);
         assert!(output.status.success(), "{output:?}");
-        let left = place.left().pop().unwrap();
+        let left = folder.left().pop().unwrap();
         let mut ticks: Vec<u64> = left.ticks().concat();
         ticks.sort_unstable();
         // Four rounds of destructors.
@@ -112,9 +112,9 @@ pub(crate) fn ending() {
 
 #[test]
 fn records_made_while_the_end_is_written_are_counted() {
-    let place = ProgramRunFolder::new();
-    let output = place.output("ending", &[]);
+    let folder = ProgramRunFolder::new();
+    let output = folder.output("ending", &[]);
     assert!(output.status.success(), "{output:?}");
-    let left = place.left().pop().unwrap();
+    let left = folder.left().pop().unwrap();
     assert_eq!((left.ended, left.records().len() as u64 + left.end_dropped), (true, 1 + 10 + 1_000));
 }

@@ -2,8 +2,8 @@
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::byte_sizes::ByteSize;
 use crate::cmd;
-use crate::sizes::ByteSize;
 use crate::trace_input::DEFAULT_LIMIT;
 
 /// Makes the behaviour of parallel programs visible: describes, records, converts and shows events.
@@ -47,6 +47,7 @@ pub(crate) enum CliCommand {
     Convert(cmd::convert::Args),
     View(cmd::view::Args),
     Stats(cmd::stats::Args),
+    Diagnose(cmd::diagnose::Args),
     Index(cmd::index::Args),
     Completions(cmd::completions::Args),
     Man(cmd::man::Args),
@@ -71,6 +72,7 @@ impl CliCommand {
             Self::Convert(args) => cmd::convert::run(&args),
             Self::View(args) => cmd::view::run(&args),
             Self::Stats(args) => cmd::stats::run(&args),
+            Self::Diagnose(args) => cmd::diagnose::run(&args),
             Self::Index(args) => cmd::index::run(&args),
             Self::Completions(args) => cmd::completions::run(&args, Args::command()),
             Self::Man(args) => cmd::man::run(&args, Args::command()),

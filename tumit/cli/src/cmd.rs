@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod cut;
+pub(crate) mod diagnose;
 pub(crate) mod doc;
 pub(crate) mod dump;
 mod exit_status;

@@ -99,9 +99,9 @@ fn pieces(text: &str) -> Vec<HelpPart> {
 
 /// Appends consecutive examples with their notes in one column.
 fn append_examples(lines: &mut Vec<String>, examples: &[&[String]], width: usize) {
-    let most = examples.iter().map(|cells| cells.len()).max().unwrap_or(0);
-    if most > 2 {
-        return append_table(lines, examples, most, width);
+    let columns = examples.iter().map(|cells| cells.len()).max().unwrap_or(0);
+    if columns > 2 {
+        return append_table(lines, examples, columns, width);
     }
     let fits = |length: &usize| INDENT + length + SPACE + MIN_NOTE_WIDTH <= width;
     let longest = examples.iter().filter(|cells| cells.len() > 1).map(|cells| cells[0].width()).filter(fits).max();
@@ -134,10 +134,10 @@ fn append_examples(lines: &mut Vec<String>, examples: &[&[String]], width: usize
 }
 
 /// Appends lines with several cells: in columns, or one cell per line if the columns do not fit.
-fn append_table(lines: &mut Vec<String>, rows: &[&[String]], most: usize, width: usize) {
+fn append_table(lines: &mut Vec<String>, rows: &[&[String]], columns: usize, width: usize) {
     let length = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0);
-    let lengths: Vec<usize> = (0..most).map(length).collect();
-    let total = INDENT + lengths.iter().sum::<usize>() + SPACE * (most - 1);
+    let lengths: Vec<usize> = (0..columns).map(length).collect();
+    let total = INDENT + lengths.iter().sum::<usize>() + SPACE * (columns - 1);
     for row in rows {
         if total <= width {
             let mut line = " ".repeat(INDENT);

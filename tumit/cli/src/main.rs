@@ -1,22 +1,23 @@
 //! The `tumit` command: a thin file per subcommand, all real work in the libraries.
 
 mod args;
+mod byte_sizes;
+mod category_option;
 mod cmd;
-mod diagnostics;
-mod filters;
 mod help;
 mod output_file;
 mod output_path;
+mod printed_diagnostics;
 mod progress;
+mod record_filters;
 mod run_options;
 mod signals;
-mod sizes;
 mod spec_files;
-mod table;
 mod term;
-mod time_range;
+mod text_table;
+mod time_range_option;
+mod time_unit;
 mod trace_input;
-mod unit;
 mod view_filters;
 
 use std::process::ExitCode;

@@ -8,10 +8,10 @@ use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
+use crate::byte_sizes::ByteSize;
 use crate::progress::ProgressDisplay;
-use crate::sizes::ByteSize;
+use crate::time_unit::TimeUnitChoice;
 use crate::trace_input::TraceInput;
-use crate::unit::TimeUnitChoice;
 use crate::{spec_files, term};
 
 /// How clocks are corrected.

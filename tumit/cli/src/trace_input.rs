@@ -16,7 +16,7 @@ use tumit_paje::other_formats::{foreign_folder, foreign_format};
 use tumit_paje::read::{names_parts, not_paje, note_copy};
 use tumit_viewer::{IndexChoice, OpenOptions};
 
-use crate::sizes::ByteSize;
+use crate::byte_sizes::ByteSize;
 use crate::spec_files::is_paje;
 use crate::term;
 
@@ -240,12 +240,12 @@ fn spool(mut input: impl Read, path: &Path, kind: InputKind) -> anyhow::Result<F
         return Err(not_paje(first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first)).into());
     }
     // An input that is not a trace is a spec.
-    let most = if is_process || has_definition() { limit() } else { MAX_SPEC_BYTES };
-    check_limit(first.len() as u64, most)?;
+    let max_bytes = if is_process || has_definition() { limit() } else { MAX_SPEC_BYTES };
+    check_limit(first.len() as u64, max_bytes)?;
     let mut file = tempfile::tempfile().context("cannot create a temporary file; set TMPDIR to another folder")?;
     file.write_all(&first)?;
     if damage.is_none() {
-        damage = split_off_damage(copy(input, (first.len() as u64, most), &mut file))?;
+        damage = split_off_damage(copy(input, (first.len() as u64, max_bytes), &mut file))?;
     }
     if let Some(damage) = damage {
         CUT_SHORT.store(true, Ordering::Relaxed);
@@ -278,16 +278,17 @@ fn relay(mut input: Box<dyn Read + Send>, path: &Path) -> anyhow::Result<File> {
 }
 
 /// Refuses an input that is too long.
-fn check_limit(done: u64, most: u64) -> io::Result<()> {
-    if done <= most {
+fn check_limit(done: u64, max_bytes: u64) -> io::Result<()> {
+    if done <= max_bytes {
         return Ok(());
     }
-    let more = if most == MAX_SPEC_BYTES { "a spec is smaller" } else { "raise the limit with `--input-limit SIZE`" };
-    Err(io::Error::other(format!("it has more than {most} bytes after decompression; {more}")))
+    let more =
+        if max_bytes == MAX_SPEC_BYTES { "a spec is smaller" } else { "raise the limit with `--input-limit SIZE`" };
+    Err(io::Error::other(format!("it has more than {max_bytes} bytes after decompression; {more}")))
 }
 
 /// Copies the rest of an input up to the limit.
-fn copy(mut input: impl Read, (mut done, most): (u64, u64), to: &mut impl io::Write) -> io::Result<()> {
+fn copy(mut input: impl Read, (mut done, max_bytes): (u64, u64), to: &mut impl io::Write) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 18];
     loop {
         let read = match input.read(&mut buffer) {
@@ -297,7 +298,7 @@ fn copy(mut input: impl Read, (mut done, most): (u64, u64), to: &mut impl io::Wr
             Err(error) => return Err(error),
         };
         done += read as u64;
-        check_limit(done, most)?;
+        check_limit(done, max_bytes)?;
         to.write_all(&buffer[..read])?;
     }
 }

@@ -63,7 +63,7 @@ impl FilterOptions {
         let typed = chain.filters.len() - self.filter.len();
         let (source, problems) = chain.apply_known(source);
         for problem in problems {
-            if problem.at >= typed {
+            if problem.filter_index >= typed {
                 return Err(problem.error.into());
             }
             let file = self.filters.as_ref().map(|path| path.display().to_string()).unwrap_or_default();

@@ -11,7 +11,7 @@ use operands::{entity, held_by, value_of, wrong_verb};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::expr::ExprScope;
 use crate::expr::constant_folding::fold;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{Action, ActionVerb, EntityNature, EntityTypeId, Expr, Instance, VariableChange};
 use crate::syntax::ast::{self, ActionKind, AssignVerb, ClauseKind, ExprKind, Ident};
 use crate::value_type::ValueType;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
 use crate::names::{rust_name, rust_type_name};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use tracer_format::schema::RecordKind;
 
 /// Reports collisions of levels, of events, of parameters of an event, of enums and of their

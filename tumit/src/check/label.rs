@@ -4,7 +4,7 @@
 use super::action::{CreateUse, RuleUsage};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::SpecModel;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::ContainerTypeId;
 
 /// Checks the holes of all labels.

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::action::condition;
 use super::end_rules::report_in_output;
 use super::paje_text::LocatedOutput;
-use super::rules::{assign, lower_each};
+use super::rule_assignment::{assign, lower_each};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::draft::{SpecModel, index};
 use crate::expr::ExprScope;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{TemplateLine, TextOutput};
 use crate::syntax::ast::{Action, ActionKind, ClauseKind, Item, Rule};
 use crate::value_type::ValueType;
@@ -75,11 +75,11 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
     let pieces = pieces(text);
     let holes = pieces.len() - 1;
     let mut lowered = Vec::new();
-    let mut date = None;
+    let mut timestamp = None;
     for (at, argument) in arguments.iter().enumerate() {
         let (value, ty) = scope.expr(argument, diagnostics);
-        if ty == ValueType::Date && date.is_none() {
-            date = Some(index(at));
+        if ty == ValueType::Date && timestamp.is_none() {
+            timestamp = Some(index(at));
         }
         lowered.push(value);
     }
@@ -106,7 +106,7 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
         ClauseKind::When(expr) => Some(condition(scope, expr, diagnostics)),
         _ => None,
     });
-    Some(TemplateLine { once: *once, when, text: pieces, arguments: lowered, date })
+    Some(TemplateLine { once: *once, when, text: pieces, arguments: lowered, timestamp })
 }
 
 /// The pieces of text between the `@` signs, with each `@@` replaced by `@`.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::SpecModel;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{Expr, PatternPiece, RecordId, Spec, TemplateLine, TextPattern};
 
 /// Stands in a word for text that is unknown until the program runs.

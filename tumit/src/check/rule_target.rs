@@ -5,7 +5,7 @@
 
 use crate::diag::{Code, Diagnostic};
 use crate::draft::SpecModel;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::syntax::ast::{Path, Rule, Target};
 
 /// The kind of an end.

@@ -8,7 +8,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::draft::{EventRef, SpecModel};
 use crate::load::ParsedFile;
 use crate::resolve::constants::names_in;
-use crate::source::FileId;
+use crate::source_text::FileId;
 use crate::spec::{Action, ActionVerb, EntityNature, EntityTypeId, RecordId, ValueExpr};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Count, Item, TreeMember, TypeKind, TypeRef};
 
@@ -138,9 +138,9 @@ fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
 
 /// `with { name }` stands for `name = name`.
 fn names_in_field(name: &str, all: &mut impl FnMut(&[ast::Expr])) {
-    let ident = ast::Ident { text: name.to_owned(), span: crate::source::SourceSpan::default(), raw: false };
+    let ident = ast::Ident { text: name.to_owned(), span: crate::source_text::SourceSpan::default(), raw: false };
     let kind = ast::ExprKind::Path(ast::Path { name: ident, part: None });
-    all(&[ast::Expr { kind, span: crate::source::SourceSpan::default() }]);
+    all(&[ast::Expr { kind, span: crate::source_text::SourceSpan::default() }]);
 }
 
 /// The use of one type by rules.

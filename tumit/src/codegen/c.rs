@@ -14,16 +14,16 @@
 //! # Ok::<(), tumit::codegen::UnsupportedFeature>(())
 //! ```
 
-mod format;
+mod c_text;
+mod format_constants;
 mod function;
 mod header;
 mod names;
-mod reader;
+mod reader_backend;
+mod recorder_tables;
 mod runtime;
 mod scope_guard;
-mod tables;
-mod text;
-mod types;
+mod type_declarations;
 
 use std::fmt::Write as _;
 
@@ -34,7 +34,7 @@ use crate::Spec;
 use crate::spec::RecordId;
 use header::CHeader;
 pub(in crate::codegen) use names::CNames;
-pub use reader::CReader;
+pub use reader_backend::CReader;
 
 /// Generates C headers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,8 +50,8 @@ impl Backend for CBackend {
         let guard = format!("TUMIT_TRACE_{}", names.trace);
         header.guard(&mut out, &guard);
         header.switches(&mut out);
-        types::write(&mut out, spec, &names);
-        tables::write(&mut out, &header, &schema);
+        type_declarations::write(&mut out, spec, &names);
+        recorder_tables::write(&mut out, &header, &schema);
         for record in (0..).map(RecordId).take(spec.first_absent_end()) {
             function::write(&mut out, &header, record.index())?;
             let span = spec.span_of(record).filter(|span| span.end == record);

@@ -17,14 +17,16 @@
 //! ```
 
 mod argument;
+mod code_writer;
 mod constants;
 mod names;
 mod procedure;
 
 use super::backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
 use super::c::{CBackend, CNames};
-use super::writer::CodeWriter;
+
 use crate::Spec;
+use code_writer::CodeWriter;
 use names::FortranNames;
 use procedure::FortranProcedure;
 

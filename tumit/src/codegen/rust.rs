@@ -30,7 +30,7 @@ mod items;
 mod level_shape;
 mod name_check;
 mod names;
-pub mod reader;
+pub mod reader_backend;
 mod span;
 
 pub use code_context::CodeContext;
@@ -38,7 +38,7 @@ use code_context::lints;
 
 use level_shape::LevelShape;
 
-pub use reader::RustReader;
+pub use reader_backend::RustReader;
 
 /// Generates Rust.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Diagnostics and their labels, and the list of a compilation.
 
 use super::codes::Code;
-use crate::source::{SourceMap, SourceSpan};
+use crate::source_text::{SourceMap, SourceSpan};
 
 /// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

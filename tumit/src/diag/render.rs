@@ -3,7 +3,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::diagnostics::{Diagnostic, DiagnosticLabel, Diagnostics, Severity};
-use crate::source::{FileId, SourceMap};
+use crate::source_text::{FileId, SourceMap};
 
 /// Maximum number of diagnostics in the output. The others are only counted, because a longer list
 /// has no use.

@@ -2,9 +2,9 @@
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::scope::{ExprScope, error_value};
+use super::expr_scope::{ExprScope, error_value};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{Expr, ExprFunction, NumberNotation, PatternPiece, TextPattern, ValueFormat};
 use crate::syntax::ast::{self, Ident};
 use crate::value_type::ValueType;

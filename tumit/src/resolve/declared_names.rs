@@ -2,7 +2,7 @@
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::load::STANDARD;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::syntax::ast::Ident;
 
 /// Reports names that are not allowed anywhere.

@@ -8,7 +8,7 @@ use super::declared_names::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::{SpecModel, index};
 use crate::record_layout::MAX_ELEMENTS;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{self, Expr};
 use crate::syntax::ast::{self, Count, Ident, TypeKind, TypeRef};
 

@@ -2,7 +2,7 @@
 
 use super::expr::Expr;
 use super::ids::{ContainerTypeId, EntityTypeId, ValueId};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 
 /// One action of a rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,5 +108,5 @@ pub struct TemplateLine {
     /// The condition under which the line is written.
     pub when: Option<Expr>,
     /// Index of the argument with the timestamp of the line. `None`: the timestamp of the record.
-    pub date: Option<u32>,
+    pub timestamp: Option<u32>,
 }

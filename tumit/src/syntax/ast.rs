@@ -1,6 +1,6 @@
 //! The syntax tree of a file, before names are resolved.
 
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{BinaryOp, SpecColor, UnaryOp, ValueFormat};
 
 /// A name, without backquotes.

@@ -5,7 +5,7 @@ use pest::iterators::Pair;
 use super::ast;
 use super::grammar::Rule;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::source::{FileId, SourceSpan};
+use crate::source_text::{FileId, SourceSpan};
 
 /// A node of the tree that the grammar yields.
 pub(crate) type ParseNode<'i> = Pair<'i, Rule>;

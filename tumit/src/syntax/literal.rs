@@ -5,7 +5,7 @@ use super::ast_builder::{AstBuilder, ParseNode, children};
 use super::css;
 use super::grammar::Rule;
 use crate::diag::{Code, Diagnostic, did_you_mean};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{NumberNotation, SpecColor, TextAlign, ValueFormat};
 
 /// The text between the quotes of a literal.

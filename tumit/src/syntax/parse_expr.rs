@@ -5,9 +5,9 @@ use pest::Parser as _;
 use super::ast::{Expr, ExprKind, Path};
 use super::ast_builder::{AstBuilder, ParseNode, children};
 use super::grammar::{Rule, SpecGrammar};
-use super::{recover, scan};
+use super::{brackets_and_quotes, recover};
 use crate::diag::{Code, Diagnostic};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{BinaryOp, UnaryOp};
 
 /// Maximum number of operators in one expression, including its brackets and holes.
@@ -163,7 +163,7 @@ impl AstBuilder<'_> {
     /// The expression in a hole of a text. `start` is its offset in the file.
     pub(super) fn hole(&mut self, text: &str, start: usize) -> Expr {
         let span = SourceSpan::new(self.file, start..start + text.len());
-        if scan::is_too_deep(text) {
+        if brackets_and_quotes::is_too_deep(text) {
             self.push(
                 Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
                     .at(span, "in this hole of a text")

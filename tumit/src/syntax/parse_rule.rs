@@ -7,7 +7,7 @@ use super::ast::{
 use super::ast_builder::{AstBuilder, ParseNode, children, docs};
 use super::grammar::Rule;
 use crate::diag::{Code, Diagnostic};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 
 impl AstBuilder<'_> {
     pub(super) fn rule(&mut self, node: ParseNode<'_>) -> Option<ast::Rule> {

@@ -9,7 +9,7 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 use super::ast_builder::{AstBuilder, ParseNode};
 use super::grammar::{Rule, SpecGrammar};
 use crate::diag::{Code, Diagnostic, did_you_mean};
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 
 impl AstBuilder<'_> {
     /// Reports an unparsable piece. `only` is the rule of one correct piece. `place` lists the

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::{MOST_THREADS, map_in_order};
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
 use tumit_viewer::query::{QueryError, TimeRange, TimelineSource, nested_states};
 
 use crate::categories::CategoryTable;
@@ -73,7 +73,7 @@ impl UnitActivity {
             ActivityCategory::Ignored => ActivityCategory::Idle,
             counted => counted,
         };
-        let timelines = map_in_order(jobs, MOST_THREADS, |unit| {
+        let timelines = map_in_order(jobs, MAX_THREADS, |unit| {
             let of_group = |group: &StateGroup| group_timeline(source, group, categories, stateless);
             let groups = unit.groups.iter().map(of_group).collect::<Result<Vec<_>, _>>()?;
             Ok(match settings.mode {
@@ -250,4 +250,27 @@ fn least_common_multiple(one: usize, other: usize) -> usize {
     }
     let product = one / high * other;
     if product > LARGEST { one } else { product }
+}
+
+#[cfg(test)]
+mod tests {
+    use tumit_paje::category::ActivityCategory::{Busy, Idle};
+
+    use super::{CategoryTimeline, unit_counts};
+
+    #[test]
+    fn each_unit_counts_as_one_without_a_common_denominator() {
+        // The least common multiple of 1 to 50 exceeds the largest denominator.
+        let timeline = |number: i64| {
+            let mut timeline = CategoryTimeline::new(Idle);
+            timeline.set(number, Busy);
+            timeline
+        };
+        let units: Vec<Vec<CategoryTimeline>> = (1..=50).map(|parts| (0..parts).map(timeline).collect()).collect();
+        let counts = unit_counts(&units);
+        for time in -1..=50 {
+            assert_eq!(counts.steps.at(time).iter().sum::<i64>(), 50 * counts.denominator);
+        }
+        assert_eq!(counts.steps.at(50), [50 * counts.denominator, 0, 0]);
+    }
 }

@@ -12,6 +12,7 @@
 mod bar_panel;
 mod chart_canvas;
 mod chart_palette;
+mod color_scale;
 mod fill_pattern;
 mod grid_panel;
 mod kiviat_panel;
@@ -25,7 +26,6 @@ mod plot_area;
 mod portrait_panel;
 mod scatter_panel;
 mod short_names;
-mod size_scale;
 mod table_column;
 mod table_panel;
 mod text_lines;

@@ -50,6 +50,14 @@ pub enum PerspectiveError {
         /// The state types of the trace.
         known: Vec<String>,
     },
+    /// No task has the chosen name.
+    #[error("no task is called `{name}`; the trace has {}", list(.known))]
+    NoTask {
+        /// The requested name or pattern.
+        name: String,
+        /// The tasks of the trace.
+        known: Vec<String>,
+    },
     /// No unit has the chosen name.
     #[error("no {level} is called `{name}`; the first one is `{first}`")]
     NoUnit {

@@ -10,7 +10,7 @@ use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
 use crate::activity::{ActivitySettings, UnitActivity};
 use crate::categories::{CategoryRule, CategoryTable};
 use crate::error::PerspectiveError;
-use crate::messages::UnitMessages;
+use crate::messages::{UnitMessage, UnitMessages};
 use crate::order::{UnitMetric, UnitOrder};
 use crate::tasks::TaskSet;
 use crate::units::{UnitChoice, UnitSet};
@@ -186,9 +186,15 @@ impl Execution {
         };
         let is_sent = matches!(metric, UnitMetric::BytesSent | UnitMetric::MessagesSent);
         let messages = if by_bytes { self.sized_messages()? } else { self.messages()? };
-        for message in messages.sent_between(range.from.0, range.to.0) {
-            let unit = if is_sent { message.from } else { message.to };
-            sums[unit as usize] += if by_bytes { message.bytes.unwrap_or(0) as f64 } else { 1.0 };
+        let size = |message: &UnitMessage| if by_bytes { message.bytes.unwrap_or(0) as f64 } else { 1.0 };
+        // A receive at the end of the trace counts.
+        let end = if range.to >= self.extent.to { range.to.0.saturating_add(1) } else { range.to.0 };
+        if is_sent {
+            let sent = messages.sent_between(range.from.0, end).iter();
+            sent.for_each(|message| sums[message.from as usize] += size(message));
+        } else {
+            let received = messages.received_between(range.from.0, end);
+            received.for_each(|message| sums[message.to as usize] += size(message));
         }
         Ok(sums)
     }

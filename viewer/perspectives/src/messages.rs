@@ -6,11 +6,17 @@
 
 use std::sync::OnceLock;
 
-use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, walk};
+use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, entity_walk};
 use tumit_viewer::stats::size_field;
 
 use crate::step_function::StepFunction;
 use crate::units::UnitSet;
+
+/// Messages per block. Each block has a stored latest end.
+const BLOCK: usize = 256;
+
+/// Links per request for sizes.
+const SIZES_AT_ONCE: usize = 1 << 14;
 
 /// A link from one unit to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +69,8 @@ pub struct PendingByUnit {
 pub struct UnitMessages {
     /// By timestamp of the send.
     list: Vec<UnitMessage>,
+    /// The latest end of each block of the list.
+    ends: Vec<i64>,
     /// Indexes in the list by timestamp of the receive.
     by_receive: OnceLock<Vec<u32>>,
     units: usize,
@@ -73,6 +81,8 @@ pub struct UnitMessages {
     pub outside: u64,
     /// The number of messages that are received before they are sent.
     pub backward: u64,
+    /// The number of messages without a size.
+    pub without_size: u64,
     pending: OnceLock<PendingSteps>,
     by_unit: OnceLock<PendingByUnit>,
 }
@@ -85,11 +95,10 @@ impl UnitMessages {
     pub fn new(source: &dyn TimelineSource, units: &UnitSet, needs_sizes: bool) -> Result<Self, QueryError> {
         let (model, extent) = (source.model(), source.extent());
         let (mut list, mut has_sizes) = (Vec::new(), false);
-        let (mut within_units, mut outside, mut backward) = (0, 0, 0);
+        let (mut within_units, mut outside) = (0, 0);
         for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-            let field = if needs_sizes { size_field(source, ty.id, extent)? } else { None };
-            has_sizes |= field.is_some();
-            walk::links(source, ty.id, extent, |link| {
+            let first = list.len();
+            entity_walk::links(source, ty.id, extent, |link| {
                 let (Some(from), Some(to)) = (units.owner(link.start), units.owner(link.end)) else {
                     outside += 1;
                     return Ok(());
@@ -99,19 +108,35 @@ impl UnitMessages {
                     return Ok(());
                 }
                 let (sent, received) = (link.start_time.0, link.end_time.0);
-                backward += u64::from(received < sent);
-                let bytes = match &field {
-                    Some(field) => tumit_viewer::stats::number(source, link.id, field)?.and_then(whole_number),
-                    None => None,
-                };
-                list.push(UnitMessage { id: link.id, ty: link.ty, value: link.value, from, to, sent, received, bytes });
+                let (id, ty, value, bytes) = (link.id, link.ty, link.value, None);
+                list.push(UnitMessage { id, ty, value, from, to, sent, received, bytes });
                 Ok(())
             })?;
+            let field = if needs_sizes { size_field(source, ty.id, extent)? } else { None };
+            if let Some(field) = field {
+                has_sizes = true;
+                read_sizes(source, &mut list[first..], &field)?;
+            }
         }
         list.sort_by_key(|message| (message.sent, message.received));
-        let (by_receive, pending, by_unit) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let units = units.count();
-        Ok(Self { list, by_receive, units, has_sizes, within_units, outside, backward, pending, by_unit })
+        let latest = |block: &[UnitMessage]| block.iter().map(UnitMessage::pending_until).max();
+        let ends = list.chunks(BLOCK).filter_map(latest).collect();
+        let count = |is: fn(&UnitMessage) -> bool| list.iter().filter(|message| is(message)).count() as u64;
+        let backward = count(|message| message.received < message.sent);
+        let without_size = count(|message| message.bytes.is_none());
+        Ok(Self {
+            list,
+            ends,
+            by_receive: OnceLock::new(),
+            units: units.count(),
+            has_sizes,
+            within_units,
+            outside,
+            backward,
+            without_size,
+            pending: OnceLock::new(),
+            by_unit: OnceLock::new(),
+        })
     }
 
     /// The messages by timestamp of the send.
@@ -121,12 +146,15 @@ impl UnitMessages {
 
     /// The messages by timestamp of the receive.
     pub fn by_receive(&self) -> impl Iterator<Item = &UnitMessage> {
-        let order = self.by_receive.get_or_init(|| {
+        self.receive_order().iter().map(|index| &self.list[*index as usize])
+    }
+
+    fn receive_order(&self) -> &[u32] {
+        self.by_receive.get_or_init(|| {
             let mut order: Vec<u32> = (0..u32::try_from(self.list.len()).unwrap_or(u32::MAX)).collect();
             order.sort_by_key(|index| self.list[*index as usize].received);
             order
-        });
-        order.iter().map(|index| &self.list[*index as usize])
+        })
     }
 
     /// Whether any link type has sizes.
@@ -158,11 +186,39 @@ impl UnitMessages {
         &self.list[first..end]
     }
 
-    /// Visits the messages that are pending at a time. Takes O(messages sent before it).
-    pub fn pending_at(&self, time: i64) -> impl Iterator<Item = &UnitMessage> {
-        let end = self.list.partition_point(|message| message.sent <= time);
-        self.list[..end].iter().filter(move |message| message.pending_until() > time)
+    /// The messages that are received in a time range, by timestamp of the receive.
+    pub fn received_between(&self, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
+        let order = self.receive_order();
+        let received = |index: &u32| self.list[*index as usize].received;
+        let first = order.partition_point(|index| received(index) < from);
+        let end = order.partition_point(|index| received(index) < to).max(first);
+        order[first..end].iter().map(|index| &self.list[*index as usize])
     }
+
+    /// Visits the messages that are pending at a time, by timestamp of the send. It skips blocks of
+    /// messages that have all been received.
+    pub fn pending_at(&self, time: i64) -> impl Iterator<Item = &UnitMessage> {
+        let sent = self.list.partition_point(|message| message.sent <= time);
+        let blocks = self.list[..sent].chunks(BLOCK).zip(&self.ends);
+        let blocks = blocks.filter(move |(_, latest)| **latest > time);
+        blocks.flat_map(|(block, _)| block).filter(move |message| message.pending_until() > time)
+    }
+
+    /// The pending messages among those that fit. Takes O(n log n).
+    pub fn pending_of(&self, fits: impl Fn(&UnitMessage) -> bool) -> PendingSteps {
+        steps(self.list.iter().filter(|message| fits(message)))
+    }
+}
+
+/// Reads the sizes of messages of one type.
+fn read_sizes(source: &dyn TimelineSource, messages: &mut [UnitMessage], field: &str) -> Result<(), QueryError> {
+    for some in messages.chunks_mut(SIZES_AT_ONCE) {
+        let ids: Vec<EntityId> = some.iter().map(|message| message.id).collect();
+        for (message, number) in some.iter_mut().zip(source.number_fields(&ids, field)?) {
+            message.bytes = number.and_then(whole_number);
+        }
+    }
+    Ok(())
 }
 
 /// The number of pending messages and bytes at any time.
@@ -179,5 +235,5 @@ fn steps<'a>(messages: impl Iterator<Item = &'a UnitMessage>) -> PendingSteps {
 /// A size in bytes. Negative sizes and other values that are no size are `None`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
 fn whole_number(size: f64) -> Option<u64> {
-    (size >= 0.0 && size < 1e18).then_some(size as u64)
+    (0.0..1e18).contains(&size).then_some(size as u64)
 }

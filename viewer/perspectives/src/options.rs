@@ -89,7 +89,11 @@ pub const VIEW_OPTIONS: [OptionInfo; 10] = [
         help: "the smoothing width, or half the moving time range, such as 10ms",
     },
     OptionInfo { name: "count", forms: "busy or busy+overhead", help: "the categories that count as utilisation" },
-    OptionInfo { name: "layout", forms: "NAME", help: "the layout of a network" },
+    OptionInfo {
+        name: "layout",
+        forms: "NAME or FILE",
+        help: "the layout of a network, or a file of lines `name x y`",
+    },
     OptionInfo { name: "quantity", forms: "peer, type, size or distance", help: "the vertical axis" },
     OptionInfo { name: "category", forms: "busy, overhead or idle", help: "the category of a profile" },
 ];
@@ -170,15 +174,14 @@ impl ViewOptions {
                 self.direction = choose(name, value, &words)?;
             }
             "width" => {
-                let nanos = time_text::parse(value).map_err(|error| PerspectiveError::OptionValue {
+                let invalid = |expected: String| PerspectiveError::OptionValue {
                     name: name.to_owned(),
                     value: value.to_owned(),
-                    expected: error.to_string(),
-                })?;
+                    expected,
+                };
+                let nanos = time_text::parse(value).map_err(|error| invalid(error.to_string()))?;
                 if nanos < 0 {
-                    let expected = "a time of at least 0".to_owned();
-                    let (name, value) = (name.to_owned(), value.to_owned());
-                    return Err(PerspectiveError::OptionValue { name, value, expected });
+                    return Err(invalid("a time that is not negative".to_owned()));
                 }
                 self.width = Some(nanos);
             }

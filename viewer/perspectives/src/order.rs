@@ -104,9 +104,7 @@ impl UnitOrder {
             }
             Self::Names(list) => {
                 let mut places: FxHashMap<&str, usize> = FxHashMap::default();
-                for (place, name) in list.iter().enumerate() {
-                    places.entry(name).or_insert(place);
-                }
+                list.iter().enumerate().for_each(|(place, name)| _ = places.entry(name).or_insert(place));
                 order.sort_by_key(|unit| places.get(names[*unit]).copied().unwrap_or(usize::MAX));
             }
         }
@@ -158,6 +156,27 @@ mod tests {
         assert_eq!(gray_order(8), [0, 1, 3, 2, 6, 7, 5, 4]);
         assert_eq!(gray_order(6), [0, 1, 3, 2, 5, 4]);
         assert!(gray_order(64).windows(2).all(|pair| (pair[0] ^ pair[1]).count_ones() == 1));
+    }
+
+    #[test]
+    fn orders_of_any_number_of_units_are_permutations() {
+        for count in 0..70 {
+            let names: Vec<String> = (0..count).map(|unit| format!("rank {}", unit * 7 % 11)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let listed = ["rank 3", "rank 3", "none", "rank 0"].map(str::to_owned).to_vec();
+            let orders = [
+                UnitOrder::Natural,
+                UnitOrder::Gray,
+                UnitOrder::Name,
+                UnitOrder::Names(listed),
+                UnitOrder::Metric(UnitMetric::IdleTime),
+            ];
+            for order in orders {
+                let mut units = order.permutation(&names, |_| (0..count).map(|unit| f64::from(unit % 3)).collect());
+                units.sort_unstable();
+                assert_eq!(units, (0..count as usize).collect::<Vec<usize>>(), "{order:?}");
+            }
+        }
     }
 
     #[test]

@@ -40,16 +40,18 @@ impl GridShape {
     /// The grid for a number of units whose shape is closest to a square, with at least as many
     /// columns as rows. All places are used if the number is a product of close factors.
     pub fn of(units: usize) -> Self {
-        let root = units.isqrt().max(1);
-        let rows = (1..=root).rev().find(|rows| units.is_multiple_of(*rows)).unwrap_or(1);
-        // A prime number would be a line.
-        if rows * 4 >= root { Self { rows, columns: units / rows } } else { Self::covering(units) }
+        let units = units.max(1);
+        let rows = (1..=units.isqrt()).rev().find(|rows| units.is_multiple_of(*rows)).unwrap_or(1);
+        // Without the second case, a prime number would be a line.
+        let columns = units / rows;
+        if rows * 4 >= columns { Self { rows, columns } } else { Self::covering(units) }
     }
 
     /// A grid of about as many rows as columns, with some places unused.
     pub fn covering(units: usize) -> Self {
-        let columns = (0..).find(|columns| columns * columns >= units).unwrap_or(1).max(1);
-        Self { rows: units.div_ceil(columns), columns }
+        let root = units.isqrt();
+        let columns = (root + usize::from(root * root < units)).max(1);
+        Self { rows: units.div_ceil(columns).max(1), columns }
     }
 
     /// Parses `ROWSxCOLUMNS`.
@@ -163,6 +165,18 @@ mod tests {
                 prop_assert!(shape.rows <= shape.columns && (shape.rows - 1) * shape.columns < units);
             }
         }
+    }
+
+    #[test]
+    fn grids_are_no_lines_except_the_smallest() {
+        let shape = |units| {
+            let GridShape { rows, columns } = GridShape::of(units);
+            (rows, columns)
+        };
+        assert_eq!(
+            [0, 1, 3, 5, 8, 10, 13, 23, 128].map(shape),
+            [(1, 1), (1, 1), (1, 3), (2, 3), (2, 4), (2, 5), (4, 4), (5, 5), (8, 16)]
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{
-    ContainerId, ContainerInfo, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel, tree,
+    ContainerId, ContainerInfo, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel, container_tree,
 };
 
 use crate::categories::CategoryTable;
@@ -79,7 +79,7 @@ impl UnitSet {
             Some(level) => chosen_level(&model, &containers, level)?,
             None => default_level(source, &model, &containers, &state_groups)?,
         };
-        let positions = tree::positions(&containers);
+        let positions = container_tree::positions(&containers);
         let (mut units, owners) = units_and_owners(&containers, &positions, ty);
         let state_types = match &choice.states {
             Some(pattern) => chosen_states(&model, pattern)?,
@@ -132,7 +132,7 @@ fn units_and_owners(
         let unit = match above {
             Some(unit) => unit,
             None if info.ty == ty => {
-                let name = tree::path(containers, positions, at).join("/");
+                let name = container_tree::path(containers, positions, at).join("/");
                 units.push(Unit { container: info.id, name, life: info.life, groups: Vec::new() });
                 u32::try_from(units.len() - 1).unwrap_or(u32::MAX)
             }
@@ -207,7 +207,7 @@ fn default_level(
             }
         }
     }
-    let positions = tree::positions(containers);
+    let positions = container_tree::positions(containers);
     let (mut by_states, mut above_states): (BTreeMap<TypeId, u64>, BTreeSet<TypeId>) = Default::default();
     for info in containers.iter().filter(|info| state_groups.contains_key(&info.id)) {
         *by_states.entry(info.ty).or_default() += 1;
@@ -256,7 +256,7 @@ fn default_states(model: &TypeModel, categories: &CategoryTable, mut used: Vec<T
     if distinguishing.is_empty() { by_parent.into_values().collect() } else { distinguishing }
 }
 
-/// Replaces paths by the last name of the container if all last names differ.
+/// Removes the leading names that all units share. If all last names differ, only these remain.
 fn shorten_names(units: &mut [Unit], containers: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) {
     let name = |unit: &Unit| positions.get(&unit.container).map_or("", |&at| containers[at].name.as_str());
     let mut names: Vec<&str> = units.iter().map(name).collect();
@@ -267,7 +267,17 @@ fn shorten_names(units: &mut [Unit], containers: &[ContainerInfo], positions: &F
                 unit.name.clone_from(&containers[at].name);
             }
         }
+        return;
     }
+    let (Some(first), Some(last)) =
+        (units.iter().map(|unit| &unit.name).min(), units.iter().map(|unit| &unit.name).max())
+    else {
+        return;
+    };
+    // The names between the first and the last one share what these two share.
+    let shared = first.bytes().zip(last.bytes()).take_while(|(one, other)| one == other).count();
+    let prefix = first.as_bytes()[..shared].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    units.iter_mut().for_each(|unit| _ = unit.name.drain(..prefix));
 }
 
 impl From<QueryError> for PerspectiveError {

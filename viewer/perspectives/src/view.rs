@@ -97,10 +97,8 @@ impl ViewRequest {
 
         match (self.mode, self.options.width) {
             (TimeMode::Moving, Some(width)) => {
-                // A time outside of the range gives an empty time range at its edge.
-                let inside = |time: i64| GlobalNanos(time).min(self.range.to).max(self.range.from);
-                let (from, to) = (self.time.saturating_sub(width), self.time.saturating_add(width));
-                TimeRange { from: inside(from), to: inside(to) }
+                let inside = |time: i64| GlobalNanos(time).clamp(self.range.from, self.range.to.max(self.range.from));
+                TimeRange { from: inside(self.time.saturating_sub(width)), to: inside(self.time.saturating_add(width)) }
             }
             _ => self.range,
         }

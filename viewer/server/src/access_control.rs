@@ -1,8 +1,9 @@
 //! Access control: other users of a login node can connect to the loopback interface, and so can
 //! any web page in the user's browser.
 //!
-//! The path holds a secret, which is compared in constant time. A path below `/open/` holds the
-//! token of [`super::tokens`] instead. `Host` must be this machine: a foreign name would be DNS
+//! The path contains the *page token*, which is compared in constant time. A path below `/open/`
+//! contains the *one-time token* instead, which the server exchanges for the page token.
+//! [`super::access_tokens`] defines both. `Host` must be this machine: a foreign name would be DNS
 //! rebinding. `Origin`, if sent, must be the host itself.
 
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::access_tokens::are_equal;
 use super::app::AppState;
-use super::tokens::equal;
 
 /// Headers of every response. A page may embed pages of the same server: the panes.
 const HEADERS: [(HeaderName, &str); 6] = [
@@ -32,13 +33,17 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Sends the browser to the page, once.
-pub(crate) async fn open(State(app): State<Arc<AppState>>, method: Method, Path(token): Path<String>) -> Response {
+/// Exchanges the one-time token: sends the browser to the page, once.
+pub(crate) async fn redeem_one_time_token(
+    State(app): State<Arc<AppState>>,
+    method: Method,
+    Path(token): Path<String>,
+) -> Response {
     if method != Method::GET {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    match app.one_time.redeem(&token, Instant::now()) {
-        Some(true) => (StatusCode::SEE_OTHER, [(header::LOCATION, format!("/t/{}/", app.token))]).into_response(),
+    match app.one_time_token.redeem(&token, Instant::now()) {
+        Some(true) => (StatusCode::SEE_OTHER, [(header::LOCATION, format!("/t/{}/", app.page_token))]).into_response(),
         Some(false) => {
             let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
             (StatusCode::GONE, kind, include_str!("used.html")).into_response()
@@ -48,8 +53,8 @@ pub(crate) async fn open(State(app): State<Arc<AppState>>, method: Method, Path(
 }
 
 /// Passes a request on, or rejects it.
-pub(crate) async fn guard(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
-    let mut response = match check(&app.token, request.uri().path(), request.headers()) {
+pub(crate) async fn check_access(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+    let mut response = match check_request(&app.page_token, request.uri().path(), request.headers()) {
         Ok(()) => {
             let now = u64::try_from(app.started.elapsed().as_millis()).unwrap_or(u64::MAX);
             app.last_request.store(now, Ordering::Relaxed);
@@ -63,7 +68,7 @@ pub(crate) async fn guard(State(app): State<Arc<AppState>>, request: Request, ne
     response
 }
 
-fn check(token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+fn check_request(page_token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
     let header_text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let host = header_text(header::HOST).unwrap_or_default();
     if !is_this_machine(host) {
@@ -72,18 +77,18 @@ fn check(token: &str, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode
     if headers.contains_key(header::ORIGIN) && header_text(header::ORIGIN) != Some(&format!("http://{host}")) {
         return Err((StatusCode::FORBIDDEN, "This server answers only its own page.\n"));
     }
-    // The handler checks the token and uses it up.
+    // The handler checks the one-time token and uses it up.
     if path.starts_with("/open/") {
         return Ok(());
     }
     let request_token = path.strip_prefix("/t/").and_then(|rest| rest.split('/').next()).unwrap_or_default();
-    if !equal(request_token.as_bytes(), token.as_bytes()) {
+    if !are_equal(request_token.as_bytes(), page_token.as_bytes()) {
         return Err(unauthorized_response());
     }
     Ok(())
 }
 
-/// The response to a request without the secret.
+/// The response to a request without a valid token.
 pub(crate) const fn unauthorized_response() -> (StatusCode, &'static str) {
     (StatusCode::NOT_FOUND, "Use the whole address that `tumit view` printed.\n")
 }
@@ -108,7 +113,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
         }
-        check("0123abcd", path, &headers).err().map(|error| error.0)
+        check_request("0123abcd", path, &headers).err().map(|error| error.0)
     }
 
     #[test]
@@ -132,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn secrets_differ_and_have_128_bits() {
-        let (a, b) = (crate::tokens::token().unwrap(), crate::tokens::token().unwrap());
+    fn tokens_differ_and_have_128_bits() {
+        let (a, b) = (crate::access_tokens::new_token().unwrap(), crate::access_tokens::new_token().unwrap());
         assert_ne!(a, b);
         assert_eq!(a.len(), 32);
     }

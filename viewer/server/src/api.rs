@@ -3,21 +3,21 @@
 
 pub(crate) mod charts;
 pub(crate) mod export;
-pub(crate) mod files;
-pub(crate) mod filters;
+pub(crate) mod filter_editor;
 pub(crate) mod find;
-pub(crate) mod ids;
 pub(crate) mod image;
 pub(crate) mod link_chain;
 pub(crate) mod longest_entity;
 pub(crate) mod neighbour;
+pub(crate) mod numbers_and_names;
 pub(crate) mod rematch;
 pub(crate) mod row_times;
 pub(crate) mod rows;
-pub(crate) mod source;
+pub(crate) mod source_file;
 pub(crate) mod statistics;
 pub(crate) mod streaming;
 pub(crate) mod totals;
+pub(crate) mod user_files;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl From<QueryError> for RequestError {
     fn from(error: QueryError) -> Self {
         let status = match error {
             QueryError::Unknown { .. } => StatusCode::NOT_FOUND,
-            QueryError::EmptyInterval => StatusCode::BAD_REQUEST,
+            QueryError::EmptyTimeRange => StatusCode::BAD_REQUEST,
             // The client has disconnected, so that no client reads this response.
             QueryError::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
@@ -182,9 +182,9 @@ impl DrawRequest {
         RowLayout::filling(&trace.outline, &self.options(), fill, 1.0..=1.6)
     }
 
-    fn interval(&self, trace: &FilteredTrace) -> Result<TimeRange, RequestError> {
+    fn time_range(&self, trace: &FilteredTrace) -> Result<TimeRange, RequestError> {
         if self.from >= self.to {
-            return Err(QueryError::EmptyInterval.into());
+            return Err(QueryError::EmptyTimeRange.into());
         }
         // About 146 years in each direction. Differences then fit into 64 bits.
         const FARTHEST: i64 = (1 << 62) - 1;
@@ -195,7 +195,7 @@ impl DrawRequest {
     fn view(&self, trace: &FilteredTrace) -> Result<ChartView, RequestError> {
         let bounded = |value: f32, min: f32, max: f32| if value.is_finite() { value.clamp(min, max) } else { min };
         Ok(ChartView {
-            interval: self.interval(trace)?,
+            time_range: self.time_range(trace)?,
             width: bounded(self.width, 1.0, 16_384.0),
             top: bounded(self.top, 0.0, 1e7),
             bottom: bounded(self.bottom, 0.0, 1e7),
@@ -235,7 +235,7 @@ async fn run<T: Send + 'static>(
     app: Arc<AppState>,
     work: impl FnOnce(&AppState, &CancelFlag) -> Result<T, RequestError> + Send + 'static,
 ) -> Result<T, RequestError> {
-    let permits = Arc::clone(&app.permits);
+    let permits = Arc::clone(&app.image_permits);
     // A client that disconnects before its turn gets no answer. A computation that has begun keeps
     // its permit until its end.
     let permit =
@@ -298,7 +298,7 @@ pub(crate) async fn legend(State(app): State<Arc<AppState>>, Query(request): Que
         let groups = scene::legend(
             trace.source.as_ref(),
             &trace.outline,
-            request.interval(trace)?,
+            request.time_range(trace)?,
             ColorTheme::new(request.theme),
         )?;
         Ok(json!({ "groups": groups }))

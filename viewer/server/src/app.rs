@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tumit_viewer::query::{QueryError, TraceSummary};
 
+use super::access_tokens::{OneTimeToken, new_token};
 use super::error::ServerError;
 use super::filtered_cache::{FilterRefusal, ServedTrace, TraceCache};
-use super::tokens::{OneTimeToken, token};
 use super::user_files::ModelStyles;
 
 /// The state of the routes.
@@ -20,13 +20,14 @@ pub(crate) struct AppState {
     pub(crate) usual_port: u16,
     /// The styles of the models, on disk.
     pub(crate) styles: ModelStyles,
-    pub(crate) token: String,
-    /// The token in the address for the browser.
-    pub(crate) one_time: OneTimeToken,
+    /// The page token.
+    pub(crate) page_token: String,
+    /// The one-time token.
+    pub(crate) one_time_token: OneTimeToken,
     /// Limits the number of images computed at the same time. Further requests wait.
-    pub(crate) permits: Arc<Semaphore>,
+    pub(crate) image_permits: Arc<Semaphore>,
     /// Limits the number of scans of all entities at the same time. Each scan uses several threads.
-    pub(crate) passes: Arc<Semaphore>,
+    pub(crate) scan_permits: Arc<Semaphore>,
     pub(crate) started: Instant,
     /// Milliseconds after `started` of the last request.
     pub(crate) last_request: AtomicU64,
@@ -41,8 +42,8 @@ impl AppState {
 
 impl std::fmt::Debug for AppState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The token stays out of logs.
-        f.debug_struct("App").field("traces", &self.traces.len()).finish_non_exhaustive()
+        // The tokens stay out of logs.
+        f.debug_struct("AppState").field("traces", &self.traces.len()).finish_non_exhaustive()
     }
 }
 
@@ -57,11 +58,22 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
             FilterRefusal::TooMany | FilterRefusal::NoList => ServerError::NoTrace,
         })?;
     }
-    let token = token().map_err(|source| ServerError::Random { source })?;
-    let (permits, passes, styles) = (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), ModelStyles::default());
+    let page_token = new_token().map_err(|source| ServerError::Random { source })?;
+    let (image_permits, scan_permits, styles) =
+        (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), ModelStyles::default());
     let (started, last_request) = (Instant::now(), AtomicU64::new(0));
-    let one_time = OneTimeToken::default();
-    Ok(Arc::new(AppState { traces, usual_port, styles, token, one_time, permits, passes, started, last_request }))
+    let one_time_token = OneTimeToken::default();
+    Ok(Arc::new(AppState {
+        traces,
+        usual_port,
+        styles,
+        page_token,
+        one_time_token,
+        image_permits,
+        scan_permits,
+        started,
+        last_request,
+    }))
 }
 
 /// A port for a trace, below the ports that systems assign dynamically.

@@ -22,7 +22,7 @@ pub(crate) async fn index(State(app): State<Arc<AppState>>) -> Response {
 
 /// A file of the page. Its path may contain folders, such as `view/chart.js`.
 pub(crate) async fn file(Path(parts): Path<Vec<(String, String)>>) -> Response {
-    // The first part is the token, already checked.
+    // The first part is the page token, already checked.
     parts.last().map_or_else(|| StatusCode::NOT_FOUND.into_response(), |(_, path)| answer(path))
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tumit_viewer::filter::FilterLayer;
-use tumit_viewer::query::{QueryError, TimelineSource, TypeId};
+use tumit_viewer::query::{EntityId, QueryError, TimelineSource, TypeId};
 
 /// A flag: the client has disconnected.
 #[derive(Clone, Debug, Default)]
@@ -49,5 +49,9 @@ impl FilterLayer for PendingAnswer {
     // faster.
     fn keeps_entities(&self, _: TypeId) -> bool {
         true
+    }
+
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        self.checked_source()?.number_fields(ids, field)
     }
 }

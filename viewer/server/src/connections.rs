@@ -22,7 +22,7 @@ pub struct ConnectionLimits {
     /// the connection is closed.
     pub header_time: Duration,
     /// Maximum number of connections at a time. A further one replaces the oldest connection that
-    /// has not sent the secret of the page. If there is none, the new one is closed.
+    /// has not sent the page token. If there is none, the new one is closed.
     pub connections: usize,
 }
 
@@ -34,13 +34,13 @@ impl Default for ConnectionLimits {
 
 /// A connection that is being served.
 struct OpenConnection {
-    /// Whether it has sent a request with the secret.
+    /// Whether it has sent a request with the page token.
     is_known: Arc<AtomicBool>,
     task: AbortHandle,
 }
 
 /// Accepts connections without end, and serves each in a task.
-pub(crate) async fn serve<L: Listener>(mut listener: L, router: Router, limits: ConnectionLimits) {
+pub(crate) async fn accept_connections<L: Listener>(mut listener: L, router: Router, limits: ConnectionLimits) {
     let mut connections: Vec<OpenConnection> = Vec::new();
     loop {
         let (stream, _) = listener.accept().await;
@@ -63,7 +63,7 @@ where
         let (mut router, is_known) = (router.clone(), Arc::clone(&is_known));
         async move {
             let response = tower_service::Service::call(&mut router, request).await?;
-            // The guard rejects requests without the secret.
+            // Access control rejects requests without the page token.
             let is_refused = matches!(response.status(), StatusCode::FORBIDDEN | StatusCode::NOT_FOUND);
             is_known.fetch_or(!is_refused, Ordering::Relaxed);
             Ok::<_, std::convert::Infallible>(response)

@@ -43,7 +43,7 @@ pub enum ServerError {
         /// The cause.
         source: io::Error,
     },
-    /// The secret could not be generated.
+    /// A token could not be generated.
     #[error("the system provides no random numbers, and without them every user of this machine could open the page")]
     Random {
         /// The cause.

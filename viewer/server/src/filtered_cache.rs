@@ -55,7 +55,7 @@ pub struct ServedTrace {
 
 impl std::fmt::Debug for ServedTrace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Served").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("ServedTrace").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -86,12 +86,15 @@ impl FilteredTrace {
     }
 }
 
-/// A problem of a filter.
+/// A problem of a filter. It is no `TraceDiagnostic`: it refers to a position in a filter that the
+/// user typed, and says nothing about the trace.
 #[derive(Clone, Debug)]
 pub(crate) struct FilterProblem {
-    pub(crate) at: usize,
+    /// The index of the filter in the request.
+    pub(crate) filter_index: usize,
     pub(crate) error: FilterError,
-    pub(crate) text: String,
+    /// The expression of the filter.
+    pub(crate) filter_text: String,
 }
 
 /// A filtered trace, or the place for it while it is computed.
@@ -175,13 +178,16 @@ fn apply_filters(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<F
                 chain.filters.push(ChainEntry::from(filter));
                 positions.push(at);
             }
-            Err(error) => problems.push(FilterProblem { at, error, text: text.clone() }),
+            Err(error) => {
+                problems.push(FilterProblem { filter_index: at, error, filter_text: text.clone() });
+            }
         }
     }
     let (filtered, left_out) = chain.apply_known(Arc::clone(source));
     for problem in left_out {
-        let at = positions.get(problem.at).copied().unwrap_or(problem.at);
-        problems.push(FilterProblem { at, error: problem.error, text: texts.get(at).cloned().unwrap_or_default() });
+        let filter_index = positions.get(problem.filter_index).copied().unwrap_or(problem.filter_index);
+        let filter_text = texts.get(filter_index).cloned().unwrap_or_default();
+        problems.push(FilterProblem { filter_index, error: problem.error, filter_text });
     }
     let outline = Arc::new(ContainerOutline::new(filtered.as_ref())?);
     Ok(FilteredTrace { outline, source: filtered, origin: source.extent().from.0, problems })

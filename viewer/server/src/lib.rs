@@ -1,4 +1,5 @@
-//! The server of the viewer's page. It listens on loopback or a Unix socket, at a secret path.
+//! The server of the viewer's page. It listens on loopback or a Unix socket, at a path with a
+//! secret token.
 //!
 //! This crate contains only routes, limits and access checks. [`tumit_viewer::scene`] and
 //! [`tumit_viewer::layout`] do all computation.
@@ -22,6 +23,7 @@
 //! ```
 
 pub(crate) mod access_control;
+mod access_tokens;
 mod api;
 mod app;
 mod assets;
@@ -30,7 +32,6 @@ mod connections;
 mod error;
 pub(crate) mod filtered_cache;
 pub(crate) mod saved_filters;
-mod tokens;
 mod type_names;
 pub(crate) mod unix_socket;
 pub(crate) mod user_files;
@@ -77,14 +78,14 @@ impl Server {
     /// # Errors
     /// If the port is taken, or the trace cannot be laid out.
     pub async fn bind(source: Arc<dyn TimelineSource>, port: u16) -> Result<Self, ServerError> {
-        Self::serve(vec![ServedTrace::new(source)], port).await
+        Self::bind_traces(vec![ServedTrace::new(source)], port).await
     }
 
     /// Starts to listen, for traces that the page shows next to each other.
     ///
     /// # Errors
     /// If there is no trace, the port is taken, or a trace cannot be laid out.
-    pub async fn serve(traces: Vec<ServedTrace>, port: u16) -> Result<Self, ServerError> {
+    pub async fn bind_traces(traces: Vec<ServedTrace>, port: u16) -> Result<Self, ServerError> {
         let app = app(traces)?;
         // A browser stores its settings of a trace by address. The same trace therefore gets the
         // same port, if it is free.
@@ -107,7 +108,7 @@ impl Server {
     ///
     /// # Errors
     /// If there is another file at the path, or a trace cannot be laid out.
-    pub async fn serve_at(traces: Vec<ServedTrace>, path: &Path) -> Result<Self, ServerError> {
+    pub async fn bind_socket(traces: Vec<ServedTrace>, path: &Path) -> Result<Self, ServerError> {
         let app = app(traces)?;
         let port = app.usual_port;
         let listener = ServerListener::Socket(OwnerSocket::bind(path).await?);
@@ -121,10 +122,10 @@ impl Server {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    /// The address of the page, with its secret.
+    /// The address of the page, with the page token.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/t/{}/", self.port, self.app.token)
+        format!("http://127.0.0.1:{}/t/{}/", self.port, self.app.page_token)
     }
 
     /// An address for the arguments of a program that opens a browser. It leads to the page once,
@@ -133,7 +134,7 @@ impl Server {
     /// # Errors
     /// If the system returns no random numbers.
     pub fn one_time_url(&self) -> io::Result<String> {
-        Ok(format!("http://127.0.0.1:{}/open/{}", self.port, self.app.one_time.issue()?))
+        Ok(format!("http://127.0.0.1:{}/open/{}", self.port, self.app.one_time_token.issue()?))
     }
 
     /// Sets the limits of connections.
@@ -171,8 +172,8 @@ impl Server {
         let router = router(Arc::clone(&app));
         let serving = async {
             match self.listener {
-                ServerListener::Port(listener) => connections::serve(listener, router, self.limits).await,
-                ServerListener::Socket(socket) => connections::serve(socket, router, self.limits).await,
+                ServerListener::Port(listener) => connections::accept_connections(listener, router, self.limits).await,
+                ServerListener::Socket(socket) => connections::accept_connections(socket, router, self.limits).await,
             }
         };
         tokio::select! {
@@ -201,20 +202,20 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/times", get(api::statistics::times))
         .route("/api/row_times", get(api::row_times::row_times))
         .route("/api/totals", get(api::totals::totals))
-        .route("/api/names", post(api::ids::names))
-        .route("/api/numbers", post(api::ids::numbers))
-        .route("/api/filter_problems", get(api::filters::filter_problems))
-        .route("/api/typed_filter", get(api::filters::typed_filter))
-        .route("/api/migrated_filters", post(api::filters::migrated_filters))
-        .route("/api/style", post(api::files::save_style))
-        .route("/api/saved_filters", post(api::files::save_filters))
-        .route("/api/notes", get(api::files::notes).post(api::files::change_notes))
+        .route("/api/names", post(api::numbers_and_names::names))
+        .route("/api/numbers", post(api::numbers_and_names::numbers))
+        .route("/api/filter_problems", get(api::filter_editor::filter_problems))
+        .route("/api/typed_filter", get(api::filter_editor::typed_filter))
+        .route("/api/migrated_filters", post(api::filter_editor::migrated_filters))
+        .route("/api/style", post(api::user_files::save_style))
+        .route("/api/saved_filters", post(api::user_files::save_filters))
+        .route("/api/notes", get(api::user_files::notes).post(api::user_files::change_notes))
         .route("/api/histogram", get(api::charts::histogram))
         .route("/api/matrix", get(api::charts::matrix))
         .route("/api/profile", get(api::charts::profile))
         .route("/api/tasks", get(api::charts::tasks))
         .route("/api/variables", get(api::charts::variables))
-        .route("/api/source", get(api::source::source))
+        .route("/api/source", get(api::source_file::source))
         .route("/api/export", get(api::export::export))
         .route("/api/rematch", get(api::rematch::rematch))
         .route("/api/ping", get(api::ping))
@@ -223,8 +224,8 @@ fn router(app: Arc<AppState>) -> Router {
         .nest("/t/{token}", page)
         // Axum's `nest` does not match the path with a slash at its end.
         .route("/t/{token}/", get(assets::index))
-        .route("/open/{token}", get(access_control::open))
-        .layer(from_fn_with_state(Arc::clone(&app), access_control::guard))
+        .route("/open/{token}", get(access_control::redeem_one_time_token))
+        .layer(from_fn_with_state(Arc::clone(&app), access_control::check_access))
         .layer(CompressionLayer::new().quality(CompressionLevel::Best))
         .with_state(app)
 }

@@ -36,7 +36,7 @@ impl OwnerSocket {
         }
         let listener = UnixListener::bind(path).map_err(listen_error)?;
         let file = SocketFile(path.to_owned());
-        // Clients that connected before this call still need the secret.
+        // Clients that connected before this call still need the page token.
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(listen_error)?;
         Ok(Self { listener, _file: file })
     }

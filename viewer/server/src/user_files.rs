@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::filtered_cache::{TraceCache, fingerprint};
 use super::type_names::{ValuePath, type_path};
 use tumit_viewer::filter::FilterExpr;
-use tumit_viewer::generated_file::{FileKind, MOST_BYTES};
+use tumit_viewer::generated_file::{FileKind, MAX_BYTES};
 use tumit_viewer::query::{TypeId, TypeModel, ValueId};
 
 /// Maximum number of notes of one trace.
@@ -263,7 +263,7 @@ fn cache() -> Option<PathBuf> {
 }
 
 pub(crate) fn read(path: &Path) -> io::Result<String> {
-    if std::fs::metadata(path)?.len() > MOST_BYTES {
+    if std::fs::metadata(path)?.len() > MAX_BYTES {
         return Err(io::Error::other(format!("{} is too large", path.display())));
     }
     std::fs::read_to_string(path)

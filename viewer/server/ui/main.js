@@ -19,7 +19,7 @@ import { groupDigits, setOrigin } from "./util/format.js";
 import { listenToDiagram } from "./controls/gestures.js";
 import { showProgress, watchGrowth } from "./view/growth.js";
 import { fillHelp } from "./controls/help.js";
-import { listenToInterval, showInterval } from "./controls/interval.js";
+import { listenToTimeRange, showTimeRange } from "./controls/time_range_field.js";
 import { listenToLegend, showLegend } from "./panels/legend.js";
 import { showMeasurement } from "./controls/measurement.js";
 import { initialRows, listenToMemory, traceIdentity } from "./state/memory.js";
@@ -33,7 +33,7 @@ import { restoreForm, showStatistics } from "./panels/statistics.js";
 import { inPane, listenToPanes, reportDuration } from "./controls/pane.js";
 import { listenToEnter } from "./controls/keyboard.js";
 import { addDefaults } from "./state/rows.js";
-import { listenToSource, restoreSource } from "./panels/source.js";
+import { listenToSource, restoreSource } from "./panels/source_file.js";
 import { showImageNotes, showNote } from "./util/status_line.js";
 import "./state/undo.js";
 import { applyTheme, listenToTheme } from "./controls/theme.js";
@@ -119,7 +119,7 @@ function countsText(summary) {
 /** Shows the view in words. */
 function showView() {
   showChain().catch(reportError);
-  showInterval();
+  showTimeRange();
   showZoomHistory();
   showMeasurement();
   paintWindow();
@@ -182,7 +182,7 @@ async function refreshRows() {
 }
 
 function listenToControls() {
-  listenToInterval();
+  listenToTimeRange();
   listenToPanel({
     legend: { show: showLegend },
     times: { show: showStatistics, restore: restoreForm },

@@ -19,7 +19,7 @@ const panes = [];
 /** @type {string[]} */
 let traceNames = [];
 /**
- * The interval that the user has chosen; without one, all of the longest trace is shown.
+ * The time range that the user has chosen; without one, all of the longest trace is shown.
  * @type {[number, number] | null}
  */
 let commonRange = null;
@@ -132,7 +132,7 @@ function forwardKey(event) {
 /** The pane that had the pointer last. @type {Pane | null} */
 let pointedPane = null;
 
-/** Moves all panes to one interval. */
+/** Moves all panes to one time range. */
 function moveAllPanes() {
   const [from, to] = commonRange ?? [0, Math.max(...panes.map((one) => one.duration))];
   for (const one of panes) {
@@ -142,7 +142,7 @@ function moveAllPanes() {
   }
 }
 
-/** Counts requests, so that a late answer for an earlier interval is ignored. */
+/** Counts requests, so that a late answer for an earlier time range is ignored. */
 let requestCount = 0;
 
 /** Shows the statistics of the first two panes and their differences. */
@@ -200,7 +200,7 @@ async function openPanes() {
     showPaneDifferences();
   });
   byId("coupled").addEventListener("change", () => {
-    // Moves all panes to the interval of the one that was moved last.
+    // Moves all panes to the time range of the one that was moved last.
     if (/** @type {HTMLInputElement} */ (byId("coupled")).checked) moveAllPanes();
     storePanes();
   });

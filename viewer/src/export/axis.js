@@ -141,7 +141,7 @@ export function placed(width, measure, rule, spacing = SPACING) {
   const least = spacing / 2.5;
   const isWide = width >= 4 * spacing;
   let found = rule(spacing);
-  // A wide interval may exclude both neighbours of its only round number.
+  // A wide time range may exclude both neighbours of its only round number.
   while (found.ticks.length < 2 && isWide && spacing > least) {
     spacing *= 0.8;
     found = rule(spacing);

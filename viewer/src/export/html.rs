@@ -50,7 +50,7 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
     let title = scene.title.replace('&', "&amp;").replace('<', "&lt;");
     let paper = scene.background.map_or_else(|| "#ffffff".to_owned(), |color| color.to_string());
     let (fonts, axis) = (&*FONTS, &*AXIS);
-    let part = scene.interval.map_or_else(String::new, |TimeRange { from, to }| {
+    let part = scene.time_range.map_or_else(String::new, |TimeRange { from, to }| {
         format!(" data-from=\"{}\" data-span=\"{}\"", from.0, to.0.saturating_sub(from.0))
     });
     write!(
@@ -62,7 +62,7 @@ pub fn write(scene: &Scene, out: &mut dyn io::Write) -> io::Result<()> {
          </head>\n<body{part}>\n"
     )?;
     svg::write(scene, out)?;
-    if scene.interval.is_none() {
+    if scene.time_range.is_none() {
         // Charts without a ruler do not zoom.
         return out.write_all(b"\n</body>\n</html>\n");
     }
@@ -83,7 +83,7 @@ mod tests {
         let scene = Scene {
             width: 100.0,
             height: 50.0,
-            interval: Some(TimeRange { from: GlobalNanos(0), to: GlobalNanos(9) }),
+            time_range: Some(TimeRange { from: GlobalNanos(0), to: GlobalNanos(9) }),
             title: "</title><script>alert(1)</script>".to_owned(),
             ..Scene::default()
         };
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(text.matches("<script>").count(), 1, "{text}");
         assert_eq!(text.matches("<svg").count(), 1);
         bytes = Vec::new();
-        write(&Scene { interval: None, ..scene }, &mut bytes).unwrap();
+        write(&Scene { time_range: None, ..scene }, &mut bytes).unwrap();
         assert!(!String::from_utf8(bytes).unwrap().contains("<script>"));
         assert!(!text.contains("<?xml") && !text.contains("src=\"http") && !text.contains("href=\"http"));
     }

@@ -1,7 +1,7 @@
 //! A scene as PNG: resvg draws its SVG with the embedded typeface, so that all machines produce the
 //! same pixels.
 //!
-//! The image is drawn in bands, each from the elements visible in it. So memory grows with the
+//! The image is drawn in slices, each from the elements visible in it. So memory grows with the
 //! scene, not with the number of pixels.
 
 use std::io::Write;
@@ -15,18 +15,18 @@ use super::error::ExportError;
 use super::png_encoder::{self, PixelSize, PngEffort};
 use super::svg::{self, HeightRange};
 use crate::parallel::map_in_order;
-use crate::scene::{MOST_PIXELS, Scene};
+use crate::scene::{MAX_PIXELS, Scene};
 use crate::style::theme::font;
 
 /// Maximum number of pixels with the usual compression effort. For larger images, this takes
 /// seconds and saves only an eighth of the bytes.
 const PACKED_WELL: u32 = 8_000_000;
-/// Number of pixels of a band. An image with fewer is drawn as a whole.
-const PIXELS_PER_BAND: u32 = 1_000_000;
-/// Number of bands that are drawn in parallel, by one thread each. A band needs memory for its
+/// Number of pixels of a slice. An image with fewer is drawn as a whole.
+const PIXELS_PER_SLICE: u32 = 1_000_000;
+/// Number of slices that are drawn in parallel, by one thread each. A slice needs memory for its
 /// pixels, and for up to five times as many if links extend far beyond it.
-const BANDS_AT_ONCE: usize = 2;
-/// Height of the neighbouring area that is drawn with each band, in units. Elements up to this
+const SLICES_AT_ONCE: usize = 2;
+/// Height of the neighbouring area that is drawn with each slice, in units. Elements up to this
 /// height are not cut at an edge, so their pixels are the same as in a whole image. Edges of taller
 /// links may differ by a shade.
 const MARGIN: f32 = 64.0;
@@ -56,17 +56,17 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
 pub fn write(scene: &Scene, scale: f32, out: &mut dyn Write) -> Result<(), ExportError> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
     let (width, margin) = ((scene.width * scale).ceil().max(1.0) as u32, (MARGIN * scale) as u32);
-    // The size of a band does not depend on the machine, as all pixels must be the same.
-    write_bands(scene, scale, (PIXELS_PER_BAND / width).max(margin), out)
+    // The size of a slice does not depend on the machine, as all pixels must be the same.
+    write_slices(scene, scale, (PIXELS_PER_SLICE / width).max(margin), out)
 }
 
-/// Draws the image in bands of `lines` lines.
-fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Result<(), ExportError> {
+/// Draws the image in slices of `lines` lines.
+fn write_slices(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Result<(), ExportError> {
     let (width, height) = (f64::from(scene.width * scale).ceil(), f64::from(scene.height * scale).ceil());
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
     let size = PixelSize { width: width as u32, height: height as u32 };
     let too_large = || ExportError::TooLarge { width: size.width.into(), height: size.height.into() };
-    if width * height > MOST_PIXELS.into() || size.width == 0 || size.height == 0 {
+    if width * height > MAX_PIXELS.into() || size.width == 0 || size.height == 0 {
         return Err(too_large());
     }
     let effort = if size.width.saturating_mul(size.height) > PACKED_WELL { PngEffort::Least } else { PngEffort::Usual };
@@ -74,12 +74,12 @@ fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Re
     #[expect(clippy::float_cmp, reason = "both are whole numbers, or both are not")]
     let is_whole = f64::from(scene.width * scale) == width && f64::from(scene.height * scale) == height;
     let is_opaque = scene.background.is_some() && is_whole;
-    let bands = (0..size.height).step_by(lines as usize).map(|top| top..top.saturating_add(lines).min(size.height));
-    let bands: Vec<Range<u32>> = bands.collect();
+    let slices = (0..size.height).step_by(lines as usize).map(|top| top..top.saturating_add(lines).min(size.height));
+    let slices: Vec<Range<u32>> = slices.collect();
     png_encoder::write(out, size, is_opaque, effort, |append| {
-        for some in bands.chunks(BANDS_AT_ONCE) {
-            for band in map_in_order(some.to_vec(), BANDS_AT_ONCE, |lines| band(scene, scale, size, lines)) {
-                let (pixels, lines) = band?.ok_or_else(too_large)?;
+        for some in slices.chunks(SLICES_AT_ONCE) {
+            for slice in map_in_order(some.to_vec(), SLICES_AT_ONCE, |lines| draw_slice(scene, scale, size, lines)) {
+                let (pixels, lines) = slice?.ok_or_else(too_large)?;
                 append(&pixels, lines)?;
             }
         }
@@ -89,7 +89,7 @@ fn write_bands(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> Re
 
 /// Draws some lines of pixels with a margin. Returns the pixels, and the range of the lines in
 /// them; `None` if there is not enough memory.
-fn band(
+fn draw_slice(
     scene: &Scene,
     scale: f32,
     PixelSize { width, height }: PixelSize,
@@ -101,7 +101,7 @@ fn band(
     #[expect(clippy::cast_precision_loss, reason = "below 2²⁴; larger images are rejected")]
     let (top, bottom) = (drawn.start as f32, drawn.end as f32);
     let options = Options { fontdb: FONTS.clone(), font_family: font::FAMILY.to_owned(), ..Options::default() };
-    let text = svg::strip_document(scene, HeightRange { top: top / scale, bottom: bottom / scale });
+    let text = svg::slice_document(scene, HeightRange { top: top / scale, bottom: bottom / scale });
     let tree = Tree::from_str(&text, &options).map_err(|error| ExportError::Drawing { reason: error.to_string() })?;
     drop(text);
     let Some(mut pixels) = Pixmap::new(width, drawn.end - drawn.start) else { return Ok(None) };

@@ -36,10 +36,10 @@ pub(crate) struct PixelSize {
     pub(crate) height: u32,
 }
 
-/// Appends some lines of a band of pixels. The band must be as wide as the image.
+/// Appends some lines of a slice of pixels. The slice must be as wide as the image.
 pub(crate) type AppendRows<'a> = dyn FnMut(&Pixmap, Range<u32>) -> Result<(), ExportError> + 'a;
 
-/// Writes a file from bands of pixels, which `fill` appends from top to bottom. If `is_opaque` is
+/// Writes a file from slices of pixels, which `fill` appends from top to bottom. If `is_opaque` is
 /// true, all pixels must be opaque.
 ///
 /// # Errors
@@ -63,8 +63,8 @@ pub(crate) fn write(
     let mut writer = encoder.write_header().map_err(failure)?;
     let mut lines = writer.stream_writer().map_err(failure)?;
     let mut line = Vec::with_capacity(width as usize * 4);
-    fill(&mut |band, range| {
-        let all = band.pixels().chunks(width as usize);
+    fill(&mut |slice, range| {
+        let all = slice.pixels().chunks(width as usize);
         for pixels in all.take(range.end as usize).skip(range.start as usize) {
             line.clear();
             let colors = pixels.iter().map(PremultipliedColorU8::demultiply);

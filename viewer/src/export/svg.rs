@@ -1,7 +1,7 @@
 //! A scene as SVG: named groups, one element per entity with its `<title>`, and numbers with at
 //! most two decimals.
 
-mod format;
+mod syntax;
 mod vertical_extent;
 
 use std::fmt::Write;
@@ -9,10 +9,10 @@ use std::io;
 
 use tumit_paje::MarkShape;
 
-use self::format::{SvgNumber, SvgPaint, XmlText, steps};
+use self::syntax::{SvgNumber, SvgPaint, XmlText, steps};
 pub(crate) use self::vertical_extent::HeightRange;
 use super::raster;
-use crate::parallel::{MOST_THREADS, map_in_order};
+use crate::parallel::{MAX_THREADS, map_in_order};
 use crate::scene::wire::entity;
 use crate::scene::{
     FilledRect, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark,
@@ -47,7 +47,7 @@ pub fn to_string(scene: &Scene) -> String {
 
 /// The document for drawing: without titles of entities, and only with elements between two
 /// heights.
-pub(crate) fn strip_document(scene: &Scene, part: HeightRange) -> String {
+pub(crate) fn slice_document(scene: &Scene, part: HeightRange) -> String {
     SvgWriter { part: Some(part), ..SvgWriter::new(false) }.whole_document(scene)
 }
 
@@ -87,9 +87,9 @@ impl SvgWriter<'_> {
         let _ = self.text.write_fmt(text);
     }
 
-    /// Sends the text to the output if it exceeds `most` bytes.
-    fn spill(&mut self, most: usize) {
-        if let Some(out) = self.out.as_mut().filter(|_| self.text.len() > most) {
+    /// Sends the text to the output if it exceeds `max_bytes` bytes.
+    fn spill(&mut self, max_bytes: usize) {
+        if let Some(out) = self.out.as_mut().filter(|_| self.text.len() > max_bytes) {
             if self.outcome.is_ok() {
                 self.outcome = out.write_all(self.text.as_bytes());
             }
@@ -126,11 +126,11 @@ impl SvgWriter<'_> {
                 }
                 continue;
             }
-            let (mut rest, mut jobs) = (run, 2 * MOST_THREADS);
+            let (mut rest, mut jobs) = (run, 2 * MAX_THREADS);
             while !rest.is_empty() {
                 let (batch, remainder) = rest.split_at(rest.len().min(jobs * ITEMS_PER_JOB));
                 rest = remainder;
-                let parts = map_in_order(batch.chunks(ITEMS_PER_JOB).collect(), MOST_THREADS, |part| {
+                let parts = map_in_order(batch.chunks(ITEMS_PER_JOB).collect(), MAX_THREADS, |part| {
                     let mut writer = SvgWriter::new(self.titles);
                     part.iter().for_each(|item| writer.item(item));
                     writer.text

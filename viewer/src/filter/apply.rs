@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::language::ast::FilterExpr;
 use super::language::error::FilterError;
 use super::sources::{
-    attribute_selection, classify, color, duration_selection, group, order, reduce, row_reuse, time_range,
+    attribute_selection, classify, duration_selection, grouping, ordering, reduce, row_reuse, style_rules, time_cut,
     type_selection, value_selection,
 };
 use crate::query::{DrawStyle, TimelineSource};
@@ -24,23 +24,23 @@ impl FilterExpr {
             Self::Duration { keep, comparison, nanos, of } => {
                 duration_selection::apply(inner, *keep, *comparison, *nanos, of.as_ref())
             }
-            Self::Cut(part) => time_range::apply(inner, *part),
-            Self::Group { containers, name } => group::apply(inner, containers, name),
+            Self::Cut(part) => time_cut::apply(inner, *part),
+            Self::Group { containers, name } => grouping::apply(inner, containers, name),
             Self::Reuse { types } => row_reuse::reuse(inner, types),
             Self::Reduce(reduction) => reduce::apply(inner, reduction),
             Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
-            Self::Sort { ty, by, descending } => order::sort(inner, ty, by, *descending),
-            Self::Order { containers } => order::move_to_front(inner, containers),
-            Self::Best { number, ty, by, lowest } => order::keep_best(inner, *number, ty, by, *lowest),
-            Self::Having { ty, by, comparison, number } => order::keep_matching(inner, ty, by, *comparison, *number),
-            Self::Color { values, of, color } => color::paint(inner, values, of.as_ref(), *color),
+            Self::Sort { ty, by, descending } => ordering::sort(inner, ty, by, *descending),
+            Self::Order { containers } => ordering::move_to_front(inner, containers),
+            Self::Best { number, ty, by, lowest } => ordering::keep_best(inner, *number, ty, by, *lowest),
+            Self::Having { ty, by, comparison, number } => ordering::keep_matching(inner, ty, by, *comparison, *number),
+            Self::Color { values, of, color } => style_rules::paint(inner, values, of.as_ref(), *color),
             Self::Shape { values, of, shape } => {
-                color::set_styles(inner, values, of.as_ref(), DrawStyle { shape: Some(*shape), size: None })
+                style_rules::set_styles(inner, values, of.as_ref(), DrawStyle { shape: Some(*shape), size: None })
             }
             Self::Size { values, of, size } => {
-                color::set_styles(inner, values, of.as_ref(), DrawStyle { shape: None, size: Some(*size) })
+                style_rules::set_styles(inner, values, of.as_ref(), DrawStyle { shape: None, size: Some(*size) })
             }
-            Self::Bright { values, of } => color::highlight_values(inner, values, of.as_ref()),
+            Self::Bright { values, of } => style_rules::highlight_values(inner, values, of.as_ref()),
         }
     }
 }

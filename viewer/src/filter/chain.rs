@@ -53,13 +53,13 @@ pub struct ChainEntry {
 
 /// A filter of a chain that could not be applied.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("filter {}, `{text}`: {error}", at + 1)]
+#[error("filter {}, `{filter_text}`: {error}", filter_index + 1)]
 #[non_exhaustive]
 pub struct FilterFailure {
     /// Its index in the chain, from 0.
-    pub at: usize,
+    pub filter_index: usize,
     /// Its expression.
-    pub text: String,
+    pub filter_text: String,
     /// The reason.
     pub error: FilterError,
 }
@@ -293,8 +293,8 @@ impl ChainEntry {
 }
 
 impl FilterFailure {
-    fn new(at: usize, entry: &ChainEntry, error: FilterError) -> Self {
-        Self { at, text: entry.filter.to_string(), error }
+    fn new(filter_index: usize, entry: &ChainEntry, error: FilterError) -> Self {
+        Self { filter_index, filter_text: entry.filter.to_string(), error }
     }
 }
 

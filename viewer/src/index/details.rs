@@ -12,6 +12,7 @@
 //!
 //! A row that equals a recent one is not written again; the entity refers to the recent one.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::io;
@@ -23,8 +24,8 @@ use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use super::file::format::{IndexHeader, PageBytes, TableRef};
-use super::file::image::IndexImage;
+use super::file::file_layout::{IndexHeader, PageBytes, TableRef};
+use super::file::index_bytes::IndexBytes;
 use super::file::packed_table::{PackedTable, PackedTableWriter};
 use super::file::page_writer::PageWriter;
 use crate::query::SourceLine;
@@ -49,7 +50,7 @@ const VALUES: u64 = 3;
 /// give equal rows, which the cache of whole rows finds.
 const SHORT: u32 = 1 << 14;
 
-/// Items of any length: the streams of their bytes and of their lengths.
+/// Items of any length: the byte streams of their bytes and of their lengths.
 #[derive(Clone, Copy, Debug)]
 struct ByteItems {
     bytes: usize,
@@ -57,26 +58,26 @@ struct ByteItems {
 }
 
 impl ByteItems {
-    fn new(streams: &mut ByteStreams) -> Self {
-        Self { bytes: streams.open(), lengths: streams.open() }
+    fn new(byte_streams: &mut ByteStreams) -> Self {
+        Self { bytes: byte_streams.open(), lengths: byte_streams.open() }
     }
 
-    fn push(self, streams: &mut ByteStreams, item: &[u8]) {
-        streams.append(self.bytes, |out| out.extend_from_slice(item));
-        streams.append(self.lengths, |out| varint::push(out, item.len() as u64));
+    fn push(self, byte_streams: &mut ByteStreams, item: &[u8]) {
+        byte_streams.append(self.bytes, |out| out.extend_from_slice(item));
+        byte_streams.append(self.lengths, |out| varint::push(out, item.len() as u64));
     }
 
     /// Writes the beginning of each item and the end of the last one as a table, and then the
     /// bytes.
     fn write(
         self,
-        streams: &ByteStreams,
+        byte_streams: &ByteStreams,
         count: u64,
         room: &TemporarySpace,
         out: &mut PageWriter,
     ) -> io::Result<(TableRef, PageBytes)> {
         let mut begins = PackedTableWriter::<1>::new(room, out)?;
-        let (mut lengths, mut at) = (streams.read(self.lengths)?, 0);
+        let (mut lengths, mut at) = (byte_streams.read(self.lengths)?, 0);
         for _ in 0..count {
             begins.push(out, [at])?;
             at += lengths.number()?;
@@ -84,7 +85,7 @@ impl ByteItems {
         begins.push(out, [at])?;
         let begins = begins.finish(out, 0)?;
         let place = PageBytes { at: out.align()?, len: at };
-        streams.read(self.bytes)?.each_portion(|bytes| out.write(bytes))?;
+        byte_streams.read(self.bytes)?.each_portion(|bytes| out.write(bytes))?;
         Ok((begins, place))
     }
 }
@@ -140,9 +141,9 @@ impl RecentRows {
 }
 
 impl DetailTableWriter {
-    pub(crate) fn new(room: &TemporarySpace, streams: &mut ByteStreams) -> Self {
-        let (rows, texts) = (ByteItems::new(streams), ByteItems::new(streams));
-        rows.push(streams, &[]);
+    pub(crate) fn new(room: &TemporarySpace, byte_streams: &mut ByteStreams) -> Self {
+        let (rows, texts) = (ByteItems::new(byte_streams), ByteItems::new(byte_streams));
+        rows.push(byte_streams, &[]);
         Self {
             rows,
             count: 1,
@@ -160,14 +161,14 @@ impl DetailTableWriter {
         }
     }
 
-    fn push_text(&mut self, streams: &mut ByteStreams, text: &str) -> u32 {
+    fn push_text(&mut self, byte_streams: &mut ByteStreams, text: &str) -> u32 {
         let number = self.text_count;
         self.text_count = self.text_count.saturating_add(1);
-        self.texts.push(streams, text.as_bytes());
+        self.texts.push(byte_streams, text.as_bytes());
         number
     }
 
-    fn intern(&mut self, streams: &mut ByteStreams, text: &str) -> u32 {
+    fn intern(&mut self, byte_streams: &mut ByteStreams, text: &str) -> u32 {
         if let Some(&number) = self.cached_texts.get(text) {
             return number;
         }
@@ -175,7 +176,7 @@ impl DetailTableWriter {
             self.cached_texts.clear();
             self.cached_bytes = 0;
         }
-        let number = self.push_text(streams, text);
+        let number = self.push_text(byte_streams, text);
         self.cached_bytes += text.len() + 48;
         self.cached_texts.insert(text.into(), number);
         number
@@ -184,11 +185,11 @@ impl DetailTableWriter {
     /// The row of an entity with these extra fields and this source position.
     pub(crate) fn add(
         &mut self,
-        streams: &mut ByteStreams,
+        byte_streams: &mut ByteStreams,
         extra: &[ExtraField<'_>],
         source: Option<SourcePosition<'_>>,
     ) -> u32 {
-        let place = source.map(|place| (self.intern(streams, place.file), place.line));
+        let place = source.map(|place| (self.intern(byte_streams, place.file), place.line));
         if extra.is_empty() {
             let Some(place) = place else { return 0 };
             if let Some(&row) = self.places.get(&place) {
@@ -202,9 +203,9 @@ impl DetailTableWriter {
         [file, line.into(), extra.len() as u64].into_iter().for_each(|number| varint::push(&mut row, number));
         let mut references = Vec::new();
         for field in extra {
-            varint::push(&mut row, self.intern(streams, field.name).into());
+            varint::push(&mut row, self.intern(byte_streams, field.name).into());
             let (kind, value) = match field.value {
-                ExtraValue::Text(text) => (0, self.intern(streams, text).into()),
+                ExtraValue::Text(text) => (0, self.intern(byte_streams, text).into()),
                 ExtraValue::Integer(number) => (1, (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned()),
                 ExtraValue::Float(number) => (2, number.to_bits().swap_bytes()),
                 ExtraValue::Container(container) => {
@@ -215,7 +216,7 @@ impl DetailTableWriter {
             row.push(kind);
             varint::push(&mut values, value);
         }
-        let number = self.push_shaped(streams, &mut row, &values, references.is_empty());
+        let number = self.push_shaped(byte_streams, &mut row, &values, references.is_empty());
         (self.row, self.values) = (row, values);
         if number != 0 && !references.is_empty() {
             self.references.insert(number, references);
@@ -231,9 +232,15 @@ impl DetailTableWriter {
 
     /// Stores a row, given as shape and values. `may_share` allows an equal earlier row instead. It
     /// is false if the row refers to containers, because these references are kept by row number.
-    fn push_shaped(&mut self, streams: &mut ByteStreams, shape: &mut Vec<u8>, values: &[u8], may_share: bool) -> u32 {
+    fn push_shaped(
+        &mut self,
+        byte_streams: &mut ByteStreams,
+        shape: &mut Vec<u8>,
+        values: &[u8],
+        may_share: bool,
+    ) -> u32 {
         let Some(&like) = self.shapes.get(shape.as_slice()) else {
-            let number = self.push_full(streams, shape, values);
+            let number = self.push_full(byte_streams, shape, values);
             if self.shapes.len() >= KNOWN_SHAPES {
                 self.shapes.clear();
             }
@@ -243,11 +250,11 @@ impl DetailTableWriter {
         shape.clear();
         varint::push(shape, VALUES + u64::from(like));
         shape.extend_from_slice(values);
-        if may_share { self.push_unless_cached(streams, shape) } else { self.push(streams, shape) }
+        if may_share { self.push_unless_cached(byte_streams, shape) } else { self.push(byte_streams, shape) }
     }
 
     /// Stores a complete row: names and kinds from its shape, with the values between them.
-    fn push_full(&mut self, streams: &mut ByteStreams, mut shape: &[u8], mut values: &[u8]) -> u32 {
+    fn push_full(&mut self, byte_streams: &mut ByteStreams, mut shape: &[u8], mut values: &[u8]) -> u32 {
         let mut row = Vec::with_capacity(1 + shape.len() + values.len());
         varint::push(&mut row, FULL);
         for _ in 0..3 {
@@ -259,27 +266,27 @@ impl DetailTableWriter {
             varint::push(&mut row, varint::take(&mut values).unwrap_or(0));
             shape = after;
         }
-        self.push(streams, &row)
+        self.push(byte_streams, &row)
     }
 
-    fn push(&mut self, streams: &mut ByteStreams, row: &[u8]) -> u32 {
+    fn push(&mut self, byte_streams: &mut ByteStreams, row: &[u8]) -> u32 {
         let number = self.count;
         // Row numbers have 32 bits. Rows after the last number have no fields.
         let Some(next) = number.checked_add(1) else { return 0 };
         self.count = next;
-        self.rows.push(streams, row);
+        self.rows.push(byte_streams, row);
         number
     }
 
     /// Stores a row, unless an equal one is in the cache.
-    fn push_unless_cached(&mut self, streams: &mut ByteStreams, row: &[u8]) -> u32 {
+    fn push_unless_cached(&mut self, byte_streams: &mut ByteStreams, row: &[u8]) -> u32 {
         let number = self.cached_rows.number(row, self.count);
-        if number == self.count { self.push(streams, row) } else { number }
+        if number == self.count { self.push(byte_streams, row) } else { number }
     }
 
     /// A row with the fields of two others, and with the source position of the first one that has
     /// any.
-    pub(crate) fn join(&mut self, streams: &mut ByteStreams, first: u32, second: u32) -> u32 {
+    pub(crate) fn join(&mut self, byte_streams: &mut ByteStreams, first: u32, second: u32) -> u32 {
         self.free_row(first);
         self.free_row(second);
         if second == 0 {
@@ -291,11 +298,11 @@ impl DetailTableWriter {
         let mut row = Vec::new();
         if first.max(second) <= SHORT {
             [BOTH, first.into(), second.into()].into_iter().for_each(|number| varint::push(&mut row, number));
-            return self.push_unless_cached(streams, &row);
+            return self.push_unless_cached(byte_streams, &row);
         }
         let before = |row: u32| u64::from(self.count.wrapping_sub(row));
         [BOTH_BEFORE, before(first), before(second)].into_iter().for_each(|number| varint::push(&mut row, number));
-        self.push(streams, &row)
+        self.push(byte_streams, &row)
     }
 
     /// Removes and returns the containers that a row refers to, after its entity has ended.
@@ -310,8 +317,8 @@ impl DetailTableWriter {
     }
 
     /// Stores the text that a file uses for a link key.
-    pub(crate) fn name_key(&mut self, streams: &mut ByteStreams, key: u64, text: &str) {
-        let number = self.push_text(streams, text);
+    pub(crate) fn name_key(&mut self, byte_streams: &mut ByteStreams, key: u64, text: &str) {
+        let number = self.push_text(byte_streams, text);
         self.keys.push([key, number.into()]);
     }
 
@@ -322,13 +329,13 @@ impl DetailTableWriter {
     /// Writes all rows, texts and link keys.
     pub(crate) fn write(
         self,
-        streams: &ByteStreams,
+        byte_streams: &ByteStreams,
         room: &TemporarySpace,
         out: &mut PageWriter,
         header: &mut IndexHeader,
     ) -> io::Result<()> {
-        (header.detail_rows, header.detail_bytes) = self.rows.write(streams, self.count.into(), room, out)?;
-        (header.text_ends, header.text_bytes) = self.texts.write(streams, self.text_count.into(), room, out)?;
+        (header.detail_rows, header.detail_bytes) = self.rows.write(byte_streams, self.count.into(), room, out)?;
+        (header.text_ends, header.text_bytes) = self.texts.write(byte_streams, self.text_count.into(), room, out)?;
         let (mut keys, mut table) = (self.keys.finish()?, PackedTableWriter::<2>::new(room, out)?);
         while let Some(row) = keys.next()? {
             table.push(out, row)?;
@@ -338,9 +345,9 @@ impl DetailTableWriter {
     }
 }
 
-/// Reads rows from an image.
+/// Reads rows from an index.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct IndexDetails<'a>(pub(super) &'a IndexImage);
+pub(crate) struct IndexDetails<'a>(pub(super) &'a IndexBytes);
 
 impl<'a> IndexDetails<'a> {
     fn item(&self, begins: TableRef, bytes: PageBytes, number: u64) -> &'a [u8] {
@@ -352,12 +359,12 @@ impl<'a> IndexDetails<'a> {
         if from >= to || to > bytes.len {
             return &[];
         }
-        self.0.bytes(bytes.at.saturating_add(from), (to - from) as usize)
+        self.0.slice(bytes.at.saturating_add(from), (to - from) as usize)
     }
 
-    fn text(&self, number: u64) -> String {
+    fn text(&self, number: u64) -> Cow<'a, str> {
         let header = &self.0.header;
-        String::from_utf8_lossy(self.item(header.text_ends, header.text_bytes, number)).into_owned()
+        String::from_utf8_lossy(self.item(header.text_ends, header.text_bytes, number))
     }
 
     /// The text of a link key, or `k` and its number if the trace has no text for it.
@@ -367,7 +374,7 @@ impl<'a> IndexDetails<'a> {
         if row < keys.rows() {
             let [found, text] = keys.row(row);
             if found == key {
-                return self.text(text);
+                return self.text(text).into_owned();
             }
         }
         format!("k{key}")
@@ -376,24 +383,60 @@ impl<'a> IndexDetails<'a> {
     /// All fields of a row, and its source position.
     pub(crate) fn detail(&self, row: u32) -> EntityDetail {
         let mut detail = EntityDetail::default();
-        if row != 0 {
-            self.read(row.into(), true, &mut detail);
-        }
+        self.visit(row, &mut |item| match item {
+            RowItem::Source { file, line } if detail.source.is_none() => {
+                detail.source = Some(SourceLine { file: self.text(file).into_owned(), line });
+            }
+            RowItem::Source { .. } => {}
+            RowItem::Field { name, kind, value } => {
+                detail.fields.push((self.text(name).into_owned(), self.value(kind, value)));
+            }
+        });
         detail
+    }
+
+    /// The first field of a row with this name, in upper or lower case.
+    pub(crate) fn field(&self, row: u32, name: &str) -> Option<DetailValue> {
+        let mut found = None;
+        self.visit(row, &mut |item| {
+            if let RowItem::Field { name: number, kind, value } = item
+                && found.is_none()
+                && self.text(number).eq_ignore_ascii_case(name)
+            {
+                found = Some((kind, value));
+            }
+        });
+        found.map(|(kind, value)| self.value(kind, value))
+    }
+
+    fn value(&self, kind: u8, value: u64) -> DetailValue {
+        match kind {
+            0 => DetailValue::Text(self.text(value).into_owned()),
+            1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),
+            2 => DetailValue::Float(f64::from_bits(value.swap_bytes())),
+            _ => DetailValue::Container(ContainerId(value as u32)),
+        }
     }
 
     fn row(&self, row: u64) -> &'a [u8] {
         self.item(self.0.header.detail_rows, self.0.header.detail_bytes, row)
     }
 
-    fn read(&self, row: u64, may_join: bool, detail: &mut EntityDetail) -> Option<()> {
+    /// Visits the source position and the fields of a row.
+    fn visit(&self, row: u32, visit: &mut impl FnMut(RowItem)) {
+        if row != 0 {
+            self.read(row.into(), true, visit);
+        }
+    }
+
+    fn read(&self, row: u64, may_join: bool, visit: &mut impl FnMut(RowItem)) -> Option<()> {
         let mut rest = self.row(row);
         let like = match varint::take(&mut rest)? {
             FULL => None,
             kind @ (BOTH | BOTH_BEFORE) => {
                 let both = [varint::take(&mut rest)?, varint::take(&mut rest)?];
                 for part in both.into_iter().filter(|_| may_join) {
-                    self.read(if kind == BOTH { part } else { row.checked_sub(part)? }, false, detail);
+                    self.read(if kind == BOTH { part } else { row.checked_sub(part)? }, false, visit);
                 }
                 return Some(());
             }
@@ -405,25 +448,24 @@ impl<'a> IndexDetails<'a> {
             return None;
         }
         let (file, line, count) = (varint::take(&mut shape)?, varint::take(&mut shape)?, varint::take(&mut shape)?);
-        if let Some(file) = file.checked_sub(1)
-            && detail.source.is_none()
-        {
-            detail.source = Some(SourceLine { file: self.text(file), line: line as u32 });
+        if let Some(file) = file.checked_sub(1) {
+            visit(RowItem::Source { file, line: line as u32 });
         }
         for _ in 0..count {
-            let name = self.text(varint::take(&mut shape)?);
+            let name = varint::take(&mut shape)?;
             let (&kind, after) = shape.split_first()?;
             shape = after;
             let number = varint::take(&mut shape)?;
             let value = values.as_mut().map_or(Some(number), varint::take)?;
-            let value = match kind {
-                0 => DetailValue::Text(self.text(value)),
-                1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),
-                2 => DetailValue::Float(f64::from_bits(value.swap_bytes())),
-                _ => DetailValue::Container(ContainerId(value as u32)),
-            };
-            detail.fields.push((name, value));
+            visit(RowItem::Field { name, kind, value });
         }
         Some(())
     }
+}
+
+/// A part of a row. Numbers of texts stand for texts.
+#[derive(Clone, Copy, Debug)]
+enum RowItem {
+    Source { file: u64, line: u32 },
+    Field { name: u64, kind: u8, value: u64 },
 }

@@ -3,16 +3,16 @@
 use tumit_paje::{ContainerId, TypeId};
 
 use super::details::IndexDetails;
-use super::file::format::LaneRecord;
+use super::file::file_layout::LaneRecord;
 use super::file::max_end_tree::MaxEndTree;
 use super::file::packed_table::PackedTable;
+use super::index_reader::IndexReader;
 use super::lanes::links::{self, IndexLinks};
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::states::{self, IndexStateLane};
 use super::lanes::variables::IndexVariableLane;
-use super::reader::IndexReader;
 use crate::query::LinkRow;
-use crate::query::entity_facts::{EntityDetail, EntityLookup, FoundEntity};
+use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
 use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
 
 impl EntityLookup for IndexReader {
@@ -26,7 +26,7 @@ impl EntityLookup for IndexReader {
     }
 
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
-        let header = &self.image.header;
+        let header = &self.index_bytes.header;
         let of = |record: &LaneRecord| (ContainerId(record.container), TypeId(record.ty));
         match id {
             EntityId::Container(container) => {
@@ -36,7 +36,7 @@ impl EntityLookup for IndexReader {
             }
             EntityId::State(number) => {
                 let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { kind: "state" })?;
-                let lane = IndexStateLane::new(&self.image, record);
+                let lane = IndexStateLane::new(&self.index_bytes, record);
                 let (block, index) = lane.at(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity {
@@ -49,7 +49,7 @@ impl EntityLookup for IndexReader {
             }
             EntityId::Event(number) => {
                 let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { kind: "event" })?;
-                let mark = IndexMarkLane::new(&self.image, record).row(row);
+                let mark = IndexMarkLane::new(&self.index_bytes, record).row(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity {
                     name: self.value_name(mark.value),
@@ -61,7 +61,7 @@ impl EntityLookup for IndexReader {
             }
             EntityId::Link(number) => {
                 let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { kind: "link" })?;
-                let row = IndexLinks::new(&self.image, record).row(at);
+                let row = IndexLinks::new(&self.index_bytes, record).row(at);
                 Ok(FoundEntity {
                     name: self.value_name(row.value),
                     ty: TypeId(record.ty),
@@ -73,7 +73,7 @@ impl EntityLookup for IndexReader {
             EntityId::Sample(number) => {
                 let (record, row) =
                     self.locate(header.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
-                let (life, value) = IndexVariableLane::new(&self.image, record).row(row);
+                let (life, value) = IndexVariableLane::new(&self.index_bytes, record).row(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity { name: value.to_string(), ty, container, life, detail: 0 })
             }
@@ -81,44 +81,54 @@ impl EntityLookup for IndexReader {
     }
 
     fn link(&self, number: u32) -> Option<LinkRow> {
-        let (record, row) = self.locate(self.image.header.links, number)?;
-        Some(IndexLinks::new(&self.image, record).row(row))
+        let (record, row) = self.locate(self.index_bytes.header.links, number)?;
+        Some(IndexLinks::new(&self.index_bytes, record).row(row))
     }
 
     fn detail(&self, row: u32) -> EntityDetail {
-        IndexDetails(&self.image).detail(row)
+        IndexDetails(&self.index_bytes).detail(row)
+    }
+
+    fn field(&self, row: u32, name: &str) -> Option<DetailValue> {
+        IndexDetails(&self.image).field(row, name)
     }
 
     fn key(&self, key: u64) -> String {
-        IndexDetails(&self.image).key(key)
+        IndexDetails(&self.index_bytes).key(key)
     }
 
-    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+    fn states_during(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId> {
         let numbers = self
             .state_lanes(container)
-            .flat_map(|lane| lane.overlapping_range(interval).map(move |row| EntityId::State(lane.number(row))));
-        numbers.take(most).collect()
+            .flat_map(|lane| lane.overlapping_range(time_range).map(move |row| EntityId::State(lane.number(row))));
+        numbers.take(max_count).collect()
     }
 
-    fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId> {
+    fn states_at(&self, container: ContainerId, timestamp: i64, max_count: usize) -> Vec<EntityId> {
         let numbers = self
             .state_lanes(container)
             .flat_map(|lane| lane.touching(timestamp, timestamp).map(move |row| EntityId::State(lane.number(row))));
-        numbers.take(most).collect()
+        numbers.take(max_count).collect()
     }
 
-    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
-        let tree = MaxEndTree { image: &self.image, offset: self.image.header.reference_tree };
+    fn referring_states(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId> {
+        let tree = MaxEndTree { index_bytes: &self.index_bytes, offset: self.index_bytes.header.reference_tree };
         links::referring_states(
-            PackedTable::new(&self.image, self.image.header.references),
+            PackedTable::new(&self.index_bytes, self.index_bytes.header.references),
             tree,
             container,
-            interval,
-            most,
+            time_range,
+            max_count,
         )
     }
 
-    fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId> {
-        links::ends_within(PackedTable::new(&self.image, self.image.header.ends), container, from, to, most)
+    fn link_ends(&self, container: ContainerId, from: i64, to: i64, max_count: usize) -> Vec<EntityId> {
+        links::ends_within(
+            PackedTable::new(&self.index_bytes, self.index_bytes.header.ends),
+            container,
+            from,
+            to,
+            max_count,
+        )
     }
 }

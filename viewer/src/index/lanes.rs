@@ -1,4 +1,4 @@
-//! The lanes of an image: states, events, variables and links as rows of tables, with the sums that
+//! The lanes of an index: states, events, variables and links as rows of tables, with the sums that
 //! make their queries fast.
 
 pub(crate) mod link_density;

@@ -12,8 +12,8 @@ use tumit_paje::read::{NamedPart, PajeReadError, parts_of};
 use twox_hash::XxHash3_64;
 
 use super::IndexReader;
-use super::file::format::IndexKey;
-use crate::input::options::{IndexChoice, OpenOptions};
+use super::file::file_layout::IndexKey;
+use crate::input::open_options::{IndexChoice, OpenOptions};
 
 /// A smaller Pajé file is read in about a second. It needs no index, so none is written next to it.
 const SMALL_TEXT: u64 = 32 << 20;

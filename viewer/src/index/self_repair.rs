@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tumit_paje::{ContainerId, DiagnosticKind, TraceDiagnostic, TypeId, ValueId};
 
 use crate::index::{IndexKey, IndexReader};
-use crate::input::options::{OpenOptions, TraceOpenError};
+use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, LinkEntity,
     LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
@@ -123,71 +123,71 @@ impl TimelineSource for SelfRepairingIndex {
         self.query_or_repair(|source| source.types_in(container))
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        self.query_or_repair(|source| source.cells(lanes, interval, columns))
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        self.query_or_repair(|source| source.cells(lanes, time_range, columns))
     }
 
     fn largest(
         &self,
         lanes: &[StateLaneId],
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        self.query_or_repair(|source| source.largest(lanes, interval, columns, limit))
+        self.query_or_repair(|source| source.largest(lanes, time_range, columns, limit))
     }
 
-    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        self.query_or_repair(|source| source.times(lanes, interval))
+    fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        self.query_or_repair(|source| source.times(lanes, time_range))
     }
 
     fn nested_times(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        self.query_or_repair(|source| source.nested_times(container, ty, interval))
+        self.query_or_repair(|source| source.nested_times(container, ty, time_range))
     }
 
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        self.query_or_repair(|source| source.states(lane, interval, limit))
+        self.query_or_repair(|source| source.states(lane, time_range, limit))
     }
 
     fn events(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        self.query_or_repair(|source| source.events(container, ty, interval, limit))
+        self.query_or_repair(|source| source.events(container, ty, time_range, limit))
     }
 
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        self.query_or_repair(|source| source.links(ty, interval, limit))
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+        self.query_or_repair(|source| source.links(ty, time_range, limit))
     }
 
     fn event_counts(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        self.query_or_repair(|source| source.event_counts(container, ty, interval, columns, limit))
+        self.query_or_repair(|source| source.event_counts(container, ty, time_range, columns, limit))
     }
 
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
@@ -200,7 +200,7 @@ impl TimelineSource for SelfRepairingIndex {
                 AnswerSource::Index(index) => index.as_ref(),
                 AnswerSource::Memory(source) => source.as_ref(),
             };
-            let answer = source.link_counts(ty, interval, exponent, &mut |count| {
+            let answer = source.link_counts(ty, time_range, exponent, &mut |count| {
                 waiting.push(*count);
                 if waiting.len() < WAITING {
                     return Ok(());
@@ -226,20 +226,20 @@ impl TimelineSource for SelfRepairingIndex {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        self.query_or_repair(|source| source.samples(container, ty, interval, limit))
+        self.query_or_repair(|source| source.samples(container, ty, time_range, limit))
     }
 
     fn series(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        self.query_or_repair(|source| source.series(container, ty, interval, columns))
+        self.query_or_repair(|source| source.series(container, ty, time_range, columns))
     }
 
     fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
@@ -254,6 +254,10 @@ impl TimelineSource for SelfRepairingIndex {
         self.query_or_repair(|source| source.facts_without_paths(id))
     }
 
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        self.query_or_repair(|source| source.number_fields(ids, field))
+    }
+
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         self.query_or_repair(|source| source.related_entities(id, limit))
     }
@@ -266,8 +270,8 @@ impl TimelineSource for SelfRepairingIndex {
         self.query_or_repair(|source| source.shows(value))
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
-        self.query_or_repair(|source| source.is_dense(lane, interval, limit))
+    fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        self.query_or_repair(|source| source.is_dense(lane, time_range, limit))
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

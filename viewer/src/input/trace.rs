@@ -15,7 +15,7 @@ use tumit_paje::read::{FaultKind, FaultSummary, PajeReadError, PajeReader, ReadR
 use tumit_paje::time::TimeUnit;
 use tumit_paje::{PajeSink, TraceDiagnostic};
 
-use super::options::{OpenOptions, TraceOpenError};
+use super::open_options::{OpenOptions, TraceOpenError};
 use super::preview::PreviewSink;
 
 /// A trace at a path.

@@ -1,8 +1,8 @@
 //! The order of the rows as the user arranged them: pinned, hidden, moved and filtered by name.
 //! Heights are computed later.
 
-use super::options::{LayoutOptions, RowArrangement, RowMove};
-use super::outline::ContainerOutline;
+use super::container_outline::ContainerOutline;
+use super::layout_options::{LayoutOptions, RowArrangement, RowMove};
 
 /// A container with a row.
 pub(crate) struct RowCandidate {

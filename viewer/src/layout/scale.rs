@@ -5,8 +5,8 @@
 //! use tumit_viewer::layout::scale::TimeScale;
 //! use tumit_viewer::query::{GlobalNanos, TimeRange};
 //!
-//! let interval = TimeRange { from: GlobalNanos(0), to: GlobalNanos(4_000_000) };
-//! let scale = TimeScale { interval, width: 400.0 };
+//! let time_range = TimeRange { from: GlobalNanos(0), to: GlobalNanos(4_000_000) };
+//! let scale = TimeScale { time_range, width: 400.0 };
 //! assert_eq!(scale.x(GlobalNanos(1_000_000)), 100.0);
 //! // Each character is 6 units wide.
 //! let ruler = scale.ruler(|label| 6.0 * label.chars().count() as f32);
@@ -15,13 +15,13 @@
 //! ```
 
 use crate::query::{GlobalNanos, TimeRange};
-use crate::text::time::{DAY, HOUR, LONG, MINUTE, SECOND, in_clock_units, in_unit, timestamp, unit_of};
+use crate::text::time_display::{DAY, HOUR, LONG, MINUTE, SECOND, in_clock_units, in_unit, timestamp, unit_of};
 
-/// Maps an interval of time to `width` units from 0.
+/// Maps a time range to `width` units from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeScale {
-    /// The shown interval.
-    pub interval: TimeRange,
+    /// The shown time range.
+    pub time_range: TimeRange,
     /// Its width in the image.
     pub width: f32,
 }
@@ -47,7 +47,7 @@ pub struct TickLabel {
     pub center: f32,
 }
 
-/// The ruler of an interval.
+/// The ruler of a time range.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TimeRuler {
@@ -62,7 +62,7 @@ const SPACING: f32 = 92.0;
 /// Minimum space between labels.
 const GAP: f32 = 8.0;
 /// If a label would count more steps than this, the labels count from a base.
-const MOST_STEPS: f64 = 1e6;
+const MAX_STEPS: f64 = 1e6;
 /// Steps of a ruler of long times, in seconds; days follow.
 const LONG_STEPS: [i64; 17] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
 
@@ -75,10 +75,10 @@ struct RulerTicks {
 }
 
 impl TimeScale {
-    /// Length of the interval in nanoseconds, at least 1.
+    /// Length of the time range in nanoseconds, at least 1.
     #[must_use]
     pub fn nanos(&self) -> i64 {
-        self.interval.to.0.saturating_sub(self.interval.from.0).max(1)
+        self.time_range.to.0.saturating_sub(self.time_range.from.0).max(1)
     }
 
     /// The position of a timestamp. It may lie outside the image.
@@ -89,7 +89,7 @@ impl TimeScale {
         reason = "the result is a position in pixels"
     )]
     pub fn x(&self, time: GlobalNanos) -> f32 {
-        let offset = time.0.saturating_sub(self.interval.from.0) as f64;
+        let offset = time.0.saturating_sub(self.time_range.from.0) as f64;
         // Positions far outside are limited, to protect line drawing from huge numbers.
         let x = offset / self.nanos() as f64 * f64::from(self.width);
         x.clamp(-1e5, f64::from(self.width) + 1e5) as f32
@@ -103,7 +103,7 @@ impl TimeScale {
         const ROUNDS: usize = 8;
         let mut spacing = SPACING;
         let mut ticks = self.ticks(spacing);
-        // A wide interval may exclude both neighbours of its only round number. The next smaller
+        // A wide time range may exclude both neighbours of its only round number. The next smaller
         // step is at most 2.5 times smaller.
         while ticks.all.len() < 2 && self.width >= 4.0 * SPACING && spacing > SPACING / 2.5 {
             spacing *= 0.8;
@@ -135,21 +135,22 @@ impl TimeScale {
     /// Computes ticks at least `spacing` apart.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a number of ticks")]
     fn ticks(&self, spacing: f32) -> RulerTicks {
-        let (from, to) = (self.interval.from.0, self.interval.to.0);
+        let (from, to) = (self.time_range.from.0, self.time_range.to.0);
         if to <= from || self.width <= 0.0 {
             return RulerTicks::default();
         }
-        let least = (self.nanos() as f64 * f64::from(spacing) / f64::from(self.width)).ceil() as i64;
+        let min_step = (self.nanos() as f64 * f64::from(spacing) / f64::from(self.width)).ceil() as i64;
         let farthest = from.saturating_abs().max(to.saturating_abs());
         let is_long = farthest >= LONG;
-        let step = if is_long && least > SECOND { long_step_of_at_least(least) } else { step_of_at_least(least) };
+        let step =
+            if is_long && min_step > SECOND { long_step_of_at_least(min_step) } else { step_of_at_least(min_step) };
         let base = if is_long {
             // A label has two parts at most: days and hours, hours and minutes, or minutes and
             // seconds.
             let is_fine = step < SECOND || step < MINUTE && farthest >= HOUR || step < HOUR && farthest >= DAY;
             is_fine.then(|| long_base_of(from, step))
         } else {
-            (farthest as f64 / step as f64 > MOST_STEPS).then(|| base_of(from, step))
+            (farthest as f64 / step as f64 > MAX_STEPS).then(|| base_of(from, step))
         };
         let zero = base.map_or(0, |base| base.time);
         let largest = match base {
@@ -176,13 +177,13 @@ fn label(nanos: i64, step: i64, largest: i64) -> String {
     in_clock_units(nanos, [DAY, HOUR, MINUTE].into_iter().find(|unit| step % unit == 0).unwrap_or(SECOND), 0)
 }
 
-/// The smallest number of the form 1, 2 or 5 × 10ⁿ that is at least `least`.
-fn step_of_at_least(least: i64) -> i64 {
+/// The smallest number of the form 1, 2 or 5 × 10ⁿ that is at least `min_step`.
+fn step_of_at_least(min_step: i64) -> i64 {
     let mut decade = 1_i64;
     loop {
         for factor in [1, 2, 5] {
             let step = decade.saturating_mul(factor);
-            if step >= least {
+            if step >= min_step {
                 return step;
             }
         }
@@ -190,11 +191,12 @@ fn step_of_at_least(least: i64) -> i64 {
     }
 }
 
-/// The smallest round fraction or multiple of a minute, an hour or a day that is at least `least`.
-fn long_step_of_at_least(least: i64) -> i64 {
+/// The smallest round fraction or multiple of a minute, an hour or a day that is at least
+/// `min_step`.
+fn long_step_of_at_least(min_step: i64) -> i64 {
     let steps = LONG_STEPS.into_iter().map(|seconds| seconds * SECOND);
-    let days = || step_of_at_least(least / DAY + i64::from(least % DAY > 0)).saturating_mul(DAY);
-    steps.into_iter().find(|&step| step >= least).unwrap_or_else(days)
+    let days = || step_of_at_least(min_step / DAY + i64::from(min_step % DAY > 0)).saturating_mul(DAY);
+    steps.into_iter().find(|&step| step >= min_step).unwrap_or_else(days)
 }
 
 /// A round timestamp from which labels count.
@@ -213,9 +215,9 @@ impl RulerBase {
 
 /// A base at or before `from`, much coarser than the step.
 fn base_of(from: i64, step: i64) -> RulerBase {
-    let least = step.saturating_mul(1000);
+    let min_step = step.saturating_mul(1000);
     let mut round = 1_i64;
-    while round < least {
+    while round < min_step {
         round = round.saturating_mul(10);
     }
     RulerBase::before(from, round)
@@ -248,7 +250,7 @@ mod tests {
     use crate::style::theme::font::{FontWeight, width};
 
     fn scale(from: i64, to: i64, width: f32) -> TimeScale {
-        TimeScale { interval: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, width }
+        TimeScale { time_range: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, width }
     }
 
     fn measure(text: &str) -> f32 {
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_without_its_round_ends_has_two_labels() {
+    fn a_time_range_without_its_round_ends_has_two_labels() {
         // Steps of 50 s would leave one label, because 0 and 100 s are outside.
         let ruler = scale(1, 91_524_915_516, 403.4).ruler(measure);
         let texts: Vec<&str> =
@@ -308,17 +310,17 @@ mod tests {
     }
 
     #[test]
-    fn extreme_intervals_do_not_overflow() {
+    fn extreme_time_ranges_do_not_overflow() {
         let wide = scale(i64::MIN, i64::MAX, 100.0);
         assert!(wide.x(GlobalNanos(i64::MAX)).is_finite());
         assert!(wide.ruler(measure).ticks.len() < 10);
         assert!(scale(5, 5, 100.0).ruler(measure).ticks.is_empty());
     }
 
-    /// Intervals from 10 ns to 400 days, at any distance from 0 up to 400 days.
-    fn intervals() -> impl Strategy<Value = (i64, i64)> {
-        let length = |least: f64| {
-            (least.ln()..(400.0 * 86_400e9_f64).ln()).prop_map(|power: f64| {
+    /// Time ranges from 10 ns to 400 days, at any distance from 0 up to 400 days.
+    fn time_ranges() -> impl Strategy<Value = (i64, i64)> {
+        let length = |min_step: f64| {
+            (min_step.ln()..(400.0 * 86_400e9_f64).ln()).prop_map(|power: f64| {
                 #[expect(clippy::cast_possible_truncation, reason = "below 2⁶³")]
                 let nanos = power.exp() as i64;
                 nanos
@@ -332,7 +334,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn labels_neither_overlap_nor_are_cut((from, to) in intervals(), wide in 40.0_f32..4000.0) {
+        fn labels_neither_overlap_nor_are_cut((from, to) in time_ranges(), wide in 40.0_f32..4000.0) {
             let ruler = scale(from, to, wide).ruler(measure);
             let mut free = 0.0;
             let mut texts = Vec::new();

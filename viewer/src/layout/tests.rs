@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::outline::{axis, positions_by_type};
+use super::container_outline::{axis, positions_by_type};
 use super::*;
 use crate::query::{ContainerInfo, GlobalNanos, TimeRange, ValueRange};
 
@@ -69,7 +69,7 @@ fn deeper_nesting_is_higher_and_its_boxes_lie_inside() {
     let layout = RowLayout::new(&outline(), &LayoutOptions::default());
     let (flat, nested) = (&layout.rows[1].strips[0], &layout.rows[2].strips[0]);
     assert!(nested.height > flat.height);
-    let boxes: Vec<LaneBand> = (0..3).map(|depth| nested.lane(depth, 3)).collect();
+    let boxes: Vec<LaneExtent> = (0..3).map(|depth| nested.lane_extent(depth, 3)).collect();
     for pair in boxes.windows(2) {
         assert!(pair[1].top > pair[0].top, "the inner box starts lower");
         assert!(
@@ -82,8 +82,8 @@ fn deeper_nesting_is_higher_and_its_boxes_lie_inside() {
 #[test]
 fn deep_nesting_is_drawn_line_by_line() {
     let strip = RowStrip { kind: StripKind::States { depths: 8 }, ty: TypeId(0), y: 10.0, height: 80.0 };
-    assert_eq!(strip.lane(0, 8), LaneBand { top: 10.0, height: 10.0 });
-    assert_eq!(strip.lane(7, 8), LaneBand { top: 80.0, height: 10.0 });
+    assert_eq!(strip.lane_extent(0, 8), LaneExtent { top: 10.0, height: 10.0 });
+    assert_eq!(strip.lane_extent(7, 8), LaneExtent { top: 80.0, height: 10.0 });
 }
 
 #[test]

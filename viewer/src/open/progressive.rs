@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::whole_trace::open;
 use crate::index::IndexLookup;
-use crate::input::options::{IndexChoice, OpenOptions, TraceOpenError};
+use crate::input::open_options::{IndexChoice, OpenOptions, TraceOpenError};
 use crate::input::trace::TraceInputFile;
 use crate::query::{TimelineSource, TraceSummary};
 use follower::{LOOK_EVERY, TraceFollower};

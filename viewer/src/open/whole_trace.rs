@@ -8,7 +8,7 @@ use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 use crate::index::self_repair::{RebuildResult, SelfRepairingIndex};
 use crate::index::{self, IndexError, IndexKey, IndexLookup, IndexPath, IndexReader};
-use crate::input::options::{OpenOptions, TraceOpenError};
+use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::input::trace::TraceInputFile;
 use crate::query::{TimelineSource, TraceSummary};
 use crate::sim::Simulation;
@@ -43,14 +43,14 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
         return in_memory(TraceInputFile::find(path, options)?, options, None);
     };
     let mut diagnostic = None;
-    for place in &lookup.target.newest_first() {
-        match IndexReader::open_up_to(place, lookup.key, options.read_up_to) {
+    for index_path in &lookup.target.newest_first() {
+        match IndexReader::open_up_to(index_path, lookup.key, options.read_up_to) {
             Ok(index) => return Ok(Arc::new(SelfRepairingIndex::new(index, lookup.key, path, options, rebuild_index))),
             Err(IndexError::Foreign) if matches!(lookup.target, IndexPath::Given(_)) => {
-                return Err(TraceOpenError::NoIndex { path: place.clone() });
+                return Err(TraceOpenError::NoIndex { path: index_path.clone() });
             }
             Err(IndexError::Io(_)) => {}
-            Err(why) => diagnostic = Some(rebuild_note(place, &why)),
+            Err(why) => diagnostic = Some(rebuild_note(index_path, &why)),
         }
     }
     let input = TraceInputFile::find(path, options)?;
@@ -58,19 +58,19 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
         return in_memory(input, options, None);
     }
     match find_writable(&lookup.target) {
-        Ok(place) => {
-            index::build(input, options, &lookup, &place)?;
+        Ok(index_path) => {
+            index::build(input, options, &lookup, &index_path)?;
             let cannot =
-                |error: IndexError| TraceOpenError::Index { path: place.clone(), source: io::Error::other(error) };
-            let index = IndexReader::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot)?;
+                |error: IndexError| TraceOpenError::Index { path: index_path.clone(), source: io::Error::other(error) };
+            let index = IndexReader::open_up_to(&index_path, lookup.key, options.read_up_to).map_err(cannot)?;
             Ok(Arc::new(SelfRepairingIndex::new(index.reporting(diagnostic), lookup.key, path, options, rebuild_index)))
         }
         Err(UnwritableIndex { path, source }) if matches!(lookup.target, IndexPath::Given(_)) => {
             Err(TraceOpenError::Index { path, source })
         }
         Err(UnwritableIndex { path, source }) => {
-            let place = path.display();
-            let text = format!("the trace is kept in memory, because no index can be written ({place}: {source})");
+            let index_path = path.display();
+            let text = format!("the trace is kept in memory, because no index can be written ({index_path}: {source})");
             in_memory(input, options, Some(TraceDiagnostic::warning(DiagnosticKind::Index, text)))
         }
     }
@@ -83,13 +83,14 @@ fn rebuild_index(path: &Path, options: &OpenOptions, key: IndexKey) -> RebuildRe
     let lookup = IndexLookup::new(path, options).map_err(io_error)?.filter(|lookup| lookup.key == key);
     let lookup = lookup.ok_or_else(|| io_error(io::Error::other("the trace has changed since it was opened")))?;
     let input = TraceInputFile::find(path, options)?;
-    let Ok(place) = find_writable(&lookup.target) else {
+    let Ok(index_path) = find_writable(&lookup.target) else {
         let text = "the index is damaged, and no new one can be written: the trace is kept in memory";
         return in_memory(input, options, Some(TraceDiagnostic::warning(DiagnosticKind::Index, text))).map(Err);
     };
-    index::build(input, options, &lookup, &place)?;
-    let cannot = |error: IndexError| TraceOpenError::Index { path: place.clone(), source: io::Error::other(error) };
-    IndexReader::open_up_to(&place, lookup.key, options.read_up_to).map_err(cannot).map(Ok)
+    index::build(input, options, &lookup, &index_path)?;
+    let cannot =
+        |error: IndexError| TraceOpenError::Index { path: index_path.clone(), source: io::Error::other(error) };
+    IndexReader::open_up_to(&index_path, lookup.key, options.read_up_to).map_err(cannot).map(Ok)
 }
 
 /// The index that [`make_index`] built or found.
@@ -137,31 +138,36 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
              or a compressed file, name the index with `-o PATH`",
         ))
     })?;
-    let found = |place: &Path, was_there| -> Result<PreparedIndex, IndexError> {
-        let index = IndexReader::open_up_to(place, lookup.key, options.read_up_to)?;
+    let found = |index_path: &Path, was_there| -> Result<PreparedIndex, IndexError> {
+        let index = IndexReader::open_up_to(index_path, lookup.key, options.read_up_to)?;
         // An index built in advance is verified as a whole.
         if was_there && !index.is_whole() {
             return Err(IndexError::Useless("it is damaged".to_owned()));
         }
         let summary = index.summary();
-        Ok(PreparedIndex { path: place.to_owned(), bytes: std::fs::metadata(place)?.len(), was_there, summary })
+        Ok(PreparedIndex {
+            path: index_path.to_owned(),
+            bytes: std::fs::metadata(index_path)?.len(),
+            was_there,
+            summary,
+        })
     };
     let mut diagnostic = None;
-    for place in &lookup.target.newest_first() {
-        match found(place, true) {
+    for index_path in &lookup.target.newest_first() {
+        match found(index_path, true) {
             Ok(indexed) => return Ok(indexed),
             Err(IndexError::Foreign) if matches!(lookup.target, IndexPath::Given(_)) => {
-                return Err(TraceOpenError::NoIndex { path: place.clone() });
+                return Err(TraceOpenError::NoIndex { path: index_path.clone() });
             }
             Err(IndexError::Io(_)) => {}
-            Err(why) => diagnostic = Some(rebuild_note(place, &why)),
+            Err(why) => diagnostic = Some(rebuild_note(index_path, &why)),
         }
     }
     let cannot = |UnwritableIndex { path, source }| TraceOpenError::Index { path, source };
-    let place = find_writable(&lookup.target).map_err(cannot)?;
-    index::build(input, options, &lookup, &place)?;
-    let mut prepared = found(&place, false)
-        .map_err(|error| cannot(UnwritableIndex { path: place.clone(), source: io::Error::other(error) }))?;
+    let index_path = find_writable(&lookup.target).map_err(cannot)?;
+    index::build(input, options, &lookup, &index_path)?;
+    let mut prepared = found(&index_path, false)
+        .map_err(|error| cannot(UnwritableIndex { path: index_path.clone(), source: io::Error::other(error) }))?;
     prepared.summary.diagnostics.extend(diagnostic);
     Ok(prepared)
 }
@@ -173,9 +179,9 @@ struct UnwritableIndex {
 }
 
 /// A note about an index that could not be used.
-fn rebuild_note(place: &Path, why: &IndexError) -> TraceDiagnostic {
-    let text = format!("the index {} is rebuilt: {why}", place.display());
-    TraceDiagnostic::note(DiagnosticKind::Index, text).in_file(place)
+fn rebuild_note(index_path: &Path, why: &IndexError) -> TraceDiagnostic {
+    let text = format!("the index {} is rebuilt: {why}", index_path.display());
+    TraceDiagnostic::note(DiagnosticKind::Index, text).in_file(index_path)
 }
 
 fn in_memory(
@@ -193,13 +199,13 @@ fn in_memory(
 /// The first path at which files can be created. Otherwise, the first path with the error.
 fn find_writable(target: &IndexPath) -> Result<PathBuf, UnwritableIndex> {
     let mut why = None;
-    for (at, place) in target.places().iter().enumerate() {
-        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    for (at, index_path) in target.places().iter().enumerate() {
+        let folder = index_path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // The cache folder may not exist yet.
         let created = if at > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
         match created.and_then(|()| tempfile::tempfile_in(folder)) {
-            Ok(_) => return Ok(place.clone()),
-            Err(error) => why = why.or(Some(UnwritableIndex { path: place.clone(), source: error })),
+            Ok(_) => return Ok(index_path.clone()),
+            Err(error) => why = why.or(Some(UnwritableIndex { path: index_path.clone(), source: error })),
         }
     }
     let none = || UnwritableIndex { path: PathBuf::new(), source: io::ErrorKind::NotFound.into() };
@@ -211,7 +217,7 @@ mod tests {
     use tumit_paje::diagnostic_texts;
 
     use super::{OpenOptions, TraceOpenError, make_index, open};
-    use crate::input::options::IndexChoice;
+    use crate::input::open_options::IndexChoice;
 
     #[test]
     fn a_paje_file_is_opened_under_its_name_and_progress_is_reported() {
@@ -297,22 +303,22 @@ mod tests {
         // The file is mapped, although it is small.
         let options = OpenOptions { read_up_to: 0, ..options };
         let expected = rows(open(&path, &options).expect("the file is a valid Pajé file").as_ref());
-        let place = folder.path().join("small.tmtx");
-        let whole = std::fs::read(&place).expect("the index was built");
+        let index_path = folder.path().join("small.tmtx");
+        let whole = std::fs::read(&index_path).expect("the index was built");
         assert!(whole.len() > 12 * 4096, "{}", whole.len());
         let mut mended = 0;
         for at in (4096 + 7..whole.len()).step_by(4096) {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             // A new file, because the previous one is still mapped.
-            std::fs::remove_file(&place).expect("the file exists");
-            std::fs::write(&place, bytes).expect("the file can be written");
+            std::fs::remove_file(&index_path).expect("the file exists");
+            std::fs::write(&index_path, bytes).expect("the file can be written");
             let source = open(&path, &options).expect("the file is a valid Pajé file");
             assert!(rows(source.as_ref()) == expected, "byte {at}");
             mended += usize::from(source.summary().diagnostics.iter().any(|found| found.text.contains("is rebuilt")));
             // A scan of the whole file finds damage in parts that were not queried.
             let prepared = make_index(&path, &options).expect("the file is a valid Pajé file");
-            assert!(std::fs::read(&place).expect("the file exists") == whole, "byte {at}");
+            assert!(std::fs::read(&index_path).expect("the file exists") == whole, "byte {at}");
             assert_eq!(prepared.summary.states, 701);
         }
         assert!(mended > 5, "{mended}");
@@ -320,8 +326,8 @@ mod tests {
         let mut bytes = whole.clone();
         bytes[4096..].fill(0);
         bytes[..4096].copy_from_slice(&whole[..4096]);
-        std::fs::remove_file(&place).expect("the file exists");
-        std::fs::write(&place, bytes).expect("the file can be written");
+        std::fs::remove_file(&index_path).expect("the file exists");
+        std::fs::write(&index_path, bytes).expect("the file can be written");
         assert!(open(&path, &options).is_ok_and(|source| rows(source.as_ref()) == expected));
         let source = open(&path, &options).expect("the file is a valid Pajé file");
         std::fs::remove_file(&path).expect("the file exists");

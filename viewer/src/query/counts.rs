@@ -9,11 +9,11 @@ use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, ValueId};
 
 use super::entities::{EntityId, EntityList, EventEntity, LinkEntity};
+use super::entity_pages;
 use super::error::QueryError;
-use super::pages;
 
-/// Approximate number of entities in a stretch. To list the begin of an interval, a filter may have
-/// to scan the whole interval.
+/// Approximate number of entities in a stretch. To list the begin of a time range, a filter may
+/// have to scan the whole time range.
 const STRETCH: u64 = 1 << 16;
 
 /// Point events of one column, by value.
@@ -28,7 +28,7 @@ pub struct EventCount {
 
 impl EventCount {
     /// Creates a count from numbers by value, in any order. Numbers of equal values are added.
-    pub fn of(parts: impl IntoIterator<Item = (ValueId, u64)>, most: usize) -> Self {
+    pub fn of(parts: impl IntoIterator<Item = (ValueId, u64)>, max_count: usize) -> Self {
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
         for (value, number) in parts {
             *numbers.entry(value).or_default() += number;
@@ -36,7 +36,7 @@ impl EventCount {
         let mut values: Vec<_> = numbers.into_iter().filter(|part| part.1 > 0).collect();
         let total = values.iter().map(|part| part.1).sum();
         values.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-        values.truncate(most);
+        values.truncate(max_count);
         Self { total, values }
     }
 }
@@ -86,12 +86,12 @@ pub type LinkVisitor<'a> = dyn FnMut(&LinkCount) -> Result<(), QueryError> + 'a;
 /// Counts the events that `list` lists, column by column.
 pub(crate) fn events(
     list: impl Fn(TimeRange, usize) -> Result<EntityList<EventEntity>, QueryError>,
-    interval: TimeRange,
+    time_range: TimeRange,
     columns: u32,
-    most: usize,
+    max_count: usize,
 ) -> Result<Vec<EventCount>, QueryError> {
-    // Fails at once if the source rejects the interval.
-    list(interval, 0)?;
+    // Fails at once if the source rejects the time range.
+    list(time_range, 0)?;
     let count = |column: TimeRange| {
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
         each(
@@ -103,39 +103,39 @@ pub(crate) fn events(
                 Ok(())
             },
         )?;
-        Ok(EventCount::of(numbers, most))
+        Ok(EventCount::of(numbers, max_count))
     };
-    if columns == 0 { Err(QueryError::EmptyInterval) } else { interval.columns(columns).map(count).collect() }
+    if columns == 0 { Err(QueryError::EmptyTimeRange) } else { time_range.columns(columns).map(count).collect() }
 }
 
 /// Counts the links that `list` lists.
 pub(crate) fn links(
     list: impl Fn(TimeRange, usize) -> Result<EntityList<LinkEntity>, QueryError>,
-    interval: TimeRange,
+    time_range: TimeRange,
     exponent: u8,
     visit: &mut LinkVisitor<'_>,
 ) -> Result<(), QueryError> {
     let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
-    each(list, key, interval, |link| visit(&LinkCount::of_link(link, exponent)))
+    each(list, key, time_range, |link| visit(&LinkCount::of_link(link, exponent)))
 }
 
-/// Visits each entity of an interval once, stretch by stretch. `key` returns its number and the
+/// Visits each entity of a time range once, stretch by stretch. `key` returns its number and the
 /// timestamp at which it begins.
 fn each<T>(
     list: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),
-    interval: TimeRange,
+    time_range: TimeRange,
     mut visit: impl FnMut(&T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let total = list(interval, 0)?.total;
+    let total = list(time_range, 0)?.total;
     // A stretch is at least one nanosecond wide. Otherwise, stretches would overlap.
-    let width = interval.to.0.abs_diff(interval.from.0);
+    let width = time_range.to.0.abs_diff(time_range.from.0);
     let stretches = u32::try_from(total.div_ceil(STRETCH).min(width)).unwrap_or(u32::MAX);
-    for stretch in interval.columns(stretches) {
+    for stretch in time_range.columns(stretches) {
         // Entities that began before the first stretch belong to it.
-        let is_first = stretch.from == interval.from;
+        let is_first = stretch.from == time_range.from;
         let mut visit = |item: &T| if is_first || key(item).1 >= stretch.from.0 { visit(item) } else { Ok(()) };
-        pages::visit(stretch, &list, &key, &mut visit)?;
+        entity_pages::visit(stretch, &list, &key, &mut visit)?;
     }
     Ok(())
 }

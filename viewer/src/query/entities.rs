@@ -62,7 +62,7 @@ pub struct LinkEntity {
     pub end: ContainerId,
 }
 
-/// A value of a variable over an interval.
+/// A value of a variable over a time range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names explain the fields")]
 pub struct VariableSample {

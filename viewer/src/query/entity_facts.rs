@@ -45,7 +45,7 @@ impl EntityDetail {
     }
 }
 
-/// The look-ups. Lists contain at most `most` entities.
+/// The look-ups. Lists contain at most `max_count` entities.
 pub(crate) trait EntityLookup {
     fn types(&self) -> &TypeModel;
     fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError>;
@@ -54,16 +54,18 @@ pub(crate) trait EntityLookup {
     /// Finds a link by its number.
     fn link(&self, number: u32) -> Option<LinkRow>;
     fn detail(&self, row: u32) -> EntityDetail;
+    /// The first field of a row with this name, in upper or lower case.
+    fn field(&self, row: u32, name: &str) -> Option<DetailValue>;
     /// The text of a link's key.
     fn key(&self, key: u64) -> String;
-    /// States in a container that overlap an interval, lane by lane.
-    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
+    /// States in a container that overlap a time range, lane by lane.
+    fn states_during(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId>;
     /// States in a container that exist at a timestamp, or end or begin at it.
-    fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId>;
-    /// States that refer to a container and overlap an interval, by start.
-    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId>;
+    fn states_at(&self, container: ContainerId, timestamp: i64, max_count: usize) -> Vec<EntityId>;
+    /// States that refer to a container and overlap a time range, by start.
+    fn referring_states(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId>;
     /// Links that start or end in a container at a timestamp in `from..=to`, by that timestamp.
-    fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId>;
+    fn link_ends(&self, container: ContainerId, from: i64, to: i64, max_count: usize) -> Vec<EntityId>;
 }
 
 /// Implements [`crate::query::TimelineSource::facts`] or
@@ -99,6 +101,36 @@ pub(crate) fn facts(tables: &impl EntityLookup, id: EntityId, with_paths: bool) 
         fields,
         source,
     })
+}
+
+/// The number in the first field with this name, in upper or lower case.
+pub(crate) fn number_of_facts(facts: &EntityFacts, field: &str) -> Option<f64> {
+    let text = facts.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case(field));
+    text.and_then(|(_, text)| text.trim().parse().ok())
+}
+
+/// Implements [`crate::query::TimelineSource::number_fields`] without texts: it reads only the
+/// requested field of each row.
+pub(crate) fn number_fields(
+    tables: &impl EntityLookup,
+    ids: &[EntityId],
+    field: &str,
+) -> Result<Vec<Option<f64>>, QueryError> {
+    let is_of_link = ["from", "to", "key"].iter().any(|name| name.eq_ignore_ascii_case(field));
+    let number = |id: &EntityId| {
+        let row = match *id {
+            EntityId::Link(_) if is_of_link => return Ok(number_of_facts(&facts(tables, *id, true)?, field)),
+            EntityId::Link(number) => tables.link(number).ok_or(QueryError::Unknown { kind: "link" })?.detail,
+            _ => tables.find(*id)?.detail,
+        };
+        Ok(tables.field(row, field).and_then(|value| match value {
+            DetailValue::Text(text) => text.trim().parse().ok(),
+            DetailValue::Integer(number) => Some(number as f64),
+            DetailValue::Float(number) => Some(number),
+            DetailValue::Container(container) => name_of(tables, container).trim().parse().ok(),
+        }))
+    };
+    ids.iter().map(number).collect()
 }
 
 fn name_of(tables: &impl EntityLookup, container: ContainerId) -> String {
@@ -162,26 +194,26 @@ pub(crate) fn related_entities(
     let during = TimeRange { from: low, to: tumit_paje::time::GlobalNanos(effective_end(low.0, from.max(to).0)) };
     let mut related = EntityCollector { entities: Vec::new(), limit, origin: id };
     // A list may contain an entity twice, and entities that were found before.
-    let most = limit.saturating_add(1).saturating_mul(2);
+    let max_count = limit.saturating_add(1).saturating_mul(2);
     // A reference may point to a container that the simulation left out.
     let detail = tables.detail(found.detail);
     for container in detail.references().filter(|&container| tables.container(container).is_ok()) {
         related.add(vec![EntityId::Container(container)]);
-        related.add(tables.states_during(container, during, most));
+        related.add(tables.states_during(container, during, max_count));
     }
     match id {
-        EntityId::Container(container) => related.add(tables.referring_states(container, during, most)),
+        EntityId::Container(container) => related.add(tables.referring_states(container, during, max_count)),
         EntityId::State(_) => {
-            related.add(tables.referring_states(found.container, during, most));
-            related.add(tables.link_ends(found.container, from.0, to.0, most));
+            related.add(tables.referring_states(found.container, during, max_count));
+            related.add(tables.link_ends(found.container, from.0, to.0, max_count));
         }
         EntityId::Link(link) => {
             if let Some(row) = tables.link(link) {
-                related.add(tables.states_at(row.start, row.start_time, most));
-                related.add(tables.states_at(row.end, row.end_time, most));
+                related.add(tables.states_at(row.start, row.start_time, max_count));
+                related.add(tables.states_at(row.end, row.end_time, max_count));
             }
         }
-        EntityId::Event(_) => related.add(tables.states_at(found.container, from.0, most)),
+        EntityId::Event(_) => related.add(tables.states_at(found.container, from.0, max_count)),
         EntityId::Sample(_) => {}
     }
     Ok(related.entities)

@@ -10,9 +10,9 @@ pub enum QueryError {
         /// The kind of the requested entity.
         kind: &'static str,
     },
-    /// The interval is empty or reversed, or there are no columns.
+    /// The time range is empty or reversed, or there are no columns.
     #[error("the time range is empty")]
-    EmptyInterval,
+    EmptyTimeRange,
     /// The client has disconnected.
     #[error("the client has disconnected")]
     Cancelled,

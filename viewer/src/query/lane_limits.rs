@@ -2,7 +2,7 @@
 
 use tumit_paje::{ContainerId, TypeId};
 
-use super::source::TimelineSource;
+use super::timeline_source::TimelineSource;
 
 /// Number of cells in memory at a time. Each cell may have thousands of shares.
 const CELLS_AT_ONCE: usize = 1 << 14;

@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId};
 
-use super::pages::EntityPages;
+use super::entity_pages::EntityPages;
 use super::{QueryError, StateEntity, StateLaneId, TimelineSource};
 
 /// Maximum number of states in memory, over all depths.

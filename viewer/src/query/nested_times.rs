@@ -5,8 +5,8 @@
 //! a state of the value is the innermost open state of its container and state type. Self times of
 //! a container and type never overlap. Their sum is the time during which any state is open.
 //!
-//! Both are integrals over time. The times of two adjacent intervals therefore add up exactly.
-//! [`Checkpoints`] (running sums at some timestamps) answer queries for any interval: only the
+//! Both are integrals over time. The times of two adjacent time ranges therefore add up exactly.
+//! [`Checkpoints`] (running sums at some timestamps) answer queries for any time range: only the
 //! states between its edges and the nearest checkpoints are read.
 
 use std::cmp::Reverse;
@@ -17,13 +17,13 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use super::pages::EntityPages;
+use super::entity_pages::EntityPages;
 use super::{EntityList, QueryError, StateEntity, StateLaneId};
 
 /// Maximum number of states in memory, over all depths.
 const STATES_IN_MEMORY: usize = 1 << 16;
 /// The minimum distance between two checkpoints, in states.
-const LEAST_STRIDE: usize = 1 << 10;
+const MIN_STRIDE: usize = 1 << 10;
 /// States per checkpoint and value. A checkpoint has 16 bytes per value, so this is one byte per
 /// state.
 const STATES_PER_VALUE: usize = 16;
@@ -137,7 +137,7 @@ impl NestingSums {
 
     /// The maximum number of states before the next checkpoint.
     fn stride(&self) -> usize {
-        LEAST_STRIDE.max(STATES_PER_VALUE * self.sums.len())
+        MIN_STRIDE.max(STATES_PER_VALUE * self.sums.len())
     }
 }
 
@@ -150,34 +150,34 @@ pub(crate) struct NestedLaneGroup {
     pub(crate) depths: u32,
 }
 
-/// Computes total and self time in an interval from the states of all depths. The cost is
+/// Computes total and self time in a time range from the states of all depths. The cost is
 /// proportional to their number.
 pub(crate) fn sweep(
     list: impl Fn(StateLaneId, TimeRange, usize) -> Result<EntityList<StateEntity>, QueryError>,
     group: NestedLaneGroup,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<NestedTime>, QueryError> {
-    if interval.from >= interval.to {
+    if time_range.from >= time_range.to {
         return Ok(Vec::new());
     }
     let NestedLaneGroup { container, ty, depths } = group;
     let size = (STATES_IN_MEMORY / depths.max(1) as usize).max(16);
     let mut lanes: Vec<LaneCursor> =
-        (0..depths).map(|depth| LaneCursor::new(StateLaneId { container, ty, depth }, interval, size)).collect();
+        (0..depths).map(|depth| LaneCursor::new(StateLaneId { container, ty, depth }, time_range, size)).collect();
     let mut next = BinaryHeap::with_capacity(lanes.len());
     for (depth, lane) in lanes.iter_mut().enumerate() {
         next.extend(lane.next(&list)?.map(|state| Reverse((state.life.from, depth, state.life.to, state.value))));
     }
-    let mut sums = NestingSums::from(interval.from.0);
+    let mut sums = NestingSums::from(time_range.from.0);
     while let Some(mut first) = next.peek_mut() {
         let Reverse((start, depth, end, value)) = *first;
-        sums.push(start.0.max(interval.from.0), end.0.min(interval.to.0), value.0);
+        sums.push(start.0.max(time_range.from.0), end.0.min(time_range.to.0), value.0);
         match lanes[depth].next(&list)? {
             Some(state) => *first = Reverse((state.life.from, depth, state.life.to, state.value)),
             None => drop(std::collections::binary_heap::PeekMut::pop(first)),
         }
     }
-    sums.advance(interval.to.0);
+    sums.advance(time_range.to.0);
     let time = |SummedTimes { value, total, self_time }| NestedTime {
         value: ValueId(value),
         total: total.into(),
@@ -200,8 +200,8 @@ struct LaneCursor {
 }
 
 impl LaneCursor {
-    fn new(lane: StateLaneId, interval: TimeRange, size: usize) -> Self {
-        Self { lane, pages: EntityPages::new(interval, size), page: VecDeque::new() }
+    fn new(lane: StateLaneId, time_range: TimeRange, size: usize) -> Self {
+        Self { lane, pages: EntityPages::new(time_range, size), page: VecDeque::new() }
     }
 
     fn next(
@@ -224,7 +224,7 @@ impl LaneCursor {
     }
 }
 
-/// Sums of the times of several containers or intervals.
+/// Sums of the times of several containers or time ranges.
 #[derive(Debug, Default)]
 pub(crate) struct NestedTotals(BTreeMap<ValueId, NestedTime>);
 
@@ -313,10 +313,10 @@ pub(crate) struct Checkpoints<F: Fn(u64) -> u64> {
 }
 
 impl<F: Fn(u64) -> u64> Checkpoints<F> {
-    /// `word` reads a word by its number. `most` limits the numbers of checkpoints and values, in
-    /// case the file is damaged.
-    pub(crate) fn new(word: F, most: u64) -> Self {
-        let (len, values) = (word(0).min(most), word(1).min(most));
+    /// `word` reads a word by its number. `max_words` limits the numbers of checkpoints and values,
+    /// in case the file is damaged.
+    pub(crate) fn new(word: F, max_words: u64) -> Self {
+        let (len, values) = (word(0).min(max_words), word(1).min(max_words));
         Self { word, len, values }
     }
 
@@ -337,11 +337,11 @@ impl<F: Fn(u64) -> u64> Checkpoints<F> {
     }
 }
 
-/// Total and self time in an interval: from checkpoints, and from a sweep over the states between
+/// Total and self time in a time range: from checkpoints, and from a sweep over the states between
 /// checkpoints and edges.
-pub(crate) fn between(
+pub(crate) fn times_in_range(
     checkpoints: &Checkpoints<impl Fn(u64) -> u64>,
-    interval: TimeRange,
+    time_range: TimeRange,
     sweep: impl Fn(TimeRange) -> Result<Vec<NestedTime>, QueryError>,
 ) -> Result<Vec<NestedTime>, QueryError> {
     let partition = |is_before: &dyn Fn(i64) -> bool| {
@@ -352,22 +352,22 @@ pub(crate) fn between(
         }
         low
     };
-    let first = partition(&|time| time < interval.from.0);
-    let after = partition(&|time| time <= interval.to.0);
+    let first = partition(&|time| time < time_range.from.0);
+    let after = partition(&|time| time <= time_range.to.0);
     if first + 1 >= after {
-        return sweep(interval);
+        return sweep(time_range);
     }
     let last = after - 1;
     let mut all = NestedTotals::default();
     let at = |at: u64| GlobalNanos(checkpoints.time(at));
-    all.add(sweep(TimeRange { from: interval.from, to: at(first) })?);
+    all.add(sweep(TimeRange { from: time_range.from, to: at(first) })?);
     all.add((0..checkpoints.values).map(|number| {
         let (low, high) = (checkpoints.sums(first, number), checkpoints.sums(last, number));
         let total = high.total.wrapping_sub(low.total);
         let self_time = high.self_time.wrapping_sub(low.self_time);
         NestedTime { value: ValueId(high.value), total: total.into(), self_time: self_time.into() }
     }));
-    all.add(sweep(TimeRange { from: at(last), to: interval.to })?);
+    all.add(sweep(TimeRange { from: at(last), to: time_range.to })?);
     Ok(all.finish())
 }
 

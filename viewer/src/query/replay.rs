@@ -28,7 +28,7 @@ use tumit_paje::{
     ValueId, VariableOp,
 };
 
-use super::walk::EVER;
+use super::entity_walk::EVER;
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, QueryError, StateEntity, StateLaneId, TimelineSource, types_in,
 };
@@ -311,8 +311,8 @@ struct NextState {
 /// Takes the deepest state that fits.
 fn next_of(same_start: &[StateEntity], open: &[i64], now: i64) -> NextState {
     let fits = |state: &StateEntity| {
-        let most = open.len().min(state.depth as usize);
-        (0..=most).rev().find(|&depth| {
+        let max_depth = open.len().min(state.depth as usize);
+        (0..=max_depth).rev().find(|&depth| {
             (depth == 0 || open[depth - 1] >= state.life.to.0) && open[depth..].iter().all(|&end| end <= now)
         })
     };

@@ -1,10 +1,11 @@
-//! The rows of an interval as primitives: tracks, states, curves and events, and the arrows on top.
+//! The rows of a time range as primitives: tracks, states, curves and events, and the arrows on
+//! top.
 
 use super::chart_context::{ChartContext, ChartView};
 use super::primitives::{FilledRect, OutlineRect, Scene, SceneItem};
-use super::{labels, links, marks, states, variables};
+use super::{links, marks, state_labels, states, variables};
 use crate::layout::{ContainerOutline, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
-use crate::parallel::{MOST_THREADS, map_in_order};
+use crate::parallel::{MAX_THREADS, map_in_order};
 use crate::query::{ContainerId, QueryError, TimelineSource};
 
 /// Minimum number of lanes per thread. A row has one lane, or as many as calls are nested.
@@ -19,12 +20,12 @@ struct ThreadDrawing {
     /// Items on top of all rows.
     over: Vec<SceneItem>,
     /// States that need a name. Names are written once all arrows are known.
-    names: Vec<labels::LabelRequest>,
+    names: Vec<state_labels::LabelRequest>,
     notes: Vec<String>,
 }
 
-/// Draws the rows. The origin is the top left corner of the first row at the interval's start. Rows
-/// outside of the view are left out.
+/// Draws the rows. The origin is the top left corner of the first row at the time range's start.
+/// Rows outside of the view are left out.
 ///
 /// # Errors
 /// If the source cannot answer.
@@ -52,7 +53,7 @@ pub fn chart(
         all.over.extend(part.over);
         all.names.extend(part.names);
     }
-    let names = labels::draw(&context, &all.names, &links.items);
+    let names = state_labels::draw(&context, &all.names, &links.items);
     let items = [all.items, all.over, links.items, names].into_iter().flatten().collect();
     let is_quick =
         visible.iter().flat_map(|&at| &layout.rows[at].strips).any(|strip| states::is_quick(&context, strip));
@@ -78,7 +79,7 @@ fn jobs<R>(mut rows: &[R], lanes: impl Fn(&R) -> usize) -> (Vec<&[R]>, usize) {
 
 /// Number of threads that are worth starting.
 fn threads(lanes: usize) -> usize {
-    if lanes < 2 * LANES_PER_THREAD { 1 } else { MOST_THREADS }
+    if lanes < 2 * LANES_PER_THREAD { 1 } else { MAX_THREADS }
 }
 
 /// Approximate number of lanes of a row with these strips.
@@ -104,8 +105,8 @@ pub fn overview(
     let layout = RowLayout::new(outline, options);
     // A row of this height cannot show more.
     let context = ChartContext::new(source, &layout, options, ChartView { quick: true, ..view });
-    let members = |ty| outline.states_within(ContainerId::ROOT, ty);
-    let types = outline.state_types_within(ContainerId::ROOT);
+    let members = |ty| outline.states_in_subtree(ContainerId::ROOT, ty);
+    let types = outline.state_types_in_subtree(ContainerId::ROOT);
     let mut items = Vec::new();
     if let Some(ty) = types.into_iter().filter(|ty| !options.hidden.contains(ty)).max_by_key(|&ty| members(ty).len()) {
         let kind = StripKind::Summary { members: Vec::new() };
@@ -132,7 +133,7 @@ impl ChartContext<'_> {
                     }
                     StripKind::Summary { members } => states::summary(self, strip, members, &mut part.items)?,
                     StripKind::Events { types } => {
-                        marks::band(self, index, strip, types, &mut part.over)?;
+                        marks::draw_event_strip(self, index, strip, types, &mut part.over)?;
                     }
                     StripKind::Gradient { bounds } => {
                         part.items.extend(variables::gradient(self, row.container, strip, *bounds)?);
@@ -176,7 +177,7 @@ mod tests {
         let deep = [strip(StripKind::States { depths: 13 }), strip(StripKind::Variable { bounds: None })];
         assert_eq!([lanes(&deep), lanes(&[strip(StripKind::Summary { members })]), lanes(&[])], [14, 5, 1]);
         let (jobs, all) = jobs(&[(); 2], |()| lanes(&deep));
-        assert_eq!((jobs.len(), threads(all)), (2, MOST_THREADS));
+        assert_eq!((jobs.len(), threads(all)), (2, MAX_THREADS));
         assert_eq!(threads(lanes(&deep)), 1, "one row has one job");
     }
 }

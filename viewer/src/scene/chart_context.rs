@@ -11,18 +11,18 @@ use super::value_palette::ValuePalette;
 use crate::layout::scale::TimeScale;
 use crate::layout::{LayoutOptions, RowLayout};
 use crate::query::{GlobalNanos, TimeRange, TimelineSource, TypeId, TypeModel, ValueId};
-use crate::style::sizes;
+use crate::style::size_factors;
 use crate::style::theme::{ColorTheme, ColorWithOpacity};
-use crate::text::time::{duration, timestamp};
+use crate::text::time_display::{duration, timestamp};
 
 /// Maximum number of names in the path of a row.
-const MOST_NAMES: usize = 32;
+const MAX_NAMES: usize = 32;
 
 /// The visible range of time and rows, and the resolution of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChartView {
     /// The time range.
-    pub interval: TimeRange,
+    pub time_range: TimeRange,
     /// The width of the time range in units.
     pub width: f32,
     /// The upper end of the visible rows.
@@ -67,18 +67,18 @@ impl<'a> ChartContext<'a> {
         options: &'a LayoutOptions,
         view: ChartView,
     ) -> Self {
-        // An empty interval is drawn as its first nanosecond.
-        let interval = TimeRange {
-            to: GlobalNanos(view.interval.to.0.max(view.interval.from.0.saturating_add(1))),
-            ..view.interval
+        // An empty time range is drawn as its first nanosecond.
+        let time_range = TimeRange {
+            to: GlobalNanos(view.time_range.to.0.max(view.time_range.from.0.saturating_add(1))),
+            ..view.time_range
         };
-        let view = ChartView { interval, ..view };
+        let view = ChartView { time_range, ..view };
         let (model, theme) = (source.model(), ColorTheme::new(options.theme));
-        let factors = sizes::factors(&model);
+        let factors = size_factors::factors(&model);
         let heights = model
             .values
             .iter()
-            .map(|value| sizes::height(value.style) / factors.get(value.ty.index()).copied().unwrap_or(1.0));
+            .map(|value| size_factors::height(value.style) / factors.get(value.ty.index()).copied().unwrap_or(1.0));
         let heights: Vec<f32> = heights.collect();
         Self {
             source,
@@ -90,7 +90,7 @@ impl<'a> ChartContext<'a> {
             options,
             theme,
             view,
-            scale: TimeScale { interval, width: view.width },
+            scale: TimeScale { time_range, width: view.width },
             outer: outer_rows(layout.rows.iter().map(|row| row.depth)),
         }
     }
@@ -103,8 +103,8 @@ impl<'a> ChartContext<'a> {
 
     /// Number of columns to query: one per pixel, but none narrower than a nanosecond.
     pub(crate) fn columns(&self) -> u32 {
-        let most = u32::try_from(self.scale.nanos()).unwrap_or(u32::MAX);
-        u32::try_from(self.pixels()).unwrap_or(u32::MAX).min(most)
+        let max_columns = u32::try_from(self.scale.nanos()).unwrap_or(u32::MAX);
+        u32::try_from(self.pixels()).unwrap_or(u32::MAX).min(max_columns)
     }
 
     /// The colour of a value, grey when it is dimmed.
@@ -123,9 +123,9 @@ impl<'a> ChartContext<'a> {
         self.model.values.get(value.index()).map_or(DrawStyle::NONE, |value| value.style)
     }
 
-    /// The factor of the height of an event band of these types relative to the usual height.
-    pub(crate) fn band(&self, types: &[TypeId]) -> f32 {
-        sizes::of_band(&self.factors, types)
+    /// The factor of the height of a strip of events of these types relative to the usual height.
+    pub(crate) fn event_strip_factor(&self, types: &[TypeId]) -> f32 {
+        size_factors::event_strip_factor(&self.factors, types)
     }
 
     /// The share of the strip's height that a state of this value has.
@@ -169,7 +169,7 @@ impl<'a> ChartContext<'a> {
         let mut names = Vec::new();
         let mut next = Some(row);
         while let Some(at) = next.filter(|&at| at < self.layout.rows.len()) {
-            if names.len() == MOST_NAMES {
+            if names.len() == MAX_NAMES {
                 names.push(Cow::Borrowed("…"));
                 break;
             }

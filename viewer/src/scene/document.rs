@@ -1,6 +1,6 @@
 //! A whole page: heading, names, ruler, rows and legend. `tumit view --output` draws it.
 
-mod key;
+mod legend_lines;
 
 use super::chart::chart;
 use super::chart_context::ChartView;
@@ -11,14 +11,14 @@ use crate::layout::{ContainerOutline, FoldedContainers, LayoutOptions, LayoutRow
 use crate::query::{QueryError, TimeRange, TimelineSource, TraceSummary, TypeModel};
 use crate::style::theme::font::{self, FontWeight};
 use crate::style::theme::{ColorTheme, ColorWithOpacity};
-use crate::text::time::{duration, group_digits, timestamp};
-use key::DocumentLegend;
+use crate::text::time_display::{duration, group_digits, timestamp};
+use legend_lines::DocumentLegend;
 
 /// Size and time range of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DocumentOptions {
     /// The time range.
-    pub interval: TimeRange,
+    pub time_range: TimeRange,
     /// Width in units.
     pub width: f32,
     /// Height in units. By default, the height of the rows.
@@ -34,12 +34,12 @@ const HEADING: f32 = 58.0;
 const RULER: f32 = 26.0;
 const LEGEND_GAP: f32 = 26.0;
 /// Maximum indentation of the deepest level of names.
-const MOST_INDENT: f32 = 110.0;
+const MAX_INDENT: f32 = 110.0;
 /// Minimum scale of the rows' natural height, to fit a given height.
-const LEAST_SCALE: f32 = 0.1;
+const MIN_SCALE: f32 = 0.1;
 /// Maximum number of pixels of an image. Programs that show images reject much larger ones. If the
 /// rows need more, containers are folded.
-pub(crate) const MOST_PIXELS: f32 = 128e6;
+pub(crate) const MAX_PIXELS: f32 = 128e6;
 const BOUND_SIZE: f32 = 9.0;
 /// Size of the second line of the heading.
 const HEADING_SIZE: f32 = 12.5;
@@ -80,16 +80,16 @@ impl FittedRows {
     /// height of the page without them.
     fn new(outline: &ContainerOutline, options: &LayoutOptions, of: &DocumentOptions, around: f32) -> Self {
         let lay_out = |options: &LayoutOptions| match of.height {
-            Some(height) => RowLayout::filling(outline, options, (height - around).max(40.0), LEAST_SCALE..=4.0),
+            Some(height) => RowLayout::filling(outline, options, (height - around).max(40.0), MIN_SCALE..=4.0),
             None => RowLayout::new(outline, options),
         };
         let layout = lay_out(options);
-        let most = MOST_PIXELS / (of.width * of.resolution * of.resolution) - around;
-        if layout.height <= most || options.folds.level.is_some() {
+        let max_height = MAX_PIXELS / (of.width * of.resolution * of.resolution) - around;
+        if layout.height <= max_height || options.folds.level.is_some() {
             return Self { layout, note: None };
         }
         // Shows as many rows as fit, if folding can make them few enough.
-        let room = of.height.map_or(most, |height| (height - around).max(40.0) / LEAST_SCALE);
+        let room = of.height.map_or(max_height, |height| (height - around).max(40.0) / MIN_SCALE);
         let Some(level) = RowLayout::level_that_fits(outline, options, room) else {
             return Self { layout, note: None };
         };
@@ -113,7 +113,7 @@ pub fn document(
     of: DocumentOptions,
 ) -> Result<Scene, QueryError> {
     let (model, theme) = (source.model(), ColorTheme::new(options.theme));
-    let groups = legend(source, outline, of.interval, theme)?;
+    let groups = legend(source, outline, of.time_range, theme)?;
     let inner = of.width - 2.0 * MARGIN;
     let legend_lines = DocumentLegend::new(&groups, &options.dimmed, inner, theme);
     let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
@@ -123,14 +123,14 @@ pub fn document(
     let left = MARGIN + names + gutter;
     let top = MARGIN + HEADING + RULER;
     let width = (of.width - left - MARGIN).max(40.0);
-    let scale = TimeScale { interval: of.interval, width };
+    let scale = TimeScale { time_range: of.time_range, width };
     let indent = indent(&layout);
     let summary = source.summary();
     let page =
         DocumentPage { theme, summary, model: &model, layout, options: of, names, indent, gutter, left, top, scale };
     let rows = page.layout.height;
     let view = ChartView {
-        interval: of.interval,
+        time_range: of.time_range,
         width,
         top: 0.0,
         bottom: rows,
@@ -158,7 +158,7 @@ pub fn document(
         background: Some(theme.paper),
         title: format!("Space-time diagram of {}", page.summary.name),
         description: page.description(&rows_scene.notes),
-        interval: Some(of.interval),
+        time_range: Some(of.time_range),
         items,
         is_quick: false,
         notes: rows_scene.notes,
@@ -170,17 +170,17 @@ fn legend_group(items: Vec<SceneItem>, y: f32) -> SceneItem {
 }
 
 impl DocumentPage<'_> {
-    fn interval_text(&self) -> String {
-        let interval = self.options.interval;
+    fn time_range_text(&self) -> String {
+        let time_range = self.options.time_range;
         let resolution = (self.scale.nanos() / 1000).max(1);
-        format!("{} – {}", timestamp(interval.from, resolution), timestamp(interval.to, resolution))
+        format!("{} – {}", timestamp(time_range.from, resolution), timestamp(time_range.to, resolution))
     }
 
     /// The description for screen readers.
     fn description(&self, notes: &[String]) -> String {
         format!(
             "{}; {} rows; time runs from left to right.{}",
-            self.interval_text(),
+            self.time_range_text(),
             self.layout.rows.len(),
             notes.iter().map(|note| format!(" {note}.")).collect::<String>()
         )
@@ -214,12 +214,12 @@ impl DocumentPage<'_> {
         let mut wide = 0.0;
         if !is_empty || self.scale.nanos() > 1 {
             let length = SceneText::new((right, MARGIN + 20.0), duration(self.scale.nanos()), 18.0, self.theme.ink);
-            let interval = self.interval_text();
-            wide = font::width(&interval, HEADING_SIZE, FontWeight::Regular);
+            let time_range = self.time_range_text();
+            wide = font::width(&time_range, HEADING_SIZE, FontWeight::Regular);
             // A narrow image has a smaller text, which is not cut.
             let size = HEADING_SIZE * (room / wide).min(1.0);
-            let interval = SceneText::new((right, MARGIN + 41.0), interval, size, self.theme.muted);
-            texts.extend([length.semi_bold(), interval].map(|text| text.with_anchor(TextAnchor::End)));
+            let time_range = SceneText::new((right, MARGIN + 41.0), time_range, size, self.theme.muted);
+            texts.extend([length.semi_bold(), time_range].map(|text| text.with_anchor(TextAnchor::End)));
         }
         let contents = font::fit(&contents, HEADING_SIZE, FontWeight::Regular, room - wide - 20.0).unwrap_or_default();
         texts.insert(1, SceneText::new((MARGIN, MARGIN + 41.0), contents, HEADING_SIZE, self.theme.muted));
@@ -334,7 +334,7 @@ const fn level(depth: u32) -> f32 {
 /// Indentation per level of names. It is smaller if there are many levels, to leave room for names.
 fn indent(layout: &RowLayout) -> f32 {
     let deepest = layout.rows.iter().map(|row| row.depth).max().unwrap_or(0);
-    (MOST_INDENT / level(deepest.max(1))).min(14.0)
+    (MAX_INDENT / level(deepest.max(1))).min(14.0)
 }
 
 /// Height of the strip next to a row's name.

@@ -1,4 +1,4 @@
-//! The meaning of the colours in an interval, and the exact amount of each, by the same queries as
+//! The meaning of the colours in a time range, and the exact amount of each, by the same queries as
 //! the image.
 
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::query::{
     TypeModel, ValueId, ValueInfo, weight,
 };
 use crate::stats;
-use crate::style::sizes;
+use crate::style::size_factors;
 use crate::style::theme::ColorTheme;
 use tumit_paje::{DrawStyle, MarkShape, RgbColor};
 
 /// Links and events of a type with more values than this are counted together.
-const MOST_VALUES: usize = 12;
+const MAX_VALUES: usize = 12;
 
 /// A type, or several link types of one name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,7 +67,7 @@ impl LegendEntry {
     /// Creates an entry with the shape and size of a style, and no other properties.
     fn of(kind: PajeTypeKind, style: DrawStyle) -> Self {
         let shape = (kind == PajeTypeKind::Event).then(|| style.shape.unwrap_or_default().name());
-        let size = if kind == PajeTypeKind::State { sizes::height(style) } else { sizes::size(style) };
+        let size = if kind == PajeTypeKind::State { size_factors::height(style) } else { size_factors::size(style) };
         Self {
             value: None,
             name: String::new(),
@@ -115,18 +115,19 @@ impl<'m> LegendLookup<'m> {
     }
 }
 
-/// Creates the legend of an interval.
+/// Creates the legend of a time range.
 ///
 /// # Errors
 /// If the source cannot answer.
 pub fn legend(
     source: &dyn TimelineSource,
     outline: &ContainerOutline,
-    interval: TimeRange,
+    time_range: TimeRange,
     theme: ColorTheme,
 ) -> Result<Vec<LegendGroup>, QueryError> {
     let model = source.model();
-    let interval = TimeRange { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
+    let time_range =
+        TimeRange { to: GlobalNanos(time_range.to.0.max(time_range.from.0.saturating_add(1))), ..time_range };
     let extent = source.extent();
     let everything = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let lookup = LegendLookup::new(source, &model);
@@ -135,9 +136,9 @@ pub fn legend(
     let mut links: FxHashMap<&str, usize> = FxHashMap::default();
     for ty in &model.types {
         match ty.kind {
-            PajeTypeKind::State => groups.extend(states(source, outline, &lookup, ty, interval)?),
+            PajeTypeKind::State => groups.extend(states(source, outline, &lookup, ty, time_range)?),
             PajeTypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
-                let counts = link_values(source, ty.id, interval)?;
+                let counts = link_values(source, ty.id, time_range)?;
                 let paint = |color: RgbColor| theme.stroke(color);
                 let group = counted_group(lookup.values(ty.id), ty, "link", (theme.link, &paint), &counts);
                 match links.get(ty.name.as_str()) {
@@ -158,7 +159,7 @@ pub fn legend(
             PajeTypeKind::Event if outline.with_events(ty.id).next().is_some() => {
                 let mut counts = FxHashMap::default();
                 for container in outline.with_events(ty.id) {
-                    let columns = source.event_counts(container, ty.id, interval, 1, usize::MAX)?;
+                    let columns = source.event_counts(container, ty.id, time_range, 1, usize::MAX)?;
                     columns.into_iter().flat_map(|columns| columns.values).for_each(|(value, number)| {
                         *counts.entry(value).or_default() += number;
                     });
@@ -193,7 +194,7 @@ fn counted_group(
     };
     let used: Vec<_> = values.iter().filter(|value| counts.contains_key(&value.id)).collect();
     // If each entity has a value of its own, for example a text, a list of values is useless.
-    let entries = if used.len() < 2 || used.len() > MOST_VALUES {
+    let entries = if used.len() < 2 || used.len() > MAX_VALUES {
         let first = used.first().copied();
         let color = first.map(|value| value.color).or(ty.color).or(values.first().map(|value| value.color));
         vec![entry(None, &ty.name, (color, first.map_or(ty.style, |value| value.style)), counts.values().sum())]
@@ -223,19 +224,19 @@ fn states(
     outline: &ContainerOutline,
     lookup: &LegendLookup<'_>,
     ty: &TypeInfo,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Option<LegendGroup>, QueryError> {
     let (ty, name) = (ty.id, ty.name.clone());
-    let members = outline.states_within(ContainerId::ROOT, ty);
+    let members = outline.states_in_subtree(ContainerId::ROOT, ty);
     if members.is_empty() {
         return Ok(None);
     }
     let infos =
         members.iter().filter_map(|member| lookup.containers.get(&member.container)).map(|&at| &lookup.list[at]);
-    let existence: i128 = infos.map(|info| stats::existence_nanos(source, info, ty, interval)).sum();
+    let existence: i128 = infos.map(|info| stats::existence_nanos(source, info, ty, time_range)).sum();
     let count: usize = members.iter().map(|member| weight(source, member.container, ty)).sum();
     let ids: Vec<ContainerId> = members.iter().map(|member| member.container).collect();
-    let times = stats::nested_times(source, &ids, ty, interval)?.into_iter();
+    let times = stats::nested_times(source, &ids, ty, time_range)?.into_iter();
     let nanos: FxHashMap<ValueId, (i128, i128)> =
         times.map(|time| (time.value, (time.total, time.self_time))).collect();
     let nanos = |value: &ValueInfo| nanos.get(&value.id).copied().unwrap_or_default();
@@ -261,14 +262,14 @@ fn states(
     }))
 }
 
-/// Number of links of each value that overlap an interval.
+/// Number of links of each value that overlap a time range.
 fn link_values(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<FxHashMap<ValueId, u64>, QueryError> {
     let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
-    source.link_counts(ty, interval, 63, &mut |count| {
+    source.link_counts(ty, time_range, 63, &mut |count| {
         *numbers.entry(count.value).or_default() += count.count;
         Ok(())
     })?;

@@ -20,7 +20,7 @@ use tumit_paje::RgbColor;
 const MOST: usize = 1 << 15;
 /// The stretches of time become longer while the image has at least this many of them. After that,
 /// rows are combined.
-const LEAST_STRETCHES: i64 = 16;
+const MIN_STRETCHES: i64 = 16;
 /// The distance of an endpoint outside the image is rounded to this many bits.
 const FAR_BITS: u32 = 3;
 
@@ -61,9 +61,9 @@ pub(crate) struct ArrowCounts<'a> {
 impl<'a> ArrowCounts<'a> {
     pub(crate) fn new(context: &'a ChartContext<'a>) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a width in time")]
-        let near = (context.scale.nanos() as f64 * f64::from(NEAR / context.view.width.max(1.0))) as i64;
+        let near_nanos = (context.scale.nanos() as f64 * f64::from(NEAR / context.view.width.max(1.0))) as i64;
         #[expect(clippy::cast_possible_truncation, reason = "a number of bits")]
-        let exponent = near.max(1).ilog2() as u8;
+        let exponent = near_nanos.max(1).ilog2() as u8;
         Self { context, arrows: FxHashMap::default(), query_exponent: exponent, exponent, row_bits: 0 }
     }
 
@@ -97,7 +97,7 @@ impl<'a> ArrowCounts<'a> {
 
     /// Numbers of the first and last stretch in the image.
     fn visible_bins(&self) -> RangeInclusive<i64> {
-        let TimeRange { from, to } = self.context.view.interval;
+        let TimeRange { from, to } = self.context.view.time_range;
         from.0 >> self.exponent..=to.0.saturating_sub(1) >> self.exponent
     }
 
@@ -120,7 +120,7 @@ impl<'a> ArrowCounts<'a> {
     fn coarsen(&mut self) -> bool {
         let (first, last) = self.visible_bins().into_inner();
         let all_rows = self.context.layout.rows.len() >> self.row_bits == 0;
-        let longer = last - first >= LEAST_STRETCHES || all_rows;
+        let longer = last - first >= MIN_STRETCHES || all_rows;
         if longer && self.exponent == 63 {
             return false;
         }

@@ -12,9 +12,9 @@ use super::link_bundles::ArrowCounts;
 use super::placed_link::{NEAR, PlacedLink, RowSpan, is_seen};
 use super::primitives::{SceneArrow, SceneItem};
 use crate::query::{LinkCount, LinkEntity, PajeTypeKind, QueryError, TimeRange, ValueId};
-use crate::style::sizes;
+use crate::style::size_factors;
 use crate::style::theme::ColorWithOpacity;
-use crate::text::time::group_digits;
+use crate::text::time_display::group_digits;
 use tumit_paje::RgbColor;
 
 /// If a type has more links than this, they are counted instead of listed.
@@ -58,20 +58,20 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
         let mut style_of = |value: ValueId| {
             let value = context.model.values.get(value.index());
             let color = value.map(|value| value.color).or(ty.color).map_or(context.theme.link, &mut stroke);
-            (color, sizes::size(value.map_or(ty.style, |value| value.style)))
+            (color, size_factors::size(value.map_or(ty.style, |value| value.style)))
         };
-        let interval = context.view.interval;
+        let time_range = context.view.time_range;
         // The number of links is known sooner than the list.
-        if context.source.links(ty.id, interval, 0)?.total > LISTED as u64 {
+        if context.source.links(ty.id, time_range, 0)?.total > LISTED as u64 {
             let mut styles: FxHashMap<ValueId, (RgbColor, f32)> = FxHashMap::default();
-            context.source.link_counts(ty.id, interval, crowd.query_exponent(), &mut |count: &LinkCount| {
+            context.source.link_counts(ty.id, time_range, crowd.query_exponent(), &mut |count: &LinkCount| {
                 let (color, size) = *styles.entry(count.value).or_insert_with(|| style_of(count.value));
                 crowd.add(ty.id, count, (color, size));
                 Ok(())
             })?;
             continue;
         }
-        for link in context.source.links(ty.id, interval, LISTED)?.items {
+        for link in context.source.links(ty.id, time_range, LISTED)?.items {
             placed.extend(place(context, &link, style_of(link.value)));
         }
     }

@@ -5,9 +5,9 @@ use super::chart_context::ChartContext;
 use super::primitives::{FilledRect, OTHERS, OutlineRect, SceneItem, SceneMark};
 use crate::layout::RowStrip;
 use crate::query::{EventCount, QueryError, TimeRange, TypeId, ValueId};
-use crate::style::sizes;
+use crate::style::size_factors;
 use crate::style::theme::ColorWithOpacity;
-use crate::text::time::group_digits;
+use crate::text::time_display::group_digits;
 
 /// Minimum average distance of shapes on a row in units. Below it, events are counted.
 const APART: usize = 6;
@@ -18,7 +18,7 @@ const BAR: f32 = 2.0;
 const STACKED: usize = 6;
 
 /// Draws the events of a row.
-pub(crate) fn band(
+pub(crate) fn draw_event_strip(
     context: &ChartContext<'_>,
     row: usize,
     strip: &RowStrip,
@@ -26,11 +26,11 @@ pub(crate) fn band(
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
-    let factor = context.band(types);
-    let most = context.pixels() / APART;
+    let factor = context.event_strip_factor(types);
+    let max_count = context.pixels() / APART;
     for &ty in types {
-        let listed = context.source.events(container, ty, context.view.interval, most)?;
-        if listed.total > most as u64 {
+        let listed = context.source.events(container, ty, context.view.time_range, max_count)?;
+        if listed.total > max_count as u64 {
             out.extend(density(context, row, strip, ty)?);
             continue;
         }
@@ -41,7 +41,7 @@ pub(crate) fn band(
                 context.style_of(mark.value),
                 ColorWithOpacity::from_opaque(context.theme.with_contrast(context.color(mark.value))),
             );
-            let (shape, size) = (style.shape.unwrap_or_default(), sizes::mark(strip.height, factor, style));
+            let (shape, size) = (style.shape.unwrap_or_default(), size_factors::mark(strip.height, factor, style));
             out.push(SceneItem::Mark(SceneMark { at, shape, size, fill, id: Some(mark.id), title }));
         }
     }
@@ -56,14 +56,16 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
     let bars = (context.view.width / BAR).round().clamp(1.0, 65_536.0) as u32;
     // A column is at least one nanosecond wide. Otherwise, an event would be in two columns.
     let bars = u32::try_from(context.scale.nanos()).unwrap_or(u32::MAX).min(bars);
-    let interval = context.view.interval;
-    let counts = context.source.event_counts(container, ty, interval, bars, STACKED)?;
-    let most = counts.iter().map(|count| count.total).max().unwrap_or(1).max(8);
+    let time_range = context.view.time_range;
+    let counts = context.source.event_counts(container, ty, time_range, bars, STACKED)?;
+    let max_count = counts.iter().map(|count| count.total).max().unwrap_or(1).max(8);
     let mut items = Vec::new();
     for (at, count) in (0_u32..).zip(&counts).filter(|bar| bar.1.total > 0) {
         #[expect(clippy::cast_precision_loss, reason = "counts become heights in pixels")]
-        let (height, width) =
-            ((strip.height * (count.total as f32 / most as f32).sqrt()).max(1.0), context.view.width / bars as f32);
+        let (height, width) = (
+            (strip.height * (count.total as f32 / max_count as f32).sqrt()).max(1.0),
+            context.view.width / bars as f32,
+        );
         let mut bottom = strip.y + strip.height;
         for (value, number) in parts(count) {
             #[expect(clippy::cast_precision_loss, reason = "counts become heights")]
@@ -77,7 +79,7 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
                     if number < count.total { format!(" of {}", group_digits(count.total)) } else { String::new() };
                 context.title(
                     &format!("{} × {}{of}", group_digits(number), context.name(value)),
-                    interval.column(at, bars),
+                    time_range.column(at, bars),
                     row,
                 )
             };

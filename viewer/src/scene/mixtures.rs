@@ -9,7 +9,7 @@ use crate::query::{MixtureCell, QueryError, StateLaneId, TimeRange, TypeId, Valu
 /// are combined.
 const MANY_VALUES: usize = 16;
 /// Maximum number of separate shares. No row is high enough to distinguish more.
-const MOST_SHARES: usize = 8;
+const MAX_SHARES: usize = 8;
 /// Above this number of lanes, the mean is computed from the largest shares of each lane.
 const MANY_LANES: usize = 64;
 /// The same limit for a quick image.
@@ -88,14 +88,14 @@ fn mean(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<
     let whole = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), of);
     let mut sums = LaneSums::new(context, columns as usize);
     for some in lanes.chunks(lanes_at_once(columns)) {
-        sums.add(&context.source.cells(some, context.view.interval, columns)?.cells, whole);
+        sums.add(&context.source.cells(some, context.view.time_range, columns)?.cells, whole);
     }
     Ok(sums.finish())
 }
 
 /// The aligned columns of an image.
 struct AlignedColumns {
-    interval: TimeRange,
+    time_range: TimeRange,
     count: u32,
     /// Nanoseconds of a full column of all lanes that fill the height.
     whole: f64,
@@ -103,25 +103,25 @@ struct AlignedColumns {
 
 impl AlignedColumns {
     fn new(context: &ChartContext<'_>, lanes: usize, of: usize) -> Self {
-        let aligned = context.view.interval.align_to_columns(context.columns());
-        let (interval, count) = (aligned.range, aligned.columns);
-        let length = i128::from(interval.to.0) - i128::from(interval.from.0);
+        let aligned = context.view.time_range.align_to_columns(context.columns());
+        let (time_range, count) = (aligned.range, aligned.columns);
+        let length = i128::from(time_range.to.0) - i128::from(time_range.from.0);
         #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
         let whole = whole_of(length as f64 / f64::from(count), lanes, of);
-        Self { interval, count, whole }
+        Self { time_range, count, whole }
     }
 
     fn cells(&self, context: &ChartContext<'_>, lanes: &[StateLaneId]) -> Result<Vec<MixtureCell>, QueryError> {
-        Ok(context.source.largest(lanes, self.interval, self.count, MOST_SHARES)?.cells)
+        Ok(context.source.largest(lanes, self.time_range, self.count, MAX_SHARES)?.cells)
     }
 
     /// For each pixel column, the index of the aligned column around its middle.
     fn column_indexes(&self, context: &ChartContext<'_>) -> impl Iterator<Item = usize> {
-        let (from, count) = (self.interval.from.0, u64::from(self.count).max(1));
-        let length = self.interval.to.0.wrapping_sub(from).cast_unsigned();
+        let (from, count) = (self.time_range.from.0, u64::from(self.count).max(1));
+        let length = self.time_range.to.0.wrapping_sub(from).cast_unsigned();
         // The width is a whole number of nanoseconds, unless timestamps are too large.
         let width = if length % count == 0 { length / count } else { 0 };
-        context.view.interval.columns(context.columns()).map(move |part| {
+        context.view.time_range.columns(context.columns()).map(move |part| {
             let before = part.from.0.midpoint(part.to.0 - 1).wrapping_sub(from).cast_unsigned();
             let at = before.checked_div(width);
             let at = at.unwrap_or_else(|| (u128::from(before) * u128::from(count) / u128::from(length.max(1))) as u64);
@@ -171,12 +171,12 @@ impl LaneSums {
             let row = self.rows.iter().skip(column).step_by(self.columns);
             shares.clear();
             shares.extend(row.zip(&self.values).filter(|share| *share.0 > 0.0).map(|(share, value)| (*value, *share)));
-            if shares.len() > MOST_SHARES && self.values.len() > MANY_VALUES {
+            if shares.len() > MAX_SHARES && self.values.len() > MANY_VALUES {
                 let largest_first = |a: &(ValueId, f32), b: &(ValueId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
                 // Of up to a thousand shares, only a few must be sorted.
-                shares.select_nth_unstable_by(MOST_SHARES, largest_first);
-                shares[..MOST_SHARES].sort_unstable_by(largest_first);
-                others += shares.drain(MOST_SHARES..).map(|share| share.1).sum::<f32>();
+                shares.select_nth_unstable_by(MAX_SHARES, largest_first);
+                shares[..MAX_SHARES].sort_unstable_by(largest_first);
+                others += shares.drain(MAX_SHARES..).map(|share| share.1).sum::<f32>();
             }
             mixtures.push(shares.drain(..).chain((others > 0.0).then_some((OTHERS, others))));
         }

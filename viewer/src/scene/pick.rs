@@ -4,7 +4,7 @@
 use super::chart_context::{ChartContext, ChartView};
 use super::mixtures;
 use super::primitives::OTHERS;
-use crate::layout::{LaneBand, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
+use crate::layout::{LaneExtent, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
 use crate::query::{EntityId, QueryError, SeriesColumn, StateLaneId, TimeRange, TimelineSource, TypeId, weight};
 use tumit_paje::RgbColor;
 
@@ -37,7 +37,7 @@ pub struct PickedPart {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImagePoint {
     /// The time range.
-    pub interval: TimeRange,
+    pub time_range: TimeRange,
     /// The height, from the top of the first row.
     pub y: f32,
 }
@@ -51,15 +51,15 @@ pub fn mixture(
     source: &dyn TimelineSource,
     layout: &RowLayout,
     options: &LayoutOptions,
-    ImagePoint { interval, y }: ImagePoint,
+    ImagePoint { time_range, y }: ImagePoint,
 ) -> Result<Option<PickedMixture>, QueryError> {
     let is_at = |top: f32, height: f32| y >= top && y < top + height;
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
-    let view = ChartView { interval, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, quick: false };
+    let view = ChartView { time_range, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, quick: false };
     let context = ChartContext::new(source, layout, options, view);
-    for DrawnLanes { lanes, of, band } in lanes(source, row).into_iter().rev() {
-        if is_at(band.top, band.height) {
-            let found = within(&context, &lanes, of)?;
+    for DrawnLanes { lanes, of, extent } in lanes(source, row).into_iter().rev() {
+        if is_at(extent.top, extent.height) {
+            let found = picked_mixture(&context, &lanes, of)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -76,7 +76,7 @@ pub fn mixture(
 pub fn variable(
     source: &dyn TimelineSource,
     layout: &RowLayout,
-    ImagePoint { interval, y }: ImagePoint,
+    ImagePoint { time_range, y }: ImagePoint,
 ) -> Result<Option<(TypeId, SeriesColumn)>, QueryError> {
     let is_at = |top: f32, height: f32| y >= top && y < top + height;
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
@@ -84,7 +84,7 @@ pub fn variable(
     let Some(strip) = row.strips.iter().filter(is_variable).find(|strip| is_at(strip.y, strip.height)) else {
         return Ok(None);
     };
-    let series = source.series(row.container, strip.ty, interval, 1)?;
+    let series = source.series(row.container, strip.ty, time_range, 1)?;
     Ok(series.into_iter().next().flatten().map(|column| (strip.ty, column)))
 }
 
@@ -93,12 +93,12 @@ struct DrawnLanes {
     lanes: Vec<StateLaneId>,
     /// The number of lanes that fill the height.
     of: usize,
-    band: LaneBand,
+    extent: LaneExtent,
 }
 
 impl DrawnLanes {
-    fn new(lanes: Vec<StateLaneId>, of: usize, band: LaneBand) -> Self {
-        Self { lanes, of, band }
+    fn new(lanes: Vec<StateLaneId>, of: usize, extent: LaneExtent) -> Self {
+        Self { lanes, of, extent }
     }
 }
 
@@ -110,7 +110,9 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
         match &strip.kind {
             StripKind::States { depths } => {
                 let lane = |depth| StateLaneId { container: row.container, ty, depth };
-                all.extend((0..*depths).map(|depth| DrawnLanes::new(vec![lane(depth)], 1, strip.lane(depth, *depths))));
+                all.extend(
+                    (0..*depths).map(|depth| DrawnLanes::new(vec![lane(depth)], 1, strip.lane_extent(depth, *depths))),
+                );
             }
             StripKind::Summary { members } => {
                 let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
@@ -118,7 +120,7 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
                 for depth in 0..depths {
                     let deep = members.iter().filter(|member| member.depths > depth);
                     let lanes = deep.map(|member| StateLaneId { container: member.container, ty, depth }).collect();
-                    all.push(DrawnLanes::new(lanes, of, strip.lane(depth, depths)));
+                    all.push(DrawnLanes::new(lanes, of, strip.lane_extent(depth, depths)));
                 }
             }
             StripKind::Events { .. } | StripKind::Variable { .. } | StripKind::Gradient { .. } => {}
@@ -128,10 +130,14 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
 }
 
 /// The mixture of some lanes.
-fn within(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<Option<PickedMixture>, QueryError> {
+fn picked_mixture(
+    context: &ChartContext<'_>,
+    lanes: &[StateLaneId],
+    of: usize,
+) -> Result<Option<PickedMixture>, QueryError> {
     let (mut states, mut first) = (0, None);
     for lane in lanes {
-        let listed = context.source.states(*lane, context.view.interval, 1)?;
+        let listed = context.source.states(*lane, context.view.time_range, 1)?;
         states += listed.total;
         first = first.or(listed.items.first().map(|state| state.id));
     }

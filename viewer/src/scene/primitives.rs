@@ -22,8 +22,8 @@ pub struct Scene {
     pub title: String,
     /// The image's description for screen readers.
     pub description: String,
-    /// The interval of its ruler, if it has one.
-    pub interval: Option<TimeRange>,
+    /// The time range of its ruler, if it has one.
+    pub time_range: Option<TimeRange>,
     /// The primitives, in drawing order.
     pub items: Vec<SceneItem>,
     /// Whether a row shows an approximation to save time. See

@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use super::chart_context::ChartContext;
-use super::labels::{self, DrawnState, LabelRequest};
 use super::mixtures;
 use super::primitives::{FilledRect, MixtureColumns, OutlineRect, SceneItem};
-use crate::layout::{LaneBand, RowStrip, StripKind, SummaryMember};
-use crate::parallel::{MOST_THREADS, map_in_order};
+use super::state_labels::{self, DrawnState, LabelRequest};
+use crate::layout::{LaneExtent, RowStrip, StripKind, SummaryMember};
+use crate::parallel::{MAX_THREADS, map_in_order};
 use crate::query::{QueryError, StateEntity, StateLaneId, ValueId, weight};
 
 /// States narrower than this many pixels are drawn as mixtures.
@@ -27,18 +27,18 @@ pub(crate) fn strip(
     let container = context.layout.rows[row].container;
     let mut placed = Vec::new();
     for depth in 0..depths {
-        let band = strip.lane(depth, depths);
+        let extent = strip.lane_extent(depth, depths);
         let lane = StateLaneId { container, ty: strip.ty, depth };
-        let most = context.pixels() / 3;
-        if context.source.is_dense(lane, context.view.interval, most)? {
-            draw_mixtures(context, &[lane], 1, band, out)?;
+        let max_count = context.pixels() / 3;
+        if context.source.is_dense(lane, context.view.time_range, max_count)? {
+            draw_mixtures(context, &[lane], 1, extent, out)?;
             placed.push(None);
         } else {
-            let listed = context.source.states(lane, context.view.interval, most)?;
-            placed.push(Some(draw_states(context, row, &listed.items, band, out)));
+            let listed = context.source.states(lane, context.view.time_range, max_count)?;
+            placed.push(Some(draw_states(context, row, &listed.items, extent, out)));
         }
     }
-    labels::states(&placed, names);
+    state_labels::states(&placed, names);
     Ok(())
 }
 
@@ -60,12 +60,12 @@ pub(crate) fn summary(
     let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
     let of = members.iter().map(|member| weight(context.source, member.container, strip.ty)).sum();
     // Each depth is a query about all members, and processing the answer is as much work again.
-    let drawn = map_in_order((0..depths).collect(), MOST_THREADS, |depth| {
+    let drawn = map_in_order((0..depths).collect(), MAX_THREADS, |depth| {
         let deep = members.iter().filter(|member| member.depths > depth);
         let lanes: Vec<StateLaneId> =
             deep.map(|member| StateLaneId { container: member.container, ty: strip.ty, depth }).collect();
         let mut items = Vec::new();
-        draw_mixtures(context, &lanes, of, strip.lane(depth, depths), &mut items).map(|()| items)
+        draw_mixtures(context, &lanes, of, strip.lane_extent(depth, depths), &mut items).map(|()| items)
     });
     for items in drawn {
         out.extend(items?);
@@ -78,11 +78,11 @@ fn draw_mixtures(
     context: &ChartContext<'_>,
     lanes: &[StateLaneId],
     of: usize,
-    band: LaneBand,
+    extent: LaneExtent,
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let mixtures = mixtures::of(context, lanes, of)?;
-    out.extend(context.cells(OutlineRect::new(0.0, band.top, context.view.width, band.height), &mixtures));
+    out.extend(context.cells(OutlineRect::new(0.0, extent.top, context.view.width, extent.height), &mixtures));
     Ok(())
 }
 
@@ -91,7 +91,7 @@ fn draw_states(
     context: &ChartContext<'_>,
     row: usize,
     states: &[StateEntity],
-    LaneBand { top, height }: LaneBand,
+    LaneExtent { top, height }: LaneExtent,
     out: &mut Vec<SceneItem>,
 ) -> Vec<DrawnState> {
     let pixels = context.pixels();
@@ -157,9 +157,9 @@ impl PixelRange {
 /// The place of a state, limited to the image.
 #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
 fn edges(context: &ChartContext<'_>, state: &StateEntity, pixels: usize) -> PixelRange {
-    let interval = context.view.interval;
+    let time_range = context.view.time_range;
     let per_nano = pixels as f64 / context.scale.nanos() as f64;
-    let x = |time: i64| (time.clamp(interval.from.0, interval.to.0) - interval.from.0) as f64 * per_nano;
+    let x = |time: i64| (time.clamp(time_range.from.0, time_range.to.0) - time_range.from.0) as f64 * per_nano;
     PixelRange { from: x(state.life.from.0), to: x(state.life.to.0) }
 }
 

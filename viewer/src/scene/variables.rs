@@ -5,9 +5,9 @@ use super::chart_context::ChartContext;
 use super::primitives::{OutlineRect, SceneCells, SceneCurve, SceneItem, SceneStroke, VariableBand};
 use crate::layout::RowStrip;
 use crate::query::{ContainerId, QueryError, SeriesColumn, ValueRange, VariableSample};
-use crate::style::sizes;
+use crate::style::size_factors;
 use crate::style::theme::{ColorTheme, ColorWithOpacity};
-use crate::text::time::group_digits;
+use crate::text::time_display::group_digits;
 use tumit_paje::RgbColor;
 
 /// Width of a curve.
@@ -35,14 +35,14 @@ pub(crate) fn strip(
     let ty = context.model.types.get(strip.ty.index());
     let color = color(ty.and_then(|ty| ty.color), context.theme);
     let fill = Some(ColorWithOpacity::with_alpha(color, 0.3));
-    let width = LINE * ty.map_or(1.0, |ty| sizes::size(ty.style));
+    let width = LINE * ty.map_or(1.0, |ty| size_factors::size(ty.style));
     let line = SceneStroke { paint: ColorWithOpacity::from_opaque(color), width };
-    let most = context.pixels() / 2;
+    let max_count = context.pixels() / 2;
     // The number of samples is known sooner than the list.
-    let total = context.source.samples(container, strip.ty, context.view.interval, 0)?.total;
-    if total > most as u64 {
+    let total = context.source.samples(container, strip.ty, context.view.time_range, 0)?.total;
+    if total > max_count as u64 {
         let columns = context.columns();
-        let series = context.source.series(container, strip.ty, context.view.interval, columns)?;
+        let series = context.source.series(container, strip.ty, context.view.time_range, columns)?;
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let step = context.view.width / columns as f32;
         for (start, run) in runs(&series) {
@@ -60,7 +60,7 @@ pub(crate) fn strip(
             }));
         }
     } else {
-        let listed = context.source.samples(container, strip.ty, context.view.interval, most)?;
+        let listed = context.source.samples(container, strip.ty, context.view.time_range, max_count)?;
         for run in listed.items.chunk_by(|a, b| a.life.to == b.life.from) {
             let points = steps(context, &axis, run);
             out.push(SceneItem::Curve(SceneCurve { points, floor, fill, stroke: Some(line) }));
@@ -80,7 +80,7 @@ pub(crate) fn gradient(
     bounds: Option<ValueRange>,
 ) -> Result<Option<SceneItem>, QueryError> {
     let Some(ValueRange { min, max }) = bounds else { return Ok(None) };
-    let series = context.source.series(container, strip.ty, context.view.interval, context.columns())?;
+    let series = context.source.series(container, strip.ty, context.view.time_range, context.columns())?;
     let color = color(context.model.types.get(strip.ty.index()).and_then(|ty| ty.color), context.theme);
     // The palest shade differs from the track, because no value differs from the minimum.
     let part = |at: u16| 0.15 + 0.85 * f32::from(at) / f32::from(SHADES - 1);

@@ -1,28 +1,28 @@
 //! A scene as a message for the page.
 //!
-//! The head is JSON, for items that occur by the hundreds. Byte streams contain items that occur by
-//! the hundred thousands: mixtures and bands. The message has only the resolution of the screen.
+//! The head is JSON, for items that occur by the hundreds. Byte sections contain items that occur
+//! by the hundred thousands: mixtures and bands. The message has only the resolution of the screen.
 //! The page queries the exact contents of a mixture when the pointer is on it.
 //!
 //! Most images have a few kilobytes when compressed. 52 rows of 1,600 columns that are entirely
 //! noise, with 1,000 values, have 130 kB. This is halved if two columns are sent as one
-//! ([`StreamDetail`]).
+//! ([`ColumnDetail`]).
 //!
 //! The page's `net/wire.js` and `view/scene.js` read it. Coordinates have two decimals.
 //!
 //! ```
 //! use tumit_viewer::query::EntityId;
 //! use tumit_viewer::scene::Scene;
-//! use tumit_viewer::scene::wire::{SceneMessage, StreamDetail, entity, parse_entity};
+//! use tumit_viewer::scene::wire::{SceneMessage, ColumnDetail, entity, parse_entity};
 //!
 //! assert_eq!(entity(EntityId::State(7)), "s7");
 //! assert_eq!(parse_entity("s7"), Some(EntityId::State(7)));
-//! let message = SceneMessage::new(&Scene::default(), 1.0, StreamDetail::ALL[0], true).bytes();
+//! let message = SceneMessage::new(&Scene::default(), 1.0, ColumnDetail::ALL[0], true).bytes();
 //! // The length of the head comes first.
 //! assert_eq!(message[4], b'{');
 //! ```
 
-mod streams;
+mod message_sections;
 
 use std::collections::BTreeMap;
 
@@ -36,21 +36,21 @@ use super::primitives::{
 use crate::query::EntityId;
 use crate::style::theme::ColorWithOpacity;
 use crate::style::theme::font::FontWeight;
-use streams::{SceneStreams, StreamFineness};
+use message_sections::{ColumnScale, MessageSections};
 
-pub use streams::StreamDetail;
+pub use message_sections::ColumnDetail;
 
 /// A scene in the form in which the page receives it.
 #[derive(Debug)]
 pub struct SceneMessage {
     head: Vec<u8>,
-    streams: SceneStreams,
+    sections: MessageSections,
 }
 
 impl SceneMessage {
     /// Encodes a scene for a screen with `resolution` pixels per unit.
     ///
-    /// The head is `{width, height, notes, resolution, columns, isWhole, streams: [length…],
+    /// The head is `{width, height, notes, resolution, columns, isWhole, sections: [length…],
     /// paints: [["#rrggbb", alpha]…], runs: [[kind, rows]…], tables: {kind: [[column…], [column…],
     /// [text…]]…}}`.
     ///
@@ -67,13 +67,13 @@ impl SceneMessage {
     /// - The left edge of a rectangle or mixture is relative to the right edge of the previous
     ///   rectangle or mixture.
     #[must_use]
-    pub fn new(scene: &Scene, resolution: f32, detail: StreamDetail, is_whole: bool) -> Self {
+    pub fn new(scene: &Scene, resolution: f32, detail: ColumnDetail, is_whole: bool) -> Self {
         let mut writer = SceneWriter {
             paints: PaintTable::default(),
             runs: Vec::new(),
             tables: BTreeMap::new(),
-            streams: SceneStreams::default(),
-            fineness: StreamFineness { detail, resolution },
+            sections: MessageSections::default(),
+            column_scale: ColumnScale { detail, resolution },
             pen: 0,
         };
         for item in &scene.items {
@@ -90,27 +90,27 @@ impl SceneMessage {
             "resolution": resolution,
             "columns": detail.columns,
             "isWhole": is_whole,
-            "streams": writer.streams.all().map(<[u8]>::len),
+            "sections": writer.sections.all().map(<[u8]>::len),
             "paints": paints,
             "runs": writer.runs,
             "tables": tables,
         });
-        Self { head: head.to_string().into_bytes(), streams: writer.streams }
+        Self { head: head.to_string().into_bytes(), sections: writer.sections }
     }
 
     /// Estimates its compressed size in bytes, with an error of about a tenth, more often too low.
     #[must_use]
     pub fn compressed_size(&self) -> usize {
         // Differences in decimal digits are mostly zeros and small numbers.
-        self.head.len() / 6 + self.streams.compressed_size()
+        self.head.len() / 6 + self.sections.compressed_size()
     }
 
     /// Its bytes: the length of the head in four bytes, little-endian, then the head, then the
-    /// streams.
+    /// sections.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let length = u32::try_from(self.head.len()).unwrap_or(u32::MAX).to_le_bytes();
-        let parts = [&length[..], &self.head].into_iter().chain(self.streams.all());
+        let parts = [&length[..], &self.head].into_iter().chain(self.sections.all());
         parts.collect::<Vec<_>>().concat()
     }
 }
@@ -198,8 +198,8 @@ struct SceneWriter {
     /// Kinds of consecutive items, and their numbers.
     runs: Vec<(&'static str, usize)>,
     tables: BTreeMap<&'static str, ItemTable>,
-    streams: SceneStreams,
-    fineness: StreamFineness,
+    sections: MessageSections,
+    column_scale: ColumnScale,
     /// The right edge of the previous rectangle or mixture.
     pen: i64,
 }
@@ -293,11 +293,11 @@ impl SceneWriter {
         let f = cells.frame;
         let [x, y, width, height] = [f.x, f.y, f.width, f.height].map(length);
         let count = i64::try_from(cells.columns.len()).unwrap_or(0);
-        let steps = self.streams.cells(cells, &paints, self.fineness);
+        let steps = self.sections.cells(cells, &paints, self.column_scale);
         // Most mixtures have one column per pixel. The page computes the size of a pixel in the
         // same way.
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a number of pixels is small")]
-        let pixels = (width as f64 / 100.0 * f64::from(self.fineness.resolution)).round() as i64;
+        let pixels = (width as f64 / 100.0 * f64::from(self.column_scale.resolution)).round() as i64;
         let gap = self.distance_from_previous(x, width);
         self.row("x", ([gap, width, count - pixels], [y, height, steps]), None);
     }
@@ -310,7 +310,7 @@ impl SceneWriter {
         #[expect(clippy::cast_possible_truncation, reason = "a length within an image; larger ones saturate")]
         let step = (f64::from(band.step) * 1e4).round() as i64;
         let count = i64::try_from(band.columns.len()).unwrap_or(0);
-        let unit = length(self.streams.band(band, self.fineness));
+        let unit = length(self.sections.band(band, self.column_scale));
         self.row("b", ([], [x, floor, width, unit, step, count, pale, fill, line]), None);
     }
 }
@@ -350,7 +350,7 @@ mod tests {
             SceneItem::Rect(FilledRect { frame, fill, radius: 0.0, id: id.map(EntityId::State), title: None })
         };
         let items = vec![rect(1.0, Some(7)), rect(4.0, Some(8)), rect(9.25, None)];
-        let message = SceneMessage::new(&Scene { items, ..Scene::default() }, 1.0, StreamDetail::ALL[0], true);
+        let message = SceneMessage::new(&Scene { items, ..Scene::default() }, 1.0, ColumnDetail::ALL[0], true);
         let json: Value = serde_json::from_slice(&message.head).unwrap();
         assert_eq!(json["paints"], json!([["#010203", 1.0]]));
         assert_eq!(json["runs"], json!([["r", 3]]));
@@ -371,13 +371,13 @@ mod tests {
         let cells = SceneCells { frame, palette, values: Vec::new(), columns };
         let scene = Scene { items: vec![SceneItem::Cells(cells)], ..Scene::default() };
         for (columns, runs) in [(1, 100), (3, 34)] {
-            let bytes = SceneMessage::new(&scene, 1.0, StreamDetail { columns, steps: 1 }, columns == 1).bytes();
+            let bytes = SceneMessage::new(&scene, 1.0, ColumnDetail { columns, steps: 1 }, columns == 1).bytes();
             let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
             let head: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
             assert_eq!(head["columns"], columns);
-            let streams: Vec<usize> = serde_json::from_value(head["streams"].clone()).unwrap();
-            assert_eq!(streams.iter().sum::<usize>() + length + 4, bytes.len());
-            assert_eq!(streams[0], runs, "equal columns are sent once");
+            let sections: Vec<usize> = serde_json::from_value(head["sections"].clone()).unwrap();
+            assert_eq!(sections.iter().sum::<usize>() + length + 4, bytes.len());
+            assert_eq!(sections[0], runs, "equal columns are sent once");
         }
     }
 }

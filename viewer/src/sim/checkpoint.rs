@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use twox_hash::XxHash3_64;
 
-use super::entities::EntitySink;
+use super::entity_sink::EntitySink;
 use super::simulation::Simulation;
 
 /// The first bytes of a saved state.

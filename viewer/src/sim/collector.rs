@@ -7,7 +7,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, SourcePosition, TypeId, ValueId};
 use tumit_spill::endpoint_map::OverflowStore;
 
-use super::entities::{EndedLink, EndedState, EntityPlace, EntitySink};
+use super::entity_sink::{EndedLink, EndedState, EntityPlace, EntitySink};
 use crate::query::LinkRow;
 use crate::query::TimeRange;
 use crate::store::{DetailTable, RawLane, RawMarks, RawStates, RawVariable};
@@ -40,7 +40,7 @@ impl EntitySink for EntityGatherer {
 
     /// All endpoints stay in memory.
     fn overflow(&self) -> OverflowStore {
-        OverflowStore { most: usize::MAX, ..OverflowStore::default() }
+        OverflowStore { max_entries: usize::MAX, ..OverflowStore::default() }
     }
 
     fn can_restart(&self) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, TypeId};
 
-use super::entities::EntitySink;
+use super::entity_sink::EntitySink;
 use super::entity_slot::EntitySlot;
 use super::faults::{Fault, FaultCounts};
 use crate::query::{ContainerInfo, TimeRange, TimestampExtent};

@@ -5,7 +5,7 @@ use std::io;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ExtraField, SourcePosition, ValueId};
 
-use super::entities::{EndedLink, EndedState, EntityPlace, EntitySink};
+use super::entity_sink::{EndedLink, EndedState, EntityPlace, EntitySink};
 use crate::query::{ContainerInfo, TimeRange};
 
 /// Numbers of entities.

@@ -1,6 +1,6 @@
 //! The place of the states, variable or events of one type in one container.
 
-use super::entities::EntityPlace;
+use super::entity_sink::EntityPlace;
 use crate::query::TimestampExtent;
 
 /// Point events of one type in one container.

@@ -6,7 +6,7 @@ use tumit_paje::ContainerId;
 use tumit_paje::time::GlobalNanos;
 
 use super::containers::ContainerDestruction;
-use super::entities::EntitySink;
+use super::entity_sink::EntitySink;
 use super::entity_slot::EntitySlot;
 use super::faults::Fault;
 use super::simulation::Simulation;

@@ -2,7 +2,7 @@
 
 use tumit_paje::{ContainerId, ExtraField, KeyId, SourcePosition, TypeId, ValueId};
 
-use super::entities::EntitySink;
+use super::entity_sink::EntitySink;
 use super::faults::Fault;
 use super::pending_links::SimLinkEndpoint;
 use super::simulation::Simulation;

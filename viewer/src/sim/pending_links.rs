@@ -7,7 +7,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, KeyId, TypeId, ValueId};
 use tumit_spill::endpoint_map::{self, EndpointMap, EndpointMatch, OverflowStore, spread};
 
-use super::entities::{EndedLink, EntitySink};
+use super::entity_sink::{EndedLink, EntitySink};
 use super::faults::{Fault, FaultCounts};
 use crate::query::TimestampExtent;
 

@@ -4,7 +4,7 @@ use tumit_paje::{DrawStyle, ExtraField, PajeTypeKind, SourcePosition, TraceDiagn
 
 use super::collector::EntityGatherer;
 use super::containers::ContainerTable;
-use super::entities::EntitySink;
+use super::entity_sink::EntitySink;
 use super::entity_slot::MarkList;
 use super::faults::{Fault, FaultCounts, SimFault};
 use super::pending_links::PendingLinks;

@@ -3,7 +3,7 @@
 
 use tumit_paje::{ContainerId, PajeTypeKind, TypeId, ValueId, VariableOp};
 
-use super::entities::{EntityPlace, EntitySink};
+use super::entity_sink::{EntityPlace, EntitySink};
 use super::entity_slot::{EntitySlot, MarkList};
 use super::faults::Fault;
 use super::simulation::Simulation;

@@ -3,7 +3,7 @@
 use tumit_paje::ValueId;
 use tumit_paje::time::GlobalNanos;
 
-use super::entities::{EndedState, EntityPlace, EntitySink};
+use super::entity_sink::{EndedState, EntityPlace, EntitySink};
 use super::faults::{Fault, FaultCounts};
 use crate::query::{TimeRange, TimestampExtent};
 

@@ -3,7 +3,7 @@
 use tumit_paje::VariableOp;
 use tumit_paje::time::GlobalNanos;
 
-use super::entities::{EntityPlace, EntitySink};
+use super::entity_sink::{EntityPlace, EntitySink};
 use super::faults::{Fault, FaultCounts};
 use crate::query::{TimeRange, TimestampExtent};
 

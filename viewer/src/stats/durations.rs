@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{ContainerId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
 
 /// Durations in nanoseconds, sorted.
@@ -47,7 +47,7 @@ impl Durations {
     }
 }
 
-/// Whole durations of the states that overlap an interval, by value, over all depths. Reads each
+/// Whole durations of the states that overlap a time range, by value, over all depths. Reads each
 /// state, and uses 8 bytes for each.
 ///
 /// # Errors
@@ -56,12 +56,12 @@ pub(crate) fn durations(
     source: &dyn TimelineSource,
     containers: &[ContainerId],
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<BTreeMap<ValueId, Durations>, QueryError> {
     let mut all: BTreeMap<ValueId, Vec<i64>> = BTreeMap::new();
     for &container in containers {
         for depth in 0..source.depths(container, ty) {
-            walk::states(source, StateLaneId { container, ty, depth }, interval, |state| {
+            entity_walk::states(source, StateLaneId { container, ty, depth }, time_range, |state| {
                 all.entry(state.value).or_default().push(state.life.to.0.saturating_sub(state.life.from.0));
                 Ok(())
             })?;

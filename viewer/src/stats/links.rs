@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Durations;
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{ContainerId, EntityId, QueryError, TimeRange, TimelineSource, TypeId, ValueId};
 
 /// The links of one value from one container to another.
@@ -27,7 +27,7 @@ pub(crate) struct LinkTrafficKey {
     pub value: ValueId,
 }
 
-/// The communication matrix: the links of a type that overlap an interval, by endpoints and value.
+/// The communication matrix: the links of a type that overlap a time range, by endpoints and value.
 /// Reads each link, and its facts if `field` is given.
 ///
 /// # Errors
@@ -35,11 +35,11 @@ pub(crate) struct LinkTrafficKey {
 pub(crate) fn exchanges(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
     field: Option<&str>,
 ) -> Result<BTreeMap<LinkTrafficKey, LinkTraffic>, QueryError> {
     let mut all: BTreeMap<LinkTrafficKey, (Vec<i64>, Option<f64>)> = BTreeMap::new();
-    walk::links(source, ty, interval, |link| {
+    entity_walk::links(source, ty, time_range, |link| {
         let key = LinkTrafficKey { start: link.start, end: link.end, value: link.value };
         let (nanos, sum) = all.entry(key).or_default();
         nanos.push(link.end_time.0.saturating_sub(link.start_time.0));
@@ -58,20 +58,22 @@ pub(crate) fn exchanges(
 
 /// The number in a field of an entity.
 pub fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
-    let facts = source.facts(id)?;
-    let text = facts.fields.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(field));
-    Ok(text.and_then(|(_, text)| text.trim().parse().ok()))
+    Ok(source.number_fields(&[id], field)?.into_iter().next().flatten())
 }
 
-/// The name of the size field of a link type. It is found in the first links of the interval, as a
-/// field with one of the usual names.
+/// The name of the size field of a link type. It is found in the first links of the time range, as
+/// a field with one of the usual names.
 ///
 /// # Errors
 /// As [`TimelineSource::links`].
-pub fn size_field(source: &dyn TimelineSource, ty: TypeId, interval: TimeRange) -> Result<Option<String>, QueryError> {
+pub fn size_field(
+    source: &dyn TimelineSource,
+    ty: TypeId,
+    time_range: TimeRange,
+) -> Result<Option<String>, QueryError> {
     const NAMES: [&str; 4] = ["bytes", "size", "length", "volume"];
     const EXAMINED: usize = 100;
-    for link in source.links(ty, interval, EXAMINED)?.items {
+    for link in source.links(ty, time_range, EXAMINED)?.items {
         let facts = source.facts(link.id)?;
         let usual = |name: &String| NAMES.iter().any(|usual| name.eq_ignore_ascii_case(usual));
         if let Some((name, _)) = facts.fields.into_iter().find(|(name, _)| usual(name)) {

@@ -19,7 +19,7 @@ pub struct ValueTime {
     /// Total time in nanoseconds: a state of the value is open. Summed over all containers, so it
     /// may exceed 64 bits. Nested states of the same value count once.
     pub nanos: i128,
-    /// [`Self::nanos`] as a share of the lifetime of the containers within the interval.
+    /// [`Self::nanos`] as a share of the lifetime of the containers within the time range.
     pub share: f64,
     /// Self time in nanoseconds: a state of the value is the innermost open state of its type.
     pub self_nanos: i128,
@@ -34,7 +34,7 @@ pub struct ValueTime {
 pub struct StateTimes {
     /// The values that occur, longest first.
     pub values: Vec<ValueTime>,
-    /// Total nanoseconds for which the containers existed in the interval.
+    /// Total nanoseconds for which the containers existed in the time range.
     pub existence_nanos: i128,
     /// Total nanoseconds without any state of the type.
     pub none: i128,
@@ -71,14 +71,14 @@ pub fn times(
     source: &dyn TimelineSource,
     containers: &[ContainerId],
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<StateTimes, QueryError> {
     let all = source.containers();
     if let [one] = containers {
-        return times_of(source, [all.iter().find(|info| info.id == *one)], ty, interval);
+        return times_of(source, [all.iter().find(|info| info.id == *one)], ty, time_range);
     }
     let all: FxHashMap<ContainerId, &ContainerInfo> = all.iter().map(|info| (info.id, info)).collect();
-    times_of(source, containers.iter().map(|container| all.get(container).copied()), ty, interval)
+    times_of(source, containers.iter().map(|container| all.get(container).copied()), ty, time_range)
 }
 
 /// As [`times`], for containers that the caller has looked up.
@@ -86,15 +86,15 @@ pub(crate) fn times_of<'a>(
     source: &dyn TimelineSource,
     containers: impl IntoIterator<Item = Option<&'a ContainerInfo>>,
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<StateTimes, QueryError> {
     let (mut existence, mut ids) = (0_i128, Vec::new());
     for info in containers {
         let info = info.ok_or(QueryError::Unknown { kind: "container" })?;
-        existence += existence_nanos(source, info, ty, interval);
+        existence += existence_nanos(source, info, ty, time_range);
         ids.push(info.id);
     }
-    let times = nested_times(source, &ids, ty, interval)?;
+    let times = nested_times(source, &ids, ty, time_range)?;
     let covered: i128 = times.iter().map(|time| time.self_time).sum();
     let share = |nanos: i128| if existence > 0 { nanos as f64 / existence as f64 } else { 0.0 };
     let value = |time: NestedTime| ValueTime {
@@ -120,7 +120,7 @@ pub(crate) fn nested_times(
     source: &dyn TimelineSource,
     containers: &[ContainerId],
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<NestedTime>, QueryError> {
     let (mut flat, mut nested) = (Vec::new(), Vec::new());
     for &container in containers {
@@ -131,12 +131,12 @@ pub(crate) fn nested_times(
     }
     let mut all = NestedTotals::default();
     // States that are not nested: one query for all containers.
-    let of_flat = of_lanes(source, &flat, interval)?;
+    let of_flat = of_lanes(source, &flat, time_range)?;
     all.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
     let parts = map_parts(&nested, NESTED_PER_THREAD, |part, _| {
         let mut sums = NestedTotals::default();
         for &container in part {
-            sums.add(source.nested_times(container, ty, interval)?);
+            sums.add(source.nested_times(container, ty, time_range)?);
         }
         Ok::<_, QueryError>(sums.finish())
     });
@@ -147,44 +147,44 @@ pub(crate) fn nested_times(
 }
 
 /// Total nanoseconds of each value in some lanes, by value.
-/// A day of 10⁵ containers exceeds 64 bits, so the interval is queried in parts.
+/// A day of 10⁵ containers exceeds 64 bits, so the time range is queried in parts.
 ///
 /// # Errors
 /// As [`TimelineSource::times`].
 pub(crate) fn of_lanes(
     source: &dyn TimelineSource,
     lanes: &[StateLaneId],
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<(ValueId, i128)>, QueryError> {
-    let long = i128::from(interval.to.0) - i128::from(interval.from.0);
+    let long = i128::from(time_range.to.0) - i128::from(time_range.from.0);
     let wide = |lane: &StateLaneId| source.members_with(lane.container, lane.ty).len().max(1) as i128;
     // Skips the check of each lane if the sum is small, because few lanes represent more than 2^20
     // containers.
     let is_short = lanes.len() as i128 * long < i128::from(i64::MAX) >> 20;
-    let most = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * long };
-    let parts = u32::try_from(most / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX);
+    let largest_sum = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * long };
+    let parts = u32::try_from(largest_sum / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX);
     let mut all: BTreeMap<ValueId, i128> = BTreeMap::new();
     for part in 0..parts {
-        for (value, nanos) in source.times(lanes, interval.column(part, parts))? {
+        for (value, nanos) in source.times(lanes, time_range.column(part, parts))? {
             *all.entry(value).or_default() += i128::from(nanos);
         }
     }
     Ok(all.into_iter().collect())
 }
 
-/// Total nanoseconds of an interval for which a container existed that may have entities of a type.
-/// For a group, the sum over its members.
+/// Total nanoseconds of a time range for which a container existed that may have entities of a
+/// type. For a group, the sum over its members.
 pub fn existence_nanos(
     source: &dyn TimelineSource,
     container: &ContainerInfo,
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> i128 {
-    let within = |life: TimeRange| {
-        i128::from(life.to.0.min(interval.to.0).saturating_sub(life.from.0.max(interval.from.0)).max(0))
+    let overlap = |life: TimeRange| {
+        i128::from(life.to.0.min(time_range.to.0).saturating_sub(life.from.0.max(time_range.from.0)).max(0))
     };
     let members = source.members_with(container.id, ty);
-    if members.is_empty() { within(container.life) } else { members.iter().map(|info| within(info.life)).sum() }
+    if members.is_empty() { overlap(container.life) } else { members.iter().map(|info| overlap(info.life)).sum() }
 }
 
 #[cfg(test)]
@@ -208,9 +208,9 @@ mod tests {
         let threads: Vec<_> =
             store.containers().iter().filter(|info| info.ty == ty("Thread")).map(|info| info.id).collect();
         let second = 1_000_000_000_i64;
-        let interval = TimeRange { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
-        let found = times(&store, &threads, ty("Activity"), interval).expect("the source contains all of them");
-        // `a` exists for 8 s of the interval. It is in `work` all the time, with 1 s of `idle`
+        let time_range = TimeRange { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
+        let found = times(&store, &threads, ty("Activity"), time_range).expect("the source contains all of them");
+        // `a` exists for 8 s of the time range. It is in `work` all the time, with 1 s of `idle`
         // inside. `b` exists for 7 s and is in `idle` for 6 s.
         assert_eq!((found.existence_nanos, found.none), (15 * i128::from(second), i128::from(second)));
         let nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.nanos)).collect();

@@ -14,7 +14,7 @@ use crate::query::{
     ContainerId, ContainerInfo, ContainersByType, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeInfo,
     TypeModel, ValueId,
 };
-use crate::query::{tree, walk};
+use crate::query::{container_tree, entity_walk};
 use crate::text::csv_cell;
 
 /// The grouping of rows.
@@ -46,13 +46,13 @@ pub struct StatsRow {
     /// Name of the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Number of states, events or links that overlap the interval.
+    /// Number of states, events or links that overlap the time range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Total time in states within the interval. Nested states of the same value count once.
+    /// Total time in states within the time range. Nested states of the same value count once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
-    /// Share of the lifetime of the containers within the interval, from 0 to 1.
+    /// Share of the lifetime of the containers within the time range, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// Self time: a state of the value is the innermost state of its type.
@@ -129,26 +129,26 @@ const COLUMNS: [&str; 23] = [
     "max_in",
 ];
 
-/// The rows of all entities in an interval. `field` is the size field of links. Without it, the
+/// The rows of all entities in a time range. `field` is the size field of links. Without it, the
 /// field is found by its name.
 ///
 /// Times come from stored sums. Counts and durations require reading each state, event and link of
-/// the interval.
+/// the time range.
 ///
 /// # Errors
 /// As the queries of [`TimelineSource`].
 pub fn table(
     source: &dyn TimelineSource,
-    interval: TimeRange,
+    time_range: TimeRange,
     by: RowGrouping,
     field: Option<&str>,
 ) -> Result<Vec<StatsRow>, QueryError> {
     let (model, list) = (source.model(), source.containers());
-    let positions = tree::positions(&list);
+    let positions = container_tree::positions(&list);
     let by_type = ContainersByType::new(source, &list);
     let continuations = ContinuationTypes::find(source)?;
     let maker =
-        StatsTableBuilder { source, model: &model, list: &list, positions, by_type, continuations, interval, by };
+        StatsTableBuilder { source, model: &model, list: &list, positions, by_type, continuations, time_range, by };
     let mut rows = Vec::new();
     for ty in &model.types {
         match ty.kind {
@@ -220,14 +220,14 @@ struct StatsTableBuilder<'a> {
     positions: FxHashMap<ContainerId, usize>,
     by_type: ContainersByType<'a>,
     continuations: ContinuationTypes,
-    interval: TimeRange,
+    time_range: TimeRange,
     by: RowGrouping,
 }
 
 impl StatsTableBuilder<'_> {
     fn path(&self, container: ContainerId) -> String {
         let at = self.positions.get(&container);
-        at.map(|&at| tree::path(self.list, &self.positions, at).join("/")).unwrap_or_default()
+        at.map(|&at| container_tree::path(self.list, &self.positions, at).join("/")).unwrap_or_default()
     }
 
     fn value(&self, value: ValueId) -> Option<String> {
@@ -251,8 +251,8 @@ impl StatsTableBuilder<'_> {
         let having = self.by_type.of(ty.id).into_iter().filter(|&id| self.source.depths(id, ty.id) > 0).collect();
         for (container, part) in self.parts(having) {
             let infos = part.iter().map(|id| self.positions.get(id).map(|&at| &self.list[at]));
-            let times = times_of(self.source, infos, ty.id, self.interval)?;
-            let mut durations_by_value = durations(self.source, &part, ty.id, self.interval)?;
+            let times = times_of(self.source, infos, ty.id, self.time_range)?;
+            let mut durations_by_value = durations(self.source, &part, ty.id, self.time_range)?;
             if self.by == RowGrouping::Type {
                 let all: Durations = durations_by_value.into_values().flat_map(Durations::into_nanos).collect();
                 // The time in any state of the type. Self times never overlap.
@@ -291,7 +291,7 @@ impl StatsTableBuilder<'_> {
     /// Tasks that consist of states of a type.
     fn tasks(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
         let mut joined: BTreeMap<_, (Vec<Durations>, i128)> = BTreeMap::new();
-        for ((container, value), one) in tasks_of(self.source, ty.id, self.interval, &self.continuations)? {
+        for ((container, value), one) in tasks_of(self.source, ty.id, self.time_range, &self.continuations)? {
             let key = match self.by {
                 RowGrouping::Container => (Some(container), Some(value)),
                 RowGrouping::Value => (None, Some(value)),
@@ -316,14 +316,14 @@ impl StatsTableBuilder<'_> {
     fn events(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
         let mut having = Vec::new();
         for id in self.by_type.of(ty.id) {
-            if self.source.events(id, ty.id, self.interval, 0)?.total > 0 {
+            if self.source.events(id, ty.id, self.time_range, 0)?.total > 0 {
                 having.push(id);
             }
         }
         for (container, part) in self.parts(having) {
             let mut counts: BTreeMap<Option<ValueId>, u64> = BTreeMap::new();
             for id in part {
-                walk::events(self.source, (id, ty.id), self.interval, |mark| {
+                entity_walk::events(self.source, (id, ty.id), self.time_range, |mark| {
                     *counts.entry((self.by != RowGrouping::Type).then_some(mark.value)).or_default() += 1;
                     Ok(())
                 })?;
@@ -341,10 +341,10 @@ impl StatsTableBuilder<'_> {
     fn links(&self, ty: &TypeInfo, field: Option<&str>, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
         let field = match field {
             Some(field) => Some(field.to_owned()),
-            None => size_field(self.source, ty.id, self.interval)?,
+            None => size_field(self.source, ty.id, self.time_range)?,
         };
         let mut joined: BTreeMap<_, (Vec<Durations>, Option<f64>)> = BTreeMap::new();
-        for (of, one) in exchanges(self.source, ty.id, self.interval, field.as_deref())? {
+        for (of, one) in exchanges(self.source, ty.id, self.time_range, field.as_deref())? {
             let LinkTrafficKey { start, end, value } = of;
             let key = match self.by {
                 RowGrouping::Container => (Some((start, end)), Some(value)),
@@ -371,7 +371,7 @@ impl StatsTableBuilder<'_> {
     fn variables(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
         let mut found = Vec::new();
         for id in self.by_type.of(ty.id) {
-            found.extend(variable(self.source, id, ty.id, self.interval)?.map(|stats| (id, stats)));
+            found.extend(variable(self.source, id, ty.id, self.time_range)?.map(|stats| (id, stats)));
         }
         let row = |container, mean, min: PlacedExtreme, max: PlacedExtreme| StatsRow {
             mean: Some(mean),

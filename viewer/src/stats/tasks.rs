@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Durations;
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{ContainerId, EntityId, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId};
 pub(crate) use continuations::ContinuationTypes;
 use continuations::full_extent;
@@ -64,7 +64,7 @@ struct TaskPart {
     has_previous: bool,
 }
 
-/// The whole tasks that overlap an interval, by value and container of the first part. A trace
+/// The whole tasks that overlap a time range, by value and container of the first part. A trace
 /// without continuations has none. In a trace with continuations, all states of the affected types
 /// are read.
 ///
@@ -73,7 +73,7 @@ struct TaskPart {
 pub(crate) fn tasks_of(
     source: &dyn TimelineSource,
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
     continuations: &ContinuationTypes,
 ) -> Result<BTreeMap<(ContainerId, ValueId), TaskGroup>, QueryError> {
     let extent = full_extent(source);
@@ -91,7 +91,7 @@ pub(crate) fn tasks_of(
                 None => break,
             }
         }
-        if first.life.from < interval.to && last.life.to >= interval.from {
+        if first.life.from < time_range.to && last.life.to >= time_range.from {
             let key = (first.container, first.value);
             let latency = last.life.to.0.saturating_sub(first.life.from.0);
             latencies.entry(key).or_default().push(latency);
@@ -115,15 +115,15 @@ pub enum TasksByValue {
     TooMany(u64),
 }
 
-/// The tasks that overlap an interval and begin in one of the containers.
+/// The tasks that overlap a time range and begin in one of the containers.
 ///
-/// All states of the types that tasks have are read, unless there are more than `most`. Each takes
-/// about 150 bytes of memory.
+/// All states of the types that tasks have are read, unless there are more than `max_states`. Each
+/// takes about 150 bytes of memory.
 pub fn tasks_by_value(
     source: &dyn TimelineSource,
-    interval: TimeRange,
+    time_range: TimeRange,
     containers: &FxHashSet<ContainerId>,
-    most: u64,
+    max_states: u64,
 ) -> Result<TasksByValue, QueryError> {
     let continuations = ContinuationTypes::find(source)?;
     let (extent, model) = (full_extent(source), source.model());
@@ -135,12 +135,12 @@ pub fn tasks_by_value(
             }
         }
     }
-    if states > most {
+    if states > max_states {
         return Ok(TasksByValue::TooMany(states));
     }
     let mut found: BTreeMap<(TypeId, ValueId), TaskGroup> = BTreeMap::new();
     for ty in &model.types {
-        let tasks = tasks_of(source, ty.id, interval, &continuations)?.into_iter();
+        let tasks = tasks_of(source, ty.id, time_range, &continuations)?.into_iter();
         for ((_, value), tasks) in tasks.filter(|((container, _), _)| containers.contains(container)) {
             found.entry((ty.id, value)).or_default().merge(tasks);
         }
@@ -153,7 +153,7 @@ fn parts(source: &dyn TimelineSource, ty: TypeId, extent: TimeRange) -> Result<V
     for info in source.containers().iter() {
         let container = info.id;
         for depth in 0..source.depths(container, ty) {
-            walk::states(source, StateLaneId { container, ty, depth }, extent, |state| {
+            entity_walk::states(source, StateLaneId { container, ty, depth }, extent, |state| {
                 let (id, value, life) = (state.id, state.value, state.life);
                 parts.push(TaskPart { id, container, value, life, next: None, has_previous: false });
                 Ok(())
@@ -178,7 +178,7 @@ fn join(
     }
     let mut joined = FxHashSet::default();
     for &ty in types {
-        walk::links(source, ty, extent, |link| {
+        entity_walk::links(source, ty, extent, |link| {
             let ends = ends.get(&(link.start, link.start_time)).map_or(&[][..], Vec::as_slice);
             let begins = begins.get(&(link.end, link.end_time)).map_or(&[][..], Vec::as_slice);
             let mut pairs = ends.iter().flat_map(|&end| begins.iter().map(move |&begin| (end, begin)));

@@ -1,4 +1,4 @@
-//! Statistics of variables in an interval: the mean, and the extremes with their timestamps.
+//! Statistics of variables in a time range: the mean, and the extremes with their timestamps.
 
 use crate::query::{ContainerId, GlobalNanos, QueryError, SeriesColumn, TimeRange, TimelineSource, TypeId};
 
@@ -8,7 +8,7 @@ use crate::query::{ContainerId, GlobalNanos, QueryError, SeriesColumn, TimeRange
 pub struct VariableExtreme {
     /// The value.
     pub value: f64,
-    /// The first timestamp in the interval with this value.
+    /// The first timestamp in the time range with this value.
     pub at: GlobalNanos,
 }
 
@@ -24,8 +24,8 @@ pub struct VariableStats {
     pub max: VariableExtreme,
 }
 
-/// Statistics of a container's variable in an interval. `None` if it has no value. The extremes are
-/// found by bisection, without reading lists of values.
+/// Statistics of a container's variable in a time range. `None` if it has no value. The extremes
+/// are found by bisection, without reading lists of values.
 ///
 /// # Errors
 /// As [`TimelineSource::series`].
@@ -33,14 +33,14 @@ pub fn variable(
     source: &dyn TimelineSource,
     container: ContainerId,
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Option<VariableStats>, QueryError> {
-    let whole = |interval| -> Result<Option<SeriesColumn>, QueryError> {
-        Ok(source.series(container, ty, interval, 1)?.pop().flatten())
+    let whole = |time_range| -> Result<Option<SeriesColumn>, QueryError> {
+        Ok(source.series(container, ty, time_range, 1)?.pop().flatten())
     };
-    let Some(all) = whole(interval)? else { return Ok(None) };
+    let Some(all) = whole(time_range)? else { return Ok(None) };
     let first = |holds: &dyn Fn(&SeriesColumn) -> bool| {
-        let mut part = interval;
+        let mut part = time_range;
         while part.to.0.saturating_sub(part.from.0) > 1 {
             let middle = GlobalNanos(part.from.0.midpoint(part.to.0));
             let left = TimeRange { to: middle, ..part };

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, SourcePosition};
 
 use crate::query::SourceLine;
-use crate::query::entity_facts::{self, EntityDetail};
+use crate::query::entity_facts::{DetailValue, EntityDetail};
 
 /// Texts in one buffer, each stored once.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -173,16 +173,25 @@ impl DetailTable {
 
     /// All fields of a row, and its source position.
     pub(crate) fn detail(&self, row: u32) -> EntityDetail {
-        let fields = self.fields_of(row).iter().map(|field| {
-            let value = match field.value {
-                StoredValue::Text(text) => entity_facts::DetailValue::Text(self.texts.get(text).to_owned()),
-                StoredValue::Integer(number) => entity_facts::DetailValue::Integer(number),
-                StoredValue::Float(number) => entity_facts::DetailValue::Float(number),
-                StoredValue::Container(container) => entity_facts::DetailValue::Container(container),
-            };
-            (self.texts.get(field.name).to_owned(), value)
-        });
+        let fields = self.fields_of(row).iter();
+        let fields = fields.map(|field| (self.texts.get(field.name).to_owned(), self.value(field.value)));
         EntityDetail { fields: fields.collect(), source: self.source(row) }
+    }
+
+    /// The first field of a row with this name, in upper or lower case.
+    pub(crate) fn field(&self, row: u32, name: &str) -> Option<DetailValue> {
+        let fields = self.fields_of(row).iter();
+        let mut fields = fields.filter(|field| self.texts.get(field.name).eq_ignore_ascii_case(name));
+        fields.next().map(|field| self.value(field.value))
+    }
+
+    fn value(&self, value: StoredValue) -> DetailValue {
+        match value {
+            StoredValue::Text(text) => DetailValue::Text(self.texts.get(text).to_owned()),
+            StoredValue::Integer(number) => DetailValue::Integer(number),
+            StoredValue::Float(number) => DetailValue::Float(number),
+            StoredValue::Container(container) => DetailValue::Container(container),
+        }
     }
 
     /// Containers that a row refers to.

@@ -1,4 +1,4 @@
-//! Finds the spans that overlap an interval, in a list sorted by start. It consists of a tree of
+//! Finds the spans that overlap a time range, in a list sorted by start. It consists of a tree of
 //! largest ends, and of the sorted ends.
 //!
 //! Counting costs two binary searches. Each span that is found costs O(log n), independent of the
@@ -35,10 +35,10 @@ impl EndTree {
     }
 
     /// Number of spans that overlap. `started` is the number of spans that start before the end of
-    /// the interval.
-    pub(crate) fn count(&self, started: usize, interval: TimeRange) -> u64 {
+    /// the time range.
+    pub(crate) fn count(&self, started: usize, time_range: TimeRange) -> u64 {
         // All spans that ended by `from` also started before `to`.
-        (started - self.sorted_ends.partition_point(|&end| end <= interval.from.0)) as u64
+        (started - self.sorted_ends.partition_point(|&end| end <= time_range.from.0)) as u64
     }
 
     /// Positions of the spans that overlap, in order. `end` returns the effective end of a
@@ -46,18 +46,18 @@ impl EndTree {
     pub(crate) fn overlapping_spans<'a>(
         &'a self,
         started: usize,
-        interval: TimeRange,
+        time_range: TimeRange,
         end: impl Fn(usize) -> i64 + 'a,
     ) -> impl Iterator<Item = usize> + 'a {
         let mut at = 0;
         std::iter::from_fn(move || {
             while at < started {
-                let passed = self.passed_over(at, interval.from.0);
+                let passed = self.passed_over(at, time_range.from.0);
                 if passed > 0 {
                     at += passed;
                 } else {
                     at += 1;
-                    if end(at - 1) > interval.from.0 {
+                    if end(at - 1) > time_range.from.0 {
                         return Some(at - 1);
                     }
                 }

@@ -9,7 +9,7 @@ use super::states::StoreStateLane;
 use super::trace_store::TraceStore;
 use super::variables::StoreVariableLane;
 use crate::query::LinkRow;
-use crate::query::entity_facts::{EntityDetail, EntityLookup, FoundEntity};
+use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
 use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
 
 /// A list of entities with consecutive numbers.
@@ -113,32 +113,36 @@ impl EntityLookup for TraceStore {
         self.details.detail(row)
     }
 
+    fn field(&self, row: u32, name: &str) -> Option<DetailValue> {
+        self.details.field(row, name)
+    }
+
     fn key(&self, key: u64) -> String {
         self.details.key(key)
     }
 
-    fn states_during(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
+    fn states_during(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId> {
         let lanes = self.state_lanes(container).iter();
         let states = lanes
-            .flat_map(|lane| lane.overlapping_range(interval).map(|index| EntityId::State(number(lane.base, index))))
-            .take(most);
+            .flat_map(|lane| lane.overlapping_range(time_range).map(|index| EntityId::State(number(lane.base, index))))
+            .take(max_count);
         states.collect()
     }
 
-    fn states_at(&self, container: ContainerId, timestamp: i64, most: usize) -> Vec<EntityId> {
+    fn states_at(&self, container: ContainerId, timestamp: i64, max_count: usize) -> Vec<EntityId> {
         let lanes = self.state_lanes(container).iter();
         let states = lanes
             .flat_map(|lane| lane.touching(timestamp, timestamp).map(|index| EntityId::State(number(lane.base, index))))
-            .take(most);
+            .take(max_count);
         states.collect()
     }
 
-    fn referring_states(&self, container: ContainerId, interval: TimeRange, most: usize) -> Vec<EntityId> {
-        self.references.to(container, interval).take(most).collect()
+    fn referring_states(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId> {
+        self.references.to(container, time_range).take(max_count).collect()
     }
 
-    fn link_ends(&self, container: ContainerId, from: i64, to: i64, most: usize) -> Vec<EntityId> {
-        self.ends.within(container, from, to).take(most).collect()
+    fn link_ends(&self, container: ContainerId, from: i64, to: i64, max_count: usize) -> Vec<EntityId> {
+        self.ends.overlapping(container, from, to).take(max_count).collect()
     }
 }
 

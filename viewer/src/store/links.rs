@@ -28,17 +28,18 @@ impl StoreLinks {
         self.rows.len()
     }
 
-    fn count_started(&self, interval: TimeRange) -> usize {
-        self.rows.partition_point(|row| row.earlier_timestamp() < interval.to.0)
+    fn count_started(&self, time_range: TimeRange) -> usize {
+        self.rows.partition_point(|row| row.earlier_timestamp() < time_range.to.0)
     }
 
-    /// Number of links that overlap an interval. O(log n).
-    pub(crate) fn count(&self, interval: TimeRange) -> u64 {
-        self.spans.count(self.count_started(interval), interval)
+    /// Number of links that overlap a time range. O(log n).
+    pub(crate) fn count(&self, time_range: TimeRange) -> u64 {
+        self.spans.count(self.count_started(time_range), time_range)
     }
 
-    /// Positions of the links that overlap an interval, by their earlier timestamp.
-    pub(crate) fn overlapping_links(&self, interval: TimeRange) -> impl Iterator<Item = usize> {
-        self.spans.overlapping_spans(self.count_started(interval), interval, |index| self.rows[index].effective_end())
+    /// Positions of the links that overlap a time range, by their earlier timestamp.
+    pub(crate) fn overlapping_links(&self, time_range: TimeRange) -> impl Iterator<Item = usize> {
+        self.spans
+            .overlapping_spans(self.count_started(time_range), time_range, |index| self.rows[index].effective_end())
     }
 }

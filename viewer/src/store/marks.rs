@@ -73,9 +73,9 @@ impl StoreMarkLane {
         self.details.get(index)
     }
 
-    /// Positions of the events in an interval.
-    pub(crate) fn within(&self, interval: TimeRange) -> std::ops::Range<usize> {
-        let first = self.timestamps.partition_point(|&timestamp| timestamp < interval.from.0);
-        first..self.timestamps.partition_point(|&timestamp| timestamp < interval.to.0).max(first)
+    /// Positions of the events in a time range.
+    pub(crate) fn rows_in(&self, time_range: TimeRange) -> std::ops::Range<usize> {
+        let first = self.timestamps.partition_point(|&timestamp| timestamp < time_range.from.0);
+        first..self.timestamps.partition_point(|&timestamp| timestamp < time_range.to.0).max(first)
     }
 }

@@ -50,13 +50,13 @@ impl StateReferences {
         Self { by_container }
     }
 
-    /// States that refer to `container` and overlap the interval, ordered by start.
-    pub(crate) fn to(&self, container: ContainerId, interval: TimeRange) -> impl Iterator<Item = EntityId> {
+    /// States that refer to `container` and overlap the time range, ordered by start.
+    pub(crate) fn to(&self, container: ContainerId, time_range: TimeRange) -> impl Iterator<Item = EntityId> {
         self.by_container.get(&container).into_iter().flat_map(move |referring| {
-            let started = referring.rows.partition_point(|row| row.0 < interval.to.0);
+            let started = referring.rows.partition_point(|row| row.0 < time_range.to.0);
             referring
                 .spans
-                .overlapping_spans(started, interval, |index| referring.rows[index].1)
+                .overlapping_spans(started, time_range, |index| referring.rows[index].1)
                 .map(|index| EntityId::State(referring.rows[index].2))
         })
     }
@@ -84,7 +84,7 @@ impl LinkEndIndex {
 
     /// Links that start or end in `container` at `from <= timestamp <= to`, ordered by that
     /// timestamp.
-    pub(crate) fn within(&self, container: ContainerId, from: i64, to: i64) -> impl Iterator<Item = EntityId> {
+    pub(crate) fn overlapping(&self, container: ContainerId, from: i64, to: i64) -> impl Iterator<Item = EntityId> {
         let first = self.0.partition_point(|end| (end.0, end.1) < (container, from));
         self.0[first..].iter().take_while(move |end| end.0 == container && end.1 <= to).map(|end| EntityId::Link(end.2))
     }

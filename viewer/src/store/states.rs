@@ -1,9 +1,9 @@
 //! Lanes of states: columns sorted by start, and the time of each value before each block of 64
 //! states.
 //!
-//! The sums give the exact times in any interval. The cost is two blocks and the number of values,
-//! independent of the number of states. Lanes with few values store dense sums (8 bytes × values
-//! per 64 states). Other lanes store, per value, only the blocks that contain it (12 bytes ×
+//! The sums give the exact times in any time range. The cost is two blocks and the number of
+//! values, independent of the number of states. Lanes with few values store dense sums (8 bytes ×
+//! values per 64 states). Other lanes store, per value, only the blocks that contain it (12 bytes ×
 //! occurrences in blocks, at most 12 bytes per state).
 
 use tumit_paje::{ContainerId, TypeId, ValueId};
@@ -16,7 +16,7 @@ use crate::query::{MixtureCell, TimeRange};
 const BLOCK: usize = 64;
 /// Sums are dense for up to this many values.
 const DENSE_VALUES: usize = 16;
-/// Intervals of up to this many states are summed state by state.
+/// Time ranges of up to this many states are summed state by state.
 const DIRECT: usize = 2 * BLOCK;
 
 /// A lane while it is collected. States come in order and do not overlap.
@@ -220,53 +220,53 @@ impl StoreStateLane {
         !self.details.is_empty()
     }
 
-    /// Positions of the states that overlap an interval.
-    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<usize> {
-        let first = self.first_ending_after(0, interval.from.0);
-        first..self.first_starting_from(first, interval.to.0)
+    /// Positions of the states that overlap a time range.
+    pub(crate) fn overlapping_range(&self, time_range: TimeRange) -> std::ops::Range<usize> {
+        let first = self.first_ending_after(0, time_range.from.0);
+        first..self.first_starting_from(first, time_range.to.0)
     }
 
-    /// Positions of the states that touch a closed interval: `start <= to` and `end >= from`.
+    /// Positions of the states that touch a closed time range: `start <= to` and `end >= from`.
     pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<usize> {
         let first = partition_point_near(0, self.len(), |index| self.end(index) < from);
         first..partition_point_near(first, self.len(), |index| self.start(index) <= to)
     }
 
-    fn first_ending_after(&self, near: usize, time: i64) -> usize {
-        partition_point_near(near, self.len(), |index| effective_end(self.start(index), self.end(index)) <= time)
+    fn first_ending_after(&self, hint: usize, time: i64) -> usize {
+        partition_point_near(hint, self.len(), |index| effective_end(self.start(index), self.end(index)) <= time)
     }
 
-    fn first_starting_from(&self, near: usize, time: i64) -> usize {
-        partition_point_near(near, self.len(), |index| self.start(index) < time)
+    fn first_starting_from(&self, hint: usize, time: i64) -> usize {
+        partition_point_near(hint, self.len(), |index| self.start(index) < time)
     }
 
-    /// The `most` values with the most time in `interval`. `near` must be at or before the first
-    /// state in it, and is advanced. So a walk over columns from left to right costs about as much
-    /// as one search.
+    /// The `max_count` values with the most time in `time_range`. `hint` must be at or before the
+    /// first state in it, and is advanced. So a walk over columns from left to right costs about as
+    /// much as one search.
     pub(crate) fn shares(
         &self,
-        interval: TimeRange,
-        near: &mut usize,
-        most: usize,
+        time_range: TimeRange,
+        hint: &mut usize,
+        max_count: usize,
         scratch: &mut StoreTimeSums,
     ) -> MixtureCell {
-        let (from, to) = (interval.from.0, interval.to.0);
-        let first = self.first_ending_after(*near, from);
-        *near = first;
+        let (from, to) = (time_range.from.0, time_range.to.0);
+        let first = self.first_ending_after(*hint, from);
+        *hint = first;
         let last = self.first_starting_from(first, to);
         if first == last {
             return MixtureCell::default();
         }
         scratch.reset(self.table.len());
         self.sum(first..last, scratch);
-        // Only the first and the last state can extend beyond the interval. Nothing is subtracted
+        // Only the first and the last state can extend beyond the time range. Nothing is subtracted
         // for a state without duration.
         let before = from.min(self.end(first)).saturating_sub(self.start(first)).max(0);
         scratch.times[self.values[first] as usize] -= before;
         let after = self.end(last - 1).saturating_sub(to).max(0);
         scratch.times[self.values[last - 1] as usize] -= after;
         let nonzero = scratch.touched.iter().map(|&value| (self.table[value as usize], scratch.times[value as usize]));
-        MixtureCell::of(nonzero.filter(|share| share.1 > 0).collect::<Vec<_>>(), most)
+        MixtureCell::of(nonzero.filter(|share| share.1 > 0).collect::<Vec<_>>(), max_count)
     }
 
     /// Adds the whole durations of the states in a range.
@@ -308,8 +308,8 @@ impl StoreStateLane {
 
 /// First position in `near..len` for which `before` is false, found by doubling steps, then by
 /// bisection.
-fn partition_point_near(near: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut step) = (near, 1);
+fn partition_point_near(hint: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut step) = (hint, 1);
     while low + step <= len && before(low + step - 1) {
         low += step;
         step *= 2;

@@ -70,10 +70,10 @@ impl TraceStore {
         }
     }
 
-    pub(crate) fn check(&self, container: ContainerId, ty: TypeId, interval: TimeRange) -> Result<(), QueryError> {
+    pub(crate) fn check(&self, container: ContainerId, ty: TypeId, time_range: TimeRange) -> Result<(), QueryError> {
         self.position(container)?;
         self.check_type(ty)?;
-        check_interval(interval)
+        check_time_range(time_range)
     }
 
     pub(crate) fn check_type(&self, ty: TypeId) -> Result<(), QueryError> {
@@ -104,6 +104,6 @@ impl TraceStore {
     }
 }
 
-pub(crate) fn check_interval(interval: TimeRange) -> Result<(), QueryError> {
-    if interval.from < interval.to { Ok(()) } else { Err(QueryError::EmptyInterval) }
+pub(crate) fn check_time_range(time_range: TimeRange) -> Result<(), QueryError> {
+    if time_range.from < time_range.to { Ok(()) } else { Err(QueryError::EmptyTimeRange) }
 }

@@ -103,31 +103,31 @@ impl StoreVariableLane {
         self.levels.last().and_then(|level| level.first()).map(|node| ValueRange { min: node.min, max: node.max })
     }
 
-    /// Positions of the samples that overlap an interval. A sample without duration at the very end
-    /// counts at its timestamp.
-    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<usize> {
-        let started = self.timestamps.partition_point(|&timestamp| timestamp <= interval.from.0);
+    /// Positions of the samples that overlap a time range. A sample without duration at the very
+    /// end counts at its timestamp.
+    pub(crate) fn overlapping_range(&self, time_range: TimeRange) -> std::ops::Range<usize> {
+        let started = self.timestamps.partition_point(|&timestamp| timestamp <= time_range.from.0);
         let mut first = started.saturating_sub(1);
-        if started > 0 && self.end(first) <= interval.from.0 && self.start(first) < interval.from.0 {
+        if started > 0 && self.end(first) <= time_range.from.0 && self.start(first) < time_range.from.0 {
             first = started;
         }
-        first..self.timestamps.partition_point(|&timestamp| timestamp < interval.to.0).max(first)
+        first..self.timestamps.partition_point(|&timestamp| timestamp < time_range.to.0).max(first)
     }
 
-    /// Minimum, maximum and mean over an interval; `None` if it has no value. O(log n).
-    pub(crate) fn column(&self, interval: TimeRange) -> Option<SeriesColumn> {
-        let range = self.overlapping_range(interval);
+    /// Minimum, maximum and mean over a time range; `None` if it has no value. O(log n).
+    pub(crate) fn column(&self, time_range: TimeRange) -> Option<SeriesColumn> {
+        let range = self.overlapping_range(time_range);
         let last = range.clone().next_back()?;
         let clipped = |index: usize| {
             let value = self.value(index);
-            let time = self.end(index).min(interval.to.0) - self.start(index).max(interval.from.0);
+            let time = self.end(index).min(time_range.to.0) - self.start(index).max(time_range.from.0);
             SampleNode { min: value, max: value, integral: value * time.max(0) as f64 }
         };
         let mut all = clipped(range.start);
         if last > range.start {
             all = all.join(clipped(last)).join(self.combine_samples(range.start + 1..last));
         }
-        let covered = self.end(last).min(interval.to.0) - self.start(range.start).max(interval.from.0);
+        let covered = self.end(last).min(time_range.to.0) - self.start(range.start).max(time_range.from.0);
         let mean = if covered > 0 { all.integral / covered as f64 } else { self.value(last) };
         // Rounding must not move the mean out of the range.
         Some(SeriesColumn { min: all.min, max: all.max, mean: mean.clamp(all.min, all.max) })

@@ -3,10 +3,10 @@
 use tumit_converter::convert::wall_clock;
 use tumit_paje::number_text::{float, integer, push_signed, seconds};
 
-use super::columns::ExtraColumns;
 use super::details::{RowDetails, RowField, RowValue};
-use super::frames::RowFrame;
+use super::extra_columns::ExtraColumns;
 use super::row::{CellValue, EntityRow, RowContext, RowForm};
+use super::row_frames::RowFrame;
 use super::row_kind::RowKind;
 use crate::text::csv_cell;
 

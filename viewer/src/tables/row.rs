@@ -2,9 +2,9 @@
 
 use tumit_paje::TypeId;
 
-use super::columns::ExtraColumns;
 use super::details::{RowDetailTable, RowDetails};
-use super::frames::RowFrame;
+use super::extra_columns::ExtraColumns;
+use super::row_frames::RowFrame;
 use super::row_kind::RowKind;
 
 /// A container: its name as the format writes it, and its number.

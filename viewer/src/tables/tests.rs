@@ -1,7 +1,7 @@
 //! Rows of small files, in each format.
 
 use super::{TableFormat, write};
-use crate::input::options::OpenOptions;
+use crate::input::open_options::OpenOptions;
 
 const HEADER: &str = include_str!("../../tests/header.paje");
 /// States, links and containers with fields; a field on both endpoints of links; source locations.

@@ -26,7 +26,7 @@ use std::io::{self, Write};
 
 use tumit_paje::PajeTypeKind;
 
-use crate::query::walk::EVER;
+use crate::query::entity_walk::EVER;
 use crate::query::{
     ContainerId, ContainerInfo, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, TypeModel, ValueId,
     types_in,

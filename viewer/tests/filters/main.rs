@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tumit_test_support::random_trace::{TracePlans, planned_trace, plans, store};
-use tumit_test_support::trace_model::{END, ModelContainer, ModelSample, ModelTrace, check, entities, interval, meets};
+use tumit_test_support::trace_model::{
+    END, ModelContainer, ModelSample, ModelTrace, check, entities, meets, time_range_of,
+};
 use tumit_viewer::filter::{FilterChain, FilterExpr};
 use tumit_viewer::query::{EntityId, StateLaneId, TimelineSource, TypeId, weight};
 
@@ -176,7 +178,7 @@ proptest! {
             world.retain_containers(&names);
             world.states.retain(|state| meets(state.life, range));
             world.samples.retain(|sample| meets(sample.life, range));
-            world.events.retain(|event| (range.0..range.1).contains(&event.date));
+            world.events.retain(|event| (range.0..range.1).contains(&event.timestamp));
             world.links.retain(|link| meets(link.life, range));
             world.places.iter_mut().for_each(|place| place.life = clip(place.life));
             world.states.iter_mut().for_each(|state| state.life = clip(state.life));
@@ -201,7 +203,7 @@ proptest! {
         let model = classified.model();
         let message = model.types.iter().find(|ty| ty.name == "Message").unwrap().id;
         let mut expected: BTreeMap<String, u64> = BTreeMap::new();
-        for link in classified.links(message, interval((-10, END + 10)), usize::MAX).unwrap().items {
+        for link in classified.links(message, time_range_of((-10, END + 10)), usize::MAX).unwrap().items {
             let facts = classified.facts(link.id).unwrap();
             let bytes: i64 = facts.fields.iter().find(|field| field.0 == "Bytes").unwrap().1.parse().unwrap();
             let class = match bytes {
@@ -216,7 +218,7 @@ proptest! {
         }
         let mut counted: BTreeMap<String, u64> = BTreeMap::new();
         classified
-            .link_counts(message, interval((-10, END + 10)), 63, &mut |count| {
+            .link_counts(message, time_range_of((-10, END + 10)), 63, &mut |count| {
                 *counted.entry(model.values[count.value.index()].name.clone()).or_default() += count.count;
                 Ok(())
             })
@@ -292,7 +294,7 @@ proptest! {
             for info in source.containers().iter() {
                 for depth in 0..source.depths(info.id, TypeId(3)) {
                     let lane = StateLaneId { container: info.id, ty: TypeId(3), depth };
-                    for cell in source.cells(&[lane], interval(window.0), window.1).unwrap().cells {
+                    for cell in source.cells(&[lane], time_range_of(window.0), window.1).unwrap().cells {
                         for (value, nanos) in cell.shares {
                             *sums.entry(value.0).or_default() += nanos;
                         }

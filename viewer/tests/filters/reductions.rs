@@ -26,7 +26,7 @@ const FILTERS: [(&str, &str); 14] = [
     ("event state", "count work of Mark per Node into state Reduced"),
 ];
 
-/// An interval, and the value of an entity in it.
+/// A time range, and the value of an entity in it.
 type ValuePiece = ((i64, i64), f64);
 
 /// The entities of some containers that an operation reduces.
@@ -52,7 +52,7 @@ fn pieces(world: &ModelTrace, operation: &str, below: &BTreeSet<String>) -> Vec<
         // For events: the number of events so far.
         "events" | "event state" => {
             let events = world.events.iter().filter(|event| below.contains(&event.at) && event.value == "work");
-            events.map(|event| ((event.date, END), 1.0)).collect()
+            events.map(|event| ((event.timestamp, END), 1.0)).collect()
         }
         _ => {
             let samples = world.samples.iter().filter(|sample| sample.ty == "Load" && below.contains(&sample.at));

@@ -78,7 +78,17 @@ fn compare_entities(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<()
         .chain(numbers(counts.samples).map(EntityId::Sample))
         .chain(containers.iter().map(|container| EntityId::Container(container.id)));
     for id in entities {
-        assert_eq!(a.facts(id)?, b.facts(id)?);
+        let facts = a.facts(id)?;
+        assert_eq!(facts, b.facts(id)?);
+        for (name, _) in facts.fields.iter().chain([&("absent".to_owned(), String::new())]) {
+            let text = facts.fields.iter().find(|field| field.0.eq_ignore_ascii_case(name));
+            let expected = text.and_then(|(_, text)| text.trim().parse::<f64>().ok()).map(f64::to_bits);
+            for source in [a, b] {
+                let numbers = source.number_fields(&[id], &name.to_uppercase())?;
+                let bits: Vec<Option<u64>> = numbers.into_iter().map(|number| number.map(f64::to_bits)).collect();
+                assert_eq!(bits, [expected], "{id:?} {name}");
+            }
+        }
         for limit in [4, 500] {
             assert_eq!(a.related_entities(id, limit)?, b.related_entities(id, limit)?, "{id:?}");
         }

@@ -77,8 +77,8 @@ fn indexes_of_other_traces_and_other_files_are_rejected() {
 /// notes.
 fn draw(source: &dyn TimelineSource) -> (usize, Vec<String>) {
     let outline = ContainerOutline::new(source).expect("the source is whole");
-    let interval = source.extent();
-    let options = DocumentOptions { interval, width: 900.0, height: Some(600.0), resolution: 1.0, titles: false };
+    let time_range = source.extent();
+    let options = DocumentOptions { time_range, width: 900.0, height: Some(600.0), resolution: 1.0, titles: false };
     let scene = document(source, &outline, &LayoutOptions::default(), options).expect("the source is whole");
     (scene.items.len(), scene.notes)
 }
@@ -167,7 +167,13 @@ fn fields_of_many_links_equal_those_of_the_store() {
     let (store, index) =
         (TraceStore::from_events("links", events), IndexReader::map_file(&path, KEY).expect("it was just written"));
     for link in (0..LINKS as u32).step_by(7).chain(LINKS as u32 - 100..LINKS as u32).map(EntityId::Link) {
-        assert_eq!(index.facts(link), store.facts(link));
+        let facts = index.facts(link).expect("the index is whole");
+        assert_eq!(Ok(&facts), store.facts(link).as_ref());
+        let bytes = facts.fields.iter().find(|field| field.0 == "bytes").and_then(|field| field.1.parse::<f64>().ok());
+        assert_eq!(
+            (index.number_fields(&[link], "Bytes"), store.number_fields(&[link], "Bytes")),
+            (Ok(vec![bytes]), Ok(vec![bytes]))
+        );
     }
 }
 
@@ -189,16 +195,16 @@ proptest! {
         let (store, index) = &*SOURCES;
         let extent = store.extent();
         let from = extent.from.0 + (extent.to.0 - extent.from.0) * at / 1_000 + i64::from(shift);
-        let window = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + (1 << length) + i64::from(shift) / 16) };
+        let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + (1 << length) + i64::from(shift) / 16) };
         let lane = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
         let lanes: Vec<StateLaneId> = (1..=4).cycle().take(4 + 40 * usize::from(shift % 2)).map(lane).collect();
-        prop_assert_eq!(index.cells(&lanes, window, columns), store.cells(&lanes, window, columns));
-        prop_assert_eq!(index.largest(&lanes, window, columns, limit), store.largest(&lanes, window, columns, limit));
-        prop_assert_eq!(index.times(&lanes, window), store.times(&lanes, window));
-        prop_assert_eq!(index.states(lanes[1], window, 50), store.states(lanes[1], window, 50));
+        prop_assert_eq!(index.cells(&lanes, time_range, columns), store.cells(&lanes, time_range, columns));
+        prop_assert_eq!(index.largest(&lanes, time_range, columns, limit), store.largest(&lanes, time_range, columns, limit));
+        prop_assert_eq!(index.times(&lanes, time_range), store.times(&lanes, time_range));
+        prop_assert_eq!(index.states(lanes[1], time_range, 50), store.states(lanes[1], time_range, 50));
         for container in [1, 2, 3].map(ContainerId) {
             let [found, expected] = [index as &dyn TimelineSource, store]
-                .map(|source| source.series(container, TypeId(3), window, columns).expect("the type is there"));
+                .map(|source| source.series(container, TypeId(3), time_range, columns).expect("the type is there"));
             prop_assert_eq!(found.len(), expected.len());
             for (found, expected) in found.into_iter().zip(expected) {
                 let extremes = |column: SeriesColumn| (column.min, column.max);

@@ -312,7 +312,7 @@ impl EventBatch {
 
     fn send_rest(&self, rest: &RareEvent, since: &mut i64, sink: &mut dyn PajeSink) -> io::Result<()> {
         match rest {
-            RareEvent::Since(date) => *since = *date,
+            RareEvent::Since(timestamp) => *since = *timestamp,
             RareEvent::Plain(event) => sink.plain_event(*event)?,
             RareEvent::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
             RareEvent::OwnContainer { container, process, label } => {

@@ -68,7 +68,7 @@ faults! {
     /// Text that is not UTF-8.
     Encoding: "line that is not UTF-8; it is read as Latin-1", "write UTF-8";
     /// A timestamp that is not a number.
-    Date: "timestamp that is not a number of seconds, or exceeds 146 years", "write seconds as a decimal number, such as 12.000345; `--unit` selects another unit";
+    Timestamp: "timestamp that is not a number of seconds, or exceeds 146 years", "write seconds as a decimal number, such as 12.000345; `--unit` selects another unit";
     /// A comma as the decimal sign.
     Comma: "number with a decimal comma", "write a decimal point in every locale";
     /// A value of a variable that is not a number.
@@ -165,7 +165,7 @@ faults! {
     /// A timestamp before 0.
     Negative: "timestamp before 0", "write timestamps from 0: `pj_dump` reads some negative ones as absent";
     /// The last line has no timestamp.
-    UndatedEnd: "last line without a timestamp", "end with a line that has a timestamp: `pj_dump` ends the trace there";
+    EndWithoutTimestamp: "last line without a timestamp", "end with a line that has a timestamp: `pj_dump` ends the trace there";
 }
 
 /// A kind of fault, with its first occurrence.

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::definitions::{Definitions, EventDefinition, FieldRole};
-use super::events::{DefinedLine, ReadState};
+use super::event_definitions::{Definitions, EventDefinition, FieldRole};
 use super::faults::{FaultKind, FaultList};
 use super::number;
+use super::operations::{DefinedLine, ReadState};
 use super::tokenizer::{AmbiguousSigns, DecodedLine, LineWords, TextLine};
 use crate::PajeSink;
 

@@ -18,7 +18,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use tumit_spill::spool::Spool;
 
-use super::definitions::Definitions;
+use super::event_definitions::Definitions;
 use super::tokenizer::LineReader;
 use super::trace_line::base_of;
 use crate::compression::{Compression, limit, split_off_damage};
@@ -28,7 +28,7 @@ const HEADER_BYTES: u64 = 1 << 20;
 /// Bytes of a part that are read at once.
 const CHUNK: usize = 1 << 14;
 /// Maximum number of files of a trace.
-const MOST: usize = 1 << 16;
+const MAX_FILES: usize = 1 << 16;
 /// Extensions that are tried if a named part does not exist: `a.trace`, then `a.trace.gz`, and so
 /// on.
 const ENDINGS: [&str; 4] = ["gz", "zst", "bz2", "xz"];
@@ -214,7 +214,7 @@ impl TraceParts {
         if compression.is_none() && first[..read].contains(&0) {
             return Err(UnreadReason::Refused("it does not contain text"));
         }
-        if self.identities.len() > MOST {
+        if self.identities.len() > MAX_FILES {
             return Err(UnreadReason::Refused("the trace has more than 65,536 files"));
         }
         if let Some(compression) = compression {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::PajeReadError;
 use super::faults::FaultKind;
-use super::reader::PajeReader;
+use super::paje_reader::PajeReader;
 use super::split_files::{TraceParts, UnreadReason};
 use super::tokenizer::TextLine;
 use crate::time::GlobalNanos;
@@ -191,14 +191,14 @@ impl<R: Read> PajeReader<R> {
     /// Opens the parts that the last processed line names.
     #[cold]
     pub(super) fn open_parts(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
-        let place = self.number();
+        let line = self.number();
         for name in std::mem::take(&mut self.processor.state.named) {
             let (kind, why) = match self.parts.find(&name) {
                 Ok(None) => continue,
                 Ok(Some(file)) => {
                     let number = self.parts.add(&name, file);
                     let faults = &mut self.processor.state.faults;
-                    faults.count(FaultKind::SplitTrace, place, &name);
+                    faults.count(FaultKind::SplitTrace, line, &name);
                     faults.parts.push(self.parts.list[number - 1].name.clone());
                     sink.name_part(&name);
                     self.go_on(number, sink)?;
@@ -208,7 +208,7 @@ impl<R: Read> PajeReader<R> {
                 Err(UnreadReason::Refused(why)) => (FaultKind::RefusedPart, why.to_owned()),
                 Err(UnreadReason::Unavailable(why)) => (FaultKind::UnreadPart, why.to_owned()),
             };
-            self.processor.state.faults.count_part(kind, place, (&name, &why));
+            self.processor.state.faults.count_part(kind, line, (&name, &why));
         }
         Ok(())
     }

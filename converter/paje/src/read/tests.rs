@@ -265,7 +265,7 @@ fn each_fault_is_counted_and_reading_goes_on() {
         ("5 1 S\n5\n", FaultKind::TooFew),
         ("5 1 S c1 R more\n5 1 S c1 a b\n", FaultKind::TooMany),
         ("5 1 S c1 \"Run\n5 1 S c1 \"Run\n", FaultKind::Quote),
-        ("5 x S c1 R\n5 inf S c1 R\n", FaultKind::Date),
+        ("5 x S c1 R\n5 inf S c1 R\n", FaultKind::Timestamp),
         ("5 1,5 S c1 R\n5 2,5 S c1 R\n", FaultKind::Comma),
         ("2 a S A red\n2 b S B \"1 2\"\n", FaultKind::Color),
         ("5 1 X c1 R\n6 1 X c1\n", FaultKind::UnknownType),

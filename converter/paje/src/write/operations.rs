@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::paje_writer::{LinkKeyText, PajeWriter};
 use super::texts::MAX_NAME_BYTES;
-use super::timestamps::TimestampWriter;
-use super::writer::{LinkKeyText, PajeWriter};
+use super::timestamp_format::TimestampWriter;
 use crate::time::GlobalNanos;
 use crate::{
     ContainerId, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, FieldSet, KeyId, PajeEvent, PajeSink,

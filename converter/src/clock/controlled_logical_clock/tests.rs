@@ -142,14 +142,14 @@ proptest! {
     }
 
     #[test]
-    fn forward_links_need_no_correction(program in program(), least in 0i64..2) {
+    fn forward_links_need_no_correction(program in program(), min_latency in 0i64..2) {
         let mut program = program;
         let RandomProgram { timestamps, links } = &mut program;
         let timestamp = |record: RandomRecord| timestamps[record.stream][record.at];
-        links.retain(|link| timestamp(link.start) + least <= timestamp(link.finish));
+        links.retain(|link| timestamp(link.start) + min_latency <= timestamp(link.finish));
         let log = program.log();
         let (mut maps, mut all) = (program.maps(), program.maps());
-        prop_assert!(least == 0 || log.is_forward());
+        prop_assert!(min_latency == 0 || log.is_forward());
         prop_assert_eq!(restore_order(&log, &mut maps).unwrap(), visit_all(&log, &mut all).unwrap());
         prop_assert!(maps.iter().zip(&all).all(|(map, other)| map.jumps == other.jumps));
     }

@@ -12,7 +12,7 @@ use super::lifetime::lifetime;
 use crate::run::{ProcessInRun, RunStreamReader, open_shared};
 
 /// Minimum number of different timestamps for a common divisor to be significant.
-const FEW: usize = 8;
+const MIN_DIFFERENT_TIMESTAMPS: usize = 8;
 /// A clock is coarse if at least one in `STILL` readings equals the reading before it, and most
 /// other differences are multiples of its step.
 const STILL: usize = 10;
@@ -22,7 +22,7 @@ const ROUGHLY: f64 = 1e-3;
 /// punctual.
 const NEARLY: f64 = 3e-5;
 /// A difference of more steps than this is ignored.
-const MANY: u64 = 50;
+const MAX_STEP_RATIO: u64 = 50;
 /// Minimum number of multiples if the clock often stands still.
 const SEEN: usize = 16;
 /// Minimum number of multiples if it seldom stands still.
@@ -32,7 +32,7 @@ const TICKS: u64 = 1000;
 /// The shortest difference between two readings may be up to this many steps.
 const AT_LEAST: u64 = 64;
 /// Number of differences after which the search stops.
-const ENOUGH: usize = 1024;
+const MAX_DIFFERENCES: usize = 1024;
 /// Longest step of a real clock, nanoseconds. Longer regular steps are invented timestamps.
 const LONGEST: f64 = 20e6;
 /// Shortest step that is not a round number, nanoseconds. Systems do not interrupt themselves more
@@ -62,7 +62,7 @@ pub(crate) fn of(processes: &[&ProcessInRun], hz: u64) -> u64 {
         let Ok(file) = open_shared(&process.path) else { continue };
         for stream in process.streams.iter().take(STREAMS) {
             let mut reader = RunStreamReader::new(process, stream, std::sync::Arc::clone(&file));
-            let next = || reader.advance().ok().flatten().map(|place| place.ticks.0);
+            let next = || reader.advance().ok().flatten().map(|record| record.ticks.0);
             steps.add(std::iter::from_fn(next).take(RECORDS));
         }
     }
@@ -92,7 +92,7 @@ fn common_divisor(mut timestamps: impl Iterator<Item = u64>) -> u64 {
             return 1;
         }
     }
-    if different < FEW { 1 } else { divisor.max(1) }
+    if different < MIN_DIFFERENT_TIMESTAMPS { 1 } else { divisor.max(1) }
 }
 
 fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
@@ -137,25 +137,26 @@ impl TickSteps {
 
     /// The step of a coarse clock, in ticks.
     fn coarse_step(&self) -> Option<u64> {
-        let least = *self.forward.iter().min()?;
-        let near: Vec<u64> = self.forward.iter().copied().filter(|by| by / least <= MANY).take(ENOUGH).collect();
+        let min_step = *self.forward.iter().min()?;
+        let small_steps: Vec<u64> =
+            self.forward.iter().copied().filter(|by| by / min_step <= MAX_STEP_RATIO).take(MAX_DIFFERENCES).collect();
         #[expect(clippy::cast_precision_loss, reason = "few steps")]
         let multiples = |step: f64, off: f64| {
             let is_multiple = |by: &&u64| {
                 let steps = **by as f64 / step;
                 (steps - steps.round()).abs() * step <= off * **by as f64 + 1.5
             };
-            near.iter().filter(is_multiple).count()
+            small_steps.iter().filter(is_multiple).count()
         };
         let is_still = self.still * STILL >= self.still + self.forward.len();
         #[expect(clippy::cast_precision_loss, reason = "few steps")]
         let is_step = |step: f64| {
             let (near_multiples, exact_multiples) = (multiples(step, ROUGHLY), multiples(step, NEARLY));
-            is_still && near_multiples >= SEEN && near_multiples * 10 >= near.len() * 9
+            is_still && near_multiples >= SEEN && near_multiples * 10 >= small_steps.len() * 9
                 || step >= TICKS as f64
                     && exact_multiples >= SEEN_MOVING
-                    && exact_multiples * 20 >= near.len() * 19
-                    && most_alike(&near, step) * 5 < near.len() * 2
+                    && exact_multiples * 20 >= small_steps.len() * 19
+                    && most_alike(&small_steps, step) * 5 < small_steps.len() * 2
         };
         #[expect(
             clippy::cast_precision_loss,
@@ -164,7 +165,7 @@ impl TickSteps {
             reason = "a part of it"
         )]
         (1..=AT_LEAST)
-            .map(|part| least as f64 / part as f64)
+            .map(|part| min_step as f64 / part as f64)
             .find(|step| is_step(*step))
             .map(|step| step.round() as u64)
     }

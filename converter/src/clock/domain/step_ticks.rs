@@ -21,7 +21,7 @@ pub(crate) struct StepRegion {
     /// The correction: it is added to the ticks.
     pub(crate) added: i64,
     /// The smallest corrected tick, because corrected ticks never decrease.
-    pub(crate) least: u64,
+    pub(crate) min_result: u64,
 }
 
 impl StepFreeTicks {
@@ -30,9 +30,9 @@ impl StepFreeTicks {
         let mut regions = Self::default();
         let mut added = 0i64;
         for step in steps {
-            let least = regions.without_steps(step.ticks.saturating_sub(1));
+            let min_result = regions.without_steps(step.ticks.saturating_sub(1));
             added = added.saturating_sub(step.by);
-            regions.0.push(StepRegion { ticks: step.ticks, added, least });
+            regions.0.push(StepRegion { ticks: step.ticks, added, min_result });
         }
         regions
     }
@@ -46,6 +46,6 @@ impl StepFreeTicks {
     pub(crate) fn without_steps(&self, ticks: u64) -> u64 {
         let at = self.0.partition_point(|region| region.ticks <= ticks);
         let Some(region) = at.checked_sub(1).map(|at| &self.0[at]) else { return ticks };
-        ticks.saturating_add_signed(region.added).max(region.least)
+        ticks.saturating_add_signed(region.added).max(region.min_result)
     }
 }

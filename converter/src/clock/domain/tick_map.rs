@@ -105,7 +105,7 @@ impl ClockMap {
             };
             let with_steps = |ticks: u64| ticks.saturating_add_signed(region.added.saturating_neg());
             // The first tick at which the timestamps move again. They stand still before it.
-            let moves = with_steps(region.least).max(region.ticks);
+            let moves = with_steps(region.min_result).max(region.ticks);
             let begin = steps.without_steps(region.ticks);
             let segment = &self.segments[self.segments[1..].partition_point(|next| next.ticks <= begin)];
             let nanos = segment.nanos_at(begin);
@@ -214,12 +214,13 @@ impl ClockMap {
                 rest = &rest[1..];
                 continue;
             };
-            let within = rest.partition_point(|ticks| first.wrapping_add(*ticks) < end);
-            let (these, others) = rest.split_at(if end == u64::MAX { rest.len() } else { within });
+            let count = rest.partition_point(|ticks| first.wrapping_add(*ticks) < end);
+            let (these, others) = rest.split_at(if end == u64::MAX { rest.len() } else { count });
             let product = |ticks: u64| (u128::from(ticks) * u128::from(slope)) >> SHIFT;
             let last = these.last().and_then(|last| begin.checked_add(*last));
-            let most = last.and_then(|last| i64::try_from(product(last)).ok()).and_then(|most| nanos.checked_add(most));
-            if most.is_some() {
+            let last_nanos =
+                last.and_then(|last| i64::try_from(product(last)).ok()).and_then(|more| nanos.checked_add(more));
+            if last_nanos.is_some() {
                 // The last timestamp is the largest. It fits, so all fit.
                 #[expect(clippy::cast_possible_truncation, reason = "the value is not above the last one, which fits")]
                 timestamps

@@ -10,7 +10,7 @@ use crate::clock::limits::RateBounds;
 /// Maximum rate error of a fitted clock: twice the maximum drift of real clocks.
 const MAX_RATE: f64 = 1e-3;
 /// Number of places between two moments at which the corrections of the fit are sampled.
-const PLACES: usize = 16;
+const SAMPLES_BETWEEN: usize = 16;
 
 /// Bounds on a clock's error at all moments, nanoseconds: the maximum lead, and the maximum lag.
 pub(crate) type ErrorBounds = [Vec<f64>; 2];
@@ -49,9 +49,9 @@ impl ClockStates {
         let deviation = |domain: usize, at: usize| {
             let (time, from, to) =
                 (moments[at + 1] - moments[at], corrections[domain][at], corrections[domain][at + 1]);
-            let away = (1..PLACES).map(|place| {
-                let place = place as f64 / PLACES as f64;
-                (correction(domain, moments[at] + time * place) - from - (to - from) * place).abs()
+            let away = (1..SAMPLES_BETWEEN).map(|step| {
+                let fraction = step as f64 / SAMPLES_BETWEEN as f64;
+                (correction(domain, moments[at] + time * fraction) - from - (to - from) * fraction).abs()
             });
             wander.off_chord(time / 2.0, time / 2.0) + away.fold(0.0, f64::max)
         };
@@ -74,7 +74,7 @@ impl ClockStates {
     fn narrow_rates(&self, domain: usize, [leads, lags]: &ErrorBounds) -> Vec<RateBounds> {
         let (moments, corrections) = (&self.moments, &self.corrections[domain]);
         let last = moments.len() - 1;
-        let within = |at: usize| {
+        let mean_at = |at: usize| {
             let (mut low, mut high) = (-MAX_RATE, MAX_RATE);
             let mut reach = 0;
             loop {
@@ -94,9 +94,9 @@ impl ClockStates {
             }
             RateBounds { low, high }
         };
-        let means: Vec<RateBounds> = (0..last).map(within).collect();
+        let means: Vec<RateBounds> = (0..last).map(mean_at).collect();
         // A rate is close to the rates at other times.
-        let near = |at: usize| {
+        let bounds_at = |at: usize| {
             let others = means.iter().enumerate().map(|(other, mean)| {
                 let (one, two) = (at.min(other), at.max(other));
                 let gap = (moments[two] - moments[one + 1].min(moments[two])).max(0.0);
@@ -107,15 +107,15 @@ impl ClockStates {
                 };
                 RateBounds { low: mean.low - more, high: mean.high + more }
             });
-            let near = others.fold(RateBounds { low: -MAX_RATE, high: MAX_RATE }, |all, one| RateBounds {
+            let common = others.fold(RateBounds { low: -MAX_RATE, high: MAX_RATE }, |all, one| RateBounds {
                 low: all.low.max(one.low),
                 high: all.high.min(one.high),
             });
             let added = (corrections[at + 1] - corrections[at]) / (moments[at + 1] - moments[at]);
             // The fitted rate itself is always within the bounds.
-            RateBounds { low: (near.low + added).min(0.0), high: (near.high + added).max(0.0) }
+            RateBounds { low: (common.low + added).min(0.0), high: (common.high + added).max(0.0) }
         };
-        (0..last).map(near).collect()
+        (0..last).map(bounds_at).collect()
     }
 
     /// Lowers bounds to the chords between bounds at other moments.
@@ -134,28 +134,28 @@ impl ClockStates {
     fn least_chord(&self, bounds: &[f64], corrections: &[f64], sign: f64, at: usize) -> f64 {
         let moments = &self.moments;
         let reaches = || std::iter::successors(Some(1usize), |reach| reach.checked_mul(2));
-        let mut least = f64::INFINITY;
+        let mut min_bound = f64::INFINITY;
         for from in reaches().map_while(|reach| at.checked_sub(reach)) {
             for to in reaches().map(|reach| at + reach).take_while(|to| *to < moments.len()) {
                 let (before, after) = (moments[at] - moments[from], moments[to] - moments[at]);
-                let place = before / (before + after);
-                let chord = |of: &[f64]| of[from] + (of[to] - of[from]) * place;
+                let fraction = before / (before + after);
+                let chord = |of: &[f64]| of[from] + (of[to] - of[from]) * fraction;
                 let deviation = sign * (corrections[at] - chord(corrections)) + self.wander.off_chord(before, after);
-                least = least.min(chord(bounds) + deviation);
+                min_bound = min_bound.min(chord(bounds) + deviation);
             }
         }
-        least
+        min_bound
     }
 
     /// The bound at a timestamp, by the chord between the moments around it.
     pub(crate) fn bound_at(&self, domain: usize, bounds: &[f64], timestamp: f64) -> f64 {
         let at = self.segment(timestamp);
         let (from, to) = (self.moments[at], self.moments[at + 1]);
-        let place = ((timestamp - from) / (to - from)).clamp(0.0, 1.0);
+        let fraction = ((timestamp - from) / (to - from)).clamp(0.0, 1.0);
         let deviation = self.deviations[domain][at];
         // Outside of all moments, only the maximum rate bounds the error.
         let outside = MAX_RATE * (from - timestamp).max(timestamp - to).max(0.0);
-        bounds[at] * (1.0 - place) + bounds[at + 1] * place + deviation + outside
+        bounds[at] * (1.0 - fraction) + bounds[at + 1] * fraction + deviation + outside
     }
 
     /// The index of the last moment up to a timestamp that is not the last of all.
@@ -222,9 +222,9 @@ impl ClockStates {
 
     /// The largest error at any time.
     pub(crate) fn largest_error(&self, domain: usize, bounds: &ErrorBounds) -> f64 {
-        let between = |bounds: &[f64], at: usize| bounds[at].max(bounds[at + 1]) + self.deviations[domain][at];
+        let bound_in = |bounds: &[f64], at: usize| bounds[at].max(bounds[at + 1]) + self.deviations[domain][at];
         let intervals = 0..self.moments.len() - 1;
-        intervals.map(|at| between(&bounds[0], at).max(between(&bounds[1], at))).fold(0.0, f64::max)
+        intervals.map(|at| bound_in(&bounds[0], at).max(bound_in(&bounds[1], at))).fold(0.0, f64::max)
     }
 }
 

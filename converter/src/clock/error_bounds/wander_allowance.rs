@@ -53,19 +53,20 @@ mod tests {
     #[test]
     fn the_allowances_are_those_of_a_random_walk() {
         let allowance = WanderAllowance { step: SIGMAS };
-        let near = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
+        let assert_close =
+            |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
         // A change of the rate tilts all later positions. Relative to the chord this is a hat
         // function.
         let (before, after) = (30.0, 70.0);
         let hat = |at: f64| if at < before { at * after / 100.0 } else { (100.0 - at) * before / 100.0 };
-        near(allowance.off_chord(before, after), sum_changes(100.0, hat));
+        assert_close(allowance.off_chord(before, after), sum_changes(100.0, hat));
         // Mean rates from 0 to 100 and from 30 to 50: the fraction of each that follows a change.
         let part = |from: f64, to: f64, at: f64| ((to - at) / (to - from)).clamp(0.0, 1.0);
-        near(
+        assert_close(
             allowance.off_mean(30.0, 20.0, 50.0),
             sum_changes(100.0, |at| part(0.0, 100.0, at) - part(30.0, 50.0, at)),
         );
-        near(
+        assert_close(
             allowance.rate_difference(20.0, 10.0, 40.0),
             sum_changes(70.0, |at| part(0.0, 20.0, at) - part(30.0, 70.0, at)),
         );

@@ -51,9 +51,9 @@ pub(crate) fn corrections_of(
             }
             return Some(Arc::new(TimestampCorrection::default().after_steps(&steps).with_base(base)));
         };
-        let point = |&place: &f64| {
-            let from = ((place * length + between - line.offset) / (1.0 + line.slope)).round();
-            let more: f64 = rounds.iter().map(|round| interpolate(&round[domain], place)).sum();
+        let point = |&fraction: &f64| {
+            let from = ((fraction * length + between - line.offset) / (1.0 + line.slope)).round();
+            let more: f64 = rounds.iter().map(|round| interpolate(&round[domain], fraction)).sum();
             let added = line.offset + line.slope * from + more;
             #[expect(clippy::cast_possible_truncation, reason = "rounded; within a run")]
             CorrectionPoint { raw: base_span.start.saturating_add(from as i64), added: added.round() as i64 }

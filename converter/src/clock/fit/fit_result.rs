@@ -9,7 +9,7 @@ use crate::clock::limits::{CAUSALITY_TOLERANCE, MIN_WANDER, WANDER_SAFETY_FACTOR
 use crate::clock::min_delays::{FastestMessages, RunSpan};
 
 /// Minimum number of observations per clock for a fit of the wander.
-const ENOUGH: usize = 512;
+const MIN_OBSERVATIONS: usize = 512;
 
 /// The result of a fit.
 pub(crate) struct FitResult {
@@ -63,8 +63,8 @@ impl FitResult {
             self.rounds.iter().map(|round| interpolate(&round[domain], at / self.span.nanos())).sum::<f64>()
         };
         let observations = self.edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
-        let least = if observations < ENOUGH { MIN_WANDER } else { 0.0 };
-        let inputs = BoundInputs { span: self.span.nanos(), wander: wander.max(least) };
+        let min_wander = if observations < MIN_OBSERVATIONS { MIN_WANDER } else { 0.0 };
+        let inputs = BoundInputs { span: self.span.nanos(), wander: wander.max(min_wander) };
         CertainBounds::of(domains, &self.edges, inputs, |edge| self.message_times(edge), correction)
     }
 

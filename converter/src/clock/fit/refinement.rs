@@ -42,7 +42,7 @@ pub(crate) struct MessageFit {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeviationPoint {
     /// The place in the run, from 0 to 1.
-    pub(crate) place: f64,
+    pub(crate) fraction: f64,
     pub(crate) nanos: f64,
 }
 
@@ -199,12 +199,12 @@ fn domain_fits(result: &FitResult) -> Vec<DomainFit> {
         found.root = Some(joined.root);
         found.hops = joined.hops;
         found.one_way = joined.one_way;
-        let total = |place: f64| rounds.iter().map(|round| interpolate(&round[domain], place)).sum::<f64>();
+        let total = |fraction: f64| rounds.iter().map(|round| interpolate(&round[domain], fraction)).sum::<f64>();
         let (first, last) = (total(0.0), total(1.0));
         let places = (0..=200).map(|step| f64::from(step) / 200.0);
         // A correction is the opposite of the clock's deviation.
-        let deviation = |place: f64| first + (last - first) * place - total(place);
-        found.deviations = places.map(|place| DeviationPoint { place, nanos: deviation(place) }).collect();
+        let deviation = |fraction: f64| first + (last - first) * fraction - total(fraction);
+        found.deviations = places.map(|fraction| DeviationPoint { fraction, nanos: deviation(fraction) }).collect();
         found.width = joined.width;
     }
     found

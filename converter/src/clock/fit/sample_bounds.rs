@@ -31,15 +31,15 @@ pub(crate) struct SampleQuality {
 /// time ranges of the records. O(exchanges log exchanges + domains × moments²).
 pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[StreamExtent]) -> Vec<SampleQuality> {
     let domains = clocks.domains.len();
-    let dated = exchanges(clocks, bursts);
-    let span = span_of(streams, &dated, |_, timestamp| timestamp);
-    let edges = edges(&dated, span);
+    let exchange_times = exchanges(clocks, bursts);
+    let span = span_of(streams, &exchange_times, |_, timestamp| timestamp);
+    let edges = edges(&exchange_times, span);
     let mut found = vec![SampleQuality { error_bound: f64::INFINITY, ..SampleQuality::default() }; domains];
     for edge in &edges {
         found[edge.from].edges += 1;
         found[edge.to].edges += 1;
     }
-    for (found, mut off) in found.iter_mut().zip(residuals(domains, &dated)) {
+    for (found, mut off) in found.iter_mut().zip(residuals(domains, &exchange_times)) {
         found.residuals = FitResiduals::of(&mut off);
     }
     let tick = clocks.granularity();
@@ -78,9 +78,9 @@ fn edges(bursts: &[Vec<RawExchange>], span: RunSpan) -> Vec<FastestMessages> {
         for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
             for (way, sent, received) in [((a, b), t1, t2), ((b, a), t3, t4)] {
                 let point = MessagePoint { sent: difference(sent, span.start), took: difference(received, sent) };
-                let least = fastest.entry(way).or_insert(point);
-                if point.took < least.took {
-                    *least = point;
+                let fastest_point = fastest.entry(way).or_insert(point);
+                if point.took < fastest_point.took {
+                    *fastest_point = point;
                 }
             }
         }
@@ -187,8 +187,8 @@ impl BurstDeviations {
         let [first, second, ..] = points[..] else { return 0.0 };
         let [.., before, last] = points[..] else { return 0.0 };
         let (from, to) = if timestamp < first.at { (first, second) } else { (before, last) };
-        let near = if timestamp < first.at { first } else { last };
-        near.nanos + (to.nanos - from.nanos) * (timestamp - near.at) / (to.at - from.at).max(1.0)
+        let nearest = if timestamp < first.at { first } else { last };
+        nearest.nanos + (to.nanos - from.nanos) * (timestamp - nearest.at) / (to.at - from.at).max(1.0)
     }
 
     /// The smallest wander of a clock that explains its bursts, per square root of a second. The

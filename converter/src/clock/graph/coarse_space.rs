@@ -9,12 +9,12 @@ use super::shape::ReverseEdge;
 use super::system::{NormalEquations, dot_product};
 
 /// Maximum number of functions of all domains together.
-const MOST: usize = 512;
+const MAX_NODES: usize = 512;
 /// Maximum number of functions of one domain.
-const MOST_OF_ONE: usize = 9;
+const MAX_DOMAIN_NODES: usize = 9;
 /// With more domains there is no such preconditioner, because its matrix would take longer than the
 /// saved steps.
-const MOST_DOMAINS: usize = 1024;
+const MAX_DOMAINS: usize = 1024;
 
 /// The position of a knot between two nodes.
 #[derive(Clone, Copy)]
@@ -50,7 +50,8 @@ impl CoarseSpace {
     pub(crate) fn new(system: &NormalEquations<'_>) -> Self {
         let shape = &system.shape;
         let free = shape.is_free.iter().filter(|is_free| **is_free).count();
-        let nodes = if free > MOST_DOMAINS { 0 } else { (MOST / free.max(1)).clamp(1, MOST_OF_ONE).min(shape.knots) };
+        let nodes =
+            if free > MAX_DOMAINS { 0 } else { (MAX_NODES / free.max(1)).clamp(1, MAX_DOMAIN_NODES).min(shape.knots) };
         let mut count = 0;
         let first = shape.is_free.iter().map(|is_free| {
             let unknown = is_free.then_some(count);
@@ -59,10 +60,10 @@ impl CoarseSpace {
         });
         let first: Vec<Option<usize>> = first.collect();
         let position = |knot: usize| {
-            let place = knot as f64 * (nodes.max(2) - 1) as f64 / (shape.knots - 1) as f64;
+            let position = knot as f64 * (nodes.max(2) - 1) as f64 / (shape.knots - 1) as f64;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a few")]
-            let node = (place as usize).min(nodes.saturating_sub(2));
-            NodePosition { node, fraction: if nodes > 1 { place - node as f64 } else { 0.0 } }
+            let node = (position as usize).min(nodes.saturating_sub(2));
+            NodePosition { node, fraction: if nodes > 1 { position - node as f64 } else { 0.0 } }
         };
         let positions: Vec<NodePosition> = (0..shape.knots).map(position).collect();
         let factor = vec![vec![0.0; count]; count];

@@ -63,13 +63,13 @@ mod tests {
         let mut observations = Vec::new();
         for (edge, sign) in [(0, 1.0), (1, -1.0)] {
             for step in 0..=20u32 {
-                let place = f64::from(step) / 20.0 * 3.0;
-                let knot = (place.floor() as u32).min(2);
-                let lead = 3.0 + 2.0 * place / 3.0;
+                let position = f64::from(step) / 20.0 * 3.0;
+                let knot = (position.floor() as u32).min(2);
+                let lead = 3.0 + 2.0 * position / 3.0;
                 observations.push(Observation {
                     edge,
                     knot,
-                    fraction: place - f64::from(knot),
+                    fraction: position - f64::from(knot),
                     apparent_latency: 2.0 + sign * lead,
                 });
             }

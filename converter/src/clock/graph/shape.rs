@@ -6,7 +6,7 @@
 //! - Knot: a support point in time, at which each domain has a correction.
 
 /// Least delay of a message, microseconds.
-pub(crate) const LEAST_DELAY: f64 = 0.05;
+pub(crate) const MIN_DELAY: f64 = 0.05;
 
 /// An observation of an edge: a message at a time between two knots.
 #[derive(Clone, Copy, Debug)]

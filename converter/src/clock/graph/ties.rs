@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::shape::{EdgeTerm, LEAST_DELAY, ReverseEdge};
+use super::shape::{EdgeTerm, MIN_DELAY, ReverseEdge};
 use crate::clock::min_delays::{DelayClass, FastestMessages, MessagePoint};
 
 /// Maximum number of pieces of the traffic of two clocks, for a first guess.
@@ -48,7 +48,7 @@ impl<'t> RoundTripTies<'t> {
         let guess = |(number, back): (usize, &Option<usize>)| {
             let fastest = |back: usize| fastest_trip(&self.edges[number].points, &self.edges[back].points);
             let trip = self.exchanged[number].or(back.map(fastest)).unwrap_or(0.0);
-            trip.max(2.0 * LEAST_DELAY) / 2.0
+            trip.max(2.0 * MIN_DELAY) / 2.0
         };
         self.back.iter().enumerate().map(guess).collect()
     }
@@ -77,11 +77,11 @@ impl<'t> RoundTripTies<'t> {
             *fastest = trip.unwrap_or(f64::INFINITY).min(*fastest);
         }
         let term = |(number, edge): (usize, &FastestMessages)| {
-            let trip = trips[number].unwrap_or(0.0).max(2.0 * LEAST_DELAY);
+            let trip = trips[number].unwrap_or(0.0).max(2.0 * MIN_DELAY);
             // If a pair is never fast in one direction, it gives little information about the
             // difference of its delays. The same is true for messages that are never as fast as the
             // samples of their pair.
-            let excess = (trip - fastest[&pair(edge)].max(2.0 * LEAST_DELAY)).max(0.0);
+            let excess = (trip - fastest[&pair(edge)].max(2.0 * MIN_DELAY)).max(0.0);
             let class = if edge.class == DelayClass::Message { 0.1 } else { 0.0 };
             let unlike = 0.05 + 0.03 * (trip - excess) + 0.5 * excess + class;
             let back = self.back[number].map(|edge| ReverseEdge { edge, symmetry: 1.0 / (unlike * unlike) });

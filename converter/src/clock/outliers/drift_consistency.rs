@@ -11,12 +11,12 @@ use crate::clock::ClockDomain;
 use crate::clock::burst::{OffsetPoint, SyncBurst, TickExchange};
 
 /// Minimum number of bursts. With fewer, it is unknown which one is wrong.
-const FEWEST: usize = 3;
+const MIN_BURSTS: usize = 3;
 /// From this number on, the drift is that of most bursts. A single burst at an end can then be
 /// found to be wrong.
-pub(crate) const MANY: usize = 5;
+pub(crate) const MAJORITY_BURSTS: usize = 5;
 /// Constant part of the allowed deviation of neighbours from the usual drift, nanoseconds.
-const LEAST: f64 = 20_000.0;
+const BASE_ALLOWANCE: f64 = 20_000.0;
 /// Further part of the allowed deviation with many bursts: this many times the usual deviation.
 const MUCH: f64 = 20.0;
 /// Limit of the variable part of the allowed deviation, as a fraction of the time between the
@@ -52,20 +52,20 @@ pub(crate) struct OmittedSamples {
 struct BurstBounds {
     burst: u32,
     at: f64,
-    least: f64,
-    most: f64,
+    lower: f64,
+    upper: f64,
 }
 
 impl BurstBounds {
     fn middle(&self) -> f64 {
-        f64::midpoint(self.least, self.most)
+        f64::midpoint(self.lower, self.upper)
     }
 
     /// The distance between the bounds of a later burst and those of this one, for a drift.
     /// Nanoseconds.
     fn distance(&self, later: &Self, drift: f64) -> f64 {
         let by = drift * (later.at - self.at);
-        (later.least - self.most - by).max(self.least + by - later.most).max(0.0)
+        (later.lower - self.upper - by).max(self.lower + by - later.upper).max(0.0)
     }
 }
 
@@ -137,18 +137,18 @@ fn burst_bounds(
             let bounds = all.entry(pair).or_default();
             let begin = bounds.last().filter(|last| last.burst == *number).map_or(at, |last| last.at);
             let drifted = |timestamp: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (timestamp - begin));
-            let most = second(there.second) - first(there.first) - drifted(first(there.first));
-            let least = second(back.second) - first(back.first) - drifted(first(back.first));
+            let upper = second(there.second) - first(there.first) - drifted(first(there.first));
+            let lower = second(back.second) - first(back.first) - drifted(first(back.first));
             match bounds.last_mut().filter(|last| last.burst == *number) {
-                Some(last) => (last.least, last.most) = (last.least.max(least), last.most.min(most)),
-                None => bounds.push(BurstBounds { burst: *number, at, least, most }),
+                Some(last) => (last.lower, last.upper) = (last.lower.max(lower), last.upper.min(upper)),
+                None => bounds.push(BurstBounds { burst: *number, at, lower, upper }),
             }
         }
     }
     for bounds in all.values_mut() {
         // Bounds can be in the wrong order, because clocks drift a little within a burst.
-        let swapped = bounds.iter_mut().filter(|burst| burst.least > burst.most);
-        swapped.for_each(|burst| (burst.least, burst.most) = (burst.most, burst.least));
+        let swapped = bounds.iter_mut().filter(|burst| burst.lower > burst.upper);
+        swapped.for_each(|burst| (burst.lower, burst.upper) = (burst.upper, burst.lower));
         bounds.sort_by(|a, b| a.at.total_cmp(&b.at));
     }
     all
@@ -158,7 +158,7 @@ fn burst_bounds(
 fn drift(bursts: &[BurstBounds], tick: f64) -> DriftEstimate {
     let middles: Vec<OffsetPoint> =
         bursts.iter().map(|burst| OffsetPoint { at: burst.at, offset: burst.middle() }).collect();
-    let widths: Vec<f64> = bursts.iter().map(|burst| (burst.most - burst.least) / 2.0).collect();
+    let widths: Vec<f64> = bursts.iter().map(|burst| (burst.upper - burst.lower) / 2.0).collect();
     DriftEstimate::of(&middles, &widths, tick)
 }
 
@@ -173,7 +173,7 @@ struct WrongBursts {
 
 /// The wrong bursts of a pair. `tick` is the sum of the resolutions of the two clocks.
 fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
-    if bounds.len() < FEWEST {
+    if bounds.len() < MIN_BURSTS {
         return WrongBursts::default();
     }
     let DriftEstimate { agreed, likely: drift } = drift(bounds, tick);
@@ -185,7 +185,7 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
     let agree = |one: usize, other: usize| {
         let (one, other) = (&bounds[one], &bounds[other]);
         let allowed = allowed_departure(other.at - one.at, agreed.is_some(), bounds.len(), usual, wander);
-        one.distance(other, drift) <= LEAST + 2.0 * tick + allowed
+        one.distance(other, drift) <= BASE_ALLOWANCE + 2.0 * tick + allowed
     };
     let chain = longest_chain(bounds.len(), agree);
     let (Some(&first), Some(&last)) = (chain.first(), chain.last()) else { return WrongBursts::default() };
@@ -198,7 +198,7 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
     // single one may also be a step.
     for end in [0..first, last + 1..bounds.len()] {
         let in_step = end.len() > 1 && end.clone().zip(end.start + 1..end.end).all(|(one, next)| agree(one, next));
-        if in_step || (bounds.len() < MANY && !end.is_empty()) {
+        if in_step || (bounds.len() < MAJORITY_BURSTS && !end.is_empty()) {
             wrong.retain(|at| !end.contains(at));
         }
     }
@@ -221,7 +221,7 @@ pub(crate) fn allowed_departure(elapsed: f64, is_agreed: bool, bursts: usize, us
     let wandered = SIGMAS * wander * 1e9 * (elapsed * 1e-9).powf(1.5);
     let expected = match is_agreed {
         true => AGREED_RATE * elapsed,
-        false if bursts < MANY => by_rate,
+        false if bursts < MAJORITY_BURSTS => by_rate,
         false => MUCH * usual,
     };
     by_rate.min(expected.max(wandered))
@@ -256,7 +256,7 @@ fn usual_drift(bursts: &[OffsetPoint]) -> f64 {
     });
     let mut drifts: Vec<f64> = pairs.collect();
     drifts.sort_by(f64::total_cmp);
-    if bursts.len() >= MANY {
+    if bursts.len() >= MAJORITY_BURSTS {
         return drifts.get(drifts.len() / 2).copied().unwrap_or(0.0);
     }
     drifts.into_iter().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
@@ -269,7 +269,7 @@ fn agreed_drift(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Option<f64
     if bursts.len() >= SEVERAL {
         return None;
     }
-    let least = widths.iter().copied().fold(f64::INFINITY, f64::min);
+    let min_width = widths.iter().copied().fold(f64::INFINITY, f64::min);
     let pairs = || {
         let pairs_from = |one: usize| (one + 1..bursts.len()).map(move |other| (one, other));
         (0..bursts.len()).flat_map(pairs_from).filter(|&(one, other)| bursts[other].at > bursts[one].at)
@@ -278,7 +278,8 @@ fn agreed_drift(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Option<f64
     let agreeing = |drift: f64| {
         let agrees = |&(one, other): &(usize, usize)| {
             let between = bursts[other].at - bursts[one].at;
-            let allowed = LEAST + 2.0 * tick + AGREED_RATE * between + widths[one] + widths[other] - 2.0 * least;
+            let allowed =
+                BASE_ALLOWANCE + 2.0 * tick + AGREED_RATE * between + widths[one] + widths[other] - 2.0 * min_width;
             (bursts[other].offset - bursts[one].offset - drift * between).abs() <= allowed
         };
         pairs().filter(agrees).count()
@@ -333,7 +334,7 @@ mod tests {
         let burst = |(number, off): (usize, &f64)| {
             let at = number as f64 * 3e8;
             let offset = 40e-6 * at + off * 1e3 + (number * 7919 % 13) as f64 * 100.0;
-            BurstBounds { burst: u32::try_from(number).unwrap(), at, least: offset - 3000.0, most: offset + 4000.0 }
+            BurstBounds { burst: u32::try_from(number).unwrap(), at, lower: offset - 3000.0, upper: offset + 4000.0 }
         };
         off.iter().enumerate().map(burst).collect()
     }
@@ -368,8 +369,8 @@ mod tests {
                     // The same distances as in a run of minutes.
                     bounds.iter_mut().enumerate().for_each(|(number, burst)| {
                         let more = 40e-6 * (number as f64 * 2e10 - burst.at);
-                        (burst.at, burst.least, burst.most) =
-                            (number as f64 * 2e10, burst.least + more, burst.most + more);
+                        (burst.at, burst.lower, burst.upper) =
+                            (number as f64 * 2e10, burst.lower + more, burst.upper + more);
                     });
                     assert_eq!(wrong_bursts(&bounds, 1.0, USUAL_WANDER).bursts, [at], "{many} {off}");
                 }
@@ -397,7 +398,7 @@ mod tests {
         let mut bursts = bounds(&[0.0, 0.0, 800.0, 0.0, 0.0]);
         bursts.iter_mut().enumerate().for_each(|(number, burst)| {
             let more = 40e-6 * (number as f64 * 1.5e11 - burst.at);
-            (burst.at, burst.least, burst.most) = (number as f64 * 1.5e11, burst.least + more, burst.most + more);
+            (burst.at, burst.lower, burst.upper) = (number as f64 * 1.5e11, burst.lower + more, burst.upper + more);
         });
         assert_eq!(wrong_bursts(&bursts, 1.0, USUAL_WANDER).bursts, [2]);
         assert_eq!(wrong_bursts(&bursts, 1.0, 3e-6).bursts, []);

@@ -27,22 +27,23 @@ pub(crate) fn correct_edges(offsets: &mut [ClockOffset], tick: f64) {
 /// The offset of a burst at an end as the others predict it, limited to the bounds of the burst.
 /// `None` if the prediction is not more precise. `others` starts with the nearest burst.
 fn predicted_offset(end: ClockOffset, others: &[ClockOffset], tick: f64) -> Option<f64> {
-    let (&near, rest) = others.split_first()?;
-    let gap = (near.local - end.local).abs();
+    let (&nearest, rest) = others.split_first()?;
+    let gap = (nearest.local - end.local).abs();
     // A burst at this distance gives a sufficiently precise slope.
-    let far = *rest.iter().find(|far| (far.local - near.local).abs() >= gap).or(rest.last())?;
-    let span = (far.local - near.local).abs();
+    let far = *rest.iter().find(|far| (far.local - nearest.local).abs() >= gap).or(rest.last())?;
+    let span = (far.local - nearest.local).abs();
     let times = gap / span;
     // The common part of all round trips does not count. It is the same in both directions, or it
     // is the same error in each burst.
     let best = others.iter().map(|other| other.half_trip).fold(end.half_trip, f64::min);
     let slow = end.half_trip - best;
-    let noise = noise(others).unwrap_or(near.half_trip).min(near.half_trip) + tick;
+    let noise = noise(others).unwrap_or(nearest.half_trip).min(nearest.half_trip) + tick;
     let off = noise * (1.0 + 2.0 * times) + MIN_WANDER * NANOS * (gap / NANOS).powf(1.5);
     if !(span > 0.0 && off < slow) {
         return None;
     }
-    let predicted = near.offset + (near.offset - far.offset) / (near.local - far.local) * (end.local - near.local);
+    let predicted =
+        nearest.offset + (nearest.offset - far.offset) / (nearest.local - far.local) * (end.local - nearest.local);
     // A larger contradiction means that there is a clock step in between.
     ((predicted - end.offset).abs() <= end.half_trip + off)
         .then(|| predicted.clamp(end.offset - end.half_trip, end.offset + end.half_trip))
@@ -56,8 +57,8 @@ fn noise(bursts: &[ClockOffset]) -> Option<f64> {
     }
     let off = bursts.windows(3).map(|three| {
         let [before, here, behind] = [three[0], three[1], three[2]];
-        let place = (here.local - before.local) / (behind.local - before.local);
-        (here.offset - before.offset - place * (behind.offset - before.offset)).abs()
+        let fraction = (here.local - before.local) / (behind.local - before.local);
+        (here.offset - before.offset - fraction * (behind.offset - before.offset)).abs()
     });
     let mut off: Vec<f64> = off.filter(|off| off.is_finite()).collect();
     off.sort_by(f64::total_cmp);

@@ -329,12 +329,12 @@ impl OffsetFit {
             return BurstLine { centre, offset: last.offset, slope: 0.0 };
         }
         let slope = (b.offset - a.offset) / (b.local - a.local);
-        let (near, slope) = match self.drifts[domain].filter(|drift| (slope - drift).abs() > STEEP) {
+        let (nearest, slope) = match self.drifts[domain].filter(|drift| (slope - drift).abs() > STEEP) {
             None => (a, slope),
             Some(drift) if centre - a.local < b.local - centre => (a, drift),
             Some(drift) => (b, drift),
         };
-        BurstLine { centre, offset: near.offset + slope * (centre - near.local), slope }
+        BurstLine { centre, offset: nearest.offset + slope * (centre - nearest.local), slope }
     }
 
     /// A knot of the domain's map: ticks of the domain, and nanoseconds of the reference.

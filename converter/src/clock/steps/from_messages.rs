@@ -14,7 +14,7 @@ pub(crate) const OF_TICKS: f64 = 4.0;
 const DRIFT: f64 = 5e-6;
 
 /// Maximum number of messages per direction that are combined into a piece.
-const MOST_TOGETHER: usize = 32;
+const MAX_TOGETHER: usize = 32;
 /// Minimum number of pieces. It also limits the number of messages per piece.
 const FEWEST_PIECES: usize = 6;
 /// Pieces are long enough if half of the round trips take less than this many times the noise.
@@ -82,7 +82,7 @@ struct PairedObservation {
 struct StepCandidate {
     step: OffsetStep,
     /// Minimum size of the jump, after the drift before and after it is subtracted.
-    least: f64,
+    min_size: f64,
     /// The largest jump that waiting can explain.
     waiting: f64,
 }
@@ -98,16 +98,16 @@ fn largest_step(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> 
     let typical = *jumps.get(jumps.len() / 2)?;
     let steps = (1..observations.len()).map(|next| {
         let (one, other) = (observations[next - 1], observations[next]);
-        let OffsetJump { size, least } = jump(&observations, next);
+        let OffsetJump { size, min_size } = jump(&observations, next);
         let step = OffsetStep { domain: forth.to, from: one.at, to: other.at, size };
         // A difference between the latencies of both directions moves an offset by half of it, and
         // by at most half of the round trip. A jump of this size proves nothing, because it can
         // come from waiting.
-        StepCandidate { step, least, waiting: (one.trip.max(0.0) + other.trip.max(0.0)) / 2.0 }
+        StepCandidate { step, min_size, waiting: (one.trip.max(0.0) + other.trip.max(0.0)) / 2.0 }
     });
-    let StepCandidate { step, least, waiting } =
-        steps.max_by(|a, b| (a.least - a.waiting).total_cmp(&(b.least - b.waiting)))?;
-    (least > noise.max(waiting) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
+    let StepCandidate { step, min_size, waiting } =
+        steps.max_by(|a, b| (a.min_size - a.waiting).total_cmp(&(b.min_size - b.waiting)))?;
+    (min_size > noise.max(waiting) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
 }
 
 /// Offsets of two clocks by pieces.
@@ -124,7 +124,7 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
     let mut best: Option<PairOffsets> = None;
     let mut best_half = f64::INFINITY;
     let mut many = 1;
-    while best.is_none() || (many <= MOST_TOGETHER && many * FEWEST_PIECES <= forth.len().min(back.len())) {
+    while best.is_none() || (many <= MAX_TOGETHER && many * FEWEST_PIECES <= forth.len().min(back.len())) {
         let observations = if many == 1 { pair_messages(forth, back) } else { pair_fastest(forth, back, many) };
         let mut trips: Vec<f64> = observations.iter().map(|observation| observation.trip).collect();
         trips.sort_by(f64::total_cmp);
@@ -180,14 +180,14 @@ fn paired_observation(forth: &MessagePoint, back: &MessagePoint) -> PairedObserv
 struct OffsetJump {
     size: f64,
     /// Lower bound of the size beyond the effect of the rates before and after it.
-    least: f64,
+    min_size: f64,
 }
 
 /// The jump of the offset before `next`. A change of the rate in between is not a jump.
 fn jump(observations: &[PairedObservation], next: usize) -> OffsetJump {
     let RateDepartures { before, after } = off_rate(observations, next);
-    let least = if before * after > 0.0 { before.abs().min(after.abs()) } else { 0.0 };
-    OffsetJump { size: observations[next].offset - observations[next - 1].offset, least }
+    let min_size = if before * after > 0.0 { before.abs().min(after.abs()) } else { 0.0 };
+    OffsetJump { size: observations[next].offset - observations[next - 1].offset, min_size }
 }
 
 /// The deviation of an offset from the rate before it, and from the rate after it.

@@ -32,7 +32,7 @@ const BENT: f64 = 700e-6;
 const WRONG_RATE: f64 = 5e-3;
 /// Maximum number of steps of a clock. With more steps, the clock is not usable, and none are
 /// reported.
-const MOST: usize = 32;
+const MAX_JUMPS: usize = 32;
 /// Shortest sleep of a machine, nanoseconds.
 const SHORTEST_SLEEP: f64 = 10e9;
 /// A gap between timestamps is the place of a forward step if it covers this fraction of the step.
@@ -50,15 +50,15 @@ pub(crate) fn find(run: &OpenRun, members: &[usize], domain: &ClockDomain) -> St
     };
     let may_be_set = longest.clock_kind.is_none_or(|kind| kind == ClockKind::User);
     let jumps = jumps(&longest.anchors, domain.hz, domain.resolution_nanos, may_be_set);
-    if jumps.len() > MOST {
+    if jumps.len() > MAX_JUMPS {
         return StepFreeTicks::default();
     }
     let members: Vec<&ProcessInRun> = members.iter().map(|member| &run.processes[*member]).collect();
-    let place = |jump: &ObservedStep| ClockStep {
-        ticks: jump.place(&members).unwrap_or(jump.from.midpoint(jump.last_tick())),
+    let locate = |jump: &ObservedStep| ClockStep {
+        ticks: jump.locate(&members).unwrap_or(jump.from.midpoint(jump.last_tick())),
         by: jump.by,
     };
-    let mut steps: Vec<ClockStep> = jumps.iter().map(place).collect();
+    let mut steps: Vec<ClockStep> = jumps.iter().map(locate).collect();
     steps.sort_by_key(|step| step.ticks);
     StepFreeTicks::new(&steps)
 }
@@ -148,7 +148,7 @@ impl ObservedStep {
     }
 
     /// The first tick after the step, from the records of the processes.
-    fn place(&self, processes: &[&ProcessInRun]) -> Option<u64> {
+    fn locate(&self, processes: &[&ProcessInRun]) -> Option<u64> {
         let range = TickRange { first: self.from, last: self.to.max(self.last_tick()) };
         // The readings themselves are ticks that the clock showed.
         let mut ticks: Vec<u64> = vec![self.from, self.to];
@@ -160,8 +160,8 @@ impl ObservedStep {
         }
         ticks.sort_unstable();
         if self.by < 0 {
-            let most = ticks.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).filter(|same| same.len() > 2)?;
-            return most[0].checked_add(1);
+            let longest = ticks.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).filter(|same| same.len() > 2)?;
+            return longest[0].checked_add(1);
         }
         #[expect(clippy::cast_precision_loss, reason = "ticks within a run are far below 2^53")]
         let covers_step = |gap: u64| gap as f64 >= self.by as f64 * MIN_SHARE;
@@ -181,12 +181,12 @@ fn read_between(
     let mut reader = RunStreamReader::new(process, stream, Arc::clone(file));
     reader.skip_before(|last| last < range.first);
     // A read error is ignored here. The passes that read the whole file report it.
-    while let Ok(Some(place)) = reader.advance() {
-        if place.ticks.0 > range.last {
+    while let Ok(Some(record)) = reader.advance() {
+        if record.ticks.0 > range.last {
             break;
         }
-        if place.ticks.0 >= range.first {
-            ticks.push(place.ticks.0);
+        if record.ticks.0 >= range.first {
+            ticks.push(record.ticks.0);
         }
     }
 }

@@ -315,8 +315,8 @@ impl WideRows<'_> {
     /// Fills the next word of all rows.
     fn put(&mut self, column: impl Iterator<Item = u64>) {
         for (row, word) in self.words.chunks_exact_mut(self.width.max(1)).zip(column) {
-            if let Some(place) = row.get_mut(self.at) {
-                *place = word;
+            if let Some(target) = row.get_mut(self.at) {
+                *target = word;
             }
         }
         self.at += 1;

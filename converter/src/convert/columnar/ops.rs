@@ -104,7 +104,7 @@ mod form {
 /// Number of bits of a template number.
 pub(crate) const TEMPLATE_BITS: u32 = 18;
 /// A wide operation has fewer words than this.
-const MOST_WORDS: usize = 1 << (form::BITS - TEMPLATE_BITS);
+const MAX_WORDS: usize = 1 << (form::BITS - TEMPLATE_BITS);
 
 impl OpEntry {
     const RECORD: Self = Self { head: form::RECORD << form::BITS, bits: 0 };
@@ -129,7 +129,7 @@ impl OpEntry {
 
     /// The number of words of a wide operation.
     const fn width(self) -> usize {
-        self.head as usize >> TEMPLATE_BITS & (MOST_WORDS - 1)
+        self.head as usize >> TEMPLATE_BITS & (MAX_WORDS - 1)
     }
 }
 
@@ -169,7 +169,7 @@ impl OpBatch {
     /// The position in the stream of the record of an entry.
     #[inline]
     pub(crate) fn ordinal(&self, at: usize) -> u64 {
-        self.first + self.places.get(at).map_or(at as u64, |place| u64::from(*place))
+        self.first + self.places.get(at).map_or(at as u64, |position| u64::from(*position))
     }
 
     /// Starts a block. `first` is the position of its first record in the stream.
@@ -332,11 +332,11 @@ impl BatchBuilder {
         op_batch.more.resize(first.checked_add(several.checked_mul(count)?)?, OpEntry::NOTHING);
         let short = |number: usize| u32::try_from(number).ok();
         short(op_batch.more.len())?;
-        for (place, source) in sources.iter_mut().enumerate() {
+        for (position, source) in sources.iter_mut().enumerate() {
             let from = self.bits.len();
             let head = self.put(count, source)?;
             let rows = op_batch.more[first..].chunks_exact_mut(several);
-            rows.zip(&self.bits[from..]).for_each(|(row, bits)| row[place] = OpEntry { head, bits: *bits });
+            rows.zip(&self.bits[from..]).for_each(|(row, bits)| row[position] = OpEntry { head, bits: *bits });
             self.bits.truncate(from);
         }
         let several = short(several).filter(|several| *several < 1 << TEMPLATE_BITS)?;
@@ -372,7 +372,7 @@ impl BatchBuilder {
             }
             OpValues::Words { first: start, per_record: width } => {
                 steps(*start, *width)?;
-                let width = u32::try_from(*width).ok().filter(|width| (*width as usize) < MOST_WORDS)?;
+                let width = u32::try_from(*width).ok().filter(|width| (*width as usize) < MAX_WORDS)?;
                 form::WIDE << form::BITS | width << TEMPLATE_BITS | *template
             }
         })
@@ -397,11 +397,11 @@ impl BatchBuilder {
         *has_records = !record_ids.is_empty();
         if *leaves_out {
             ticks.clear();
-            for (place, (kind, its_ticks)) in (0u32..).zip(columns.order().zip(columns.each_ticks())) {
+            for (position, (kind, its_ticks)) in (0u32..).zip(columns.order().zip(columns.each_ticks())) {
                 let entry = entry(kind);
                 if entry.head != OpEntry::NOTHING.head {
                     entries.push(entry);
-                    places.push(place);
+                    places.push(position);
                     ticks.push(its_ticks);
                 }
             }

@@ -72,7 +72,7 @@ pub(crate) struct RecordRef<'a> {
 
 impl<'a> RecordRef<'a> {
     #[inline]
-    pub(crate) fn place(&self) -> RecordPlace {
+    pub(crate) fn position(&self) -> RecordPlace {
         RecordPlace { stream: u32::try_from(self.stream).unwrap_or(u32::MAX), ordinal: self.ordinal }
     }
 
@@ -94,16 +94,16 @@ impl RowBatch {
         if self.starts.is_empty() {
             self.starts.push(0);
         }
-        self.bytes.extend_from_slice(&item.place.id.to_le_bytes());
+        self.bytes.extend_from_slice(&item.position.id.to_le_bytes());
         self.bytes.extend_from_slice(&[0; RECORD_HEAD_BYTES - 2]);
         if is_located {
-            self.bytes.extend_from_slice(&item.place.site.to_le_bytes());
+            self.bytes.extend_from_slice(&item.position.site.to_le_bytes());
         }
         self.bytes.extend_from_slice(body);
         self.starts.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
         self.corrected.push(item.corrected);
         self.raw.push(item.record_time);
-        self.details.push(RowDetail { ordinal: item.place.ordinal, block, only: item.only });
+        self.details.push(RowDetail { ordinal: item.position.ordinal, block, only: item.only });
     }
 
     /// The record at this index of the batch, as a record of this stream.
@@ -127,12 +127,14 @@ impl RowBatch {
             let (number, fields) = body.split_first_chunk()?;
             (site, body) = (u32::from_le_bytes(*number), fields);
         }
-        let date = *self.corrected.get(at)?;
-        let time = self.raw.get(at).copied().unwrap_or(date);
+        let corrected = *self.corrected.get(at)?;
+        let raw = self.raw.get(at).copied().unwrap_or(corrected);
         let (ordinal, blocks_read, only) = match self.details.get(at) {
             Some(detail) => (detail.ordinal, detail.block, detail.only),
-            None => (self.first + self.places.get(at).map_or(at as u64, |place| u64::from(*place)), self.block, None),
+            None => {
+                (self.first + self.places.get(at).map_or(at as u64, |position| u64::from(*position)), self.block, None)
+            }
         };
-        Some(RecordRef { stream, id, program, site, ordinal, corrected: date, raw: time, only, blocks_read, body })
+        Some(RecordRef { stream, id, program, site, ordinal, corrected, raw, only, blocks_read, body })
     }
 }

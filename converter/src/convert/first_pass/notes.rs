@@ -82,8 +82,8 @@ impl NoteWriter {
     }
 
     /// Adds a note. Each place may have only one.
-    pub(crate) fn note(&mut self, place: ActionPosition, note: u16) {
-        self.sorter.push(pack(place, note));
+    pub(crate) fn note(&mut self, position: ActionPosition, note: u16) {
+        self.sorter.push(pack(position, note));
         if self.failed.is_none() {
             self.failed = self.sorter.flush().err();
         }
@@ -109,28 +109,28 @@ impl NoteTable {
     ///
     /// # Errors
     /// If the temporary file cannot be read.
-    pub(crate) fn find(&mut self, place: ActionPosition) -> io::Result<Option<u16>> {
+    pub(crate) fn find(&mut self, position: ActionPosition) -> io::Result<Option<u16>> {
         match &mut self.paged {
-            Some(paged) => paged.find(place),
-            None => Ok(self.find_near(place)),
+            Some(paged) => paged.find(position),
+            None => Ok(self.find_near(position)),
         }
     }
 
-    fn find_near(&mut self, place: ActionPosition) -> Option<u16> {
+    fn find_near(&mut self, position: ActionPosition) -> Option<u16> {
         /// Number of steps that are cheaper than a binary search.
-        const NEAR: usize = 4;
+        const LINEAR_STEPS: usize = 4;
         if self.notes.is_empty() {
             return None;
         }
-        let stream = place.stream as usize;
+        let stream = position.stream as usize;
         if stream >= self.hints.len() {
             self.hints.resize(stream + 1, 0);
         }
-        let (hint, key) = (self.hints[stream], pack(place, 0));
+        let (hint, key) = (self.hints[stream], pack(position, 0));
         let is_before = |at: usize| self.notes.get(at).is_some_and(|note| *note < key);
         let is_after_previous = hint == 0 || is_before(hint - 1);
-        let near = (hint..=hint + NEAR).find(|at| !is_before(*at)).filter(|_| is_after_previous);
-        let at = near.unwrap_or_else(|| self.notes.partition_point(|note| *note < key));
+        let found_near = (hint..=hint + LINEAR_STEPS).find(|at| !is_before(*at)).filter(|_| is_after_previous);
+        let at = found_near.unwrap_or_else(|| self.notes.partition_point(|note| *note < key));
         self.hints[stream] = at;
         self.notes.get(at).filter(|note| position_bits(note) == key).map(note_of)
     }
@@ -156,21 +156,21 @@ impl PagedNotes {
         Ok(table)
     }
 
-    fn find(&mut self, place: ActionPosition) -> io::Result<Option<u16>> {
-        let key = pack(place, 0);
+    fn find(&mut self, position: ActionPosition) -> io::Result<Option<u16>> {
+        let key = pack(position, 0);
         let after = self.firsts.partition_point(|first| *first <= key);
         let Some(page) = after.checked_sub(1) else { return Ok(None) };
-        if let Some((number, notes)) = self.recent.get(&place.stream)
+        if let Some((number, notes)) = self.recent.get(&position.stream)
             && *number == page
         {
             return Ok(find_note(notes, key));
         }
         let notes = self.read(page)?;
         let found = find_note(&notes, key);
-        if self.recent.len() >= PAGES && !self.recent.contains_key(&place.stream) {
+        if self.recent.len() >= PAGES && !self.recent.contains_key(&position.stream) {
             self.recent.clear();
         }
-        self.recent.insert(place.stream, (page, notes));
+        self.recent.insert(position.stream, (page, notes));
         Ok(found)
     }
 
@@ -193,7 +193,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn place((stream, ordinal, action): (u32, u64, u16)) -> ActionPosition {
+    fn position((stream, ordinal, action): (u32, u64, u16)) -> ActionPosition {
         ActionPosition { stream, ordinal, action }
     }
 
@@ -201,20 +201,20 @@ mod tests {
         #[test]
         fn notes_are_found_with_any_memory(
             notes in prop::collection::btree_map((0u32..4, prop_oneof![0u64..2000, any::<u64>()], 0u16..3), any::<u16>(), 0..1500)
-                .prop_map(|notes| notes.into_iter().map(|(at, note)| (place(at), note)).collect::<Vec<_>>())
+                .prop_map(|notes| notes.into_iter().map(|(at, note)| (position(at), note)).collect::<Vec<_>>())
                 .prop_shuffle(),
-            asked in prop::collection::vec((0u32..5, 0u64..2001, 0u16..3).prop_map(place), 0..200),
+            asked in prop::collection::vec((0u32..5, 0u64..2001, 0u16..3).prop_map(position), 0..200),
             memory in 0usize..20_000,
         ) {
             let mut writer = NoteWriter::with_memory(memory);
-            for (place, note) in &notes {
-                writer.note(*place, *note);
+            for (position, note) in &notes {
+                writer.note(*position, *note);
             }
             let mut places = writer.finish().unwrap();
             prop_assert_eq!(places.paged.is_some(), notes.len() >= (memory / BYTES).max(PAGE));
             let expected: BTreeMap<ActionPosition, u16> = notes.iter().copied().collect();
-            for place in asked.iter().chain(notes.iter().map(|(place, _)| place)) {
-                prop_assert_eq!(places.find(*place).unwrap(), expected.get(place).copied());
+            for position in asked.iter().chain(notes.iter().map(|(position, _)| position)) {
+                prop_assert_eq!(places.find(*position).unwrap(), expected.get(position).copied());
             }
         }
     }

@@ -15,16 +15,16 @@ use crate::clock::LinkLog;
 use crate::convert::columnar::ops::OpTemplate;
 use crate::convert::columnar::ops::PendingOp;
 use crate::convert::columnar::single_records::RecordPlace;
-use crate::convert::columnar::stream::{FirstRecord, FirstValues};
+use crate::convert::columnar::stream_cursor::{FirstRecord, FirstValues};
 use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
 use crate::convert::planning::thread_ends::EndEvents;
 use crate::convert::text_lines::append_line;
-use crate::rules::containers::{PathNode, PathTrie};
+use crate::rules::container_instances::{PathNode, PathTrie};
 use crate::rules::eval::RecordScope;
-use crate::rules::links::LinkKey;
-use crate::rules::model::{LinkModel, RuleModel};
+use crate::rules::link_keys::LinkKey;
 use crate::rules::program::{ActionOp, LinkSide, ProgramAction, ValueCode};
-use crate::rules::value::{KeyPart, Symbols};
+use crate::rules::rule_model::{LinkModel, RuleModel};
+use crate::rules::rule_value::{KeyPart, Symbols};
 use tumit_paje::TypeId;
 use tumit_spill::endpoint_map::{Endpoint, EndpointMap, EndpointMatch};
 
@@ -71,8 +71,8 @@ impl FirstPassResult {
     ///
     /// # Errors
     /// If the temporary file cannot be read.
-    pub(crate) fn partner(&mut self, place: ActionPosition) -> io::Result<EndpointState> {
-        Ok(match self.ends.find(place)? {
+    pub(crate) fn partner(&mut self, position: ActionPosition) -> io::Result<EndpointState> {
+        Ok(match self.ends.find(position)? {
             Some(UNMATCHED) => EndpointState::Missing,
             Some(container) => EndpointState::In(container.into()),
             None => EndpointState::Somewhere,
@@ -105,7 +105,7 @@ pub(crate) struct FirstPassCollector {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ValueRecord {
     time: i64,
-    place: ActionPosition,
+    position: ActionPosition,
     /// The variant of its link type.
     variant: u16,
 }
@@ -113,7 +113,7 @@ struct ValueRecord {
 #[derive(Clone, Copy, Debug)]
 struct StreamValues {
     end: LinkSide,
-    place: ActionPosition,
+    position: ActionPosition,
     time: i64,
     container: u16,
     is_partial: bool,
@@ -127,18 +127,18 @@ impl Endpoint<4> for StreamValues {
     }
 
     fn words(&self) -> [u64; 4] {
-        let ActionPosition { stream, ordinal, action } = self.place;
-        let place = u64::from(stream) << 32 | u64::from(action) << 16 | u64::from(self.container);
+        let ActionPosition { stream, ordinal, action } = self.position;
+        let packed = u64::from(stream) << 32 | u64::from(action) << 16 | u64::from(self.container);
         let flags = u64::from(self.is_partial) << 1 | u64::from(self.starts());
-        [place, ordinal, self.time.cast_unsigned(), self.link << 2 | flags]
+        [packed, ordinal, self.time.cast_unsigned(), self.link << 2 | flags]
     }
 
-    fn of([place, ordinal, time, link]: [u64; 4]) -> Self {
+    fn of([packed, ordinal, time, link]: [u64; 4]) -> Self {
         Self {
             end: if link & 1 == 1 { LinkSide::Start } else { LinkSide::Finish },
-            place: ActionPosition { stream: (place >> 32) as u32, ordinal, action: (place >> 16) as u16 },
+            position: ActionPosition { stream: (packed >> 32) as u32, ordinal, action: (packed >> 16) as u16 },
             time: time.cast_signed(),
-            container: place as u16,
+            container: packed as u16,
             is_partial: link & 2 == 2,
             link: link >> 2,
         }
@@ -169,23 +169,23 @@ impl FirstPassCollector {
         }
     }
 
-    /// Processes a record. `dated` receives each timestamp that an action sets itself.
+    /// Processes a record. `note_timestamp` receives each timestamp that an action sets itself.
     pub(crate) fn record(
         &mut self,
         scope: &RecordScope<'_>,
         RecordPlace { stream, ordinal }: RecordPlace,
         model: &RuleModel,
         symbols: &mut Symbols,
-        mut dated: impl FnMut(i64),
+        mut note_timestamp: impl FnMut(i64),
     ) {
         for (number, action) in scope.program.actions.iter().enumerate() {
             self.scratch.clear();
             let mut time = scope.raw;
             if let Some(at) = &action.at
-                && let Some(date) = scope.eval(at, &mut self.scratch, symbols).integer()
+                && let Some(timestamp) = scope.eval(at, &mut self.scratch, symbols).integer()
             {
-                time = i64::try_from(date).unwrap_or(time).max(0);
-                dated(time);
+                time = i64::try_from(timestamp).unwrap_or(time).max(0);
+                note_timestamp(time);
             }
             if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, symbols)) {
                 continue;
@@ -214,7 +214,7 @@ impl FirstPassCollector {
         &mut self,
         scope: &RecordScope<'_>,
         action: &ProgramAction,
-        place: ActionPosition,
+        position: ActionPosition,
         time: i64,
         model: &RuleModel,
         symbols: &mut Symbols,
@@ -223,7 +223,7 @@ impl FirstPassCollector {
             ActionOp::SetState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::PushState { ty, value: ValueCode::Computed(code), .. }
             | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => {
-                self.value(scope, *ty, code, ValueRecord { time: scope.raw, place, variant: 0 }, model, symbols);
+                self.value(scope, *ty, code, ValueRecord { time: scope.raw, position, variant: 0 }, model, symbols);
             }
             ActionOp::Create { on } if !action.with.is_empty() => {
                 if on.is_ambiguous(scope, &mut self.scratch, symbols) {
@@ -242,7 +242,7 @@ impl FirstPassCollector {
                     for variant in 0..model.links[*link].variants.len() {
                         let ty = model.links[*link].variants[variant].ty;
                         let variant = u16::try_from(variant).unwrap_or(u16::MAX);
-                        let record = ValueRecord { time: scope.raw, place, variant };
+                        let record = ValueRecord { time: scope.raw, position, variant };
                         self.value(scope, ty, code, record, model, symbols);
                     }
                 }
@@ -251,7 +251,7 @@ impl FirstPassCollector {
                 }
                 let link_key = link_key(scope, *link, key, on, model, &mut self.scratch, symbols);
                 let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
-                self.end_of(&link_key, endpoint, place, time, model);
+                self.end_of(&link_key, endpoint, position, time, model);
             }
             ActionOp::Line { once: true, text, arguments } => {
                 let mut line = String::new();
@@ -279,9 +279,9 @@ impl FirstPassCollector {
         else {
             return;
         };
-        let place = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar.action };
+        let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar.action };
         let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
-        self.end_of(&template.key.with_words(keys), endpoint, place, op.corrected, model);
+        self.end_of(&template.key.with_words(keys), endpoint, position, op.corrected, model);
     }
 
     /// Processes a link endpoint in a container of this type.
@@ -289,14 +289,14 @@ impl FirstPassCollector {
         &mut self,
         key: &LinkKey,
         SurveyedEndpoint { end, link, container }: SurveyedEndpoint,
-        place: ActionPosition,
+        position: ActionPosition,
         time: i64,
         model: &RuleModel,
     ) {
         let container = u16::try_from(container).unwrap_or(u16::MAX);
         let LinkModel { variants, is_partial, .. } = &model.links[link];
         let (several, is_partial) = (variants.len() > 1, *is_partial);
-        self.link(key, StreamValues { end, place, time, container, is_partial, link: 0 }, several);
+        self.link(key, StreamValues { end, position, time, container, is_partial, link: 0 }, several);
     }
 
     fn value(
@@ -331,8 +331,8 @@ impl FirstPassCollector {
         values.sort_unstable();
         for (found, FirstRecord { time, stream, ordinal }) in values {
             if let Some((ty, key)) = plan.value_of(&found, stream as usize, symbols) {
-                let place = ActionPosition { stream, ordinal, action: found.action };
-                self.note_value(ty, key, ValueRecord { time, place, variant: 0 }, model);
+                let position = ActionPosition { stream, ordinal, action: found.action };
+                self.note_value(ty, key, ValueRecord { time, position, variant: 0 }, model);
             }
         }
     }
@@ -348,13 +348,13 @@ impl FirstPassCollector {
     }
 
     fn link(&mut self, key: &LinkKey, mut endpoint: StreamValues, several: bool) {
-        let ActionPosition { stream, ordinal, .. } = endpoint.place;
+        let ActionPosition { stream, ordinal, .. } = endpoint.position;
         let is_finish = endpoint.end == LinkSide::Finish;
         let Self { waiting, notes, log, .. } = self;
         let pairing = waiting.match_or_insert(key.hash(), !is_finish, || {
             if endpoint.is_partial && is_finish {
                 // The first endpoint of a chain: nothing comes before it.
-                notes.note(endpoint.place, UNMATCHED);
+                notes.note(endpoint.position, UNMATCHED);
                 return None;
             }
             if let Some(log) = log {
@@ -373,8 +373,8 @@ impl FirstPassCollector {
         self.survey.links += 1;
         let (start, finish) = if !is_finish { (endpoint, other) } else { (other, endpoint) };
         if several {
-            self.notes.note(start.place, finish.container);
-            self.notes.note(finish.place, start.container);
+            self.notes.note(start.position, finish.container);
+            self.notes.note(finish.position, start.container);
         }
     }
 
@@ -393,7 +393,7 @@ impl FirstPassCollector {
                 LinkSide::Start => survey.unmatched_starts += 1,
                 LinkSide::Finish => survey.unmatched_ends += 1,
             }
-            notes.note(endpoint.place, UNMATCHED);
+            notes.note(endpoint.position, UNMATCHED);
             incomplete.push(endpoint.link);
             Ok(())
         })?;

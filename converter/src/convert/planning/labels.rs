@@ -9,11 +9,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tumit::spec::{Builtin, PatternPiece};
 
 use super::plan::ConversionPlan;
-use crate::rules::facts::StreamFacts;
-use crate::rules::format;
-use crate::rules::model::RuleModel;
+use crate::rules::placeholder;
 use crate::rules::referent_table::{Distinctness, builtin_key};
-use crate::rules::value::{BY_KEYS, RuleValue, SymbolId, Symbols};
+use crate::rules::rule_model::RuleModel;
+use crate::rules::rule_value::{BY_KEYS, RuleValue, SymbolId, Symbols};
+use crate::rules::stream_facts::StreamFacts;
 use crate::run::OpenRun;
 
 /// The identity of a container that is distinct per process or thread.
@@ -152,7 +152,7 @@ impl<'m> LabelPattern<'m> {
                         Some(Builtin::StreamLabel) => RuleValue::Sym(stream.label),
                         _ => RuleValue::None,
                     };
-                    format::append(val, *format, "", symbols, text);
+                    placeholder::append(val, *format, "", symbols, text);
                 }
                 PatternPiece::Expr(..) => {}
             }

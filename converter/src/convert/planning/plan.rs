@@ -222,16 +222,16 @@ impl<'r> ConversionPlan<'r> {
         }
         let begin = |(at, facts): (usize, &StreamFacts)| {
             let timestamp_map = &self.timestamp_maps[at];
-            let least = match floors.get(at) {
+            let min_raw = match floors.get(at) {
                 _ if self.sources[at].1.blocks.is_empty() => None,
                 Some(None) => Some(facts.begin),
                 // Timestamps of actions are corrected like those of records at other positions.
                 Some(Some(floors)) if timestamp_map.is_identity() => {
-                    floors.first().map(|least| facts.begin.min(*least))
+                    floors.first().map(|min_raw| facts.begin.min(*min_raw))
                 }
                 _ => None,
             };
-            least.map_or(i64::MIN, |least| timestamp_map.correct(least, 0))
+            min_raw.map_or(i64::MIN, |min_raw| timestamp_map.correct(min_raw, 0))
         };
         self.streams.iter().enumerate().map(begin).collect()
     }
@@ -385,9 +385,9 @@ impl<'r> ConversionPlan<'r> {
     /// The clock domain and the first and last raw timestamp of each stream.
     pub(crate) fn extents(&self, clocks: &RunClocks) -> Vec<StreamExtent> {
         let extent = |(number, (_, stream)): (usize, &(&ProcessInRun, &StreamInRun))| {
-            let date = |ticks: Option<u64>| self.raw_timestamp(number, ticks.unwrap_or(0));
-            let first = date(stream.blocks.first().map(|block| block.header.first_ticks));
-            let last = date(stream.blocks.last().map(|block| block.header.last_ticks));
+            let timestamp = |ticks: Option<u64>| self.raw_timestamp(number, ticks.unwrap_or(0));
+            let first = timestamp(stream.blocks.first().map(|block| block.header.first_ticks));
+            let last = timestamp(stream.blocks.last().map(|block| block.header.last_ticks));
             StreamExtent { domain: clocks.domain_of[self.streams[number].process], first, last }
         };
         self.sources.iter().enumerate().map(extent).collect()

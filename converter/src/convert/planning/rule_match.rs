@@ -12,7 +12,7 @@ use crate::run::OpenRun;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of names in a message.
-const MOST: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Warnings about mismatches between the rules and the run. A new spec for an old run may have
 /// more events, so missing events are no error.
@@ -93,8 +93,8 @@ fn name_of(ty: FieldType) -> String {
 
 /// Lists the first names and the number of the others.
 fn list_names(names: &[String]) -> String {
-    let first = names.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST) {
+    let first = names.iter().take(MAX_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_NAMES) {
         0 => first,
         more => format!("{first} and {more} more"),
     }

@@ -29,7 +29,7 @@ pub(crate) fn clocks(run: &OpenRun) -> Option<RunClocks> {
 /// The missing data of a process. `clock` converts ticks to raw timestamps.
 pub(crate) fn of_process(process: &ProcessInRun, clock: Option<&ClockMap>) -> Vec<Loss> {
     let file = || process.path.clone();
-    let date = |ticks: u64| GlobalNanos(clock.map_or(0, |clock| clock.global_from_ticks(ticks)));
+    let timestamp = |ticks: u64| GlobalNanos(clock.map_or(0, |clock| clock.global_from_ticks(ticks)));
     let mut losses = Vec::new();
     if process.missing_blocks > 0 {
         losses.push(Loss::MissingTables { file: file(), blocks: process.missing_blocks });
@@ -38,20 +38,20 @@ pub(crate) fn of_process(process: &ProcessInRun, clock: Option<&ClockMap>) -> Ve
         .extend(missing_descriptions(process).into_iter().map(|subject| Loss::NotDescribed { file: file(), subject }));
     for stream in process.streams.iter().filter(|stream| stream.missing_blocks > 0) {
         let TickBounds { from, to } = gap_of(stream);
-        let (from, to) = (from.map(date), date(to.unwrap_or(0)));
+        let (from, to) = (from.map(timestamp), timestamp(to.unwrap_or(0)));
         let (stream, blocks) = (stream.number, stream.missing_blocks);
         losses.push(Loss::MissingBlocks { file: file(), stream, blocks, from, to });
     }
     losses.extend(process.streams.iter().filter_map(|stream| {
         let TickBounds { from, to } = inherited_gaps_of(stream)?;
-        let (from, to, places) = (from.map(date), to.map(date), stream.inherited_losses().len());
+        let (from, to, places) = (from.map(timestamp), to.map(timestamp), stream.inherited_losses().len());
         Some(Loss::MissingPart { file: file(), stream: stream.number, places, from, to })
     }));
     let records = process.missing_records();
     if records > 0 {
         let is_placed = !process.damage.is_empty() || process.streams.iter().any(has_gaps);
         let written = process.totals.map_or(0, |totals| totals.written);
-        let place = (!is_placed).then(|| missing_end(process, date));
+        let place = (!is_placed).then(|| missing_end(process, timestamp));
         losses.push(Loss::MissingRecords { file: file(), records, written, place });
     }
     losses
@@ -127,7 +127,7 @@ impl MissingRecords {
 
     /// The part that concerns an excerpt: the wanted gaps. If there are no gaps, the missing
     /// records are the last ones, and `has_end` is whether the excerpt contains the end.
-    pub(crate) fn within(mut self, is_wanted: impl Fn(&RecordGap) -> bool, has_end: impl FnOnce() -> bool) -> Self {
+    pub(crate) fn selected(mut self, is_wanted: impl Fn(&RecordGap) -> bool, has_end: impl FnOnce() -> bool) -> Self {
         let is_any_wanted = if self.gaps.is_empty() {
             has_end()
         } else {
@@ -162,7 +162,7 @@ fn gaps_of(stream: &StreamInRun) -> Vec<RecordGap> {
 
 /// The place of missing records if no block number is missing. They are from the last blocks, or
 /// from streams without any block.
-fn missing_end(process: &ProcessInRun, date: impl Fn(u64) -> GlobalNanos) -> MissingEnd {
+fn missing_end(process: &ProcessInRun, timestamp: impl Fn(u64) -> GlobalNanos) -> MissingEnd {
     let last_blocks = process.streams.iter().filter_map(|stream| stream.blocks.last());
     let all_known = process.missing_blocks == 0;
     let stream = match &process.streams[..] {
@@ -170,7 +170,7 @@ fn missing_end(process: &ProcessInRun, date: impl Fn(u64) -> GlobalNanos) -> Mis
         _ => None,
     };
     // A stream without blocks may have begun at any time.
-    let after = last_blocks.map(|block| block.header.last_ticks).min().filter(|_| all_known).map(date);
+    let after = last_blocks.map(|block| block.header.last_ticks).min().filter(|_| all_known).map(timestamp);
     let some_are_empty = process.streams.iter().any(|stream| stream.blocks.is_empty());
     MissingEnd { stream, after: after.filter(|_| !some_are_empty) }
 }
@@ -217,9 +217,9 @@ pub(crate) fn add_undecodable(losses: &mut Vec<Loss>, reader: &RunStreamReader<'
 
 /// Writes the text of such a loss.
 pub(crate) fn write_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let seconds = |date: GlobalNanos| {
+    let seconds = |timestamp: GlobalNanos| {
         let mut text = String::new();
-        append_value(RuleValue::Date(date.0), "", &Symbols::default(), &mut text);
+        append_value(RuleValue::Date(timestamp.0), "", &Symbols::default(), &mut text);
         text + " s"
     };
     match loss {

@@ -9,7 +9,7 @@ use crate::convert::columnar::single_records::RecordPlace;
 use crate::convert::first_pass::notes::ActionPosition;
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{ActionOp, ContainerTarget, ExprCode, ProgramAction, RecordProgram, ValueCode};
-use crate::rules::value::KeyPart;
+use crate::rules::rule_value::KeyPart;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, TypeId, ValueId, VariableOp};
 
@@ -21,20 +21,25 @@ impl Emitter<'_> {
         scope: &RecordScope<'_>,
         only: Option<u16>,
         now: i64,
-        place: RecordPlace,
+        position: RecordPlace,
     ) -> io::Result<()> {
         if now > self.ends.next {
             self.end_before(now)?;
         }
         self.now = GlobalNanos(now);
-        self.actions(scope, only, place)
+        self.actions(scope, only, position)
     }
 
     /// Runs the actions without a timestamp expression, or the given action, at the current time.
     /// Inlined because it runs once for each record; end rules, the other caller, are rare.
     #[inline(always)]
-    pub(super) fn actions(&mut self, scope: &RecordScope<'_>, only: Option<u16>, place: RecordPlace) -> io::Result<()> {
-        let RecordPlace { stream, ordinal } = place;
+    pub(super) fn actions(
+        &mut self,
+        scope: &RecordScope<'_>,
+        only: Option<u16>,
+        position: RecordPlace,
+    ) -> io::Result<()> {
+        let RecordPlace { stream, ordinal } = position;
         let program = scope.program;
         for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
@@ -72,7 +77,7 @@ impl Emitter<'_> {
         &mut self,
         scope: &RecordScope<'_>,
         action: &ProgramAction,
-        place: ActionPosition,
+        position: ActionPosition,
     ) -> io::Result<()> {
         if self.once.is_some() {
             self.meet_values(scope, action)?;
@@ -94,29 +99,29 @@ impl Emitter<'_> {
             ActionOp::SetState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.set(self.instances.stack(instance, *slot), value, place.stream)?;
+                self.set(self.instances.stack(instance, *slot), value, position.stream)?;
                 self.entity(scope, action, EntityHead::Set, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::PushState { slot, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
-                self.push(self.instances.stack(instance, *slot), value, place.stream);
+                self.push(self.instances.stack(instance, *slot), value, position.stream);
                 self.entity(scope, action, EntityHead::Push, InstanceValue { instance, ty: *ty, value })
             }
             ActionOp::PopState { slot, ty, value, on } => {
                 let Some(instance) = self.existing_container(scope, on) else {
-                    self.pop_nowhere(place.stream);
+                    self.pop_nowhere(position.stream);
                     return Ok(());
                 };
                 let target = match value {
                     Some(value) => self.value(scope, *ty, value).map_or(PopTarget::NotComputable, PopTarget::Value),
                     None => PopTarget::Innermost,
                 };
-                self.pop_to(self.instances.stack(instance, *slot), target, place.stream)
+                self.pop_to(self.instances.stack(instance, *slot), target, position.stream)
             }
             ActionOp::ResetState { slot, on, .. } => {
                 let Some(instance) = self.existing_container(scope, on) else { return Ok(()) };
-                self.reset(self.instances.stack(instance, *slot), place.stream)
+                self.reset(self.instances.stack(instance, *slot), position.stream)
             }
             ActionOp::Variable { op, ty, value, on } => {
                 let instance = self.locate(scope, on)?;
@@ -128,7 +133,7 @@ impl Emitter<'_> {
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.entity(scope, action, EntityHead::Mark, InstanceValue { instance, ty: *ty, value })
             }
-            ActionOp::Link { .. } => self.link_action(scope, action, place),
+            ActionOp::Link { .. } => self.link_action(scope, action, position),
             ActionOp::Line { .. } | ActionOp::Nothing => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use tumit::spec::Builtin;
 
 use crate::rules::program::{PathReferent, WrittenReference};
 use crate::rules::referent_table::key_name;
-use crate::rules::value::{KeyPart, Symbols};
+use crate::rules::rule_value::{KeyPart, Symbols};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of references that are reported one by one. The others are counted.
@@ -62,10 +62,10 @@ impl AmbiguousReferences {
 impl AmbiguousReference {
     fn sentence(&self) -> String {
         let Self { reference, count, example, .. } = self;
-        let WrittenReference { place, text, .. } = &**reference;
+        let WrittenReference { location, text, .. } = &**reference;
         let actions = if *count == 1 { "1 action was".to_owned() } else { format!("{count} actions were") };
         format!(
-            "{place}: `{text}` matches several processes (first occurrence: {example}): {actions} omitted; {}",
+            "{location}: `{text}` matches several processes (first occurrence: {example}): {actions} omitted; {}",
             self.advice()
         )
     }

@@ -3,19 +3,19 @@
 
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{ContainerTarget, ExprCode};
-use crate::rules::value::{KeyPart, Symbols};
+use crate::rules::rule_value::{KeyPart, Symbols};
 use tumit::spec::Builtin;
 
 /// Targets with more keys are not cached.
-const MOST_KEYS: usize = 4;
+const MAX_KEYS: usize = 4;
 /// Maximum number of pairs of stream and target in the cache: 10 MB.
-const MOST_PLACES: usize = 1 << 16;
+const MAX_SLOTS: usize = 1 << 16;
 
 /// The cache of containers.
 #[derive(Debug, Default)]
 pub(crate) struct ContainerCache {
     /// By stream and target.
-    places: Vec<Vec<CacheSlot>>,
+    slots: Vec<Vec<CacheSlot>>,
     /// Number of slots.
     size: usize,
 }
@@ -30,7 +30,7 @@ pub(crate) struct CachedInstance {
 
 #[derive(Clone, Debug)]
 struct CacheSlot {
-    keys: [KeyPart; MOST_KEYS],
+    keys: [KeyPart; MAX_KEYS],
     last: Option<CachedInstance>,
     /// Whether the keys are the same for all records of the stream.
     is_constant: bool,
@@ -38,7 +38,7 @@ struct CacheSlot {
 
 impl Default for CacheSlot {
     fn default() -> Self {
-        Self { keys: [KeyPart::None; MOST_KEYS], last: None, is_constant: false }
+        Self { keys: [KeyPart::None; MAX_KEYS], last: None, is_constant: false }
     }
 }
 
@@ -54,11 +54,11 @@ impl ContainerCache {
         scratch: &mut String,
         symbols: &mut Symbols,
     ) -> Option<usize> {
-        let place = self.places.get(scope.stream.number)?.get(target.number)?;
-        let CachedInstance { ended, instance } = place.last?;
+        let cached = self.slots.get(scope.stream.number)?.get(target.number)?;
+        let CachedInstance { ended, instance } = cached.last?;
         let is_same =
-            |(code, known): (&ExprCode, &KeyPart)| place.is_constant || scope.key(code, scratch, symbols) == *known;
-        (ended == ended_count && target.keys.iter().zip(&place.keys).all(is_same)).then_some(instance)
+            |(code, known): (&ExprCode, &KeyPart)| cached.is_constant || scope.key(code, scratch, symbols) == *known;
+        (ended == ended_count && target.keys.iter().zip(&cached.keys).all(is_same)).then_some(instance)
     }
 
     /// Notes the instance of a target.
@@ -71,26 +71,26 @@ impl ContainerCache {
         symbols: &mut Symbols,
     ) {
         let (stream, count) = (scope.stream.number, target.number + 1);
-        if target.keys.len() > MOST_KEYS {
+        if target.keys.len() > MAX_KEYS {
             return;
         }
-        let room = self.places.get(stream).map_or(0, Vec::len);
+        let room = self.slots.get(stream).map_or(0, Vec::len);
         if room < count {
-            if self.size + count - room > MOST_PLACES {
+            if self.size + count - room > MAX_SLOTS {
                 return;
             }
             self.size += count - room;
-            self.places.resize_with(self.places.len().max(stream + 1), Vec::new);
+            self.slots.resize_with(self.slots.len().max(stream + 1), Vec::new);
             // Exact, because a run may have a million streams and most have few targets.
-            self.places[stream].reserve_exact(count - room);
-            self.places[stream].resize_with(count, CacheSlot::default);
+            self.slots[stream].reserve_exact(count - room);
+            self.slots[stream].resize_with(count, CacheSlot::default);
         }
-        let place = &mut self.places[stream][target.number];
-        for (code, key) in target.keys.iter().zip(&mut place.keys) {
+        let cached = &mut self.slots[stream][target.number];
+        for (code, key) in target.keys.iter().zip(&mut cached.keys) {
             *key = scope.key(code, scratch, symbols);
         }
-        place.last = Some(found);
-        place.is_constant = target.keys.iter().all(is_constant);
+        cached.last = Some(found);
+        cached.is_constant = target.keys.iter().all(is_constant);
     }
 }
 

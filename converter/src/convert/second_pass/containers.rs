@@ -11,13 +11,13 @@ use super::emitter::Emitter;
 use super::end_table::ContainerRef;
 use super::entities::{EntityExtras, SinkExtras, fill};
 use crate::convert::planning::labels::LabelKey;
-use crate::rules::containers::PathNode;
+use crate::rules::container_instances::PathNode;
 use crate::rules::default_rules::PROCESS_NAME;
 use crate::rules::eval::RecordScope;
-use crate::rules::format;
+use crate::rules::placeholder;
 use crate::rules::program::ContainerTarget;
 use crate::rules::referent_table::{NO_PROCESS, builtin_key};
-use crate::rules::value::{KeyPart, RuleValue};
+use crate::rules::rule_value::{KeyPart, RuleValue};
 use tumit_paje::{ContainerId, PajeEvent, VariableOp};
 
 /// The name of a container.
@@ -273,7 +273,7 @@ impl Emitter<'_> {
                 },
                 _ => RuleValue::None,
             };
-            format::append(val, format, "", self.symbols, &mut text);
+            placeholder::append(val, format, "", self.symbols, &mut text);
         }
         if text.is_empty() {
             text.push_str(&kind.name);

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::convert::planning::plan::ConversionPlan;
 use crate::convert::planning::thread_ends::{EndEvent, EndEvents};
 use crate::rules::referent_table::NO_PROCESS;
-use crate::rules::value::{BY_KEYS, KeyPart};
+use crate::rules::rule_value::{BY_KEYS, KeyPart};
 use tumit_paje::ContainerId;
 
 /// A container. It is valid as long as its number still has this id.
@@ -42,16 +42,16 @@ impl EndTable {
 
     /// Notes a new container. `is_stream`: it shows the activity of a thread. `is_outer`: its
     /// parent belongs to no process.
-    pub(crate) fn note(&mut self, of: KeyPart, is_stream: bool, is_outer: bool, place: ContainerRef) {
+    pub(crate) fn note(&mut self, of: KeyPart, is_stream: bool, is_outer: bool, container: ContainerRef) {
         let KeyPart::Of { process, thread } = of else { return };
         if process == NO_PROCESS {
             return;
         }
         if is_outer {
-            self.of_process.entry(process).or_default().push(place);
+            self.of_process.entry(process).or_default().push(container);
         }
         if is_stream && self.has_threads && thread != 0 && thread != BY_KEYS {
-            self.of_thread.entry((process, thread - 1)).or_default().push(place);
+            self.of_thread.entry((process, thread - 1)).or_default().push(container);
         }
     }
 

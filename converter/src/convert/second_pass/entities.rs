@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 
 use super::emitter::Emitter;
 use crate::rules::eval::RecordScope;
-use crate::rules::facts::SourceLocation;
 use crate::rules::program::ProgramAction;
-use crate::rules::value::{RuleValue, Symbols};
+use crate::rules::rule_value::{RuleValue, Symbols};
+use crate::rules::stream_facts::SourceLocation;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, PajeEvent, SourcePosition, TypeId, ValueId};
 

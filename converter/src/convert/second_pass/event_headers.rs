@@ -10,7 +10,7 @@ use tumit::spec::{BinaryOp, Builtin, ExprFunction, UnaryOp};
 
 use crate::convert::first_pass::survey::FirstPassResult;
 use crate::rules::program::{ActionOp, ExprCode, LinkSide, ProgramAction, RecordProgram};
-use crate::rules::value::{KeyPart, RuleValue};
+use crate::rules::rule_value::{KeyPart, RuleValue};
 use tumit_paje::{EventOperation, ExtraFieldKind, FieldSet, PajeSink};
 
 /// Announces the field sets of all actions that have fields, related containers or a source

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use crate::rules::program::{ExprCode, FieldRead, RecordProgram, TextPart};
-use crate::rules::value::{SymbolId, Symbols};
+use crate::rules::rule_value::{SymbolId, Symbols};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 /// Maximum number of entries that are reported one by one.
-const MOST: usize = 8;
+const MAX_SENTENCES: usize = 8;
 
 /// The values that could not be computed, in the order of their first occurrence.
 #[derive(Debug, Default)]
@@ -48,9 +48,9 @@ impl EvaluationFailures {
             let (spec, event) = (symbols.text(*spec), symbols.text(*event));
             format!("the rules of `{spec}` could not compute {count} {values} of `{event}`{from}")
         };
-        let more = self.0.len().saturating_sub(MOST);
+        let more = self.0.len().saturating_sub(MAX_SENTENCES);
         let more = (more > 0).then(|| format!("… and values of {more} more events or fields could not be computed"));
-        let texts = self.0.iter().take(MOST).map(sentence).chain(more);
+        let texts = self.0.iter().take(MAX_SENTENCES).map(sentence).chain(more);
         texts.map(|text| TraceDiagnostic::warning(DiagnosticKind::Rule, text)).collect()
     }
 }
@@ -61,9 +61,9 @@ fn add_fields(code: &ExprCode, fields: &mut BTreeSet<usize>) {
     match code {
         ExprCode::Const(_) | ExprCode::Builtin(_) | ExprCode::Referent(_) => {}
         ExprCode::Field(field) => read(field),
-        ExprCode::Element(field, place) => {
+        ExprCode::Element(field, index) => {
             read(field);
-            add_fields(place, fields);
+            add_fields(index, fields);
         }
         ExprCode::Unary(_, operand) | ExprCode::Lookup(_, operand) => add_fields(operand, fields),
         ExprCode::Binary(_, operands) => {

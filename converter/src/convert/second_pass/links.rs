@@ -9,10 +9,10 @@ use super::open_link::OpenLink;
 use crate::convert::first_pass::notes::ActionPosition;
 use crate::convert::first_pass::survey::{EndpointState, link_key};
 use crate::rules::eval::RecordScope;
-use crate::rules::facts::SourceLocation;
-use crate::rules::links::LinkKey;
+use crate::rules::link_keys::LinkKey;
 use crate::rules::program::{ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction};
-use crate::rules::value::KeyPart;
+use crate::rules::rule_value::KeyPart;
+use crate::rules::stream_facts::SourceLocation;
 use tumit_paje::{KeyId, PajeEvent, TypeId};
 use tumit_spill::endpoint_map::EndpointMatch;
 
@@ -49,10 +49,10 @@ impl Emitter<'_> {
         &mut self,
         scope: &RecordScope<'_>,
         action: &ProgramAction,
-        place: ActionPosition,
+        position: ActionPosition,
     ) -> io::Result<()> {
         let ActionOp::Link { end, link, value, key, on } = &action.op else { return Ok(()) };
-        let other = self.survey.partner(place)?;
+        let other = self.survey.partner(position)?;
         if other == EndpointState::Missing {
             self.skip(*link);
             return Ok(());

@@ -47,7 +47,8 @@ const DONE: u32 = 1 << 31;
 
 impl LoserTree {
     pub(crate) fn new(timestamps: impl Iterator<Item = Option<i64>>) -> Self {
-        let players: Vec<MergeKey> = timestamps.enumerate().map(|(number, date)| player(number, date)).collect();
+        let players: Vec<MergeKey> =
+            timestamps.enumerate().map(|(number, timestamp)| player(number, timestamp)).collect();
         let count = players.len();
         let mut winners = vec![MergeKey::MAX; count];
         winners.extend(players);
@@ -71,9 +72,9 @@ impl LoserTree {
 
     /// Replaces the timestamp of the winner. `None` if its source is at its end.
     #[inline]
-    pub(crate) fn replay(&mut self, date: Option<i64>) {
+    pub(crate) fn replay(&mut self, timestamp: Option<i64>) {
         let number = (number_of(self.nodes[0]) & !DONE) as usize;
-        let mut best = player(number, date);
+        let mut best = player(number, timestamp);
         let mut node = (self.nodes.len() + number) / 2;
         while node > 0 {
             // The outcome is unpredictable, so there is no branch.
@@ -86,11 +87,11 @@ impl LoserTree {
     }
 }
 
-fn player(number: usize, date: Option<i64>) -> MergeKey {
+fn player(number: usize, timestamp: Option<i64>) -> MergeKey {
     let number = u32::try_from(number).unwrap_or(u32::MAX) & !DONE;
-    let (date, number) = date.map_or((i64::MAX, number | DONE), |date| (date, number));
+    let (timestamp, number) = timestamp.map_or((i64::MAX, number | DONE), |timestamp| (timestamp, number));
     // Flips the sign bit, so that unsigned comparison has the order of signed numbers.
-    MergeKey::from(date.cast_unsigned() ^ 1 << 63) << 32 | MergeKey::from(number)
+    MergeKey::from(timestamp.cast_unsigned() ^ 1 << 63) << 32 | MergeKey::from(number)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is the number")]
@@ -133,7 +134,7 @@ mod tests {
                 Ok(())
             }).unwrap();
             let mut expected: Vec<_> = timestamps.iter().enumerate()
-                .flat_map(|(number, stream)| stream.iter().enumerate().map(move |(at, date)| (*date, number, at)))
+                .flat_map(|(number, stream)| stream.iter().enumerate().map(move |(at, timestamp)| (*timestamp, number, at)))
                 .collect();
             expected.sort_unstable();
             prop_assert_eq!(merged, expected);

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 /// Approximate number of records in a window.
 const RECORDS: usize = 4096;
 /// Maximum number of records in a window, unless there are more streams than this.
-const MOST: usize = 1 << 16;
+const MAX_RECORDS: usize = 1 << 16;
 /// Number of bits of a digit of the radix sort.
 const DIGIT_BITS: u32 = 11;
 const DIGITS: usize = 1 << DIGIT_BITS;
@@ -24,10 +24,10 @@ const SMALL: usize = 256;
 /// A sequence of turns, each a stream and a timestamp, in order of time.
 #[derive(Debug, Default)]
 pub(crate) struct MergeWindow {
-    /// For each turn: its timestamp minus `least` in the upper bits, and the position of its stream
-    /// in `streams` in the lower bits.
+    /// For each turn: its timestamp minus `min_timestamp` in the upper bits, and the position of
+    /// its stream in `streams` in the lower bits.
     keys: Vec<u64>,
-    least: i64,
+    min_timestamp: i64,
     /// The streams that have turns.
     streams: Vec<u32>,
     /// Number of bits of a position in `streams`.
@@ -50,7 +50,7 @@ impl MergeWindow {
         let mask = (1 << self.bits) - 1;
         self.keys.iter().map(move |key| {
             let stream = self.streams.get((key & mask) as usize).copied().unwrap_or_default();
-            (stream, self.least.wrapping_add((key >> self.bits).cast_signed()))
+            (stream, self.min_timestamp.wrapping_add((key >> self.bits).cast_signed()))
         })
     }
 }
@@ -127,14 +127,14 @@ impl MergedStreams {
         self.read_on(&mut read)?;
         while !self.waiting.is_empty() {
             let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
-            let least = firsts.min().copied().unwrap_or(i64::MIN);
+            let min_timestamp = firsts.min().copied().unwrap_or(i64::MIN);
             // Begins more streams than needed, because each beginning stream ends a window early.
             let room = LIVE.max(self.live.len() + self.live.len() / 4);
-            if self.live.len() >= LIVE && self.waiting.last().is_none_or(|next| next.begin > least) {
+            if self.live.len() >= LIVE && self.waiting.last().is_none_or(|next| next.begin > min_timestamp) {
                 break;
             }
             while let Some(UnreadStream { stream, .. }) =
-                self.waiting.pop_if(|next| next.begin <= least || self.live.len() < room)
+                self.waiting.pop_if(|next| next.begin <= min_timestamp || self.live.len() < room)
             {
                 self.live.push(stream);
                 self.empty.push(stream);
@@ -168,30 +168,30 @@ impl MergedStreams {
     ///
     /// The window ends at the earliest timestamp at which a stream runs out of timestamps or
     /// reaches its quota, and at most `span` after the least timestamp.
-    fn count(&mut self, least: i64, span: i64) -> usize {
+    fn count(&mut self, min_timestamp: i64, span: i64) -> usize {
         let Self { heads, live, quota, counts, waiting, .. } = self;
         counts.clear();
         let last = |stream: &usize| {
             let (rest, is_last) = (heads[*stream].rest(), heads[*stream].is_last);
-            let near = rest.len().min(*quota);
-            let date = rest.get(near.wrapping_sub(1)).filter(|_| !is_last || near < rest.len());
-            date.map(|date| (*date, *stream))
+            let available = rest.len().min(*quota);
+            let timestamp = rest.get(available.wrapping_sub(1)).filter(|_| !is_last || available < rest.len());
+            timestamp.map(|timestamp| (*timestamp, *stream))
         };
         // If no stream has to be read further, the next beginning stream is the limit.
         let next = waiting.last().map_or(i64::MAX, |next| next.begin.saturating_sub(1));
-        let far = (least.saturating_add(span).min(next), usize::MAX);
-        let (limit, limiting) = live.iter().filter_map(last).fold(far, Ord::min);
+        let latest = (min_timestamp.saturating_add(span).min(next), usize::MAX);
+        let (limit, limiting) = live.iter().filter_map(last).fold(latest, Ord::min);
         let mut sum = 0;
         for &stream in &*live {
             let rest = heads[stream].rest();
-            if rest.first().is_none_or(|date| *date > limit) {
+            if rest.first().is_none_or(|timestamp| *timestamp > limit) {
                 continue;
             }
-            let near = &rest[..rest.len().min(*quota)];
+            let available = &rest[..rest.len().min(*quota)];
             let count = match stream.cmp(&limiting) {
-                Ordering::Less => near.partition_point(|date| *date <= limit),
-                Ordering::Equal => near.len(),
-                Ordering::Greater => near.partition_point(|date| *date < limit),
+                Ordering::Less => available.partition_point(|timestamp| *timestamp <= limit),
+                Ordering::Equal => available.len(),
+                Ordering::Greater => available.partition_point(|timestamp| *timestamp < limit),
             };
             if count > 0 {
                 counts.push(WindowShare { stream, records: count });
@@ -207,12 +207,12 @@ impl MergedStreams {
         window.keys.clear();
         window.streams.clear();
         let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
-        let Some(&least) = firsts.min() else { return };
+        let Some(&min_timestamp) = firsts.min() else { return };
         let bits = usize::BITS - self.live.len().saturating_sub(1).leading_zeros();
-        (window.least, window.bits) = (least, bits);
+        (window.min_timestamp, window.bits) = (min_timestamp, bits);
         let count = loop {
-            let count = self.count(least, i64::MAX >> bits);
-            if count <= MOST.max(4 * self.live.len()) || self.quota == 1 {
+            let count = self.count(min_timestamp, i64::MAX >> bits);
+            if count <= MAX_RECORDS.max(4 * self.live.len()) || self.quota == 1 {
                 break count;
             }
             self.quota = (self.quota / 2).max(1);
@@ -225,12 +225,16 @@ impl MergedStreams {
         }
         let Self { heads, empty, counts, spare, .. } = self;
         window.keys.reserve(count);
-        let mut largest = least;
+        let mut largest = min_timestamp;
         for (number, WindowShare { stream, records: count }) in (0u64..).zip(&*counts) {
             let head = &mut heads[*stream];
             let timestamps = &head.rest()[..*count];
-            largest = largest.max(timestamps.last().copied().unwrap_or(least));
-            window.keys.extend(timestamps.iter().map(|date| date.wrapping_sub(least).cast_unsigned() << bits | number));
+            largest = largest.max(timestamps.last().copied().unwrap_or(min_timestamp));
+            window.keys.extend(
+                timestamps
+                    .iter()
+                    .map(|timestamp| timestamp.wrapping_sub(min_timestamp).cast_unsigned() << bits | number),
+            );
             window.streams.push(u32::try_from(*stream).unwrap_or(u32::MAX));
             head.at += u32::try_from(*count).unwrap_or(u32::MAX);
             if head.rest().is_empty() {
@@ -238,8 +242,8 @@ impl MergedStreams {
             }
         }
         if counts.len() > 1 {
-            let longest = u64::BITS - largest.wrapping_sub(least).leading_zeros();
-            sort_keys(&mut window.keys, spare, bits, longest);
+            let used_bits = u64::BITS - largest.wrapping_sub(min_timestamp).leading_zeros();
+            sort_keys(&mut window.keys, spare, bits, used_bits);
         }
     }
 }
@@ -269,13 +273,13 @@ fn sort_by_digit(keys: &[u64], sorted: &mut [u64], at: u32, width: u32) {
     let places = &mut places[..=mask];
     keys.iter().for_each(|key| places[digit(*key)] += 1);
     let mut sum = 0;
-    for place in &mut *places {
-        sum += std::mem::replace(place, sum);
+    for bucket in &mut *places {
+        sum += std::mem::replace(bucket, sum);
     }
     for key in keys {
-        let place = &mut places[digit(*key)];
-        sorted[*place as usize] = *key;
-        *place += 1;
+        let bucket = &mut places[digit(*key)];
+        sorted[*bucket as usize] = *key;
+        *bucket += 1;
     }
 }
 
@@ -305,8 +309,8 @@ mod tests {
             if window.is_empty() {
                 return all;
             }
-            for (stream, date) in window.turns() {
-                all.push((date, stream, counts[stream as usize]));
+            for (stream, timestamp) in window.turns() {
+                all.push((timestamp, stream, counts[stream as usize]));
                 counts[stream as usize] += 1;
             }
         }
@@ -322,7 +326,7 @@ mod tests {
         ) {
             timestamps.iter_mut().for_each(|stream| stream.sort_unstable());
             let mut expected: Vec<_> = (0u32..).zip(&timestamps)
-                .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(at, date)| (*date, stream, at)))
+                .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(at, timestamp)| (*timestamp, stream, at)))
                 .collect();
             expected.sort_unstable();
             prop_assert_eq!(merged(&timestamps, block, tells_end), expected);
@@ -331,11 +335,13 @@ mod tests {
 
     #[test]
     fn many_streams_and_one_that_is_busy() {
-        let mut streams: Vec<Vec<i64>> = (0..MOST as i64 + 10).map(|stream| vec![stream % 7 * 100]).collect();
+        let mut streams: Vec<Vec<i64>> = (0..MAX_RECORDS as i64 + 10).map(|stream| vec![stream % 7 * 100]).collect();
         streams.push((0..2000).collect());
         let mut expected: Vec<(i64, u32, u64)> = (0u32..)
             .zip(&streams)
-            .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(at, date)| (*date, stream, at)))
+            .flat_map(|(stream, timestamps)| {
+                (0u64..).zip(timestamps).map(move |(at, timestamp)| (*timestamp, stream, at))
+            })
             .collect();
         expected.sort_unstable();
         assert!(merged(&streams, 500, true) == expected);

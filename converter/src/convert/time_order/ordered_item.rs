@@ -36,7 +36,7 @@ pub(crate) struct OrderedItem {
     pub(crate) only: Option<u16>,
     /// Order among the items of one record.
     pub(crate) rank: u16,
-    pub(crate) place: RecordPosition,
+    pub(crate) position: RecordPosition,
     /// The block of the record, if it is not the current block of the reader.
     pub(crate) block: Option<HeldBlock>,
 }
@@ -49,7 +49,7 @@ pub(crate) type HeldBlock = Rc<Vec<u8>>;
 pub(crate) struct TimedRecord {
     /// Its raw timestamp, not less than those of the records before it.
     pub(crate) raw: i64,
-    pub(crate) place: RecordPosition,
+    pub(crate) position: RecordPosition,
     /// The bytes of a gap. `None` for a record: its bytes are in the current block of the reader.
     pub(crate) block: Option<HeldBlock>,
 }
@@ -57,13 +57,13 @@ pub(crate) struct TimedRecord {
 impl OrderedItem {
     /// The item of all actions of a record without a timestamp of their own.
     pub(crate) fn of_record(corrected: i64, record: TimedRecord) -> Self {
-        let TimedRecord { raw, place, block } = record;
-        Self { corrected, raw, record_time: raw, only: None, rank: 0, place, block }
+        let TimedRecord { raw, position, block } = record;
+        Self { corrected, raw, record_time: raw, only: None, rank: 0, position, block }
     }
 
     fn position(&self) -> ItemPosition {
-        let place = &self.place;
-        ItemPosition { raw: self.raw, ordinal: place.ordinal, is_record: !place.is_gap(), rank: self.rank }
+        let position = &self.position;
+        ItemPosition { raw: self.raw, ordinal: position.ordinal, is_record: !position.is_gap(), rank: self.rank }
     }
 }
 

@@ -132,8 +132,8 @@ impl<'r> OrderedStream<'r> {
     pub(crate) fn item(&self) -> Option<(&OrderedItem, &[u8])> {
         let item = self.current.as_ref()?;
         let body = match &item.block {
-            Some(block) => item.place.body(block),
-            None => self.reader.body(&item.place),
+            Some(block) => item.position.body(block),
+            None => self.reader.body(&item.position),
         };
         Some((item, body))
     }
@@ -156,15 +156,15 @@ impl<'r> OrderedStream<'r> {
             return false;
         }
         let timestamp_map = &self.plan.timestamp_maps[self.stream];
-        while let Some(place) = self.reader.advance_plainly() {
+        while let Some(position) = self.reader.advance_plainly() {
             self.read += 1;
-            let time = self.plan.raw_timestamp(self.stream, place.ticks.0);
+            let time = self.plan.raw_timestamp(self.stream, position.ticks.0);
             self.backward += u64::from(time < self.last);
             self.last = self.last.max(time);
-            if self.plan.is_wanted(self.stream, place.id, self.item_selection.selects) {
+            if self.plan.is_wanted(self.stream, position.id, self.item_selection.selects) {
                 let raw = self.last;
-                let corrected = timestamp_map.correct(raw, place.ordinal);
-                self.current = Some(OrderedItem::of_record(corrected, TimedRecord { raw, place, block: None }));
+                let corrected = timestamp_map.correct(raw, position.ordinal);
+                self.current = Some(OrderedItem::of_record(corrected, TimedRecord { raw, position, block: None }));
                 return true;
             }
         }
@@ -174,9 +174,9 @@ impl<'r> OrderedStream<'r> {
     /// Reads a wanted record, or a gap with its bytes. The raw timestamps do not decrease.
     fn read(&mut self) -> Result<Option<TimedRecord>, RunReadError> {
         if let Some(mut record) = self.after_gap.take() {
-            let TimedRecord { raw, ref mut place, .. } = record;
-            if self.item_selection.gaps && std::mem::take(&mut place.truncated) {
-                let (ticks, ordinal) = (place.ticks.0, place.ordinal);
+            let TimedRecord { raw, ref mut position, .. } = record;
+            if self.item_selection.gaps && std::mem::take(&mut position.truncated) {
+                let (ticks, ordinal) = (position.ticks.0, position.ordinal);
                 self.after_gap = Some(record);
                 let mark = DroppedRecords::of_truncated(self.reader.missing_bytes(), ticks);
                 return Ok(Some(gap_record(raw, &mark, ticks, ordinal)));
@@ -185,23 +185,25 @@ impl<'r> OrderedStream<'r> {
         }
         let before = self.last;
         loop {
-            let place = self.reader.advance()?;
-            if let Some(place) = &place {
+            let position = self.reader.advance()?;
+            if let Some(position) = &position {
                 self.read += 1;
-                let raw = self.plan.raw_timestamp(self.stream, place.ticks.0);
+                let raw = self.plan.raw_timestamp(self.stream, position.ticks.0);
                 if raw < self.last {
                     self.backward += 1;
                 }
                 self.last = self.last.max(raw);
             }
             let gap = self.reader.take_gap().filter(|_| self.item_selection.gaps);
-            let place = match place {
-                Some(place) if self.plan.is_wanted(self.stream, place.id, self.item_selection.selects) => Some(place),
+            let position = match position {
+                Some(position) if self.plan.is_wanted(self.stream, position.id, self.item_selection.selects) => {
+                    Some(position)
+                }
                 Some(_) if gap.is_none() => continue,
                 _ => None,
             };
-            let is_marked = self.item_selection.gaps && place.as_ref().is_some_and(|place| place.truncated);
-            let record = place.map(|place| TimedRecord { raw: self.last, place, block: None });
+            let is_marked = self.item_selection.gaps && position.as_ref().is_some_and(|position| position.truncated);
+            let record = position.map(|position| TimedRecord { raw: self.last, position, block: None });
             if gap.is_none() && !is_marked {
                 return Ok(record);
             }
@@ -230,28 +232,28 @@ impl<'r> OrderedStream<'r> {
 
     /// Reads a record into the heap. Each action with a timestamp of its own is a separate item.
     fn read_ahead(&mut self) -> Result<bool, RunReadError> {
-        let Some(TimedRecord { raw, place, block }) = self.read()? else { return Ok(false) };
+        let Some(TimedRecord { raw, position, block }) = self.read()? else { return Ok(false) };
         let block = block.unwrap_or_else(|| self.reader.block());
         let Some(waiting) = &mut self.waiting else { return Ok(false) };
-        let program = self.plan.program(self.stream, place.id).filter(|program| program.dated);
+        let program = self.plan.program(self.stream, position.id).filter(|program| program.sets_timestamps);
         let Some(program) = program else {
-            waiting.push(OrderedItem::of_record(raw, TimedRecord { raw, place, block: Some(block) }));
+            waiting.push(OrderedItem::of_record(raw, TimedRecord { raw, position, block: Some(block) }));
             return Ok(true);
         };
-        let origin = RecordOrigin { site: place.site, ordinal: place.ordinal };
-        let scope = self.plan.scope(self.stream, program, raw, origin, place.body(&block));
+        let origin = RecordOrigin { site: position.site, ordinal: position.ordinal };
+        let scope = self.plan.scope(self.stream, program, raw, origin, position.body(&block));
         let mut is_record_added = false;
         for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
             let item = |time, only| {
-                let (place, block) = (place.clone(), Some(Rc::clone(&block)));
-                OrderedItem { corrected: time, raw: time, record_time: raw, only, rank: number, place, block }
+                let (position, block) = (position.clone(), Some(Rc::clone(&block)));
+                OrderedItem { corrected: time, raw: time, record_time: raw, only, rank: number, position, block }
             };
             if let Some(at) = &action.at {
                 self.scratch.clear();
                 let time = scope.eval(at, &mut self.scratch, &self.symbols).integer();
                 let time = time.and_then(|time| i64::try_from(time).ok()).unwrap_or(raw);
-                let first = first_not_early(&self.plan.timestamp_maps[self.stream], time, raw, place.ordinal);
+                let first = first_not_early(&self.plan.timestamp_maps[self.stream], time, raw, position.ordinal);
                 self.early += u64::from(first != time);
                 waiting.push(item(first, Some(number)));
             } else if !is_record_added {
@@ -265,7 +267,7 @@ impl<'r> OrderedStream<'r> {
 
 /// Converts a gap to a record. Its bytes contain the count of the missing records.
 fn gap_record(raw: i64, gap: &DroppedRecords, ticks: u64, ordinal: u64) -> TimedRecord {
-    TimedRecord { raw, place: RecordPosition::of_gap(ticks, ordinal), block: Some(Rc::new(gap.encode().to_vec())) }
+    TimedRecord { raw, position: RecordPosition::of_gap(ticks, ordinal), block: Some(Rc::new(gap.encode().to_vec())) }
 }
 
 /// The first raw timestamp, from `action_time` to the timestamp of the record, with a corrected
@@ -297,7 +299,7 @@ impl TimeOrdered for OrderedStream<'_> {
             }
             self.current = self.read()?.map(|record| {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
-                OrderedItem::of_record(timestamp_map.correct(record.raw, record.place.ordinal), record)
+                OrderedItem::of_record(timestamp_map.correct(record.raw, record.position.ordinal), record)
             });
             return Ok(());
         }
@@ -310,8 +312,10 @@ impl TimeOrdered for OrderedStream<'_> {
             };
             if next.is_some() || waiting.at_end {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
-                self.current = next
-                    .map(|item| OrderedItem { corrected: timestamp_map.correct(item.raw, item.place.ordinal), ..item });
+                self.current = next.map(|item| OrderedItem {
+                    corrected: timestamp_map.correct(item.raw, item.position.ordinal),
+                    ..item
+                });
                 return Ok(());
             }
             if !self.read_ahead()?

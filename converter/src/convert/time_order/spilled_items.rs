@@ -154,15 +154,15 @@ fn detach_item(item: &OrderedItem) -> OrderedItem {
 }
 
 fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
-    let OrderedItem { raw, record_time, only, rank, place, block, .. } = item;
-    let body = block.as_ref().map_or(&[][..], |block| place.body(block));
-    for number in [raw.cast_unsigned(), record_time.cast_unsigned(), place.ordinal, place.ticks.0] {
+    let OrderedItem { raw, record_time, only, rank, position, block, .. } = item;
+    let body = block.as_ref().map_or(&[][..], |block| position.body(block));
+    for number in [raw.cast_unsigned(), record_time.cast_unsigned(), position.ordinal, position.ticks.0] {
         out.extend_from_slice(&number.to_le_bytes());
     }
-    out.extend_from_slice(&place.site.to_le_bytes());
-    out.extend_from_slice(&place.id.to_le_bytes());
+    out.extend_from_slice(&position.site.to_le_bytes());
+    out.extend_from_slice(&position.id.to_le_bytes());
     out.extend_from_slice(&rank.to_le_bytes());
-    out.push(u8::from(only.is_some()) | u8::from(place.truncated) << 1);
+    out.push(u8::from(only.is_some()) | u8::from(position.truncated) << 1);
     out.extend_from_slice(&only.unwrap_or(0).to_le_bytes());
     #[expect(clippy::cast_possible_truncation, reason = "records are shorter than 2^24 bytes")]
     out.extend_from_slice(&(body.len() as u32).to_le_bytes());
@@ -178,12 +178,12 @@ fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
     let (raw, record_time) = (word(0).cast_signed(), word(8).cast_signed());
     let length = half(43) as usize;
     let body = rest.get(..length)?;
-    let mut place = RecordPosition::outside_block((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
-    place.truncated = head[40] & 2 != 0;
+    let mut position = RecordPosition::outside_block((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
+    position.truncated = head[40] & 2 != 0;
     let only = (head[40] & 1 != 0).then(|| short(41));
     let block = Some(Rc::new(body.to_vec()));
     Some((
-        OrderedItem { corrected: raw, raw, record_time, only, rank: short(38), place, block },
+        OrderedItem { corrected: raw, raw, record_time, only, rank: short(38), position, block },
         ITEM_HEAD_BYTES + length,
     ))
 }
@@ -214,9 +214,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn item(raw: i64, ordinal: u64, body: &[u8]) -> OrderedItem {
-        let mut place =
+        let mut position =
             RecordPosition::outside_block((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
-        place.truncated = ordinal.is_multiple_of(3);
+        position.truncated = ordinal.is_multiple_of(3);
         let block = Some(Rc::new(body.to_vec()));
         OrderedItem {
             corrected: raw,
@@ -224,7 +224,7 @@ mod tests {
             record_time: raw + 1,
             only: ordinal.is_multiple_of(2).then_some(4),
             rank: 9,
-            place,
+            position,
             block,
         }
     }
@@ -248,11 +248,11 @@ mod tests {
             expected.sort();
             let mut found = Vec::new();
             while let Ok(Some(item)) = spilled.pop() {
-                prop_assert_eq!((item.record_time, item.rank, item.place.site, item.place.id), (item.raw + 1, 9, 5, 7));
-                prop_assert_eq!(item.place.truncated, item.place.ordinal.is_multiple_of(3));
-                prop_assert_eq!(item.only, item.place.ordinal.is_multiple_of(2).then_some(4));
+                prop_assert_eq!((item.record_time, item.rank, item.position.site, item.position.id), (item.raw + 1, 9, 5, 7));
+                prop_assert_eq!(item.position.truncated, item.position.ordinal.is_multiple_of(3));
+                prop_assert_eq!(item.only, item.position.ordinal.is_multiple_of(2).then_some(4));
                 let block = item.block.clone().unwrap_or_default();
-                found.push((item.raw, item.place.ordinal, item.place.body(&block).to_vec()));
+                found.push((item.raw, item.position.ordinal, item.position.body(&block).to_vec()));
             }
             prop_assert_eq!(found, expected);
         }

@@ -6,15 +6,15 @@ use tracer_format::schema::FieldInfo;
 use tumit::Spec;
 use tumit::spec::{self, ActionVerb, Expr, ExprFunction, Instance, PatternPiece, ValueExpr, VariableChange};
 
-use super::tree::{TreeEntity, TypeTree};
-use crate::rules::actions::distinguishing_keys;
-use crate::rules::model::RuleModel;
+use super::type_tree::{TreeEntity, TypeTree};
+use crate::rules::action_properties::distinguishing_keys;
 use crate::rules::program::{
     ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction, TargetStep, ValueCode, WrittenReference,
 };
 use crate::rules::program::{ExprCode, FieldRead, PathReferent, TextPart};
 use crate::rules::referent_table::{Distinctness, builtin_key};
-use crate::rules::value::{RuleValue, Symbols};
+use crate::rules::rule_model::RuleModel;
+use crate::rules::rule_value::{RuleValue, Symbols};
 use tumit_paje::{self, TypeId};
 
 /// The name of a field that a rule needs and the run does not have.
@@ -108,7 +108,7 @@ impl ActionCompiler<'_> {
 
     pub(crate) fn line(&mut self, line: &spec::TemplateLine) -> Result<ProgramAction, MissingField> {
         let arguments: Vec<ExprCode> = line.arguments.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
-        let at = line.date.filter(|_| !line.once).and_then(|date| line.arguments.get(date as usize));
+        let at = line.timestamp.filter(|_| !line.once).and_then(|timestamp| line.arguments.get(timestamp as usize));
         // The timestamp of the record itself needs no evaluation.
         let at = at.filter(|expr| !matches!(expr, Expr::Builtin(spec::Builtin::Date)));
         let at = self.option(at)?;
@@ -198,11 +198,11 @@ impl ActionCompiler<'_> {
     /// A reference by value as written in its rule.
     fn reference(&self, instance: &Instance) -> WrittenReference {
         let container = self.spec.containers[instance.ty.index()].name.clone();
-        let (place, text) = match instance.span.and_then(|span| self.spec.source_at(span)) {
+        let (location, text) = match instance.span.and_then(|span| self.spec.source_at(span)) {
             Some((file, line, text)) => (format!("{file}:{line}"), text.to_owned()),
             None => (format!("spec `{}`", self.spec.name), container.clone()),
         };
-        WrittenReference { place, text, container }
+        WrittenReference { location, text, container }
     }
 
     fn option(&mut self, expr: Option<&Expr>) -> Result<Option<ExprCode>, MissingField> {
@@ -216,7 +216,7 @@ impl ActionCompiler<'_> {
             Expr::Bool(value) => ExprCode::Const(RuleValue::Bool(*value)),
             Expr::Text(pattern) => self.text(&pattern.0)?,
             Expr::Field(index) => ExprCode::Field(self.field(*index)?),
-            Expr::Element(index, place) => ExprCode::Element(self.field(*index)?, Box::new(self.code(place)?)),
+            Expr::Element(index, position) => ExprCode::Element(self.field(*index)?, Box::new(self.code(position)?)),
             Expr::Call(ExprFunction::Lookup(index), arguments) => {
                 let values = self.spec.enums.get(*index as usize).map_or(&[][..], |item| &item.values);
                 let names = values.iter().map(|value| (value.number, self.symbols.intern(&value.name))).collect();

@@ -5,38 +5,38 @@ use tracer_format::record::array_elements;
 use tumit::spec::ExprFunction;
 
 use super::operators::{compare, from_wide};
-use super::scope::RecordScope;
+use super::record_scope::RecordScope;
 use crate::rules::program::{ExprCode, FieldRead};
-use crate::rules::value::{RuleValue, Symbols};
+use crate::rules::rule_value::{RuleValue, Symbols};
 
 impl RecordScope<'_> {
     /// An element of a list, counted from 0. No value after its end.
     pub(crate) fn element(
         &self,
         list: &FieldRead,
-        place: &ExprCode,
+        position: &ExprCode,
         scratch: &mut String,
         symbols: &Symbols,
     ) -> RuleValue {
-        let found = self.raw_element(list, place, scratch, symbols);
+        let found = self.raw_element(list, position, scratch, symbols);
         found.map_or(RuleValue::None, |found| self.convert(found, scratch, symbols))
     }
 
     fn raw_element(
         &self,
         list: &FieldRead,
-        place: &ExprCode,
+        position: &ExprCode,
         scratch: &mut String,
         symbols: &Symbols,
     ) -> Option<Value<'_>> {
-        let place = usize::try_from(self.eval(place, scratch, symbols).integer()?).ok()?;
+        let position = usize::try_from(self.eval(position, scratch, symbols).integer()?).ok()?;
         match self.raw_field(list)? {
             Value::Array(scalar, bytes) => {
                 let each = scalar.bytes()?;
-                let start = place.checked_mul(each)?;
+                let start = position.checked_mul(each)?;
                 array_elements(scalar, bytes.get(start..start.checked_add(each)?)?).next()
             }
-            Value::Bytes(bytes) => bytes.get(place).map(|byte| Value::Unsigned((*byte).into())),
+            Value::Bytes(bytes) => bytes.get(position).map(|byte| Value::Unsigned((*byte).into())),
             _ => None,
         }
     }
@@ -93,7 +93,7 @@ impl RecordScope<'_> {
     fn number(&self, of: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
         let raw = match of {
             ExprCode::Field(read) => self.raw_field(read),
-            ExprCode::Element(list, place) => self.raw_element(list, place, scratch, symbols),
+            ExprCode::Element(list, position) => self.raw_element(list, position, scratch, symbols),
             ExprCode::Lookup(_, number) => return self.eval(number, scratch, symbols),
             _ => None,
         };

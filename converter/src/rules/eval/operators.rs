@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use tumit::spec::{BinaryOp, UnaryOp};
 
-use crate::rules::value::{RuleValue, Symbols};
+use crate::rules::rule_value::{RuleValue, Symbols};
 
 pub(super) fn unary(op: UnaryOp, operand: RuleValue) -> RuleValue {
     match (op, operand) {

@@ -59,7 +59,7 @@ impl TimestampErrors {
 #[derive(Default)]
 struct TimestampCollector {
     /// Container, timestamp, and true time.
-    dates: Vec<(u32, i64, i64)>,
+    timestamps: Vec<(u32, i64, i64)>,
     /// By key of the link: the timestamps of its endpoints.
     links: BTreeMap<u64, [Option<i64>; 2]>,
     last: i64,
@@ -84,7 +84,7 @@ impl PajeSink for TimestampCollector {
         assert!(time >= self.last, "operations are in order of timestamp");
         self.last = time;
         let ExtraValue::Integer(truth) = extra[0].value else { panic!("a number") };
-        self.dates.push((at, time, truth));
+        self.timestamps.push((at, time, truth));
         if let Some((key, end)) = link {
             self.links.entry(key).or_default()[end] = Some(time);
         }
@@ -110,29 +110,29 @@ pub fn judge_run(folder: &Path, options: &ConvertOptions) -> TimestampErrors {
     let run = OpenRun::open(folder).unwrap();
     let mut collector = TimestampCollector::default();
     let report = convert(&run, options, &mut collector).unwrap();
-    let TimestampCollector { mut dates, links, ranks, .. } = collector;
+    let TimestampCollector { mut timestamps, links, ranks, .. } = collector;
     let is_reference = |container: u32| report.clocks.domain_of[ranks[&container]] == 0;
     // The first rank is on the reference's node. Its timestamps are correct except for their zero,
     // and the causal pass may move some of them later.
-    let errors: Vec<i64> = dates.iter().map(|(_, date, truth)| date - truth).collect();
-    let reference = dates.iter().zip(&errors).filter(|((container, ..), _)| is_reference(*container));
+    let errors: Vec<i64> = timestamps.iter().map(|(_, timestamp, truth)| timestamp - truth).collect();
+    let reference = timestamps.iter().zip(&errors).filter(|((container, ..), _)| is_reference(*container));
     let origin = reference.map(|(_, error)| *error).min().unwrap();
     // The errors of the reference are negligible. They are used only if there is no other clock.
     let is_single_clock = report.clocks.domains.len() == 1;
     let errors_of_others =
-        dates.iter().zip(&errors).filter(|((container, ..), _)| is_single_clock || !is_reference(*container));
+        timestamps.iter().zip(&errors).filter(|((container, ..), _)| is_single_clock || !is_reference(*container));
     let mut sizes: Vec<i64> = errors_of_others.map(|(_, error)| (error - origin).abs()).collect();
     sizes.sort_unstable();
-    dates.sort_by_key(|(container, _, truth)| (*container, *truth));
-    let backward = dates.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 > pair[1].1).count() as u64;
+    timestamps.sort_by_key(|(container, _, truth)| (*container, *truth));
+    let backward = timestamps.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 > pair[1].1).count() as u64;
     let ends = links.values().map(|[start, end]| (start.unwrap(), end.unwrap()));
     let reversed = ends.filter(|(start, end)| start > end).count() as u64;
-    let errors = dates.iter().map(|(_, date, truth)| date - truth - origin).collect();
+    let errors = timestamps.iter().map(|(_, timestamp, truth)| timestamp - truth - origin).collect();
     let (median, max) = (sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
     let mut worst = BTreeMap::new();
-    for (container, date, truth) in &dates {
+    for (container, timestamp, truth) in &timestamps {
         let most = worst.entry(ranks[container]).or_insert(0);
-        *most = (date - truth - origin).abs().max(*most);
+        *most = (timestamp - truth - origin).abs().max(*most);
     }
     TimestampErrors { median, max, links: links.len() as u64, reversed, backward, errors, worst, report }
 }

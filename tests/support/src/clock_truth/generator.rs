@@ -120,9 +120,9 @@ impl<'s> SceneGenerator<'s> {
     }
 
     /// A burst: in round k node i exchanges ten messages with node i XOR 2^k.
-    fn burst(&mut self, number: u32, date: f64, files: &mut [SyntheticFile]) {
+    fn burst(&mut self, number: u32, true_time: f64, files: &mut [SyntheticFile]) {
         let (nodes, per_node) = (self.scene.nodes, self.scene.per_node);
-        let mut round_start = date;
+        let mut round_start = true_time;
         let mut bit = 1;
         while bit < nodes {
             for a in (0..nodes).filter(|a| a & bit == 0 && a + bit < nodes) {
@@ -314,8 +314,8 @@ pub fn write(scene: &ClockScene, folder: &Path) {
     let mut events = world.links();
     for (rank, own) in events.iter_mut().enumerate() {
         for moment in 0..scene.moments {
-            let date = START + scene.seconds * 1e9 * (moment as f64 + 0.5) / scene.moments as f64;
-            own.push(LinkEvent { recorded: date, true_time: date, kind: PASSING, key: rank as u64 });
+            let true_time = START + scene.seconds * 1e9 * (moment as f64 + 0.5) / scene.moments as f64;
+            own.push(LinkEvent { recorded: true_time, true_time, kind: PASSING, key: rank as u64 });
         }
     }
     for (rank, (file, events)) in files.into_iter().zip(events).enumerate() {

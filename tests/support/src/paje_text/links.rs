@@ -23,7 +23,7 @@ struct OpenEndpoint {
     holder: usize,
     value: &'static str,
     key: String,
-    date: u64,
+    timestamp: u64,
     starts: bool,
 }
 
@@ -57,12 +57,12 @@ impl TraceGenerator {
         let starts = form % 3 > 0;
         let Some(container) = self.alive(if starts { start } else { end }, number) else { return };
         // Before 0, `pj_dump` searches links by starts that are not in order.
-        let date = self.largest.saturating_sub(number.into()).max(self.zero);
+        let timestamp = self.largest.saturating_sub(number.into()).max(self.zero);
         self.links.keys += 1;
         let value = if ty == 0 && form % 5 == 0 { "n" } else { "m" };
         // Other types may use the same key.
-        let endpoint = OpenEndpoint { ty, holder, value, key: format!("{}_k", self.links.keys), date, starts };
-        self.append_endpoint(&endpoint, container, starts, date, form);
+        let endpoint = OpenEndpoint { ty, holder, value, key: format!("{}_k", self.links.keys), timestamp, starts };
+        self.append_endpoint(&endpoint, container, starts, timestamp, form);
         self.links.open.push(endpoint);
     }
 
@@ -72,14 +72,15 @@ impl TraceGenerator {
         let (_, _, start, end) = LINKS[endpoint.ty];
         let Some(container) = self.alive(if endpoint.starts { end } else { start }, number) else { return };
         let last = self.links.last.get(&place).copied().unwrap_or(0);
-        let date = match (endpoint.starts, number % 4) {
+        let timestamp = match (endpoint.starts, number % 4) {
             // Before the other endpoint's timestamp, if that is allowed.
-            (_, 0) => last.max(endpoint.date.saturating_sub(100)),
-            (true, _) => last.max(endpoint.date) + u64::from(number),
-            (false, _) => last.max(endpoint.date.saturating_sub(number.into())),
+            (_, 0) => last.max(endpoint.timestamp.saturating_sub(100)),
+            (true, _) => last.max(endpoint.timestamp) + u64::from(number),
+            (false, _) => last.max(endpoint.timestamp.saturating_sub(number.into())),
         };
-        let date = date.max(self.zero);
-        let (start, end) = if endpoint.starts { (endpoint.date, date) } else { (date, endpoint.date) };
+        let timestamp = timestamp.max(self.zero);
+        let (start, end) =
+            if endpoint.starts { (endpoint.timestamp, timestamp) } else { (timestamp, endpoint.timestamp) };
         self.links.open.remove(at);
         self.links.last.insert(place, start.max(end));
         self.count("links");
@@ -89,12 +90,12 @@ impl TraceGenerator {
         if !endpoint.starts {
             self.count("links with the end before the start in the file");
         }
-        self.append_endpoint(&endpoint, container, !endpoint.starts, date, form);
+        self.append_endpoint(&endpoint, container, !endpoint.starts, timestamp, form);
     }
 
-    fn append_endpoint(&mut self, endpoint: &OpenEndpoint, container: usize, starts: bool, date: u64, form: u16) {
+    fn append_endpoint(&mut self, endpoint: &OpenEndpoint, container: usize, starts: bool, timestamp: u64, form: u16) {
         let fields = [
-            ("Time", seconds(date, form)),
+            ("Time", seconds(timestamp, form)),
             ("Type", LINKS[endpoint.ty].0.to_owned()),
             ("Container", self.containers[endpoint.holder].id.clone()),
             ("Value", endpoint.value.to_owned()),
@@ -105,7 +106,7 @@ impl TraceGenerator {
         self.line(if starts { start } else { "end" }, &fields);
         // A container is not destroyed before the links that it held.
         let slot = self.containers[endpoint.holder].slots.entry("link").or_default();
-        slot.0 = slot.0.max(date);
+        slot.0 = slot.0.max(timestamp);
     }
 
     /// Completes all pending links.
@@ -113,8 +114,8 @@ impl TraceGenerator {
         let mut attempt = 0;
         while !self.links.open.is_empty() {
             if self.alive(TreeLevel::Thread, 0).is_none() {
-                let date = self.largest;
-                self.create(TreeLevel::Thread, 1, date, 0);
+                let timestamp = self.largest;
+                self.create(TreeLevel::Thread, 1, timestamp, 0);
             }
             attempt += 1;
             self.complete(0, 5 + attempt % 3, 1);

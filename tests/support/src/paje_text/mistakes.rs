@@ -63,13 +63,13 @@ mistakes! {
 impl TraceGenerator {
     /// Writes a line of an entity in `c2` or another container, at the current timestamp.
     fn entity_line(&mut self, event: &'static str, ty: &str, container: &str, value: &str) {
-        let date = self.largest;
-        self.entity_line_at(event, ty, container, value, date);
+        let timestamp = self.largest;
+        self.entity_line_at(event, ty, container, value, timestamp);
     }
 
-    fn entity_line_at(&mut self, event: &'static str, ty: &str, container: &str, value: &str, date: u64) {
+    fn entity_line_at(&mut self, event: &'static str, ty: &str, container: &str, value: &str, timestamp: u64) {
         let fields = [
-            ("Time", seconds(date, 0)),
+            ("Time", seconds(timestamp, 0)),
             ("Type", ty.to_owned()),
             ("Container", container.to_owned()),
             ("Value", value.to_owned()),
@@ -182,9 +182,9 @@ impl TraceGenerator {
     }
 
     /// Creates a container under an identifier that was used before.
-    fn reuse_identifier(&mut self, id: &str, date: u64) {
+    fn reuse_identifier(&mut self, id: &str, timestamp: u64) {
         let fields = [
-            ("Time", seconds(date, 0)),
+            ("Time", seconds(timestamp, 0)),
             ("Type", "T".to_owned()),
             ("Container", "c1".to_owned()),
             ("Name", "again".to_owned()),

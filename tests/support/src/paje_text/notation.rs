@@ -15,8 +15,9 @@ pub(super) fn seconds(nanos: u64, form: u16) -> String {
 }
 
 /// Converts a timestamp to nanoseconds.
-pub(super) fn nanos(date: &str) -> u64 {
-    let (whole, part) = date.trim_start_matches('+').split_once('.').unwrap_or((date.trim_start_matches('+'), ""));
+pub(super) fn nanos(timestamp: &str) -> u64 {
+    let (whole, part) =
+        timestamp.trim_start_matches('+').split_once('.').unwrap_or((timestamp.trim_start_matches('+'), ""));
     let number = |text: &str| text.parse::<u64>().unwrap_or(0);
     number(whole) * 1_000_000_000 + number(&format!("{part:0<9}"))
 }

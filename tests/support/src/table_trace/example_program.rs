@@ -157,7 +157,7 @@ impl ExampleProgram {
         }
         let end = tables.end;
         for container in &mut tables.containers {
-            container.life = super::interval(0, end);
+            container.life = super::time_range_of(0, end);
         }
         tables
     }

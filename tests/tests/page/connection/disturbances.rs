@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, filter, interval, open, press, read, rows, show, spot, wait_for_rows};
+use tests::page::{
+    SETTLED, TRACE, ViewProcess, filter, open, press, read, rows, show, spot, time_range, wait_for_rows,
+};
 use tests::programs::{succeed, tumit};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
@@ -85,7 +87,7 @@ fn a_broken_connection_is_reported_and_can_be_retried() {
         message.starts_with("No connection to the server") && message.contains("The last image stays"),
         "{message}"
     );
-    let before = interval(&mut browser);
+    let before = time_range(&mut browser);
     press(&mut browser, "button", "Try again");
     browser.wait("document.querySelector('#note').innerText === 'There is still no answer'");
     assert_eq!(browser.evaluate(TROUBLED), true);
@@ -99,7 +101,7 @@ fn a_broken_connection_is_reported_and_can_be_retried() {
     browser.wait("document.querySelector('#note').innerText === 'The server answers again'");
     browser.wait(&format!("!({TROUBLED})"));
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), before, "the same page, where it was");
+    assert_eq!(time_range(&mut browser), before, "the same page, where it was");
     // A visible page reconnects by itself.
     line.set(false);
     browser.key("ArrowRight");
@@ -167,7 +169,7 @@ fn two_tabs_have_separate_views_and_shared_notes() {
     show(&mut one, "0.2..0.4 s");
     filter(&mut one, "only container Node 1");
     wait_for_rows(&mut one, &ALL[3..]);
-    assert_eq!(interval(&mut other).0, "0 s");
+    assert_eq!(time_range(&mut other).0, "0 s");
     assert_eq!(rows(&mut other), ALL);
     one.key("b");
     one.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
@@ -177,7 +179,7 @@ fn two_tabs_have_separate_views_and_shared_notes() {
     // The other tab has the note as soon as it opens the list, and adds another one.
     press(&mut other, "tab", "Notes");
     press(&mut other, "button", "Go to note from the first tab");
-    other.wait("document.querySelector('#interval-field').value.startsWith('200')");
+    other.wait("document.querySelector('#time-range-field').value.startsWith('200')");
     other.key("b");
     other.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
     other.type_text("from the second");

@@ -1,10 +1,10 @@
-//! A trace that grows: the image follows; the interval and the chosen entity stay.
+//! A trace that grows: the image follows; the time range and the chosen entity stay.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, spot, wait_for_rows};
+use tests::page::{SETTLED, TRACE, ViewProcess, open, press, spot, time_range, wait_for_rows};
 use tests::programs::succeed;
 
 #[test]
@@ -15,12 +15,12 @@ fn a_growing_file_is_followed_on_the_page() {
     let (mut browser, chart) = open(&viewer);
     wait_for_rows(&mut browser, &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
     browser.wait("document.querySelector('#reading-status').textContent === 'following the file'");
-    browser.wait("document.querySelector('#interval-field').value.includes('.. 500')");
+    browser.wait("document.querySelector('#time-range-field').value.includes('.. 500')");
 
     let at = spot(&mut browser, &chart, 0.25, "thread 1.1");
     browser.click(at);
-    let told = "['thread 1.1', 'working', '500.0 ms'].every(text => document.querySelector('#inspector').innerText.includes(text))";
-    browser.wait(told);
+    let shown_text = "['thread 1.1', 'working', '500.0 ms'].every(text => document.querySelector('#inspector').innerText.includes(text))";
+    browser.wait(shown_text);
     browser.wait("location.hash.includes('chosen=s')");
     let before = browser.evaluate("location.hash");
 
@@ -29,23 +29,23 @@ fn a_growing_file_is_followed_on_the_page() {
     let path = viewer.folder.path().join("two-nodes.paje");
     let grow = |text: &str| OpenOptions::new().append(true).open(&path).unwrap().write_all(text.as_bytes()).unwrap();
     grow("5 0.6 S t00 w\n5 0.8 S t00 b\n");
-    browser.wait("document.querySelector('#interval-field').value.includes('.. 800')");
+    browser.wait("document.querySelector('#time-range-field').value.includes('.. 800')");
     browser.wait(SETTLED);
     browser.wait(&format!("location.hash.includes('chosen=s') && location.hash !== {before}"));
-    browser.wait(told);
+    browser.wait(shown_text);
 
-    // An interval at the end moves with the end.
+    // A time range at the end moves with the end.
     press(&mut browser, "textbox", "Visible time range");
     browser.type_text("500ms..");
     browser.key("Enter");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('500')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('500')");
     grow("5 1.0 S t00 w\n3 1.0 t12 T n1 \"thread 1.2\"\n");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('700')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('700')");
     wait_for_rows(
         &mut browser,
         &["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1", "thread 1.2"],
     );
-    browser.wait(told);
+    browser.wait(shown_text);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -127,24 +127,24 @@ fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
     browser.key("g");
     browser.type_text("100..100.4 ms");
     browser.key("Enter");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('100.0')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('100.0')");
     browser.wait(SETTLED);
     let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
     browser.click(at);
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
-    // Then the trace is complete and no longer marked as partial; the interval and the chosen
+    // Then the trace is complete and no longer marked as partial; the time range and the chosen
     // entity stay.
     pipe.write_all(states(20_000, 30_000).as_bytes()).unwrap();
     drop(pipe);
     browser.wait("document.querySelector('#reading-status').hidden");
     browser.wait(SETTLED);
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
-    assert_eq!(interval(&mut browser).0, "100.00000 ms");
+    assert_eq!(time_range(&mut browser).0, "100.00000 ms");
     // The name of the diagram follows its contents.
     browser.wait(
         "document.querySelector('[role=application]').getAttribute('aria-label').replace(/[^0-9a-z,:]/g, '').includes('30000states')",
     );
     browser.key("f");
-    browser.wait("document.querySelector('#interval-field').value.includes('.. 2.999')");
+    browser.wait("document.querySelector('#time-range-field').value.includes('.. 2.999')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

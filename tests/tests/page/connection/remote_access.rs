@@ -105,7 +105,7 @@ fn the_page_works_through_a_socket_that_is_removed_at_the_end() {
     browser.wait(SETTLED);
     assert_eq!(rows(&mut browser)[0], "Node 0");
     browser.key("+");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('166')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('166')");
     browser.wait(SETTLED);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     // The secret is required here, too.

@@ -17,8 +17,8 @@ fn each_row_has_a_pie_chart_and_a_table_row() {
         "thread 0.1: working 25.0 %, blocked 75.0 %",
         "Node 0: working 37.5 %, blocked 62.5 %",
     ] {
-        let told = browser.evaluate("[...document.querySelectorAll('#times .per-row button')].map(one => one.ariaLabel.replaceAll('\\u202f', ' ')).join('\\n')");
-        assert!(told.as_str().unwrap().contains(name), "{told}");
+        let shown_text = browser.evaluate("[...document.querySelectorAll('#times .per-row button')].map(one => one.ariaLabel.replaceAll('\\u202f', ' ')).join('\\n')");
+        assert!(shown_text.as_str().unwrap().contains(name), "{shown_text}");
     }
     assert!(browser.find_all("button", None).iter().any(|one| one.name.starts_with("thread 0.1: working 25.0")));
     // The same as a table, opened by keys.

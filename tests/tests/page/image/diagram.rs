@@ -34,7 +34,7 @@ fn diagram_trace() -> String {
     text
 }
 
-/// The tooltip at a point of the diagram: a share of the interval, and a height in the window.
+/// The tooltip at a point of the diagram: a share of the time range, and a height in the window.
 fn at(browser: &mut BrowserPage, share: f64, y: f64, word: &str) -> String {
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);
@@ -85,19 +85,19 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
     assert!(tooltip.contains("400.0 ms") && tooltip.contains("worker 0"), "{tooltip}");
     let phases = strip(&mut browser, "worker 0", "Phase");
     assert!(at(&mut browser, 0.75, phases, "cold").contains("500.0 ms"));
-    // An event has a separate band above.
-    let band = browser.evaluate(
+    // Events have a separate strip above.
+    let events = browser.evaluate(
         "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {
-            const band = layout.rows[0].strips.find((strip) => strip.kind === 'events');
-            return toWindow(band.y + band.height / 2) + document.querySelector('#chart').getBoundingClientRect().top; })",
+            const strip = layout.rows[0].strips.find(({kind}) => kind === 'events');
+            return toWindow(strip.y + strip.height / 2) + document.querySelector('#chart').getBoundingClientRect().top; })",
     );
-    let band = band.as_f64().unwrap();
-    assert!(band < calls);
-    let tooltip = at(&mut browser, 0.3, band, "saved");
+    let events = events.as_f64().unwrap();
+    assert!(events < calls);
+    let tooltip = at(&mut browser, 0.3, events, "saved");
     assert!(tooltip.contains("300.000") && tooltip.contains("worker 0"), "{tooltip}");
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);
-    browser.click((place.x + place.width * 0.3, band));
+    browser.click((place.x + place.width * 0.3, events));
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'saved'");
     let inspector = read(&mut browser, "region", "Inspector");
     let all = inspector.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -206,7 +206,7 @@ fn entities_are_found_by_fields_and_visited_in_both_directions() {
 }
 
 #[test]
-fn statistics_cover_the_measured_interval() {
+fn statistics_cover_the_measured_time_range() {
     let viewer = ViewProcess::of(&diagram_trace());
     let (mut browser, chart) = open(&viewer);
     browser.key("2");
@@ -233,7 +233,7 @@ fn statistics_cover_the_measured_interval() {
         .find(|one| one.name.contains("40") && one.name.to_lowercase().contains("maximum"));
     let at = browser.place(&largest.expect("the largest leads somewhere")).center();
     browser.click(at);
-    browser.wait("!document.querySelector('#inspector').hidden || !document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.wait("!document.querySelector('#inspector').hidden || !document.querySelector('#time-range-field').value.startsWith('0 s')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -268,18 +268,18 @@ fn a_second_pane_has_separate_filters() {
     browser.click((lower[0].as_f64().unwrap(), lower[1].as_f64().unwrap()));
     browser.key("Escape");
     browser.key("+");
-    browser.wait(&format!("{panes}.every(page => page.querySelector('#interval-field').value.startsWith('166'))"));
+    browser.wait(&format!("{panes}.every(page => page.querySelector('#time-range-field').value.startsWith('166'))"));
     browser.wait("location.hash.split('t%3D166').length === 3 && location.hash.includes('filters')");
     browser.reload();
     browser.wait(&format!("{} === 'Node 1,thread 1.0,thread 1.1'", rows(1)));
     browser.wait(&format!("{} === 'Node 0,thread 0.0,thread 0.1,Node 1,thread 1.0,thread 1.1'", rows(0)));
-    browser.wait(&format!("{panes}.every(page => page?.querySelector('#interval-field')?.value.startsWith('166'))"));
+    browser.wait(&format!("{panes}.every(page => page?.querySelector('#time-range-field')?.value.startsWith('166'))"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 /// Independent of the pane that is ready first.
 #[test]
-fn traces_of_different_lengths_open_on_the_longest_interval() {
+fn traces_of_different_lengths_open_on_the_longest_time_range() {
     let long = TRACE.replace("\n4 1.0", "\n4 2.0");
     for traces in [[TRACE, &long], [&long, TRACE]] {
         let viewer = ViewProcess::with(&traces, &[]);
@@ -291,13 +291,16 @@ fn traces_of_different_lengths_open_on_the_longest_interval() {
             )
         };
         browser.wait(&both("page?.querySelector('#chart')?.dataset.settled === 'true'"));
-        browser.wait(&both("page.querySelector('#interval-field').value === '0 s .. 2.0000 s'"));
+        browser.wait(&both("page.querySelector('#time-range-field').value === '0 s .. 2.0000 s'"));
         browser.wait("new Promise(done => setTimeout(() => done(true), 600))");
-        assert_eq!(browser.evaluate(&both("page.querySelector('#interval-field').value === '0 s .. 2.0000 s'")), true);
+        assert_eq!(
+            browser.evaluate(&both("page.querySelector('#time-range-field').value === '0 s .. 2.0000 s'")),
+            true
+        );
         // The wheel over one pane moves the other.
         browser.wheel((700.0, 250.0), -240.0);
-        browser.wait(&both("!page.querySelector('#interval-field').value.startsWith('0 s')"));
-        let fields = browser.evaluate("[0, 1].map(at => frames[at].document.querySelector('#interval-field').value)");
+        browser.wait(&both("!page.querySelector('#time-range-field').value.startsWith('0 s')"));
+        let fields = browser.evaluate("[0, 1].map(at => frames[at].document.querySelector('#time-range-field').value)");
         assert_eq!(fields[0], fields[1]);
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     }

@@ -39,8 +39,8 @@ fn changes(browser: &mut BrowserPage, height: f64) -> f64 {
 
 fn changes_at(height: f64) -> String {
     format!(
-        "Math.max(...[0, 6, 12].map((below) => {{ const picture = document.querySelector('#chart .image');
-            const data = picture.getContext('2d').getImageData(0, {height:.0} + below, picture.width, 1).data;
+        "Math.max(...[0, 6, 12].map((below) => {{ const image = document.querySelector('#chart .image');
+            const data = image.getContext('2d').getImageData(0, {height:.0} + below, image.width, 1).data;
             const pixels = new Uint32Array(data.buffer);
             return pixels.filter((pixel, at) => at > 0 && pixel !== pixels[at - 1]).length / pixels.length; }}))"
     )

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use tests::browser::{BrowserPage, CssPosition};
-use tests::page::{SETTLED, ViewProcess, open, picture, press};
+use tests::page::{SETTLED, ViewProcess, open, press, screenshot_path};
 
 /// The pixels of minimap, ruler, names and diagram.
 struct PageImage {
@@ -91,7 +91,7 @@ impl ImageObserver {
     fn expect_image(&mut self, expected: &PageImage, when: &str) {
         if let Err(image) = self.until(|image| image.equals(expected)) {
             let name = format!("seen-{}.png", when.replace(' ', "-"));
-            self.browser.screenshot(&picture(&name));
+            self.browser.screenshot(&screenshot_path(&name));
             let differences = image.differing_pixels(expected);
             let (many, first) = (differences.len(), &differences[..differences.len().min(8)]);
             panic!(
@@ -139,7 +139,7 @@ fn a_view_has_the_same_image_by_any_navigation() {
     let ways: [(&str, PageAction, PageAction); 12] = [
         ("zoomed and back", |b| b.key("+"), |b| b.key("[")),
         ("zoomed and moved and fitted", |b| ["+", "ArrowRight"].iter().for_each(|key| b.key(key)), |b| b.key("f")),
-        ("an interval typed", |b| type_into(b, "g", "0.2..0.4 s"), |b| type_into(b, "g", "0..1 s")),
+        ("a time range typed", |b| type_into(b, "g", "0.2..0.4 s"), |b| type_into(b, "g", "0..1 s")),
         ("turned by the wheel", |b| b.wheel((700.0, 300.0), -300.0), |b| b.key("f")),
         ("folded", |b| b.key("_"), |b| b.key("*")),
         ("pinned", |b| at_row(b, "p"), |b| at_row(b, "p")),
@@ -180,7 +180,7 @@ fn a_page_shows_the_view_of_its_address_from_the_start() {
     observer.browser.key("t");
     press(&mut observer.browser, "row", "Node 1");
     type_into(&mut observer.browser, "g", "0.25..0.75 s");
-    observer.browser.wait("document.querySelector('#interval-field').value.startsWith('250')");
+    observer.browser.wait("document.querySelector('#time-range-field').value.startsWith('250')");
     let before = observer.capture();
     assert!(!before.equals(&whole));
     observer.browser.reload();

@@ -2,7 +2,7 @@
 //! keys.
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, read, rows, spot, wait_for_rows};
+use tests::page::{SETTLED, TRACE, ViewProcess, open, press, read, rows, spot, time_range, wait_for_rows};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
@@ -174,20 +174,20 @@ fn the_address_restores_the_whole_view() {
     browser.key("g");
     browser.type_text("100..300 ms");
     browser.key("Enter");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('100')");
     browser.wait(SETTLED);
     let at = spot(&mut browser, &chart, 0.5, "thread 1.0");
     browser.click(at);
     browser.wait("location.hash.includes('chosen=')");
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
-    let range = interval(&mut browser);
+    let range = time_range(&mut browser);
     drop(browser);
 
     // Another browser has no memory.
     let mut other = BrowserPage::start(1280, 720);
     other.open(&address);
     wait_for_rows(&mut other, &arranged);
-    assert_eq!(interval(&mut other), range);
+    assert_eq!(time_range(&mut other), range);
     other.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     assert_eq!(other.evaluate("document.querySelector('#hidden-rows').innerText"), "1 hidden");
     assert!(other.complaints().is_empty(), "{:?}", other.complaints());

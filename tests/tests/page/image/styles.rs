@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, chain, of_legend, open, picture, press, read};
+use tests::page::{SETTLED, TRACE, ViewProcess, chain, of_legend, open, press, read, screenshot_path};
 use tests::programs::{succeed, tumit};
 
 /// A trace with events of two values in a row; one of the values is a large blue diamond.
@@ -20,12 +20,12 @@ fn styled_trace() -> String {
     text.replace("7 0.3 L 0 t00 m k1", &format!("{events}7 0.3 L 0 t00 m k1"))
 }
 
-/// The floor of the event band in the first row that has one, in the window.
+/// The floor of the strip of events in the first row that has one, in the window.
 fn floor(browser: &mut BrowserPage) -> f64 {
     let floor = browser.evaluate(
         "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {
-            const band = layout.rows.flatMap((row) => row.strips).find((strip) => strip.kind === 'events');
-            return toWindow(band.y + band.height) + document.querySelector('#chart').getBoundingClientRect().top; })",
+            const strip = layout.rows.flatMap((row) => row.strips).find((strip) => strip.kind === 'events');
+            return toWindow(strip.y + strip.height) + document.querySelector('#chart').getBoundingClientRect().top; })",
     );
     floor.as_f64().unwrap()
 }
@@ -38,7 +38,7 @@ fn ink(browser: &mut BrowserPage, (x, y): (f64, f64)) -> Value {
     ))
 }
 
-/// The position of a share of the interval, in the window.
+/// The position of a share of the time range, in the window.
 fn x(browser: &mut BrowserPage, share: f64) -> f64 {
     let chart = browser.find_all("application", None).remove(0);
     let place = browser.place(&chart);
@@ -209,6 +209,6 @@ fn marks_are_visible_in_all_themes() {
         assert_eq!(ink(&mut browser, (x, floor - 12.75))[3], json!(255), "{theme}");
         of_legend(&mut browser, "pong", "Shape…");
         assert_eq!(browser.evaluate("document.querySelectorAll('.menu button svg path').length"), json!(5));
-        browser.screenshot(&picture(&format!("page-looks-{theme}.png")));
+        browser.screenshot(&screenshot_path(&format!("page-looks-{theme}.png")));
     }
 }

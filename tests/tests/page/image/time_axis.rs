@@ -2,10 +2,10 @@
 //! hours.
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, filter, interval, open, show};
+use tests::page::{SETTLED, TRACE, ViewProcess, filter, open, show, time_range};
 use tumit_viewer::layout::scale::TimeScale;
 use tumit_viewer::query::{GlobalNanos, TimeRange};
-use tumit_viewer::text::time::{duration, timestamp};
+use tumit_viewer::text::time_display::{duration, timestamp};
 
 const DAY: i64 = 86_400_000_000_000;
 
@@ -79,21 +79,21 @@ fn axis_labels_do_not_overlap_at_any_span_and_width() {
             show(&mut browser, typed);
             check(&mut browser, typed);
             // The page accepts the text that it prints.
-            let range = interval(&mut browser);
+            let range = time_range(&mut browser);
             show(&mut browser, &format!("{} .. {}", range.0, range.1));
-            assert_eq!(interval(&mut browser), range, "{typed}");
+            assert_eq!(time_range(&mut browser), range, "{typed}");
         }
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     }
 }
 
 #[test]
-fn intervals_in_hours_are_read_and_printed() {
+fn time_ranges_in_hours_are_read_and_printed() {
     let viewer = ViewProcess::of(&stretched(36_000.0));
     let (mut browser, _) = open(&viewer);
-    assert_eq!(interval(&mut browser), ("0 s".to_owned(), "10 h".to_owned()));
+    assert_eq!(time_range(&mut browser), ("0 s".to_owned(), "10 h".to_owned()));
     show(&mut browser, "1..2h 30min");
-    assert_eq!(interval(&mut browser), ("1 h".to_owned(), "2 h 30 min".to_owned()));
+    assert_eq!(time_range(&mut browser), ("1 h".to_owned(), "2 h 30 min".to_owned()));
     assert!(check(&mut browser, "hours").contains(&"1 h 30 min".to_owned()));
     // A filter accepts the same text as a time range.
     filter(&mut browser, "cut 1h..2h 30min");
@@ -144,7 +144,7 @@ fn images_and_page_have_the_same_axis() {
     ));
     for ((from, to, width), drawn) in cases().into_iter().zip(drawn.as_array().unwrap()) {
         let scale =
-            TimeScale { interval: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, width: width.into() };
+            TimeScale { time_range: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, width: width.into() };
         let measure = |text: &str| (0..text.chars().count()).map(|_| 6.0).sum();
         let ruler = scale.ruler(measure);
         let labels: Vec<Option<String>> =

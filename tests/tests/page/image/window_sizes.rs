@@ -4,22 +4,22 @@
 use serde_json::json;
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, picture, press, read, spot};
+use tests::page::{SETTLED, TRACE, ViewProcess, press, read, screenshot_path, spot};
 
 /// Elements that overlap another one or leave the window: buttons, fields and texts of the bar, the
 /// panel's tabs, names of the rows.
 const MISPLACED: &str = "(() => {
     const shown = (one) => one.checkVisibility() && one.getBoundingClientRect().width > 1;
     const groups = [
-        [...document.querySelectorAll('.brand, .bar nav, .interval input, .duration, .tools button')],
+        [...document.querySelectorAll('.brand, .bar nav, .time-range input, .duration, .tools button')],
         [...document.querySelectorAll('#panel:not([hidden]) .tabs button')],
         [...document.querySelectorAll('.scale .corner > *, #ruler')],
         [...document.querySelectorAll('.status p')],
     ];
     const name = (one) => one.getAttribute('aria-label') ?? one.id ?? one.className;
-    const [field, title] = ['#interval-field', '#name'].map((one) => document.querySelector(one));
+    const [field, title] = ['#time-range-field', '#name'].map((one) => document.querySelector(one));
     const cut = [
-        field.scrollWidth > field.clientWidth && 'the interval is cut',
+        field.scrollWidth > field.clientWidth && 'the time range is cut',
         title.getBoundingClientRect().width < Math.min(60, title.scrollWidth) && 'the name of the trace is cut',
         title.getBoundingClientRect().right > field.getBoundingClientRect().left && 'the name lies below the field',
     ];
@@ -54,7 +54,7 @@ fn no_elements_overlap_in_windows_of_any_size() {
         }
         let wide = browser.evaluate("document.documentElement.scrollWidth - innerWidth");
         assert_eq!(wide, 0, "{width} × {height}");
-        browser.screenshot(&picture(&format!("page-{width}x{height}.png")));
+        browser.screenshot(&screenshot_path(&format!("page-{width}x{height}.png")));
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     }
 }
@@ -78,7 +78,7 @@ fn the_panel_covers_the_diagram_in_a_narrow_window() {
     press(&mut browser, "button", "Side panel");
     browser.wait("document.querySelector('#legend').innerText.includes('working')");
     let [with, panel] = boxes(&mut browser);
-    assert_eq!(with, chart, "the picture stays as it is");
+    assert_eq!(with, chart, "the image stays as it is");
     assert!(panel[0] > 200.0 && (panel[1] - 720.0).abs() < 0.5, "{panel:?}");
     assert_eq!(browser.evaluate(MISPLACED), json!([]));
     // The contents of the panel are usable: a tab, a chosen state.
@@ -97,7 +97,7 @@ fn the_panel_covers_the_diagram_in_a_narrow_window() {
     assert_eq!(browser.evaluate("document.querySelector('#panel-toggle').ariaPressed"), "false");
     // Actions without a button at this size work by keys and by name.
     browser.key("+");
-    browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.wait("!document.querySelector('#time-range-field').value.startsWith('0 s')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

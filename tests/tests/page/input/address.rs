@@ -51,7 +51,7 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
     let seen =
         "JSON.stringify([document.querySelector('#scroller').scrollTop, document.querySelector('#times').dataset.form,
         document.querySelector('#times').innerText, ((canvas) => {
-            // Files of pictures have more in them than the picture.
+            // Image files contain more than pixels.
             let sum = 0;
             for (const byte of canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data) sum = Math.imul(sum, 31) + byte | 0;
             return sum;
@@ -156,7 +156,7 @@ fn the_address_contains_the_search() {
     press(&mut browser, "tab", "Find");
     show(&mut browser, "100..300 ms");
     browser.key("[");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('0')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('0')");
     browser.wait("/find=working/.test(location.hash)");
     assert_eq!(browser.evaluate("document.querySelector('#find-field').value"), "working");
     drop(browser);
@@ -164,7 +164,7 @@ fn the_address_contains_the_search() {
     other.open(address.as_str().unwrap());
     other.wait(SETTLED);
     other.wait(found);
-    assert_eq!(other.evaluate("[document.querySelector('#find-field').value, document.querySelector('#find-in-interval').checked, document.querySelector('#find').hidden]"), json!(["working", true, false]));
+    assert_eq!(other.evaluate("[document.querySelector('#find-field').value, document.querySelector('#find-in-time-range').checked, document.querySelector('#find').hidden]"), json!(["working", true, false]));
     // An empty text removes the search from the address.
     press(&mut other, "searchbox", "Search expression");
     other.key("Escape");
@@ -180,7 +180,7 @@ fn back_restores_views_and_keeps_the_panel() {
     browser.key("2");
     browser.wait("/tab=times/.test(location.hash)");
     browser.key("[");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('0')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('0')");
     assert_eq!(browser.evaluate("document.querySelector('#times').hidden"), false);
     browser.wait("/tab=times/.test(location.hash)");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

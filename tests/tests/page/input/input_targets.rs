@@ -1,7 +1,7 @@
 //! The row and entity that input refers to: by pointer, by keys, and with a scroll bar.
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, chain, interval, open, press, read, rows, spot, wait_for_rows};
+use tests::page::{SETTLED, TRACE, ViewProcess, chain, open, press, read, rows, spot, time_range, wait_for_rows};
 
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
@@ -36,9 +36,9 @@ fn ruler_and_minimap_are_as_wide_as_the_diagram_with_a_scroll_bar() {
         (spot(&mut browser, &chart, 0.25, "thread 0.0").0, spot(&mut browser, &chart, 1.0, "thread 0.0").0);
     let y = browser.evaluate("document.querySelector('#ruler').getBoundingClientRect().top + 12").as_f64().unwrap();
     browser.drag((start, y), (end - 0.5, y));
-    browser.wait("document.querySelector('#interval-field').value.startsWith('2')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('2')");
     browser.wait(SETTLED);
-    let (from, to) = interval(&mut browser);
+    let (from, to) = time_range(&mut browser);
     let number = |text: &str| text.split_whitespace().next().unwrap().parse::<f64>().unwrap();
     assert!((number(&from) - 250.0).abs() < 1.5, "{from}");
     let to = if to.ends_with(" s") { number(&to) * 1000.0 } else { number(&to) };

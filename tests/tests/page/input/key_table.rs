@@ -39,11 +39,11 @@ impl Keys {
             .wait("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))");
     }
 
-    /// Presses a key that leads to an interval, in milliseconds.
-    fn interval(&mut self, key: &str, from: f64, to: f64) {
+    /// Presses a key that leads to a time range, in milliseconds.
+    fn time_range(&mut self, key: &str, from: f64, to: f64) {
         let then = format!(
             "(([from, to]) => Math.abs(from - {from}) < 0.1 && Math.abs(to - {to}) < 0.1)(\
-             document.querySelector('#interval-field').value.split(' .. ').map(date => parseFloat(date) * (/ s$/.test(date) ? 1000 : 1)))"
+             document.querySelector('#time-range-field').value.split(' .. ').map(date => parseFloat(date) * (/ s$/.test(date) ? 1000 : 1)))"
         );
         let before = self.browser.evaluate("location.hash");
         self.press(key, &then);
@@ -63,20 +63,20 @@ impl Keys {
     }
 
     fn time(&mut self) {
-        self.interval("+", 166.67, 833.33);
-        self.interval("=", 277.78, 722.22);
-        self.interval("-", 166.67, 833.33);
-        self.interval("ArrowLeft", 66.67, 733.33);
-        self.interval("ArrowRight", 166.67, 833.33);
-        self.interval("[", 66.67, 733.33);
-        self.interval("]", 166.67, 833.33);
-        self.interval("Alt+ArrowLeft", 66.67, 733.33);
-        self.interval("Alt+ArrowRight", 166.67, 833.33);
-        self.interval("f", 0.0, 1000.0);
+        self.time_range("+", 166.67, 833.33);
+        self.time_range("=", 277.78, 722.22);
+        self.time_range("-", 166.67, 833.33);
+        self.time_range("ArrowLeft", 66.67, 733.33);
+        self.time_range("ArrowRight", 166.67, 833.33);
+        self.time_range("[", 66.67, 733.33);
+        self.time_range("]", 166.67, 833.33);
+        self.time_range("Alt+ArrowLeft", 66.67, 733.33);
+        self.time_range("Alt+ArrowRight", 166.67, 833.33);
+        self.time_range("f", 0.0, 1000.0);
         self.press("d", "document.querySelector('#note').innerText.includes('no time of day')");
-        self.press("g", "document.activeElement.id === 'interval-field'");
+        self.press("g", "document.activeElement.id === 'time-range-field'");
         self.browser.key("Escape");
-        self.browser.wait("document.activeElement.id !== 'interval-field'");
+        self.browser.wait("document.activeElement.id !== 'time-range-field'");
     }
 
     fn rows_of_the_tree(&mut self) {
@@ -150,15 +150,15 @@ impl Keys {
             browser.drag((chart.x + chart.width * 0.2, y), (chart.x + chart.width * 0.6, y));
         });
         self.browser.wait("!document.querySelector('#measurement').hidden");
-        self.press("Z", "!document.querySelector('#interval-field').value.startsWith('0')");
+        self.press("Z", "!document.querySelector('#time-range-field').value.startsWith('0')");
         self.browser.key("f");
-        self.browser.wait("document.querySelector('#interval-field').value.startsWith('0')");
+        self.browser.wait("document.querySelector('#time-range-field').value.startsWith('0')");
         self.browser.key("Escape");
         self.browser.wait("document.querySelector('#measurement').hidden");
         self.browser.wait(&chosen("working"));
-        self.press("z", "!document.querySelector('#interval-field').value.startsWith('0')");
+        self.press("z", "!document.querySelector('#time-range-field').value.startsWith('0')");
         self.browser.key("f");
-        self.browser.wait("document.querySelector('#interval-field').value.startsWith('0')");
+        self.browser.wait("document.querySelector('#time-range-field').value.startsWith('0')");
         self.press("m", &noted("Measuring from"));
         self.browser.key("Escape");
         self.press("Escape", "!document.querySelector('#inspector h2')?.checkVisibility()");

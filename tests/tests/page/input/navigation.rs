@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, picture, press, rows, spot};
+use tests::page::{SETTLED, TRACE, ViewProcess, open, press, rows, screenshot_path, spot, time_range};
 use tests::programs::tumit;
 
 #[test]
@@ -31,7 +31,7 @@ fn a_state_under_the_pointer_has_a_tooltip() {
     browser.wait("document.querySelector('#inspector').innerText.includes('Duration')");
     let details = browser.text(&inspector);
     assert!(["working", "Duration", "500.0 ms", "Activity"].iter().all(|word| details.contains(word)), "{details}");
-    browser.screenshot(&picture("page-inspector.png"));
+    browser.screenshot(&screenshot_path("page-inspector.png"));
     browser.key("Escape");
     browser.wait("document.querySelector('#inspector').hidden");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -41,14 +41,14 @@ fn a_state_under_the_pointer_has_a_tooltip() {
 fn wheel_keys_and_drags_move_through_time() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
-    let whole = interval(&mut browser);
+    let whole = time_range(&mut browser);
     assert_eq!(whole.0, "0 s");
     let at = spot(&mut browser, &chart, 0.5, "thread 0.0");
 
     browser.wheel(at, -240.0);
-    browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.wait("!document.querySelector('#time-range-field').value.startsWith('0 s')");
     browser.wait(SETTLED);
-    let zoomed = interval(&mut browser);
+    let zoomed = time_range(&mut browser);
     assert_ne!(zoomed, whole);
 
     // The wheel keeps the timestamp under the pointer, here the middle.
@@ -56,30 +56,30 @@ fn wheel_keys_and_drags_move_through_time() {
     assert!(browser.text(&duration).contains("ms"), "less than a second");
     browser.key("ArrowRight");
     browser.wait(SETTLED);
-    assert_ne!(interval(&mut browser), zoomed);
+    assert_ne!(time_range(&mut browser), zoomed);
     browser.key("f");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), whole);
+    assert_eq!(time_range(&mut browser), whole);
 
     // A drag on the ruler zooms: from 20 % to 40 %.
     let place = browser.place(&chart);
     let ruler = place.y - 10.0;
     browser.drag((place.x + place.width * 0.2, ruler), (place.x + place.width * 0.4, ruler));
     browser.wait(SETTLED);
-    let part = interval(&mut browser);
+    let part = time_range(&mut browser);
     assert!(part.0.starts_with("20") || part.0.starts_with("19"), "{part:?}");
     assert!(part.1.starts_with("40") || part.1.starts_with("39"), "{part:?}");
 
-    // A typed interval; Back of the browser reverts it.
+    // A typed time range; Back of the browser reverts it.
     press(&mut browser, "textbox", "Visible time range");
     browser.type_text("100ms..");
     browser.key("Enter");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('100')");
     browser.wait("location.hash.includes('t=100000000-')");
     press(&mut browser, "button", "Back");
-    browser.wait("!document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait("!document.querySelector('#time-range-field').value.startsWith('100')");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), part);
+    assert_eq!(time_range(&mut browser), part);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -107,7 +107,7 @@ fn the_tooltip_of_a_link_names_its_endpoints() {
 fn the_diagram_is_navigated_by_keyboard_only() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    let whole = interval(&mut browser);
+    let whole = time_range(&mut browser);
     let active = "document.activeElement.id";
     for _ in 0..40 {
         if browser.evaluate(active) == "chart" {
@@ -119,14 +119,14 @@ fn the_diagram_is_navigated_by_keyboard_only() {
     assert_ne!(browser.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "none", "and it shows");
     browser.key("+");
     browser.wait(SETTLED);
-    let near = interval(&mut browser);
+    let near = time_range(&mut browser);
     assert_ne!(near, whole);
     browser.key("ArrowRight");
     browser.wait(SETTLED);
-    assert_ne!(interval(&mut browser), near);
+    assert_ne!(time_range(&mut browser), near);
     browser.key("f");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), whole);
+    assert_eq!(time_range(&mut browser), whole);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn row_names_overlap_no_neighbouring_text() {
     let after = browser.evaluate("document.querySelector('#tree').clientWidth").as_f64().unwrap();
     assert!((before - after - 80.0).abs() < 6.0, "{before} {after}");
     assert_eq!(browser.evaluate(overlaps), 0);
-    browser.screenshot(&picture("page-names.png"));
+    browser.screenshot(&screenshot_path("page-names.png"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -179,7 +179,7 @@ fn containers_fold_and_the_view_is_in_the_address() {
     browser.open(&address);
     browser.wait(SETTLED);
     assert_eq!(browser.find_all("row", None).len(), 4, "the address remembers the fold");
-    browser.screenshot(&picture("page-folded.png"));
+    browser.screenshot(&screenshot_path("page-folded.png"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -194,23 +194,23 @@ fn the_theme_follows_the_system_and_can_be_switched() {
     browser.wait(SETTLED);
     let background = "getComputedStyle(document.body).backgroundColor";
     assert_eq!(browser.evaluate(background), "rgb(14, 17, 22)");
-    browser.screenshot(&picture("page-dark.png"));
+    browser.screenshot(&screenshot_path("page-dark.png"));
     press(&mut browser, "button", "Theme");
     press(&mut browser, "menuitemradio", "Light");
     browser.wait(&format!("{background} === 'rgb(255, 255, 255)'"));
     browser.wait(SETTLED);
-    browser.screenshot(&picture("page-light.png"));
+    browser.screenshot(&screenshot_path("page-light.png"));
     browser.key("t");
     browser.key("t");
     browser.wait(&format!("{background} === 'rgb(0, 0, 0)'"));
     browser.wait(SETTLED);
-    browser.screenshot(&picture("page-contrast.png"));
+    browser.screenshot(&screenshot_path("page-contrast.png"));
     let chosen = browser.evaluate("document.documentElement.dataset.theme");
     assert_eq!(chosen, "contrast");
     browser.key("?");
     let sheet = browser.find("dialog", Some("Keys and gestures"));
     assert!(browser.text(&sheet).contains("zoom at the pointer"));
-    browser.screenshot(&picture("page-help.png"));
+    browser.screenshot(&screenshot_path("page-help.png"));
 }
 
 #[test]
@@ -235,5 +235,5 @@ fn names_are_text_and_the_end_of_the_server_is_reported() {
     browser.wait("document.querySelector('#error-box').innerText.includes('does not answer')");
     assert!(browser.text(&trouble).contains("Try again"));
     assert!(!rows(&mut browser).is_empty(), "what was drawn stays");
-    browser.screenshot(&picture("page-ended.png"));
+    browser.screenshot(&screenshot_path("page-ended.png"));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, read, spot, wait_for_rows};
+use tests::page::{SETTLED, TRACE, ViewProcess, open, press, read, spot, time_range, wait_for_rows};
 
 #[test]
 fn the_palette_runs_every_action_by_name() {
@@ -26,14 +26,14 @@ fn the_palette_runs_every_action_by_name() {
     browser.key("Enter");
     wait_for_rows(&mut browser, &["Node 0", "Node 1", "thread 1.0", "thread 1.1"]);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 1.0'");
-    // The palette also accepts an interval.
+    // The palette also accepts a time range.
     palette(&mut browser, "0.2..0.3 s");
     browser.wait(
         "document.querySelector('#palette-choices [aria-selected=true]')?.innerText.startsWith('Show 0.2..0.3 s')",
     );
     browser.key("Enter");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "300.00 ms".to_owned()));
+    assert_eq!(time_range(&mut browser), ("200.00 ms".to_owned(), "300.00 ms".to_owned()));
     palette(&mut browser, "cost of images");
     browser.key("Enter");
     browser.wait("/^image: .+ KiB, .+ ms$/.test(document.querySelector('#image-cost').innerText)");

@@ -4,22 +4,22 @@
 use tests::browser::BrowserPage;
 use tests::page::{TRACE, ViewProcess, press};
 
-/// The text of each pane's interval, once all panes rest.
-fn intervals(browser: &mut BrowserPage) -> Vec<String> {
-    let said = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value).join('|')";
-    browser.evaluate(said).as_str().unwrap().split('|').map(str::to_owned).collect()
+/// The text of each pane's time range, once all panes rest.
+fn time_ranges(browser: &mut BrowserPage) -> Vec<String> {
+    let shown_text = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#time-range-field').value).join('|')";
+    browser.evaluate(shown_text).as_str().unwrap().split('|').map(str::to_owned).collect()
 }
 
-/// Waits until both panes and the address have this interval.
+/// Waits until both panes and the address have this time range.
 fn rest(browser: &mut BrowserPage, expected: &str) {
-    let shown = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#interval-field').value)";
+    let shown = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#time-range-field').value)";
     browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {expected:?})"));
     // Movements become steps once they rest.
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
-    let told = browser.evaluate(
+    let shown_text = browser.evaluate(
         "[...new Set([...document.querySelectorAll('iframe')].map(frame => new URLSearchParams(frame.contentWindow.location.hash.slice(1)).get('t')))].length",
     );
-    assert_eq!(told, 1, "all addresses tell the same");
+    assert_eq!(shown_text, 1, "all addresses tell the same");
 }
 
 fn two(traces: [&str; 2]) -> (ViewProcess, BrowserPage) {
@@ -40,16 +40,16 @@ fn back_and_forward_restore_all_panes() {
             browser.evaluate(&top).as_f64().unwrap()
         })
         .collect();
-    let whole = intervals(&mut browser)[0].clone();
+    let whole = time_ranges(&mut browser)[0].clone();
     rest(&mut browser, &whole);
     let mut visited = vec![whole.clone()];
     for y in places {
         browser.wheel((700.0, y), -300.0);
         browser.wait(&format!(
-            "frames[0].document.querySelector('#interval-field').value !== {:?}",
+            "frames[0].document.querySelector('#time-range-field').value !== {:?}",
             visited.last().unwrap()
         ));
-        let now = intervals(&mut browser)[0].clone();
+        let now = time_ranges(&mut browser)[0].clone();
         rest(&mut browser, &now);
         visited.push(now);
     }
@@ -139,14 +139,14 @@ fn a_panel_is_open_in_all_panes_or_in_none() {
 }
 
 #[test]
-fn panes_that_are_coupled_again_have_the_same_interval() {
+fn panes_that_are_coupled_again_have_the_same_time_range() {
     let (_viewer, mut browser) = two([TRACE, TRACE]);
     let low =
         browser.evaluate("document.querySelectorAll('iframe')[1].getBoundingClientRect().top + 200").as_f64().unwrap();
     press(&mut browser, "checkbox", "one time axis");
     browser.wheel((700.0, low), -300.0);
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
-    let separate = intervals(&mut browser);
+    let separate = time_ranges(&mut browser);
     assert_ne!(separate[0], separate[1]);
     press(&mut browser, "checkbox", "one time axis");
     rest(&mut browser, &separate[1]);

@@ -1,12 +1,12 @@
-//! Time: the minimap, typed intervals, the trail of zooms, measuring.
+//! Time: the minimap, typed time ranges, the trail of zooms, measuring.
 
 use serde_json::Value;
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, ViewProcess, interval, open, press, read, show, spot};
+use tests::page::{SETTLED, ViewProcess, open, press, read, show, spot, time_range};
 use tests::programs::{molecular_dynamics, succeed};
 
 #[test]
-fn an_interval_is_read_with_units_and_mistakes_are_explained() {
+fn a_time_range_is_read_with_units_and_mistakes_are_explained() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for (typed, shown) in [
@@ -20,9 +20,9 @@ fn an_interval_is_read_with_units_and_mistakes_are_explained() {
         browser.type_text(typed);
         browser.key("Enter");
         let first = shown.0;
-        browser.wait(&format!("document.querySelector('#interval-field').value.startsWith('{first} ..')"));
+        browser.wait(&format!("document.querySelector('#time-range-field').value.startsWith('{first} ..')"));
         browser.wait(SETTLED);
-        assert_eq!(interval(&mut browser), (shown.0.to_owned(), shown.1.to_owned()), "{typed}");
+        assert_eq!(time_range(&mut browser), (shown.0.to_owned(), shown.1.to_owned()), "{typed}");
     }
     for (typed, said) in [
         ("0.2..soon", "`soon`: expected a time"),
@@ -32,11 +32,11 @@ fn an_interval_is_read_with_units_and_mistakes_are_explained() {
         browser.key("g");
         browser.type_text(typed);
         browser.key("Enter");
-        browser.wait(&format!("document.querySelector('#interval-error').innerText.includes('{said}')"));
+        browser.wait(&format!("document.querySelector('#time-range-error').innerText.includes('{said}')"));
         browser.key("Escape");
-        browser.wait("document.querySelector('#interval-error').hidden");
+        browser.wait("document.querySelector('#time-range-error').hidden");
     }
-    assert_eq!(interval(&mut browser).1, "100.00 ms", "what is wrong changes nothing");
+    assert_eq!(time_range(&mut browser).1, "100.00 ms", "what is wrong changes nothing");
     assert!(!browser.evaluate("document.querySelector('#note').innerText").as_str().unwrap().contains("nearest"));
     browser.key("g");
     browser.type_text("-1..2 s");
@@ -82,11 +82,11 @@ fn the_zoom_history_leads_back() {
     let at = browser.place(&crumb).center();
     browser.click(at);
     browser.wait("document.querySelectorAll('#zoom-history li').length === 2");
-    assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
+    assert_eq!(time_range(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
     // Back and forward restore the crumbs.
     browser.key("[");
     browser.wait("document.querySelectorAll('#zoom-history li').length === 4");
-    assert_eq!(interval(&mut browser).0, "310.000 ms");
+    assert_eq!(time_range(&mut browser).0, "310.000 ms");
     browser.key("]");
     browser.wait("document.querySelectorAll('#zoom-history li').length === 2");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -129,9 +129,9 @@ fn back_works_during_a_continuing_movement() {
     }
     browser.wait("location.hash.includes('t=200000000-600000000')");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
+    assert_eq!(time_range(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
     browser.key("]");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('266')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('266')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -144,7 +144,7 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
     let at = |share: f64| (place.x + place.width * share, place.center().1);
     browser.drag(at(0.2), at(0.4));
     browser.wait(SETTLED);
-    let (from, to) = interval(&mut browser);
+    let (from, to) = time_range(&mut browser);
     assert!(
         (from.starts_with("20") || from.starts_with("19")) && (to.starts_with("40") || to.starts_with("39")),
         "{from} {to}"
@@ -152,7 +152,7 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
     // A drag at its middle moves the frame.
     browser.drag(at(0.3), at(0.6));
     browser.wait(SETTLED);
-    let (from, to) = interval(&mut browser);
+    let (from, to) = time_range(&mut browser);
     assert!(
         (from.starts_with("50") || from.starts_with("49")) && (to.starts_with("70") || to.starts_with("69")),
         "{from} {to}"
@@ -162,15 +162,15 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
         browser.evaluate("document.querySelector('#minimap .window').getBoundingClientRect().right").as_f64().unwrap();
     browser.drag((edge - 3.0, at(0.0).1), (at(0.9).0 - 3.0, at(0.0).1));
     browser.wait(SETTLED);
-    let (left, right) = interval(&mut browser);
+    let (left, right) = time_range(&mut browser);
     assert_eq!(left, from);
     assert!(right.starts_with("90") || right.starts_with("89"), "{right}");
     // Keys move it, too.
     browser.evaluate("document.querySelector('#minimap').focus()");
     browser.key("Home");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('0 s')");
     browser.key("ArrowRight");
-    browser.wait("!document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.wait("!document.querySelector('#time-range-field').value.startsWith('0 s')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -187,7 +187,7 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
     assert!(measurement.starts_with("100.0 ms from 400.0 ms to 500.0 ms"), "{measurement}");
     press(&mut browser, "button", "Zoom");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), ("390.00 ms".to_owned(), "510.00 ms".to_owned()));
+    assert_eq!(time_range(&mut browser), ("390.00 ms".to_owned(), "510.00 ms".to_owned()));
     browser.key("Escape");
     browser.wait("document.querySelector('#measurement').hidden && !location.hash.includes('measured')");
     // By key, between two places.
@@ -209,15 +209,15 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
 fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
     let measured = browser.evaluate(&format!(
         "import(new URL('state/view.js', location.href)).then(({{ view }}) => {{
-            const picture = document.querySelector('#chart .image');
-            const pixels = picture.getContext('2d').getImageData(0, {height:.0}, picture.width, 1).data;
+            const image = document.querySelector('#chart .image');
+            const pixels = image.getContext('2d').getImageData(0, {height:.0}, image.width, 1).data;
             const painted = [], red = [];
             for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 100 && Math.abs(pixels[i] - pixels[i + 1]) > 40) {{
                 painted.push(i / 4);
                 if (pixels[i] > pixels[i + 1]) red.push(i / 4);
             }}
-            const place = ((5e8 - view.from) / (view.to - view.from)) * picture.width;
-            return [Math.abs(red[0] - place), painted.length / picture.width]; }})"
+            const place = ((5e8 - view.from) / (view.to - view.from)) * image.width;
+            return [Math.abs(red[0] - place), painted.length / image.width]; }})"
     ));
     let number = |at: usize| measured[at].as_f64().unwrap_or(f64::INFINITY);
     (number(0), number(1))
@@ -247,7 +247,7 @@ fn the_previous_image_is_stretched_until_the_response_arrives() {
     }
     // Images drawn before need no answer.
     browser.key("f");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('0 s')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('0 s')");
     assert!(right(drawn(&mut browser, row)));
     let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
     browser.point(at);

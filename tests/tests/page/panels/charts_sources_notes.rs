@@ -83,7 +83,7 @@ fn a_click_works_while_its_panel_is_refilled() {
     let at = browser.place_of("radio", "Pie").center();
     browser.point(at);
     browser.press(at);
-    // The answer for another interval comes while the button is down.
+    // The answer for another time range comes while the button is down.
     browser
         .evaluate("import(new URL('state/view.js', location.href)).then(({ show }) => { show(0, 5e8); return true; })");
     browser.wait("performance.getEntriesByType('resource').some(({ name }) => name.includes('api/times') && name.includes('to=500000000'))");
@@ -225,7 +225,7 @@ fn notes_are_saved_next_to_the_trace() {
     browser.wait(SETTLED);
     press(&mut browser, "tab", "Notes");
     press(&mut browser, "button", "Go to note late <i>message</i>");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('200')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('200')");
     press(&mut browser, "button", "Remove note of another");
     browser.wait("document.querySelectorAll('#notes-list li').length === 1");
     press(&mut browser, "button", "Remove note late <i>message</i>");
@@ -240,11 +240,11 @@ fn two_traces_share_an_axis_and_a_table_of_differences() {
     browser.open(&viewer.url);
     let both = |what: &str| format!("[0, 1].every(at => {{ const page = frames[at]?.document; return {what}; }})");
     browser.wait(&both("page?.querySelector('#chart')?.dataset.settled === 'true'"));
-    // An interval typed in one pane moves the other.
-    browser.evaluate("frames[0].document.querySelector('#interval-field').focus()");
-    browser.evaluate("frames[0].document.querySelector('#interval-field').value = '0.2..0.6 s'");
-    browser.evaluate("frames[0].document.querySelector('#interval').requestSubmit()");
-    browser.wait(&both("page.querySelector('#interval-field').value.startsWith('200')"));
+    // A time range typed in one pane moves the other.
+    browser.evaluate("frames[0].document.querySelector('#time-range-field').focus()");
+    browser.evaluate("frames[0].document.querySelector('#time-range-field').value = '0.2..0.6 s'");
+    browser.evaluate("frames[0].document.querySelector('#time-range').requestSubmit()");
+    browser.wait(&both("page.querySelector('#time-range-field').value.startsWith('200')"));
     press(&mut browser, "button", "Differences");
     browser.wait("document.querySelector('#differences-table tbody')");
     let table = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");

@@ -2,7 +2,7 @@
 //! and tables of statistics.
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, interval, open, press, read, spot};
+use tests::page::{SETTLED, TRACE, ViewProcess, open, press, read, spot, time_range};
 
 #[test]
 fn the_inspector_leads_to_neighbours_and_linked_entities() {
@@ -87,7 +87,7 @@ fn an_entity_too_small_to_draw_is_found_and_shown() {
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'quick'");
     browser.wait("document.querySelectorAll('#tree [role=row]').length === 4");
     browser.wait(SETTLED);
-    let (from, to) = interval(&mut browser);
+    let (from, to) = time_range(&mut browser);
     assert!(from.starts_with("699") || from.starts_with("700"), "{from} {to}");
     browser.find("row", Some("thread 1.1"));
     // The page reports a search that it cannot parse.
@@ -99,7 +99,7 @@ fn an_entity_too_small_to_draw_is_found_and_shown() {
 }
 
 #[test]
-fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
+fn a_table_counts_the_time_range_and_is_sorted_by_any_column() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");
@@ -111,7 +111,7 @@ fn a_table_counts_the_interval_and_is_sorted_by_any_column() {
         whole.contains("working|2.00 s|50.0 %|4|500 ms") && whole.contains("blocked|2.00 s|50.0 %|4|500 ms"),
         "{whole}"
     );
-    // The figures of another interval differ.
+    // The figures of another time range differ.
     browser.key("g");
     browser.type_text("0..0.625 s");
     browser.key("Enter");

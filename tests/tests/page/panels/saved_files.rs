@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use tests::browser::BrowserPage;
 use tests::page::{
-    SETTLED, TRACE, ViewProcess, filter, interval, open, press, read, rows, saved_text, show, wait_for_rows,
+    SETTLED, TRACE, ViewProcess, filter, open, press, read, rows, saved_text, show, time_range, wait_for_rows,
     watch_files,
 };
 
@@ -76,9 +76,9 @@ fn a_saved_workspace_opens_on_the_page_and_by_the_command() {
     watch_files(&mut browser);
     open_workspace(&mut browser, &text);
     browser.wait("document.querySelector('#filters').innerText.includes('bright working of Activity')");
-    browser.wait("document.querySelector('#interval-field').value.startsWith('100')");
+    browser.wait("document.querySelector('#time-range-field').value.startsWith('100')");
     browser.wait(SETTLED);
-    assert_eq!(interval(&mut browser), ("100.00 ms".to_owned(), "300.00 ms".to_owned()));
+    assert_eq!(time_range(&mut browser), ("100.00 ms".to_owned(), "300.00 ms".to_owned()));
     assert_eq!(browser.evaluate("document.querySelector('[role=switch]').ariaChecked"), "false");
     assert_eq!(rows(&mut browser).len(), 6, "what is off hides nothing");
     // A file that is no workspace changes nothing, and the page reports it.

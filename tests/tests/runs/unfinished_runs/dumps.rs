@@ -62,7 +62,7 @@ fn save_large_run(folder: &Path, rounds: u32, text: usize) -> PathBuf {
 }
 
 #[test]
-fn dump_filters_by_level_event_thread_and_interval() {
+fn dump_filters_by_level_event_thread_and_time_range() {
     let folder = tempfile::tempdir().unwrap();
     let path = save_large_run(folder.path(), 1000, 3);
     let lines = |args: &[&str]| {

@@ -1,6 +1,6 @@
 //! The layout of a record type, as needed for packing.
 
-use crate::constants::{ID_DROPPED, ID_WIDE_DATE};
+use crate::format_constants::{ID_DROPPED, ID_WIDE_TIMESTAMP};
 use crate::record::DroppedRecords;
 use crate::schema::{FieldType, RecordType, Scalar};
 
@@ -76,7 +76,7 @@ impl RecordShape {
         let word = BodyPart::new(8, PartCount::One);
         let dropped = Self { id: ID_DROPPED, parts: vec![word, word, word, word, BodyPart::new(4, PartCount::One)] };
         debug_assert_eq!(DroppedRecords::BYTES, 36, "four words of 8 bytes and one of 4 bytes");
-        [Self { id: ID_WIDE_DATE, parts: vec![word] }, dropped]
+        [Self { id: ID_WIDE_TIMESTAMP, parts: vec![word] }, dropped]
     }
 }
 

@@ -6,8 +6,8 @@
 //! width is counted exactly. (Bit packing with exceptions is the idea of PFOR: Zukowski, Héman,
 //! Nes, Boncz, "Super-Scalar RAM-CPU Cache Compression", 2006.)
 
-use super::constants::method;
-use super::constants::{DIFFERENCES, GROUP};
+use super::column_constants::method;
+use super::column_constants::{DIFFERENCES, GROUP};
 
 /// Sign-extends a number of `width` bytes.
 /// Differences in two's complement are then as short as possible.
@@ -94,12 +94,12 @@ fn plan(numbers: &[i64], base: i64) -> NumberPacking {
 
 /// The best plan, with distances from the minimum or from the most frequent number.
 fn best_plan(numbers: &[i64]) -> NumberPacking {
-    let least = numbers.iter().copied().min().unwrap_or(0);
-    let from_least = plan(numbers, least);
-    let usual = frequent_value(numbers).filter(|usual| *usual != least);
+    let min = numbers.iter().copied().min().unwrap_or(0);
+    let from_min = plan(numbers, min);
+    let usual = frequent_value(numbers).filter(|usual| *usual != min);
     match usual.map(|usual| plan(numbers, usual)) {
-        Some(from_usual) if from_usual.bytes < from_least.bytes => from_usual,
-        _ => from_least,
+        Some(from_usual) if from_usual.bytes < from_min.bytes => from_usual,
+        _ => from_min,
     }
 }
 
@@ -125,9 +125,9 @@ fn prefers_steps(plain: &[i64], steps: &[i64]) -> bool {
     let sample = |numbers: &[i64]| {
         let mut some = [0; GROUP / SAMPLE];
         let picked = numbers.iter().skip(SAMPLE / 2).step_by(SAMPLE);
-        let count = some.iter_mut().zip(picked).map(|(place, number)| *place = *number).count();
-        let least = some[..count].iter().copied().min().unwrap_or(0);
-        plan(&some[..count], least)
+        let count = some.iter_mut().zip(picked).map(|(target, number)| *target = *number).count();
+        let min = some[..count].iter().copied().min().unwrap_or(0);
+        plan(&some[..count], min)
     };
     if plain.len() < GROUP / SAMPLE {
         return best_plan(steps).bytes < best_plan(plain).bytes;
@@ -189,16 +189,16 @@ fn push_bits(out: &mut Vec<u8>, numbers: &[i64], plan: NumberPacking) {
         word |= distance << filled;
         filled += plan.width;
         if filled >= 64 {
-            if let Some(place) = words.next() {
-                place.copy_from_slice(&word.to_le_bytes());
+            if let Some(target) = words.next() {
+                target.copy_from_slice(&word.to_le_bytes());
             }
             filled -= 64;
             // The rest of the number that did not fit. 0 if it fits exactly.
             word = distance.checked_shr(plan.width - filled).unwrap_or(0);
         }
     }
-    if let Some(place) = words.next() {
-        place.copy_from_slice(&word.to_le_bytes());
+    if let Some(target) = words.next() {
+        target.copy_from_slice(&word.to_le_bytes());
     }
     out.extend_from_slice(&packed[..(numbers.len() * plan.width as usize).div_ceil(8)]);
 }
@@ -276,8 +276,8 @@ fn look_up<const N: usize>(dictionary: &[u8], indices: &[u8], out: &mut Vec<u8>)
     let indices = indices.as_chunks().0;
     let start = out.len();
     out.resize(start + indices.len() * N, 0);
-    for (place, index) in out[start..].as_chunks_mut::<N>().0.iter_mut().zip(indices) {
-        *place = *dictionary.get(usize::from(u16::from_le_bytes(*index)))?;
+    for (target, index) in out[start..].as_chunks_mut::<N>().0.iter_mut().zip(indices) {
+        *target = *dictionary.get(usize::from(u16::from_le_bytes(*index)))?;
     }
     Some(())
 }
@@ -367,8 +367,8 @@ fn read_groups(input: &mut ByteReader<'_>, count: usize, width: u8, out: &mut Ve
 fn append<const N: usize>(out: &mut Vec<u8>, numbers: &[u64], bytes: impl Fn(u64) -> [u8; N]) {
     let start = out.len();
     out.resize(start + numbers.len() * N, 0);
-    for (place, number) in out[start..].as_chunks_mut::<N>().0.iter_mut().zip(numbers) {
-        *place = bytes(*number);
+    for (target, number) in out[start..].as_chunks_mut::<N>().0.iter_mut().zip(numbers) {
+        *target = bytes(*number);
     }
 }
 
@@ -384,7 +384,7 @@ fn read_group(input: &mut ByteReader<'_>, numbers: &mut [u64]) -> Option<bool> {
     let packed = input.take((numbers.len() * width as usize).div_ceil(8))?;
     match width {
         0 => numbers.fill(base),
-        1..=MOST_IN_A_WORD => read_bits(packed, width as usize, base, numbers)?,
+        1..=MAX_WORD_BITS => read_bits(packed, width as usize, base, numbers)?,
         _ => read_wide_bits(packed, width, base, numbers),
     }
     for _ in 0..exceptions {
@@ -395,9 +395,9 @@ fn read_group(input: &mut ByteReader<'_>, numbers: &mut [u64]) -> Option<bool> {
 }
 
 /// Maximum bits of a number that lies within eight bytes for each start bit.
-const MOST_IN_A_WORD: u32 = 57;
+const MAX_WORD_BITS: u32 = 57;
 
-/// Reads numbers of at most [`MOST_IN_A_WORD`] bits.
+/// Reads numbers of at most [`MAX_WORD_BITS`] bits.
 /// Each number comes from the eight bytes that begin with its first bit. Each width has its own
 /// loop, in which all offsets are constants.
 fn read_bits(packed: &[u8], width: usize, base: u64, numbers: &mut [u64]) -> Option<()> {
@@ -429,18 +429,18 @@ fn read_bits_of<const WIDTH: usize>(packed: &[u8], base: u64, numbers: &mut [u64
     let (eights, last) = numbers.as_chunks_mut::<TOGETHER>();
     for eight in eights {
         let (these, _) = rest.split_at_checked(WIDTH + 8)?;
-        for (at, place) in eight.iter_mut().enumerate() {
-            *place = number(these, at)?;
+        for (at, target) in eight.iter_mut().enumerate() {
+            *target = number(these, at)?;
         }
         rest = rest.get(WIDTH..)?;
     }
-    for (at, place) in last.iter_mut().enumerate() {
-        *place = number(rest, at)?;
+    for (at, target) in last.iter_mut().enumerate() {
+        *target = number(rest, at)?;
     }
     Some(())
 }
 
-/// Reads numbers of more than [`MOST_IN_A_WORD`] bits.
+/// Reads numbers of more than [`MAX_WORD_BITS`] bits.
 fn read_wide_bits(mut packed: &[u8], width: u32, base: u64, numbers: &mut [u64]) {
     let mask = u64::MAX.checked_shr(64 - width).unwrap_or(0);
     let (mut word, mut filled) = (0u128, 0);

@@ -2,11 +2,11 @@
 
 use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
 
+use super::column_constants::method;
+use super::column_constants::{GROUP, MAX_PARTS};
 use super::column_layout::{BodyPart, PartCount, RecordShape};
-use super::constants::method;
-use super::constants::{GROUP, MAX_PARTS};
 use super::numbers::push_groups;
-use crate::constants::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
+use crate::format_constants::{FIRST_RESERVED_ID, RECORD_HEAD_BYTES};
 
 /// Marks an id without a record type.
 const UNKNOWN: u16 = u16::MAX;
@@ -210,7 +210,7 @@ struct PackingMemory {
     lz4: Lz4Table,
     packed: Vec<u8>,
     /// A hash table of the entries' numbers, from 1.
-    places: Vec<u16>,
+    cells: Vec<u16>,
     entries: Vec<u64>,
     indices: Vec<u64>,
     other: Vec<u8>,
@@ -221,7 +221,7 @@ impl Default for PackingMemory {
         Self {
             lz4: Lz4Table(CompressTable::default()),
             packed: Vec::new(),
-            places: vec![0; PLACES],
+            cells: vec![0; CELLS],
             entries: Vec::new(),
             indices: Vec::new(),
             other: Vec::new(),
@@ -237,9 +237,9 @@ impl std::fmt::Debug for Lz4Table {
     }
 }
 
-const PLACES: usize = 1 << 12;
+const CELLS: usize = 1 << 12;
 /// Maximum number of entries of a dictionary: half of the places, so that few collide.
-const ENTRIES: usize = PLACES / 2;
+const ENTRIES: usize = CELLS / 2;
 
 /// Appends a column of numbers by the shortest method: groups, dictionary, or unchanged.
 fn push_numbers(out: &mut Vec<u8>, values: &[u64], width: u8, tools: &mut PackingMemory) {
@@ -277,27 +277,27 @@ impl PackingMemory {
     /// Numbers the distinct values in order of appearance.
     /// Returns false if there are too many for a dictionary to save space.
     fn look_up(&mut self, values: &[u64]) -> bool {
-        self.places.fill(0);
+        self.cells.fill(0);
         self.entries.clear();
         self.indices.clear();
-        let most = ENTRIES.min(values.len() / 2);
+        let max_entries = ENTRIES.min(values.len() / 2);
         for value in values {
-            let hash = value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - PLACES.trailing_zeros());
+            let hash = value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - CELLS.trailing_zeros());
             let mut at = hash as usize;
             let index = loop {
-                let place = &mut self.places[at];
-                if *place == 0 {
-                    if self.entries.len() == most {
+                let cell = &mut self.cells[at];
+                if *cell == 0 {
+                    if self.entries.len() == max_entries {
                         return false;
                     }
                     self.entries.push(*value);
-                    *place = self.entries.len() as u16;
-                    break *place - 1;
+                    *cell = self.entries.len() as u16;
+                    break *cell - 1;
                 }
-                if self.entries[usize::from(*place) - 1] == *value {
-                    break *place - 1;
+                if self.entries[usize::from(*cell) - 1] == *value {
+                    break *cell - 1;
                 }
-                at = (at + 1) % PLACES;
+                at = (at + 1) % CELLS;
             };
             self.indices.push(u64::from(index));
         }

@@ -3,10 +3,10 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::constants::method;
+use super::column_constants::method;
 use super::*;
 use crate::schema::{EnumInfo, EnumValueInfo, FieldInfo, FieldType, LevelInfo, RecordKind, RecordType, Scalar, Schema};
-use crate::{ID_DROPPED, ID_WIDE_DATE};
+use crate::{ID_DROPPED, ID_WIDE_TIMESTAMP};
 
 /// The record types of these tests, and the number of values of each part of a record.
 fn shapes() -> Vec<RecordShape> {
@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn some_columns_give_the_records_of_some_types(records in kinds(), chosen in vec(any::<bool>(), 6), part in 0..3usize) {
         // The types with parts of constant size only.
-        let constant = [1u16, 3, ID_DROPPED, ID_WIDE_DATE];
+        let constant = [1u16, 3, ID_DROPPED, ID_WIDE_TIMESTAMP];
         let records: Vec<_> = records.into_iter().filter(|(kind, ..)| [0, 2, 4, 5].contains(kind)).collect();
         let payload = payload_of(&records);
         let mut packer = packer();
@@ -327,5 +327,5 @@ fn layouts_are_those_of_the_schema() {
 #[test]
 fn record_types_of_the_format_have_shapes() {
     let ids = RecordShape::format_shapes().map(|shape| shape.id);
-    assert_eq!(ids, [ID_WIDE_DATE, ID_DROPPED]);
+    assert_eq!(ids, [ID_WIDE_TIMESTAMP, ID_DROPPED]);
 }

@@ -1,10 +1,10 @@
 //! Unpacking: combines columns to records, all of them or those of some types.
 
+use super::column_constants::MAX_PARTS;
+use super::column_constants::method;
 use super::column_layout::{BodyPart, PartCount};
-use super::constants::MAX_PARTS;
-use super::constants::method;
 use super::numbers::{self, ByteReader};
-use crate::constants::RECORD_HEAD_BYTES;
+use crate::format_constants::RECORD_HEAD_BYTES;
 
 /// The columns of a block of records that were read.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ impl BlockColumns {
         out.ticks.reserve(count);
         out.places.reserve(count);
         let (mut at, mut ticks) = (0usize, 0u64);
-        for (place, number) in self.order.as_chunks().0.iter().enumerate() {
+        for (position, number) in self.order.as_chunks().0.iter().enumerate() {
             let target = targets.get_mut(usize::from(u16::from_le_bytes(*number)))?;
             ticks = ticks.wrapping_add(u32::from_le_bytes(*target.deltas.get(target.next)?).into());
             target.next += 1;
@@ -174,7 +174,7 @@ impl BlockColumns {
                 target.starts.push(start);
                 out.starts.push(start);
                 out.ticks.push(ticks);
-                out.places.push(place as u32);
+                out.places.push(position as u32);
                 at += target.size;
             }
         }

@@ -1,6 +1,6 @@
 //! Matches the record types and fields of a file with those of a spec.
 
-use super::spec::{Spec, Type};
+use super::spec_description::{Spec, Type};
 use crate::schema::{FieldType, RecordType, Scalar, Schema};
 
 /// A file's schema, matched with a spec.

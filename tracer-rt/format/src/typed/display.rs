@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::context::Context;
 use super::notation::{list, seconds};
-use super::record::{AnyRecord, Content, Event, Raw, TypedRecord};
+use super::typed_record::{AnyRecord, Content, Event, Raw, TypedRecord};
 use super::{Field, Name, Text};
 use crate::record::{Value, array_elements, values};
 

@@ -1,12 +1,12 @@
 //! `tumit check`: reports the mistakes of specs and Pajé files.
 
+mod check_json;
 mod finding_counts;
-mod json;
 mod older_spec;
-mod paje;
+mod paje_check;
 
 use finding_counts::finding_count;
-pub(super) use paje::is_paje;
+pub(super) use paje_check::is_paje;
 
 use std::io::Write as _;
 
@@ -15,8 +15,8 @@ use clap::ValueHint;
 use tumit::{Diagnostics, Spec};
 
 use super::exit_status::ExitStatus;
+use crate::time_unit::TimeUnitChoice;
 use crate::trace_input::TraceInput;
-use crate::unit::TimeUnitChoice;
 use crate::{spec_files, term};
 
 /// Checks specs and Pajé files, and reports their mistakes
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             Ok(input) => input,
             Err(error) => {
                 if args.json {
-                    let line = json::unreadable_file_line(file, &format!("{error:#}"))?;
+                    let line = check_json::unreadable_file_line(file, &format!("{error:#}"))?;
                     out.write_all(line.as_bytes()).context("cannot write")?;
                 } else {
                     term::error(&error);
@@ -107,10 +107,12 @@ fn check_paje(
     args: &Args,
     out: &mut impl std::io::Write,
 ) -> anyhow::Result<ExitStatus> {
-    let (text, status) = match paje::check((file, input.path()), args.unit, args.strict) {
-        Ok(report) if args.json => (json::paje_lines(file, &report)?, report.status(args.strict)),
+    let (text, status) = match paje_check::check((file, input.path()), args.unit, args.strict) {
+        Ok(report) if args.json => (check_json::paje_lines(file, &report)?, report.status(args.strict)),
         Ok(report) => (report.text(file), report.status(args.strict)),
-        Err(error) if args.json => (json::unreadable_file_line(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun),
+        Err(error) if args.json => {
+            (check_json::unreadable_file_line(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun)
+        }
         Err(error) => {
             term::error(&error);
             return Ok(ExitStatus::CouldNotRun);
@@ -147,9 +149,9 @@ fn as_json(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> 
     let (lines, status) = match compiled {
         Ok((spec, diagnostics)) => {
             let status = if spec.is_some() { ExitStatus::Done } else { ExitStatus::InputHasMistakes };
-            (json::lines(file, spec.as_ref(), &diagnostics)?, status)
+            (check_json::lines(file, spec.as_ref(), &diagnostics)?, status)
         }
-        Err(error) => (json::unreadable_file_line(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun),
+        Err(error) => (check_json::unreadable_file_line(file, &format!("{error:#}"))?, ExitStatus::CouldNotRun),
     };
     out.write_all(lines.as_bytes()).context("cannot write")?;
     Ok(status)

@@ -1,10 +1,10 @@
 //! `tumit convert`: converts runs and Pajé files to Pajé, other text or tables.
 
 mod args;
-mod entities;
+mod entity_tables;
 mod messages;
+mod paje_style;
 mod paje_text;
-mod style;
 
 use std::io::Write;
 use std::path::Path;
@@ -28,7 +28,7 @@ use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
 use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
-use crate::{diagnostics, term};
+use crate::{printed_diagnostics, term};
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let format = format(args)?;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             args.filters.is_empty(),
             "filters need Pajé text as output: write the filtered trace to a .paje file, and convert that to a table"
         );
-        return entities::run(args, input, table);
+        return entity_tables::run(args, input, table);
     }
     if args.wall_clock {
         bail!("--wall-clock needs a table as output: name a file that ends in .csv or .json");
@@ -98,7 +98,7 @@ fn convert_run(args: &Args, input: &TraceInput) -> anyhow::Result<ExitStatus> {
         }
         Err(error) => return Err(with_output_name(error, &args.out)),
     };
-    diagnostics::print(&report.all_diagnostics());
+    printed_diagnostics::print(&report.all_diagnostics());
     note_changed_texts(changed);
     Ok(if report.is_clean() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -9,13 +9,13 @@ use tumit_converter::run::OpenRun;
 use tumit_converter::tools::cut::{CutSummary, cut};
 
 use super::exit_status::ExitStatus;
-use crate::filters::RecordFilters;
 use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
+use crate::record_filters::RecordFilters;
 use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;
-use crate::{diagnostics, term};
+use crate::{printed_diagnostics, term};
 
 /// Writes a smaller run: the records of a time range, of levels, threads or a launch
 #[derive(Debug, clap::Args)]
@@ -84,10 +84,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     )
     .and_then(|()| out.flush())
     .context("cannot write")?;
-    diagnostics::print(&recorded.launch_diagnostic().filter(|_| !args.launch.is_given()));
+    printed_diagnostics::print(&recorded.launch_diagnostic().filter(|_| !args.launch.is_given()));
     let losses = recorded.losses();
-    diagnostics::print(&loss_diagnostics(&losses));
-    diagnostics::print(&errors);
+    printed_diagnostics::print(&loss_diagnostics(&losses));
+    printed_diagnostics::print(&errors);
     if unreadable > 0 {
         term::note(&format!("tumit: {unreadable} records could not be read and are left out"));
     }

@@ -13,10 +13,10 @@ use tumit_converter::tools::dump::{DumpValue, ListedRecord, list_selected};
 use tumit_paje::TraceDiagnostic;
 
 use super::exit_status::ExitStatus;
-use crate::filters::RecordFilters;
+use crate::record_filters::RecordFilters;
 use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;
-use crate::{diagnostics, table, term};
+use crate::{printed_diagnostics, term, text_table};
 
 /// Prints the records of a run, in order of time
 #[derive(Debug, clap::Args)]
@@ -97,13 +97,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     out.flush().context("cannot write")?;
     let mut losses = recorded.losses();
     losses.extend(listed.unreadable);
-    diagnostics::print(&loss_diagnostics(&losses));
+    printed_diagnostics::print(&loss_diagnostics(&losses));
     let (errors, others): (Vec<_>, Vec<_>) = listed.diagnostics.into_iter().partition(TraceDiagnostic::is_error);
-    diagnostics::print(&errors);
-    diagnostics::print(&recorded.launch_diagnostic());
-    diagnostics::print(&recorded.truncation_diagnostic());
-    diagnostics::print(&listed.clocks.diagnostics);
-    diagnostics::print(&others);
+    printed_diagnostics::print(&errors);
+    printed_diagnostics::print(&recorded.launch_diagnostic());
+    printed_diagnostics::print(&recorded.truncation_diagnostic());
+    printed_diagnostics::print(&listed.clocks.diagnostics);
+    printed_diagnostics::print(&others);
     let is_good = losses.is_empty() && errors.is_empty();
     Ok(if is_good { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
@@ -133,7 +133,7 @@ impl ColumnWidths {
         };
         let mut line = format!(
             "{time:>15}  {process:<width$}  {:<thread$}  {:<event$} ",
-            table::printable_name(record.thread),
+            text_table::printable_name(record.thread),
             record.event,
             width = self.process,
             thread = self.thread,

@@ -6,7 +6,7 @@ use tumit_viewer::{IndexChoice, make_index};
 
 use super::exit_status::ExitStatus;
 use crate::run_options::RunOptions;
-use crate::{diagnostics, term};
+use crate::{printed_diagnostics, term};
 
 /// Indexes a large run or Pajé file, so that it opens faster
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let index = args.output.as_ref().map_or(IndexChoice::Auto, |path| IndexChoice::At(path.clone()));
     let Some(result) = args.run.open(&args.path, index, make_index)? else { return Ok(ExitStatus::InputHasMistakes) };
-    diagnostics::print(&result.summary.diagnostics);
+    printed_diagnostics::print(&result.summary.diagnostics);
     let (path, verb) = (result.path.display(), if result.was_there { "is there already" } else { "made" });
     let entities = result.summary.states + result.summary.events + result.summary.links + result.summary.samples;
     let each = result.bytes as f64 / entities.max(1) as f64;

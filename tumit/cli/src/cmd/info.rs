@@ -1,8 +1,8 @@
 //! `tumit info`: shows the contents of a run.
 
-mod contents;
-mod names;
-mod report;
+mod changed_names;
+mod info_text;
+mod run_info;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use tumit_converter::run::{ProcessInRun, StreamInRun};
 use tumit_converter::tools::info::{self, DroppedRange};
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
-use contents::{ClockInfo, DropInfo, EventInfo, LaunchInfo, LiveInfo, ProcessInfo, RunInfo, ThreadInfo};
+use run_info::{ClockInfo, DropInfo, EventInfo, LaunchInfo, LiveInfo, ProcessInfo, RunInfo, ThreadInfo};
 
 use super::exit_status::ExitStatus;
 use crate::run_options::LaunchChoice;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         serde_json::to_writer_pretty(&mut out, &info).context("cannot write")?;
         writeln!(out).context("cannot write")?;
     } else {
-        out.write_all(report::text(&info, if args.all { usize::MAX } else { ROWS }).as_bytes())
+        out.write_all(info_text::text(&info, if args.all { usize::MAX } else { ROWS }).as_bytes())
             .context("cannot write")?;
     }
     out.flush().context("cannot write")?;
@@ -91,7 +91,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
     let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
     let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable.iter().cloned()).collect();
     let start_ns = wall_clock::start_of(run, &census.clocks);
-    let missing_names = names::missing_name_errors(run);
+    let missing_names = changed_names::missing_name_errors(run);
     Ok(RunInfo {
         run: run.path.display().to_string(),
         records: census.records,
@@ -108,7 +108,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
         memory_bytes_per_record: ratio(census.bytes, census.records),
         undecodable_records: census.undecodable,
         truncated_records: census.truncated,
-        long_names: run.processes.iter().map(names::long_names).sum(),
+        long_names: run.processes.iter().map(changed_names::long_names).sum(),
         start: start_ns.map(wall_clock::text),
         start_ns,
         launches: run.launches.iter().map(launch_info).collect(),
@@ -121,7 +121,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
             .launch_diagnostic()
             .into_iter()
             .chain(run.rank_diagnostic())
-            .chain(names::truncated_name_warnings(run))
+            .chain(changed_names::truncated_name_warnings(run))
             .chain(truncation_diagnostic(census.truncated))
             .chain(private_live_message(run))
             .chain(census.clocks.errors())

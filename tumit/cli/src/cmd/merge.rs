@@ -22,7 +22,7 @@ use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
 use crate::run_options::{ClockOptions, ResourceOptions, options};
 use crate::trace_input::TraceInput;
-use crate::{diagnostics, term};
+use crate::{printed_diagnostics, term};
 
 /// Joins runs into one, such as the parts of a job that were recorded into several folders
 #[derive(Debug, clap::Args)]
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         .context("cannot write")?;
     let mut errors = loss_diagnostics(&joined.losses());
     errors.extend(reported);
-    diagnostics::print(&errors);
+    printed_diagnostics::print(&errors);
     Ok(if errors.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
@@ -149,7 +149,7 @@ fn write_sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Resul
     })?;
     drop(bar);
     let (clock_errors, others): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(TraceDiagnostic::is_error);
-    diagnostics::print(&others);
+    printed_diagnostics::print(&others);
     // The result itself records the dropped records of a process and its missing blocks.
     let is_absent_in_result = |loss: &Loss| {
         use Loss::{Dropped, MissingBlocks, MissingPart, MissingRecords, NotEnded, Unreadable};

@@ -7,14 +7,14 @@ use anyhow::{Context as _, bail};
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange};
 use tumit_viewer::scene::number;
 use tumit_viewer::stats::{self, RowGrouping, StatsRow};
-use tumit_viewer::text::time::{duration, group_digits, timestamp};
+use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
 
 use super::exit_status::ExitStatus;
-use crate::diagnostics::PrintedDiagnostics;
+use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
-use crate::time_range::{self, time_range};
+use crate::time_range_option::{self, time_range};
 use crate::view_filters::FilterOptions;
-use crate::{table, term};
+use crate::{term, text_table};
 
 /// Shows statistics of a trace: time and share per state, durations, messages, variables
 #[derive(Debug, clap::Args)]
@@ -54,8 +54,8 @@ pub(crate) struct Args {
     /// A run folder (NAME.tmt), or a Pajé file of any tool
     path: PathBuf,
 
-    #[arg(long, value_name = "INTERVAL", value_parser = time_range, allow_hyphen_values = true, help = time_range::HELP)]
-    interval: Option<OpenTimeRange>,
+    #[arg(long = "interval", value_name = "RANGE", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]
+    time_range: Option<OpenTimeRange>,
 
     /// Grouping of the rows
     #[arg(long, value_enum, default_value_t = RowChoice::Value)]
@@ -115,16 +115,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut printed = PrintedDiagnostics::of(&summary);
     let source = args.filters.apply(&chain, source)?;
     let extent = source.extent();
-    let mut interval = args.interval.map_or(Ok(extent), |range| range.intersection(extent))?;
+    let mut time_range = args.time_range.map_or(Ok(extent), |range| range.intersection(extent))?;
     // A trace without duration counts as its first nanosecond.
-    interval.to = interval.to.max(GlobalNanos(interval.from.0.saturating_add(1)));
+    time_range.to = time_range.to.max(GlobalNanos(time_range.from.0.saturating_add(1)));
     let by = match args.by {
         RowChoice::Value => RowGrouping::Value,
         RowChoice::Container => RowGrouping::Container,
         RowChoice::Type => RowGrouping::Type,
     };
-    let rows = stats::table(source.as_ref(), interval, by, args.field.as_deref())?;
-    let is_whole = chain.filters.is_empty() && args.interval.is_none();
+    let rows = stats::table(source.as_ref(), time_range, by, args.field.as_deref())?;
+    let is_whole = chain.filters.is_empty() && args.time_range.is_none();
     let is_empty = rows.is_empty() && is_moment(extent) && is_whole;
     if is_empty && (args.csv || args.json) {
         term::note(&format!("tumit: {}: {EMPTY}", summary.name));
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     } else {
         let title = match is_empty {
             true => format!("{}: {EMPTY}", summary.name),
-            false => format!("{}, {}", summary.name, part_text(interval, is_moment(extent), wall_clock)),
+            false => format!("{}, {}", summary.name, time_range_text(time_range, is_moment(extent), wall_clock)),
         };
         text_tables(&title, &rows, wall_clock)
     };
@@ -164,15 +164,15 @@ fn is_moment(extent: TimeRange) -> bool {
 }
 
 /// The counted time range, or its only timestamp.
-fn part_text(interval: TimeRange, is_moment: bool, wall_clock: Option<i64>) -> String {
-    let resolution = (interval.to.0.saturating_sub(interval.from.0) / 1000).max(1);
+fn time_range_text(time_range: TimeRange, is_moment: bool, wall_clock: Option<i64>) -> String {
+    let resolution = (time_range.to.0.saturating_sub(time_range.from.0) / 1000).max(1);
     let written = |time: GlobalNanos| match wall_clock {
         Some(start) => tumit_converter::convert::wall_clock::text(start.saturating_add(time.0)),
         None => timestamp(time, resolution),
     };
     match is_moment {
-        true => format!("at {}", written(interval.from)),
-        false => format!("{} to {}", written(interval.from), written(interval.to)),
+        true => format!("at {}", written(time_range.from)),
+        false => format!("{} to {}", written(time_range.from), written(time_range.to)),
     }
 }
 
@@ -216,7 +216,7 @@ fn text_tables(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> Strin
             all.into_iter().map(|row| filled.iter().map(|&at| row[at].clone()).collect()).collect();
         let words = [heads[0], "Container", "Value", "From", "To", "in"];
         let right: Vec<usize> = (0..filled.len()).filter(|&column| !words.contains(&heads[filled[column]])).collect();
-        table::append(&mut text, &all, &right);
+        text_table::append(&mut text, &all, &right);
     }
     text
 }

@@ -18,7 +18,7 @@ use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
 use crate::trace_input::TraceInput;
-use crate::{diagnostics, table, term};
+use crate::{printed_diagnostics, term, text_table};
 
 /// Shows how the clocks of a run are corrected to one time line
 #[derive(Debug, clap::Args)]
@@ -85,8 +85,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         writer.write_all(plot::svg(&corrected.clocks, &recorded.name()).as_bytes()).context("cannot write")?;
         file.finish()?;
     }
-    diagnostics::print(&recorded.launch_diagnostic());
-    diagnostics::print(&loss_diagnostics(&corrected.losses));
+    printed_diagnostics::print(&recorded.launch_diagnostic());
+    printed_diagnostics::print(&loss_diagnostics(&corrected.losses));
     let is_good = corrected.counts.reversed_links == 0 && corrected.clock_errors().is_empty();
     Ok(if is_good && corrected.losses.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
@@ -176,7 +176,7 @@ impl SyncReport<'_> {
                 domain.error_bound_nanos.map_or_else(|| "-".to_owned(), duration),
             ]);
         }
-        table::append(text, &rows, &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+        text_table::append(text, &rows, &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
     }
 
     fn json(&self) -> Value {

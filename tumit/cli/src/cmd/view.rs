@@ -1,7 +1,7 @@
 //! `tumit view`: shows a trace in the browser, or draws it into a file.
 
 mod chart_outputs;
-mod outputs;
+mod image_outputs;
 mod perspective;
 mod perspective_list;
 
@@ -11,27 +11,27 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, bail, ensure};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tumit_server::{ServedTrace, Server};
 use tumit_viewer::export::ImageFormat;
 use tumit_viewer::filter::FilterChain;
 use tumit_viewer::layout::{ContainerOutline, FoldedContainers, LayoutOptions};
 use tumit_viewer::open::progressive::{self, CurrentTrace, OpenedTrace};
-use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimelineSource, TraceSummary};
+use tumit_viewer::query::{OpenTimeRange, TimelineSource, TraceSummary};
 use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::exit_status::ExitStatus;
-use crate::diagnostics::PrintedDiagnostics;
+use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::progress::ProgressDisplay;
 use crate::run_options::{RunOptions, index_choice, is_mistake};
 use crate::term;
-use crate::time_range::{self, bound, time_range};
+use crate::time_range_option::{self, time_range};
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
-use outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
+use image_outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
 use perspective::{ChartImage, PerspectiveOptions};
 
 /// Shows a run or a Pajé file in the browser, or draws it into a file
@@ -43,7 +43,7 @@ Examples:
   tumit view run.tmt --source src                        with the source lines of the events
   tumit view run.paje -o timeline.svg                    an image, without a browser; .html can be zoomed
   tumit view run.paje -o - --format svg | inkscape -p    to standard output
-  tumit view run.paje -o a.svg -o a.png --from 0.2 --to 0.4 --theme dark --fold 1
+  tumit view run.paje -o a.svg -o a.png --interval 0.2..0.4 --theme dark --fold 1
   tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' -o part.png
   tumit view run.paje --filter 'count computing of Activity per Node into Working threads' -o working.png
 
@@ -86,14 +86,8 @@ pub(crate) struct Args {
     /// Format of the image if the ending of the file does not give it, as for `-`
     #[arg(long, value_enum, requires = "output", help_heading = "Images")]
     format: Option<ImageFormatChoice>,
-    #[arg(long, value_name = "INTERVAL", value_parser = time_range, conflicts_with_all = ["from", "to"], allow_hyphen_values = true, help = time_range::HELP, help_heading = "Images")]
-    interval: Option<OpenTimeRange>,
-    /// Start of the time range, in seconds, or with a unit: 250ms [default: start of the trace]
-    #[arg(long, value_name = "TIME", value_parser = bound, allow_hyphen_values = true, help_heading = "Images")]
-    from: Option<GlobalNanos>,
-    /// End of the time range, in seconds, or with a unit: 250ms [default: end of the trace]
-    #[arg(long, value_name = "TIME", value_parser = bound, allow_hyphen_values = true, help_heading = "Images")]
-    to: Option<GlobalNanos>,
+    #[arg(long = "interval", value_name = "RANGE", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP, help_heading = "Images")]
+    time_range: Option<OpenTimeRange>,
     /// Width of the image, at least 200
     #[arg(long, value_name = "PIXELS", default_value_t = 1600, value_parser = clap::value_parser!(u16).range(200..), help_heading = "Images")]
     width: u16,
@@ -169,7 +163,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     ensure!(!args.paths.is_empty(), "--perspective needs a trace: tumit view run.tmt --perspective NAME -o FILE");
     let perspective = args.perspective.requested(&args.output, args.format)?;
     let outputs = if perspective.is_some() { Vec::new() } else { outputs(&args.output, args.format)? };
-    let range = requested_range(args)?;
+    let time_range = args.time_range.unwrap_or_default();
     let options = args.run.of(index_choice(args.index.as_ref()))?;
     let Some(mut options) = options else { return Ok(ExitStatus::InputHasMistakes) };
     ensure!(
@@ -198,8 +192,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         let mut printed = PrintedDiagnostics::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
         match &perspective {
-            Some(perspective) => perspective.draw(filtered, range, chart_image(args))?,
-            None => draw(args, filtered.as_ref(), range, &outputs)?,
+            Some(view) => match view.diagram(&filtered, time_range)? {
+                Some(diagram) => draw(args, diagram.as_ref(), time_range, &view.images())?,
+                None => view.draw(filtered, time_range, chart_image(args))?,
+            },
+            None => draw(args, filtered.as_ref(), time_range, &outputs)?,
         }
         printed.print_new(&source.summary());
         if !source.summary().is_intact() {
@@ -268,7 +265,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
         let (path, filters, folders) = ((!is_copy).then(|| path.clone()), chain.clone(), args.source.clone());
         served.push(ServedTrace { source, path, filters, folders, follows: args.follow });
     }
-    let served = serve(args, served, outcomes, bars);
+    let served = serve_page(args, served, outcomes, bars);
     // An incomplete index is abandoned when the process ends.
     tumit_viewer::index::abandon(&cancel);
     match served? {
@@ -302,7 +299,7 @@ fn chart_image(args: &Args) -> ChartImage {
 fn draw(
     args: &Args,
     source: &dyn TimelineSource,
-    range: OpenTimeRange,
+    time_range: OpenTimeRange,
     outputs: &[ImageOutput<'_>],
 ) -> anyhow::Result<()> {
     let outline = ContainerOutline::new(source)?;
@@ -311,11 +308,11 @@ fn draw(
         theme: args.theme.into(),
         ..LayoutOptions::default()
     };
-    let interval = range.to_closed_range(source.extent())?;
+    let time_range = time_range.to_closed_range(source.extent())?;
     for output in outputs {
         let scale = f32::from(args.scale);
         let document_options = DocumentOptions {
-            interval,
+            time_range,
             width: f32::from(args.width),
             height: args.height.map(f32::from),
             resolution: scale,
@@ -337,17 +334,9 @@ fn draw(
     Ok(())
 }
 
-/// The time range of the options.
-fn requested_range(args: &Args) -> anyhow::Result<OpenTimeRange> {
-    match args.interval {
-        Some(range) => Ok(range),
-        None => OpenTimeRange::from_bounds(args.from, args.to).map_err(|error| anyhow!("--from and --to: {error}")),
-    }
-}
-
 /// Serves the page until Ctrl-C, or until a trace turns out to be invalid. Returns the error in the
 /// latter case.
-fn serve(
+fn serve_page(
     args: &Args,
     traces: Vec<ServedTrace>,
     mut outcomes: UnboundedReceiver<LoadOutcome>,
@@ -357,8 +346,8 @@ fn serve(
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server")?;
     runtime.block_on(async {
         let server = match &args.socket {
-            Some(path) => Server::serve_at(traces, path).await?,
-            None => Server::serve(traces, args.port.unwrap_or(0)).await?,
+            Some(path) => Server::bind_socket(traces, path).await?,
+            None => Server::bind_traces(traces, args.port.unwrap_or(0)).await?,
         };
         // The reader of the address can end this process at once, so the handler is installed
         // first.

@@ -3,7 +3,7 @@
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::{KeyModel, SpecModel, index, integer_range, list_candidates};
 use crate::expr::ExprScope;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{
     ContainerTypeId, EntityNature, EntityTypeId, Expr, Instance, PatternPiece, TextPattern, ValueExpr, ValueId,
 };

@@ -2,7 +2,7 @@
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
-use crate::source::SourceSpan;
+use crate::source_text::SourceSpan;
 use crate::spec::{ContainerTypeId, EntityTypeId};
 use crate::syntax::ast::{Action, ClauseKind};
 use crate::value_type::ValueType;

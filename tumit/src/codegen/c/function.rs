@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::schema::{FieldType, RecordType, Scalar};
 
+use super::c_text::{comment, wrap};
 use super::header::CHeader;
 use super::names;
-use super::text::{comment, wrap};
-use super::types::CElement;
+use super::type_declarations::CElement;
 use crate::codegen::backend::UnsupportedFeature;
 use crate::spec::RecordDecl;
 

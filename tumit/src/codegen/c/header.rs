@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::c_text::{VERSION, comment, doc, wrap};
 use super::names::CNames;
-use super::text::{VERSION, comment, doc, wrap};
 use crate::Spec;
 use crate::codegen::backend::CodegenOptions;
 

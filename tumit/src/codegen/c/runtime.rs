@@ -3,7 +3,7 @@
 
 use tracer_format::checksum::crc32c;
 
-use super::format::constants;
+use super::format_constants::constants;
 
 const RUNTIME: &str = include_str!("runtime.h");
 
@@ -65,7 +65,7 @@ pub(super) fn text() -> String {
     for line in RUNTIME.lines() {
         match line.strip_prefix("#include \"runtime/").and_then(|rest| rest.strip_suffix(".h\"")) {
             Some("format") => out.push_str(&constants("TUMIT1_", &[])),
-            Some("spec") => super::tables::write_self_trace_spec(&mut out),
+            Some("spec") => super::recorder_tables::write_self_trace_spec(&mut out),
             Some(part) => {
                 let text = PARTS.iter().find(|(name, _)| *name == part).map(|(_, text)| *text);
                 out.push_str(text.expect("every include line of runtime.h names a part"));

@@ -2,15 +2,15 @@
 
 mod events;
 mod highlight;
-mod text;
-mod tree;
+mod html_text;
+mod type_tree;
 
 use std::fmt::Write as _;
 
 use super::contents::{self, ReferenceFacts};
 use super::expr;
 use crate::spec::Spec;
-use text::{HtmlText, anchor, code, prose};
+use html_text::{HtmlText, anchor, code, prose};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
@@ -35,7 +35,7 @@ pub(super) fn page(facts: &ReferenceFacts<'_>) -> String {
         events::level(&mut out, facts, level, events);
     }
     types(&mut out, spec);
-    tree::section(&mut out, facts);
+    type_tree::section(&mut out, facts);
     rules(&mut out, spec);
     outputs(&mut out, spec);
     let _ = write!(out, "</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n");
@@ -74,7 +74,7 @@ fn contents(out: &mut String, facts: &ReferenceFacts<'_>) {
         let entities = spec.entities.iter().enumerate().filter(move |(_, entity)| entity.container.index() == index);
         let entities = entities.map(|(at, entity)| {
             let words = entity.values.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(" ");
-            (tree::entity_anchor(at, &entity.name), entity.name.as_str(), words)
+            (type_tree::entity_anchor(at, &entity.name), entity.name.as_str(), words)
         });
         std::iter::once(entry).chain(entities).collect::<Vec<_>>()
     });

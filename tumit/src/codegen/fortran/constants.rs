@@ -2,7 +2,7 @@
 
 use super::names::FortranNames;
 use crate::Spec;
-use crate::codegen::writer::CodeWriter;
+use crate::codegen::fortran::code_writer::CodeWriter;
 use crate::spec::{Expr, PatternPiece, TextPattern};
 
 /// Appends all constants and enum values.

@@ -23,9 +23,9 @@ type, bind(C) :: tumit_stats
 end type tumit_stats
 
 interface
-  function tumit_now_c() result(date) bind(C, name="tumit1f_now")
+  function tumit_now_c() result(timestamp) bind(C, name="tumit1f_now")
     import :: c_int64_t
-    integer(c_int64_t) :: date
+    integer(c_int64_t) :: timestamp
   end function tumit_now_c
   function tumit_new_task_c() result(task) bind(C, name="tumit1f_new_task")
     import :: c_int64_t

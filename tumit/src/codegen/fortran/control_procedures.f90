@@ -1,8 +1,8 @@
 
 !> The current timestamp, for arguments of type `date`: ticks of this process's clock.
-function tumit_now() result(date)
-  integer(c_int64_t) :: date
-  date = tumit_now_c()
+function tumit_now() result(timestamp)
+  integer(c_int64_t) :: timestamp
+  timestamp = tumit_now_c()
 end function tumit_now
 
 !> A number that no other task of this process has, for the argument `task` of async spans.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::argument::{DummyArgument, FortranArgument, combinations};
 use super::names::{ArgumentNames, FortranNames, imported};
 use crate::codegen::c::CNames;
-use crate::codegen::writer::CodeWriter;
+use crate::codegen::fortran::code_writer::CodeWriter;
 use crate::spec::{RecordDecl, Spec};
 
 /// The procedures of one record.

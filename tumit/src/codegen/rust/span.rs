@@ -140,10 +140,10 @@ impl<'a> SpanEnds<'a> {
         });
         let entries = self.traced_attribute_functions();
         let refused = quote! {
-            impl __rt::SpanPart for #name {
+            impl __rt::SpanParts for #name {
                 type Guard = ();
 
-                fn begin(&self) {}
+                fn begin_part(&self) {}
             }
         };
         quote! {
@@ -267,7 +267,7 @@ impl<'a> SpanEnds<'a> {
 
     fn argument_storage(&self) -> ArgumentStorage {
         if !self.shape.compiled {
-            return ArgumentStorage { ty: quote!(__rt::UntracedFuture), value: quote!(__rt::UntracedFuture) };
+            return ArgumentStorage { ty: quote!(__rt::NoSpanParts), value: quote!(__rt::NoSpanParts) };
         }
         let OwnedValues { values, ty: value_type } = fields::owned_values(self.shape.spec, self.begin);
         let at_end_type = match fields::flat_type(self.end) {

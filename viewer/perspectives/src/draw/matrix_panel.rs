@@ -4,10 +4,10 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
 use super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::color_scale::ColorScale;
 use super::number_text::value_text;
 use super::plot_area::label_step;
 use super::short_names::ShortNames;
-use super::size_scale::SizeScale;
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
 
 /// The largest number of cells with tooltips.
@@ -19,7 +19,7 @@ struct MatrixArea<'a> {
     frame: OutlineRect,
     /// Side of a cell.
     side: f32,
-    scale: SizeScale,
+    scale: ColorScale,
 }
 
 /// Draws the panel.
@@ -28,7 +28,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixC
     let widest = row_names(&chart.rows).iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
     let left = (widest.min(frame.width * 0.2) + 7.0).max(ChartCanvas::width("sender", style) + 7.0);
     let above = style.size * 3.2;
-    let scale = SizeScale::new(chart.cells.iter().map(|cell| cell.value), &chart.axis);
+    let scale = ColorScale::new(chart.cells.iter().map(|cell| cell.value), &chart.axis);
     let scale_width = 18.0 + scale.width(canvas);
     let (rows, columns) = (chart.rows.len().max(1) as f32, chart.columns.len().max(1) as f32);
     let side = ((frame.width - left - scale_width) / columns).min((frame.height - above) / rows).max(0.5);

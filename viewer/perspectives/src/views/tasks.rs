@@ -2,8 +2,8 @@
 
 use crate::view::PerspectiveView;
 
+mod task_bundles;
 mod task_count;
-mod task_groups;
 mod task_status;
 mod task_summary;
 mod task_surface;

@@ -1,12 +1,20 @@
 //! The views of the group whole.
 
-use crate::view::PerspectiveView;
-
 mod clock;
 mod phase_portrait;
+mod record_search;
+mod statistical_summary;
+#[cfg(test)]
+mod tests;
+mod trace_records;
+mod unit_statistics;
 
+use crate::view::PerspectiveView;
 use clock::ExecutionClock;
 use phase_portrait::PhasePortrait;
+use statistical_summary::StatisticalSummaryView;
+use trace_records::TraceRecordsView;
 
 /// The views of the group, in the order of their numbers.
-pub(crate) const VIEWS: &[&dyn PerspectiveView] = &[&PhasePortrait, &ExecutionClock];
+pub(crate) const VIEWS: &[&dyn PerspectiveView] =
+    &[&PhasePortrait, &ExecutionClock, &TraceRecordsView, &StatisticalSummaryView];

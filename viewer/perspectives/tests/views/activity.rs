@@ -4,12 +4,11 @@ use proptest::prelude::*;
 use tumit_paje::category::ActivityCategory::{self, Idle};
 use tumit_perspectives::activity::UnitMode;
 use tumit_perspectives::execution::Execution;
-use tumit_viewer::query::TimelineSource as _;
 
-use crate::random_program::{END, RandomProgram, RandomThread, SECOND, programs, seconds, settings};
+use crate::unit_program::{END, RandomThread, SECOND, UnitProgram, programs, seconds, settings};
 
 /// The threads whose states determine the category of each unit.
-fn groups<'p>(program: &'p RandomProgram, execution: &Execution) -> Vec<Vec<&'p RandomThread>> {
+fn groups<'p>(program: &'p UnitProgram, execution: &Execution) -> Vec<Vec<&'p RandomThread>> {
     let containers = execution.source().containers();
     let name = |id| &containers.iter().find(|info| info.id == id).expect("it exists").name;
     let units = execution.units().list().iter();
@@ -93,7 +92,7 @@ proptest! {
                 })
                 .collect();
             for (number, task) in tasks.list().iter().enumerate() {
-                let value = crate::random_program::TASKS.iter().position(|name| *name == task.name).unwrap();
+                let value = crate::unit_program::TASKS.iter().position(|name| *name == task.name).unwrap();
                 let active = open.iter().filter(|open| open.iter().any(|state| state.1 == value)).count();
                 prop_assert_eq!(task.active.at(second * SECOND), [active as i64], "{} at {}", &task.name, second);
                 prop_assert!(active == 0 || task.life.from.0 <= second * SECOND);
@@ -102,7 +101,7 @@ proptest! {
                     let latest = open.iter().map(|state| state.0).max();
                     let innermost = open.iter().filter(|state| Some(state.0) == latest);
                     let names: Vec<&str> =
-                        innermost.map(|state| crate::random_program::TASKS[state.1]).collect();
+                        innermost.map(|state| crate::unit_program::TASKS[state.1]).collect();
                     if is_node {
                         prop_assert_eq!(found.is_some(), !names.is_empty());
                         prop_assert!(found.is_none_or(|name| names.contains(&name.as_str())));

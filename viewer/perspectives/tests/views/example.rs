@@ -5,8 +5,8 @@ use tumit_perspectives::chart::{ChartPaint, ChartPanel, StatusGrid, TableValue};
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_perspectives::view::{TimeMode, ViewRequest};
 
-use crate::random_program::{SECOND, execution, seconds};
 use crate::request::{at, chart, numbers, texts, with_options};
+use crate::unit_program::{SECOND, execution, seconds};
 
 /// Two ranks of 10 s. `a` works until 4 s, sends 64 bytes from 4 to 5 s, then waits. `b` waits until
 /// 6 s, when it receives them, and works until the end. `a` is in the phase `setup` until 5 s, `b`
@@ -36,11 +36,11 @@ fn whole() -> ViewRequest {
 fn utilization_of_two_ranks() {
     let program = program();
     let count = chart("utilization-count", &program, &whole()).unwrap();
-    assert_eq!(count.subtitle, "0 s to 10.00 s");
+    assert_eq!(count.subtitle, "0 s to 10.000 s");
     assert_eq!(numbers(&count, "busy"), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
     assert_eq!(numbers(&count, "overhead")[4], 1.0);
     let moving = ViewRequest { mode: TimeMode::Moving, ..present(4) };
-    let moving = with_options("utilization-count", moving, &["width=1s"]);
+    let moving = with_options("utilization-count", &moving, &["width=1s"]);
     let moving = chart("utilization-count", &program, &moving).unwrap();
     assert_eq!((moving.table.rows.len(), numbers(&moving, "to")[9]), (10, 5e9));
     assert_eq!(moving.subtitle, "3.000 s to 5.000 s (4.000 s ± 1.000 s)");
@@ -55,7 +55,7 @@ fn utilization_of_two_ranks() {
     let profile = chart("concurrency-profile", &program, &whole()).unwrap();
     assert_eq!(numbers(&profile, "busy, %"), [20.0, 80.0, 0.0]);
     assert_eq!(numbers(&profile, "idle, %"), [0.0, 90.0, 10.0]);
-    let request = with_options("concurrency-profile", whole(), &["category=overhead"]);
+    let request = with_options("concurrency-profile", &whole(), &["category=overhead"]);
     let panels = chart("concurrency-profile", &program, &request).unwrap().panels;
     assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["overhead"]);
 }
@@ -64,7 +64,7 @@ fn utilization_of_two_ranks() {
 fn kiviat_and_streaks_of_two_ranks() {
     let program = program();
     let kiviat = |second, options: &[&str]| {
-        let request = with_options("kiviat", present(second), options);
+        let request = with_options("kiviat", &present(second), options);
         let chart = chart("kiviat", &program, &request).unwrap();
         (numbers(&chart, "now, %"), numbers(&chart, "maximum, %"))
     };
@@ -72,14 +72,14 @@ fn kiviat_and_streaks_of_two_ranks() {
     assert_eq!(kiviat(8, &["width=5s", "count=busy+overhead"]).0, [40.0, 40.0]);
     // Three of four seconds is the largest fraction of a moving mean over 4 s until 9 s.
     assert_eq!(kiviat(9, &["width=4s"]).1[1], 75.0);
-    let request = with_options("kiviat", present(8), &["width=5s", "order=overhead"]);
+    let request = with_options("kiviat", &present(8), &["width=5s", "order=overhead"]);
     let subtitle = chart("kiviat", &program, &request).unwrap().subtitle;
     let expected = "at 8.000 s; busy, mean over the last 5.000 s; maximum since the start; \
                     ordered by overhead, largest first";
     assert_eq!(subtitle, expected);
 
     let streaks = |second, options: &[&str]| {
-        let request = with_options("streak", present(second), options);
+        let request = with_options("streak", &present(second), options);
         let chart = chart("streak", &program, &request).unwrap();
         let ChartPanel::Bars(bars) = &chart.panels[0].panel else { panic!("no bars") };
         let sum =
@@ -91,7 +91,7 @@ fn kiviat_and_streaks_of_two_ranks() {
     assert_eq!((streaks(5, &[]).0, streaks(5, &["count=busy+overhead"]).0), (0.0, 0.0));
     let half = ViewRequest { time: 4 * SECOND + SECOND / 2, ..present(0) };
     let lengths = |options: &[&str]| {
-        let request = with_options("streak", half.clone(), options);
+        let request = with_options("streak", &half, options);
         numbers(&chart("streak", &program, &request).unwrap(), "length")[0]
     };
     assert_eq!((lengths(&[]), lengths(&["count=busy+overhead"])), (4e9, 4.5e9));
@@ -145,7 +145,7 @@ fn clock_and_phase_portrait_of_two_ranks() {
     assert_eq!(clock.table.rows[0], [4e9, 4e9, 6e9, 40.0].map(TableValue::Number));
     assert_eq!(numbers(&chart("clock", &program, &present(99)).unwrap(), "trace, %"), [100.0]);
 
-    let request = with_options("phase-portrait", ViewRequest { time: 5 * SECOND, ..whole() }, &["width=2s"]);
+    let request = with_options("phase-portrait", &ViewRequest { time: 5 * SECOND, ..whole() }, &["width=2s"]);
     let portrait = chart("phase-portrait", &program, &request).unwrap();
     let ChartPanel::Portrait(curve) = &portrait.panels[0].panel else { panic!("no portrait") };
     let points: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.x, point.y)).collect();

@@ -1,9 +1,11 @@
 //! Tests of the views and of the quantities that they show, with random programs.
 
+#![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
+
 mod activity;
 mod all_requests;
 mod example;
-mod random_program;
 mod request;
 mod tasks;
+mod unit_program;
 mod utilization;

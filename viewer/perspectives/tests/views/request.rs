@@ -8,7 +8,7 @@ use tumit_perspectives::options::{ParsedOptions, ViewOptions};
 use tumit_perspectives::view::{TimeMode, ViewRequest};
 use tumit_viewer::query::TimeRange;
 
-use crate::random_program::{END, SECOND, seconds};
+use crate::unit_program::{END, SECOND, seconds};
 
 /// A request of a whole program at a second, with one column per second.
 pub(crate) fn at(second: i64) -> ViewRequest {
@@ -29,11 +29,11 @@ pub(crate) fn during(range: TimeRange) -> ViewRequest {
 }
 
 /// The request with options of the form `NAME=VALUE`.
-pub(crate) fn with_options(view: &str, request: ViewRequest, options: &[&str]) -> ViewRequest {
+pub(crate) fn with_options(view: &str, request: &ViewRequest, options: &[&str]) -> ViewRequest {
     let known = gallery::view(view).unwrap().info().options;
     let pairs = options.iter().map(|option| option.split_once('=').unwrap());
     let pairs: Vec<(String, String)> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    ViewRequest { options: ParsedOptions::parse(view, known, &pairs).unwrap().view, ..request }
+    ViewRequest { options: ParsedOptions::parse(view, known, &pairs).unwrap().view, ..request.clone() }
 }
 
 /// The chart of a view.

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use tumit_perspectives::chart::ChartPanel;
 
-use crate::random_program::{END, SECOND, TASKS, programs, seconds};
 use crate::request::{at, chart, during, numbers, texts};
+use crate::unit_program::{END, SECOND, TASKS, programs, seconds};
 
 proptest! {
     #[test]

@@ -5,11 +5,11 @@ use tumit_paje::category::ActivityCategory::{self, Busy, Idle, Overhead};
 use tumit_perspectives::chart::ChartPanel;
 use tumit_perspectives::execution::Execution;
 
-use crate::random_program::{END, RandomProgram, SECOND, programs, seconds};
 use crate::request::{at, chart, during, numbers, texts, with_options};
+use crate::unit_program::{END, SECOND, UnitProgram, programs, seconds};
 
 /// The category of each unit in each second.
-fn categories(program: &RandomProgram, execution: &Execution) -> Vec<Vec<ActivityCategory>> {
+fn categories(program: &UnitProgram, execution: &Execution) -> Vec<Vec<ActivityCategory>> {
     let of_unit = |name: &str| {
         let threads = program.threads_of(name);
         let with_states = || threads.iter().filter(|thread| thread.changes.iter().any(|change| change.1 == 0));
@@ -116,7 +116,7 @@ proptest! {
         prop_assert!(close(numbers(&meter, "units").iter().sum(), activity.units() as f64));
         prop_assert!(close(numbers(&meter, "units, %").iter().sum(), 100.0));
         let count = ["count=busy", "count=busy+overhead"][usize::from(overhead)];
-        let request_of = |view: &str, options: &[&str]| with_options(view, request.clone(), options);
+        let request_of = |view: &str, options: &[&str]| with_options(view, &request, options);
         let kiviat = request_of("kiviat", &[count, &format!("width={width}s")]);
         let kiviat = chart("kiviat", &execution, &kiviat).unwrap();
         let (now, maximum) = (numbers(&kiviat, "now, %"), numbers(&kiviat, "maximum, %"));
@@ -147,7 +147,7 @@ proptest! {
         let expected: Vec<_> = between.filter(|message| message.sent <= time && time < message.received).collect();
         prop_assert_eq!(pending, [expected.len() as i64, expected.iter().map(|message| message.bytes).sum()]);
         for (measure, index) in [("messages", 0), ("bytes", 1)] {
-            let request = with_options("processor-status", at(time), &[&format!("measure={measure}")]);
+            let request = with_options("processor-status", &at(time), &[&format!("measure={measure}")]);
             let status = chart("processor-status", &execution, &request).unwrap();
             for heading in [format!("{measure} being sent"), format!("{measure} awaiting receipt")] {
                 prop_assert_eq!(numbers(&status, &heading).iter().sum::<f64>(), pending[index] as f64);

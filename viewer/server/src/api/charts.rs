@@ -1,7 +1,7 @@
-//! Charts of an interval: durations in classes, communication matrices, shares over time, and
+//! Charts of a time range: durations in classes, communication matrices, shares over time, and
 //! variables with their extremes.
 
-mod durations;
+mod duration_classes;
 mod matrix;
 mod tasks;
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::json;
 
-pub(crate) use self::durations::histogram;
+pub(crate) use self::duration_classes::histogram;
 pub(crate) use self::matrix::matrix;
 pub(crate) use self::tasks::tasks;
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};
@@ -27,8 +27,8 @@ use tumit_viewer::style::theme::ColorTheme;
 const COLUMNS: u32 = 96;
 
 impl DrawRequest {
-    /// The container within which the chart counts. By default, the root.
-    pub(crate) fn within(&self) -> Result<ContainerId, QueryError> {
+    /// The container whose subtree is counted. By default, the root.
+    pub(crate) fn container(&self) -> Result<ContainerId, QueryError> {
         match wire::parse_entity(&self.id) {
             Some(EntityId::Container(container)) => Ok(container),
             None if self.id.is_empty() => Ok(ContainerId::ROOT),
@@ -38,8 +38,8 @@ impl DrawRequest {
 }
 
 /// The lanes of the states of a type within a container.
-pub(crate) fn lanes(trace: &FilteredTrace, within: ContainerId, ty: TypeId) -> Vec<StateLaneId> {
-    let members = trace.outline.states_within(within, ty).into_iter();
+pub(crate) fn lanes(trace: &FilteredTrace, container: ContainerId, ty: TypeId) -> Vec<StateLaneId> {
+    let members = trace.outline.states_in_subtree(container, ty).into_iter();
     let lanes =
         |SummaryMember { container, depths }| (0..depths).map(move |depth| StateLaneId { container, ty, depth });
     members.flat_map(lanes).collect()
@@ -48,25 +48,25 @@ pub(crate) fn lanes(trace: &FilteredTrace, within: ContainerId, ty: TypeId) -> V
 /// Shares of the values of each state type, column by column.
 pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
-        let (source, interval, theme) = (trace.source.as_ref(), request.interval(trace)?, ColorTheme::new(request.theme));
-        let (model, within) = (source.model(), request.within()?);
+        let (source, time_range, theme) = (trace.source.as_ref(), request.time_range(trace)?, ColorTheme::new(request.theme));
+        let (model, container) = (source.model(), request.container()?);
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
-            let lanes = lanes(trace, within, ty.id);
+            let lanes = lanes(trace, container, ty.id);
             if lanes.is_empty() {
                 continue;
             }
-            let members = trace.outline.states_within(within, ty.id);
+            let members = trace.outline.states_in_subtree(container, ty.id);
             let weight: usize = members.iter().map(|member| weight(source, member.container, ty.id)).sum();
             let mut sums: BTreeMap<ValueId, Vec<i128>> = BTreeMap::new();
             // The query divides each column into parts if a sum over all containers
             // exceeds 64 bits.
-            let duration = i128::from(interval.to.0) - i128::from(interval.from.0);
+            let duration = i128::from(time_range.to.0) - i128::from(time_range.from.0);
             let largest_sum = weight.max(1) as i128 * (duration / i128::from(COLUMNS) + 1);
             let parts = u32::try_from(largest_sum / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX).min(1 << 12);
             let columns = COLUMNS * parts;
             for chunk in lanes.chunks(lanes_at_once(columns)) {
-                let cells = source.cells(chunk, interval, columns)?;
+                let cells = source.cells(chunk, time_range, columns)?;
                 for (at, cell) in cells.cells.iter().enumerate() {
                     let at = at % columns as usize / parts as usize;
                     for &(value, nanos) in &cell.shares {
@@ -76,7 +76,7 @@ pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(request): Qu
                 }
             }
             let column_time = |at: usize| {
-                let column = interval.column(u32::try_from(at).unwrap_or(0), COLUMNS);
+                let column = time_range.column(u32::try_from(at).unwrap_or(0), COLUMNS);
                 (column.to.0 - column.from.0) as f64 * weight as f64
             };
             let curves = sums.iter().filter_map(|(value, nanos)| {
@@ -94,15 +94,15 @@ pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(request): Qu
 /// Variables: the mean, minimum and maximum of each type, and the place and time of both extremes.
 pub(crate) async fn variables(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
-        let (source, interval) = (trace.source.as_ref(), request.interval(trace)?);
+        let (source, time_range) = (trace.source.as_ref(), request.time_range(trace)?);
         let model = source.model();
-        let within: Vec<ContainerId> = trace.outline.within(request.within()?).collect();
+        let containers: Vec<ContainerId> = trace.outline.subtree(request.container()?).collect();
         let names = source.containers();
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
             let mut results = Vec::new();
-            for &container in &within {
-                results.extend(stats::variable(source, container, ty.id, interval)?.map(|stats| (container, stats)));
+            for &container in &containers {
+                results.extend(stats::variable(source, container, ty.id, time_range)?.map(|stats| (container, stats)));
             }
             let min = results.iter().map(|(id, stats)| (*id, stats.min)).reduce(|a, b| if b.1.value < a.1.value { b } else { a });
             let max = results.iter().map(|(id, stats)| (*id, stats.max)).reduce(|a, b| if b.1.value > a.1.value { b } else { a });

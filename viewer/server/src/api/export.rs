@@ -37,7 +37,7 @@ fn export_file(trace: &FilteredTrace, request: &DrawRequest) -> Result<ExportFil
         "png" => (ImageFormat::Png, "image/png"),
         "html" => (ImageFormat::Html, "text/html; charset=utf-8"),
         "csv" => {
-            let rows = stats::table(trace.source.as_ref(), request.interval(trace)?, RowGrouping::Container, None)?;
+            let rows = stats::table(trace.source.as_ref(), request.time_range(trace)?, RowGrouping::Container, None)?;
             let bytes = stats::to_csv(&rows).into_bytes();
             return Ok(ExportFile { content_type: "text/csv; charset=utf-8", bytes });
         }
@@ -50,7 +50,7 @@ fn export_file(trace: &FilteredTrace, request: &DrawRequest) -> Result<ExportFil
     };
     let resolution = if format == ImageFormat::Png { SCALE } else { 1.0 };
     let options = DocumentOptions {
-        interval: request.interval(trace)?,
+        time_range: request.time_range(trace)?,
         width: request.view(trace)?.width.clamp(200.0, 8192.0),
         height: None,
         resolution,

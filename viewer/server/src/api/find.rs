@@ -2,10 +2,10 @@
 //! entities too small to be drawn.
 //!
 //! The first request counts all hits and returns the first ones. Later requests turn the pages of
-//! the list from a known hit. The search scans the interval stretch by stretch, so that the first
+//! the list from a known hit. The search scans the time range stretch by stretch, so that the first
 //! hits are known first.
 
-mod query;
+mod find_query;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use self::query::{FindKind, FindQuery};
+use self::find_query::{FindKind, FindQuery};
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use tumit_viewer::filter::FilterError;
-use tumit_viewer::filter::language::fields;
+use tumit_viewer::filter::language::entity_fields;
 use tumit_viewer::layout::SummaryMember;
-use tumit_viewer::query::scan::{self, ScanItemRef, ScanJob, ScanList};
+use tumit_viewer::query::entity_scan::{self, ScanItemRef, ScanJob, ScanList};
 use tumit_viewer::query::{
     ContainerId, EntityId, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo,
 };
@@ -29,13 +29,13 @@ use tumit_viewer::scene::wire::{self, entity};
 
 /// Maximum number of hits on a page.
 const HITS_PER_PAGE: usize = 500;
-/// The interval is divided into this number of bins. Hits are counted in each bin.
+/// The time range is divided into this number of bins. Hits are counted in each bin.
 const BINS: usize = 512;
 /// Approximate number of entities in a stretch. It is the least that a page turn examines.
 const STRETCH: u64 = 1 << 20;
-/// Minimum number of stretches of an interval.
+/// Minimum number of stretches of a time range.
 const MIN_STRETCHES: u64 = 8;
-/// Maximum number of stretches of an interval.
+/// Maximum number of stretches of a time range.
 const MAX_STRETCHES: u64 = 1 << 10;
 
 /// An entity that was found. Hits are sorted by the field `begin`.
@@ -58,7 +58,7 @@ struct HitPage {
 struct EntitySearch<'a> {
     source: &'a dyn TimelineSource,
     query: &'a FindQuery,
-    interval: TimeRange,
+    time_range: TimeRange,
     /// Indexed by value: whether its name matches.
     values: Vec<bool>,
     /// Containers to search. `None` means all.
@@ -69,7 +69,7 @@ struct EntitySearch<'a> {
 /// A list that may contain hits.
 struct SearchedList {
     list: ScanList,
-    /// Number of its entities in the interval.
+    /// Number of its entities in the time range.
     count: u64,
 }
 
@@ -102,7 +102,7 @@ pub(crate) async fn find(
         let search = EntitySearch {
             source,
             query: &query,
-            interval: request.interval(trace)?,
+            time_range: request.time_range(trace)?,
             values: source.model().values.iter().map(|value| query.matches_value(&value.name)).collect(),
             places: places(trace, &query),
             page: HitPage { beyond, back: request.direction < 0 },
@@ -126,10 +126,12 @@ fn check_fields(source: &dyn TimelineSource, query: &FindQuery) -> Result<(), Re
     };
     let types: Vec<TypeId> = model.types.iter().filter(of_kind).map(|ty| ty.id).collect();
     for field in query.fields() {
-        fields::check(source, fields::FieldUse::Condition, field, &types).map_err(|error| match error {
-            FilterError::Query(error) => error.into(),
-            error => RequestError(StatusCode::BAD_REQUEST, error.to_string()),
-        })?;
+        entity_fields::check(source, entity_fields::FieldUse::Condition, field, &types).map_err(
+            |error| match error {
+                FilterError::Query(error) => error.into(),
+                error => RequestError(StatusCode::BAD_REQUEST, error.to_string()),
+            },
+        )?;
     }
     Ok(())
 }
@@ -150,7 +152,7 @@ impl EntitySearch<'_> {
         for ty in model.types.iter().filter(|ty| has_value(ty.id)) {
             match ty.kind {
                 PajeTypeKind::State if self.query.includes_kind(FindKind::State) => {
-                    let members = trace.outline.states_within(ContainerId::ROOT, ty.id).into_iter();
+                    let members = trace.outline.states_in_subtree(ContainerId::ROOT, ty.id).into_iter();
                     lists.extend(members.filter(|member| inside(&member.container)).flat_map(
                         |SummaryMember { container, depths }| {
                             (0..depths).map(move |depth| ScanList::States(StateLaneId { container, ty: ty.id, depth }))
@@ -167,7 +169,7 @@ impl EntitySearch<'_> {
             }
         }
         let counted =
-            lists.into_iter().map(|list| Ok(SearchedList { list, count: list.count(self.source, self.interval)? }));
+            lists.into_iter().map(|list| Ok(SearchedList { list, count: list.count(self.source, self.time_range)? }));
         counted.filter(|list| !matches!(list, Ok(SearchedList { count: 0, .. }))).collect()
     }
 
@@ -180,10 +182,10 @@ impl EntitySearch<'_> {
         report: impl Fn(&SearchHits, f64),
     ) -> Result<(), QueryError> {
         let total: u64 = lists.iter().map(|list| list.count).sum();
-        let width = self.interval.to.0.abs_diff(self.interval.from.0);
+        let width = self.time_range.to.0.abs_diff(self.time_range.from.0);
         let count = total.div_ceil(STRETCH).clamp(MIN_STRETCHES, MAX_STRETCHES).min(width.max(1));
         let count = u32::try_from(count).unwrap_or(1);
-        let stretch = |at: u32| self.interval.column(at, count);
+        let stretch = |at: u32| self.time_range.column(at, count);
         let begin = match self.page.beyond {
             Some(hit) => (0..count).rev().find(|&at| stretch(at).from.0 <= hit.begin).unwrap_or(0),
             None if self.page.back => count - 1,
@@ -194,7 +196,11 @@ impl EntitySearch<'_> {
             let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, stretch(at), at == 0)).collect();
             // Hits of a later stretch come after the known hits.
             let needs_hits = hits.hits.len() <= HITS_PER_PAGE;
-            scan::run(jobs, |job| self.search_list(job, needs_hits), |found, _| hits.merge(found, self.page.back))?;
+            entity_scan::run(
+                jobs,
+                |job| self.search_list(job, needs_hits),
+                |found, _| hits.merge(found, self.page.back),
+            )?;
             hits.keep_page(self.page.back);
             if !self.counts() && hits.hits.len() > HITS_PER_PAGE {
                 return Ok(());
@@ -251,8 +257,8 @@ impl EntitySearch<'_> {
 
     /// The index of the item's bin on the minimap.
     fn bin(&self, item: &ScanItemRef) -> usize {
-        let span = i128::from(self.interval.to.0) - i128::from(self.interval.from.0);
-        let middle = i128::midpoint(i128::from(item.from), i128::from(item.to)) - i128::from(self.interval.from.0);
+        let span = i128::from(self.time_range.to.0) - i128::from(self.time_range.from.0);
+        let middle = i128::midpoint(i128::from(item.from), i128::from(item.to)) - i128::from(self.time_range.from.0);
         usize::try_from(middle * BINS as i128 / span.max(1)).unwrap_or(0).min(BINS - 1)
     }
 
@@ -309,10 +315,10 @@ fn places(trace: &FilteredTrace, query: &FindQuery) -> Option<BTreeSet<Container
     let mut places: Option<BTreeSet<ContainerId>> = None;
     for place in &query.places {
         let named = all.iter().filter(|info| info.name.to_lowercase().contains(place.as_str()));
-        let within: BTreeSet<ContainerId> = named.flat_map(|info| trace.outline.within(info.id)).collect();
+        let subtrees: BTreeSet<ContainerId> = named.flat_map(|info| trace.outline.subtree(info.id)).collect();
         places = Some(match places {
-            Some(previous) => previous.intersection(&within).copied().collect(),
-            None => within,
+            Some(previous) => previous.intersection(&subtrees).copied().collect(),
+            None => subtrees,
         });
     }
     places

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, compute, facts_json, run};
-use tumit_viewer::scene::wire::{SceneMessage, StreamDetail};
+use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
 use tumit_viewer::scene::{self, ChartView, ImagePoint, Scene};
 
 /// Maximum compressed size in bytes of an image for which the page waits. More details follow when
@@ -59,7 +59,7 @@ pub(crate) async fn overview(
 pub(crate) async fn entity_at(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let (source, view) = (trace.source.as_ref(), request.view(trace)?);
-        let (layout, at) = (request.layout(trace), ImagePoint { interval: view.interval, y: view.top });
+        let (layout, at) = (request.layout(trace), ImagePoint { time_range: view.time_range, y: view.top });
         let Some(mixture) = scene::mixture(source, &layout, &request.options(), at)? else {
             let variable = scene::variable(source, &layout, at)?.map(|(ty, column)| {
                 let name = source.model().types.get(ty.index()).map(|ty| ty.name.clone());
@@ -121,7 +121,7 @@ fn encode_to_fit(
         let resolution = view.resolution / factor;
         let scene = draw(ChartView { resolution, ..view })?;
         let limit = max_bytes(&scene, view);
-        let details = StreamDetail::ALL.into_iter().filter(|detail| detail.has_all_columns() || !whole);
+        let details = ColumnDetail::ALL.into_iter().filter(|detail| detail.has_all_columns() || !whole);
         let mut details = details.peekable();
         // Half as many columns take at least half as many bytes.
         let mut min_columns = 1;

@@ -161,24 +161,29 @@ fn find_on_line(
 }
 
 impl EntityLine {
-    fn list(&self, source: &dyn TimelineSource, part: TimeRange, limit: usize) -> Result<Vec<LineItem>, QueryError> {
+    fn list(
+        &self,
+        source: &dyn TimelineSource,
+        time_range: TimeRange,
+        limit: usize,
+    ) -> Result<Vec<LineItem>, QueryError> {
         let item = |id, life, value| LineItem { id, life, value };
         let at = |time: GlobalNanos| TimeRange { from: time, to: time };
         Ok(match *self {
             Self::States(lane) => {
-                let listed = source.states(lane, part, limit)?.items;
+                let listed = source.states(lane, time_range, limit)?.items;
                 listed.into_iter().map(|state| item(state.id, state.life, Some(state.value))).collect()
             }
             Self::Events(container, ty) => {
-                let listed = source.events(container, ty, part, limit)?.items;
+                let listed = source.events(container, ty, time_range, limit)?.items;
                 listed.into_iter().map(|mark| item(mark.id, at(mark.time), Some(mark.value))).collect()
             }
             Self::Samples(container, ty) => {
-                let listed = source.samples(container, ty, part, limit)?.items;
+                let listed = source.samples(container, ty, time_range, limit)?.items;
                 listed.into_iter().map(|sample| item(sample.id, sample.life, None)).collect()
             }
             Self::Links(ty) => {
-                let listed = source.links(ty, part, limit)?.items;
+                let listed = source.links(ty, time_range, limit)?.items;
                 let life = |from: GlobalNanos, to: GlobalNanos| TimeRange { from: from.min(to), to: from.max(to) };
                 listed
                     .into_iter()

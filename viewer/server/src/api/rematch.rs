@@ -52,7 +52,7 @@ fn find(
             && facts.type_path == fingerprint.types
             && facts.container_path == fingerprint.containers
     };
-    let interval = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
+    let time_range = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
     for container in source.containers().iter() {
         // A container's own path may or may not contain its name. Both forms are checked.
         let names = [fingerprint.containers.last(), Some(&fingerprint.name)];
@@ -66,21 +66,21 @@ fn find(
                 PajeTypeKind::State => {
                     for depth in 0..source.depths(container.id, ty.id) {
                         let lane = StateLaneId { container: container.id, ty: ty.id, depth };
-                        ids.extend(source.states(lane, interval, MAX_EXAMINED)?.items.iter().map(|state| state.id));
+                        ids.extend(source.states(lane, time_range, MAX_EXAMINED)?.items.iter().map(|state| state.id));
                     }
                 }
                 PajeTypeKind::Event => {
                     ids.extend(
-                        source.events(container.id, ty.id, interval, MAX_EXAMINED)?.items.iter().map(|mark| mark.id),
+                        source.events(container.id, ty.id, time_range, MAX_EXAMINED)?.items.iter().map(|mark| mark.id),
                     );
                 }
                 PajeTypeKind::Variable => {
                     ids.extend(
-                        source.samples(container.id, ty.id, interval, MAX_EXAMINED)?.items.iter().map(|one| one.id),
+                        source.samples(container.id, ty.id, time_range, MAX_EXAMINED)?.items.iter().map(|one| one.id),
                     );
                 }
                 PajeTypeKind::Link { .. } => {
-                    let links = source.links(ty.id, interval, MAX_EXAMINED)?.items;
+                    let links = source.links(ty.id, time_range, MAX_EXAMINED)?.items;
                     ids.extend(links.iter().filter(|link| link.start_time == timestamp).map(|link| link.id));
                 }
             }

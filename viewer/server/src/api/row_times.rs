@@ -19,7 +19,7 @@ const MAX_ROWS: usize = 64;
 /// row.
 pub(crate) async fn row_times(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
-        let (source, interval, theme) = (trace.source.as_ref(), request.interval(trace)?, ColorTheme::new(request.theme));
+        let (source, time_range, theme) = (trace.source.as_ref(), request.time_range(trace)?, ColorTheme::new(request.theme));
         let model = source.model();
         let rows: Vec<_> = request.text.split(',').filter_map(wire::parse_entity).take(MAX_ROWS).collect();
         let mut types = Vec::new();
@@ -28,11 +28,11 @@ pub(crate) async fn row_times(State(app): State<Arc<AppState>>, Query(request): 
             let mut row_answers = Vec::new();
             for &row in &rows {
                 let EntityId::Container(container) = row else { continue };
-                let within: Vec<_> = trace.outline.states_within(container, ty.id).into_iter().map(|member| member.container).collect();
-                if within.is_empty() {
+                let members: Vec<_> = trace.outline.states_in_subtree(container, ty.id).into_iter().map(|member| member.container).collect();
+                if members.is_empty() {
                     continue;
                 }
-                let times = stats::times(source, &within, ty.id, interval)?;
+                let times = stats::times(source, &members, ty.id, time_range)?;
                 all_values.extend(times.values.iter().map(|time| time.value));
                 let values = times.values.iter();
                 let values = values.map(|time| json!({ "value": time.value.0, "nanos": stats::json_number(time.nanos), "share": time.share, "self_nanos": stats::json_number(time.self_nanos), "self_share": time.self_share }));

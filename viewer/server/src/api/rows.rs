@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, compute, compute_any};
 use tumit_viewer::layout::{self, StripKind};
-use tumit_viewer::query::tree;
+use tumit_viewer::query::container_tree;
 use tumit_viewer::query::{ContainerId, ContainerInfo, TypeId};
 use tumit_viewer::scene::number;
 
@@ -125,14 +125,14 @@ impl<'l> ContainerNames<'l> {
         for info in list {
             *names.entry(info.name.as_str()).or_default() += 1;
         }
-        Self { positions: tree::positions(list), list, names }
+        Self { positions: container_tree::positions(list), list, names }
     }
 
     /// The container's name in filters, if it differs from its own name.
     fn filter_name(&self, container: ContainerId) -> Option<String> {
         let &at = self.positions.get(&container)?;
         let count = self.names.get(self.list[at].name.as_str());
-        count.is_some_and(|&count| count > 1).then(|| tree::path(self.list, &self.positions, at).join("/"))
+        count.is_some_and(|&count| count > 1).then(|| container_tree::path(self.list, &self.positions, at).join("/"))
     }
 }
 

@@ -1,5 +1,5 @@
-//! The statistics table of an interval: time, share and number per value. It covers the whole trace
-//! or the containers below one.
+//! The statistics table of a time range: time, share and number per value. It covers the whole
+//! trace or the containers below one.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::longest_entity::LongestEntity;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
-use tumit_viewer::query::scan::{self, ScanList};
+use tumit_viewer::query::entity_scan::{self, ScanList};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, QueryError, TimeRange, TypeId, ValueId};
 use tumit_viewer::stats::{self, StateTimes};
 use tumit_viewer::style::theme::ColorTheme;
@@ -24,11 +24,11 @@ pub(crate) async fn times(
     Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
     grow(app, request, |_, trace, request, progress| {
-        let (source, interval, within) = (trace.source.as_ref(), request.interval(trace)?, request.within()?);
+        let (source, time_range, container) = (trace.source.as_ref(), request.time_range(trace)?, request.container()?);
         let model = source.model();
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
-            types.extend(TypeTotals::of(trace, ty.id, within, interval)?);
+            types.extend(TypeTotals::of(trace, ty.id, container, time_range)?);
         }
         let answer = |counts: Option<&ValueCounts>| {
             json!({ "types": types.iter().map(|ty| ty.answer(trace, ColorTheme::new(request.theme), counts)).collect::<Vec<_>>() })
@@ -37,7 +37,7 @@ pub(crate) async fn times(
             return Ok(answer(None));
         }
         let mut total = ValueCounts::default();
-        let count = |job: &scan::ScanJob| {
+        let count = |job: &entity_scan::ScanJob| {
             let mut part = ValueCounts::default();
             job.visit(source, |item| {
                 let longest = Some(LongestEntity { nanos: item.nanos(), id: item.id });
@@ -46,8 +46,8 @@ pub(crate) async fn times(
             })?;
             Ok(part)
         };
-        let lists = types.iter().flat_map(|ty| lanes(trace, within, ty.id)).map(ScanList::States);
-        scan::run(scan::jobs(source, lists, interval)?, count, |part, done| {
+        let lists = types.iter().flat_map(|ty| lanes(trace, container, ty.id)).map(ScanList::States);
+        entity_scan::run(entity_scan::jobs(source, lists, time_range)?, count, |part, done| {
             part.0.into_iter().for_each(|(value, count)| total.add(value, count));
             progress.report(done, || answer(None));
         })?;
@@ -87,20 +87,20 @@ impl TypeTotals {
     fn of(
         trace: &FilteredTrace,
         id: TypeId,
-        within: ContainerId,
-        interval: TimeRange,
+        container: ContainerId,
+        time_range: TimeRange,
     ) -> Result<Option<Self>, QueryError> {
         let source = trace.source.as_ref();
         let containers: Vec<ContainerId> =
-            trace.outline.states_within(within, id).into_iter().map(|member| member.container).collect();
+            trace.outline.states_in_subtree(container, id).into_iter().map(|member| member.container).collect();
         if containers.is_empty() {
             return Ok(None);
         }
         let mut total = 0;
-        for lane in lanes(trace, within, id) {
-            total += source.states(lane, interval, 0)?.total;
+        for lane in lanes(trace, container, id) {
+            total += source.states(lane, time_range, 0)?.total;
         }
-        let times = stats::times(source, &containers, id, interval)?;
+        let times = stats::times(source, &containers, id, time_range)?;
         Ok(Some(Self { id, containers: containers.len(), total, times }))
     }
 

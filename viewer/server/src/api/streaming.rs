@@ -97,7 +97,7 @@ pub(crate) async fn grow(
     + Send
     + 'static,
 ) -> Result<Response, RequestError> {
-    let permits = Arc::clone(&app.passes);
+    let permits = Arc::clone(&app.scan_permits);
     let permit =
         permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is shutting down"))?;
     let client = ClientGuard::default();

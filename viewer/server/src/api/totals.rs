@@ -1,4 +1,4 @@
-//! Totals of events, links and variables in an interval, by name, so that two traces can be
+//! Totals of events, links and variables in a time range, by name, so that two traces can be
 //! compared.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;
-use tumit_viewer::query::scan::{self, ScanList};
+use tumit_viewer::query::entity_scan::{self, ScanList};
 use tumit_viewer::query::{PajeTypeKind, QueryError, TimeRange, TypeId, TypeModel, ValueId};
 use tumit_viewer::stats;
 use tumit_viewer::style::theme::ColorTheme;
@@ -40,9 +40,9 @@ pub(crate) async fn totals(
     Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
     grow(app, request, |_, trace, request, progress| {
-        let (source, interval) = (trace.source.as_ref(), request.interval(trace)?);
+        let (source, time_range) = (trace.source.as_ref(), request.time_range(trace)?);
         let (model, theme) = (source.model(), ColorTheme::new(request.theme));
-        let variables = variables(trace, &model, interval)?;
+        let variables = variables(trace, &model, time_range)?;
         let mut lists = Vec::new();
         let mut fields = BTreeMap::new();
         for ty in &model.types {
@@ -52,12 +52,12 @@ pub(crate) async fn totals(
                 }
                 PajeTypeKind::Link { .. } => {
                     lists.push(ScanList::Links(ty.id));
-                    fields.extend(stats::size_field(source, ty.id, interval)?.map(|field| (ty.id, field)));
+                    fields.extend(stats::size_field(source, ty.id, time_range)?.map(|field| (ty.id, field)));
                 }
                 PajeTypeKind::Container | PajeTypeKind::State | PajeTypeKind::Variable => {}
             }
         }
-        let count = |job: &scan::ScanJob| {
+        let count = |job: &entity_scan::ScanJob| {
             let mut part = ValueTotals::new();
             let (ScanList::Events(_, ty) | ScanList::Links(ty)) = job.list else { return Ok(part) };
             let field = fields.get(&ty);
@@ -77,7 +77,7 @@ pub(crate) async fn totals(
             let rows = total.iter().filter_map(|(key, sum)| row(&model, theme, *key, *sum));
             json!({ "rows": rows.chain(variables.iter().cloned()).collect::<Vec<_>>() })
         };
-        scan::run(scan::jobs(source, lists, interval)?, count, |part, done| {
+        entity_scan::run(entity_scan::jobs(source, lists, time_range)?, count, |part, done| {
             part.into_iter().for_each(|(key, sum)| total.entry(key).or_default().merge(sum));
             progress.report(done, || answer(&total));
         })?;
@@ -114,13 +114,13 @@ fn merge_objects(mut row: Value, more: Value) -> Value {
     row
 }
 
-fn variables(trace: &FilteredTrace, model: &TypeModel, interval: TimeRange) -> Result<Vec<Value>, QueryError> {
+fn variables(trace: &FilteredTrace, model: &TypeModel, time_range: TimeRange) -> Result<Vec<Value>, QueryError> {
     let source = trace.source.as_ref();
     let mut rows = Vec::new();
     for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
         let mut results = Vec::new();
         for info in source.containers().iter() {
-            results.extend(stats::variable(source, info.id, ty.id, interval)?);
+            results.extend(stats::variable(source, info.id, ty.id, time_range)?);
         }
         if results.is_empty() {
             continue;

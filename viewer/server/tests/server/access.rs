@@ -64,7 +64,7 @@ async fn a_one_time_address_leads_to_the_page_once() {
 }
 
 #[tokio::test]
-async fn requests_need_the_secret_and_this_machine() {
+async fn requests_need_the_page_token_and_this_machine() {
     let ServedPage { port, path, host } = ServedPage::start().await;
     let summary = format!("{path}api/summary");
     assert_eq!(get(port, &summary, &host, "").await.0, 200);
@@ -114,7 +114,7 @@ async fn a_new_connection_replaces_a_silent_one() {
     for stream in &mut silent[..30] {
         assert_eq!(stream.read(&mut [0; 8]).await.unwrap_or(0), 0);
     }
-    // Connections that sent the secret stay. A further one is closed.
+    // Connections that sent the page token stay. A further one is closed.
     let mut authorised = Vec::new();
     for _ in 0..4 {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();

@@ -109,7 +109,10 @@ async fn requests_are_about_the_filtered_trace() {
     let chain = page.json("filter_problems?filters=%5B%22hide%20nothing%22,%22only%20type%20Gone%22%5D").await;
     let problems = chain["problems"].as_array().unwrap();
     assert_eq!(problems.len(), 2, "{chain}");
-    assert_eq!((&problems[0]["at"], &problems[0]["from"], &problems[0]["to"]), (&0.into(), &5.into(), &12.into()));
+    assert_eq!(
+        (&problems[0]["filter_index"], &problems[0]["from"], &problems[0]["to"]),
+        (&0.into(), &5.into(), &12.into())
+    );
     let typed = page.json("typed_filter?text=hide%20t&cursor=6").await;
     assert_eq!(typed["completions"][0]["text"], "type", "{typed}");
     // Filters that cut a time range out do not shift the timestamps.
@@ -160,7 +163,7 @@ async fn entities_are_found_again_in_a_newer_generation() {
     };
     let current = CurrentTrace::from(paje("7 3 T u\n"));
     let served = ServedTrace { source: current.clone(), ..ServedTrace::new(paje("")) };
-    let server = Server::serve(vec![served], 0).await.unwrap();
+    let server = Server::bind_traces(vec![served], 0).await.unwrap();
     let page = ServedPage::run(server);
     let ping = page.json("ping").await;
     assert_eq!((&ping["generation"], &ping["availability"]), (&1.into(), &Value::Null));

@@ -20,7 +20,7 @@ use tumit_viewer::query::TimelineSource;
 /// A server on a free port that runs until the test ends.
 struct ServedPage {
     port: u16,
-    /// The path of the page, which contains the secret.
+    /// The path of the page, which contains the page token.
     path: String,
     /// The host in the header of a request.
     host: String,
@@ -75,7 +75,7 @@ async fn get(port: u16, path: &str, host: &str, headers: &str) -> (u16, String, 
     (head[9..12].parse().unwrap(), head.to_ascii_lowercase(), body.to_owned())
 }
 
-/// The head of an image. Streams of bytes follow it.
+/// The head of an image. Byte sections follow it.
 fn image_head(image: &[u8]) -> Value {
     let start = image.iter().position(|&byte| byte == b'{').unwrap();
     serde_json::Deserializer::from_slice(&image[start..]).into_iter().next().unwrap().unwrap()

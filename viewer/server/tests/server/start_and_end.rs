@@ -19,7 +19,7 @@ async fn a_port_in_use_is_reported() {
 async fn only_the_socket_of_a_dead_server_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("page.sock");
-    let serve = async || Server::serve_at(vec![ServedTrace::new(Arc::new(example_program(1, 1, 1)))], &path).await;
+    let serve = async || Server::bind_socket(vec![ServedTrace::new(Arc::new(example_program(1, 1, 1)))], &path).await;
     let first = serve().await.unwrap();
     let error = serve().await.unwrap_err();
     assert!(matches!(error, ServerError::SocketInUse { .. }), "{error}");

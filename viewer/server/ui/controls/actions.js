@@ -6,7 +6,7 @@ import { addFilter } from "../panels/filter_chain.js";
 import { togglePerfReadout } from "../view/perf_readout.js";
 import { toggleClock } from "../view/clock.js";
 import { byId } from "../util/dom.js";
-import { editInterval } from "./interval.js";
+import { editTimeRange } from "./time_range_field.js";
 import { toggleChain, closeInspector, goToPartner, stepTo, zoomToSelected } from "../panels/selection.js";
 import { measureHere, stopMeasuring } from "./measurement.js";
 import { bookmark } from "../panels/notes.js";
@@ -14,7 +14,7 @@ import { openPane } from "./pane.js";
 import { showTab, togglePanel } from "../panels/side_panel.js";
 import { clearNote, showNote } from "../util/status_line.js";
 import { colorAtPointer, inspectAtPointer, highlightRelated, zoomToMeasured } from "./keyboard.js";
-import { closeSource, openSource } from "../panels/source.js";
+import { closeSource, openSource } from "../panels/source_file.js";
 import { nextTheme, setTheme } from "./theme.js";
 import { redo, undo } from "../state/undo.js";
 import { back, fit, pan, zoom } from "../state/view.js";
@@ -41,7 +41,7 @@ export const ACTIONS = [
   { group: "Time", name: "Move later", keys: ["ArrowRight"], run: () => pan(0.15) },
   { group: "Time", name: "Back to the previous view", keys: ["[", "Alt+ArrowLeft"], run: back },
   { group: "Time", name: "Forward to the next view", keys: ["]", "Alt+ArrowRight"], run: () => history.forward() },
-  { group: "Time", name: "Type a time range", keys: ["g"], run: editInterval },
+  { group: "Time", name: "Type a time range", keys: ["g"], run: editTimeRange },
   { group: "Time", name: "Measure from and to the pointer", keys: ["m"], pointer: "Ctrl drag: snaps to the start or end of an entity", run: measureHere },
   { group: "Time", name: "Stop measuring", run: stopMeasuring },
   { group: "Time", name: "Show the time of day, or the time since the start, on the ruler", keys: ["d"], run: toggleClock },

@@ -1,4 +1,4 @@
-// The command palette: every action, row and interval, found by typing.
+// The command palette: every action, row and time range, found by typing.
 
 import { ACTIONS, runAction, setPalette, keyLabel } from "./actions.js";
 import { request } from "../net/api.js";
@@ -6,7 +6,7 @@ import { goTo } from "../panels/selection.js";
 import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { findText } from "../panels/search.js";
 import { formatDuration } from "../util/format.js";
-import { parseInterval } from "./interval.js";
+import { parseShownTimeRange } from "./time_range_field.js";
 import { focusRow } from "../view/tree.js";
 import { show, view } from "../state/view.js";
 
@@ -46,9 +46,9 @@ function runChoice(choice) {
 async function updateChoices() {
   const text = field.value.trim();
   const matches = matchingActions(text);
-  const interval = text && parseInterval(text, view);
-  if (interval && "from" in interval) {
-    matches.unshift({ name: `Show ${text}`, more: formatDuration(interval.to - interval.from), run: () => show(interval.from, interval.to, true) });
+  const timeRange = text && parseShownTimeRange(text, view);
+  if (timeRange && "from" in timeRange) {
+    matches.unshift({ name: `Show ${text}`, more: formatDuration(timeRange.to - timeRange.from), run: () => show(timeRange.from, timeRange.to, true) });
   }
   if (text) matches.push({ name: `Find “${text}”`, more: "in values", run: () => findText(text) });
   fill(matches);

@@ -1,8 +1,8 @@
-// The format of an image on the wire (scene/wire.rs): a head in JSON, and byte streams with its
+// The format of an image on the wire (scene/wire.rs): a head in JSON, and byte sections with its
 // mixtures and bands.
 
-/** A stream of numbers, seven bits per byte, the lowest first. */
-export class Stream {
+/** Reads a section of numbers, seven bits per byte, the lowest first. */
+export class NumberReader {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
     this.bytes = bytes;
@@ -28,13 +28,13 @@ export class Stream {
 
 /**
  * @param {ArrayBuffer} buffer
- * @returns {any} the head, with `bytes` in place of the lengths of its streams
+ * @returns {any} the head, with `bytes` in place of the lengths of its sections
  */
 export function readScene(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   let at = 4 + length;
-  head.bytes = head.streams.map((/** @type {number} */ length) => {
+  head.bytes = head.sections.map((/** @type {number} */ length) => {
     const bytes = new Uint8Array(buffer, at, length);
     at += length;
     return bytes;

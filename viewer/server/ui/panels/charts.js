@@ -1,5 +1,5 @@
-// Charts of the interval, as SVG: pie, columns, durations in classes, senders and receivers, shares
-// over time. Each also has its figures as text.
+// Charts of the time range, as SVG: pie, columns, durations in classes, senders and receivers,
+// shares over time. Each also has its figures as text.
 
 import { placed } from "../util/axis.js";
 import { joinNames, make, textWidth } from "../util/dom.js";
@@ -253,7 +253,7 @@ let isOpen = false;
  * Shares over time, stacked.
  * @param {string} name
  * @param {any[]} curves
- * @param {{ from: number, span: number }} of the interval
+ * @param {{ from: number, span: number }} of the time range
  * @param {(at: number) => void} go to a position in it, from 0 to 1
  */
 export function curves(name, curves, { from, span }, go) {

@@ -104,7 +104,7 @@ export async function showChain() {
   if (!places.length) return;
   const answer = await request("filter_problems");
   if (!answer || shownChain !== text) return;
-  errors = new Map(answer.problems.map((/** @type {any} */ one) => [places[one.at], one.error]));
+  errors = new Map(answer.problems.map((/** @type {any} */ one) => [places[one.filter_index], one.error]));
   if (errors.size) fill();
 }
 

@@ -33,7 +33,7 @@ const SIGNS = {
   line: "M7.2 1.5h1.6v9H7.2z",
 };
 
-/** Shows the legend of the interval. */
+/** Shows the legend of the time range. */
 export async function showLegend() {
   const answer = await request("legend", { from: view.from, to: view.to, theme: document.documentElement.dataset.theme });
   if (!answer) return;

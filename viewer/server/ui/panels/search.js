@@ -17,7 +17,7 @@ import { traceDuration, setSetting, setting, view } from "../state/view.js";
 const MAX_LISTED = 2000;
 
 /** @type {HTMLInputElement} */ const field = byId("find-field");
-/** @type {HTMLInputElement} */ const onlyInterval = byId("find-in-interval");
+/** @type {HTMLInputElement} */ const onlyTimeRange = byId("find-in-time-range");
 /** @type {HTMLElement} */ const list = byId("hits");
 /** A stretch of all hits, in order. @type {Hit[]} */
 let hits = [];
@@ -31,7 +31,7 @@ let counts = { before: 0, after: null };
 let total = null;
 /** The index of the hit that was visited last. */
 let currentIndex = -1;
-/** The last request, so that moving the interval repeats it only if it changed. */
+/** The last request, so that moving the time range repeats it only if it changed. */
 let searchKey = "";
 /** The first page. @type {Hit[]} */
 let firstPage = [];
@@ -46,7 +46,7 @@ export function listenToSearch() {
     if (searchKey === currentSearch() && hits.length) stepHits(1);
     else search();
   });
-  onlyInterval.addEventListener("change", search);
+  onlyTimeRange.addEventListener("change", search);
   field.addEventListener("input", storeSearch);
   byId("find-next").addEventListener("click", () => stepHits(1));
   byId("find-previous").addEventListener("click", () => stepHits(-1));
@@ -81,17 +81,17 @@ export function listenToSearch() {
 
 /** Searches for the text in the address. */
 export function restoreSearch() {
-  const [text, inInterval] = [setting("find") ?? "", setting("inside") === "1"];
-  if (field.value.trim() === text && onlyInterval.checked === inInterval) return;
+  const [text, inTimeRange] = [setting("find") ?? "", setting("inside") === "1"];
+  if (field.value.trim() === text && onlyTimeRange.checked === inTimeRange) return;
   field.value = text;
-  onlyInterval.checked = inInterval;
+  onlyTimeRange.checked = inTimeRange;
   search();
 }
 
 /** Writes the search to the address. */
 function storeSearch() {
   setSetting("find", field.value.trim() || null);
-  setSetting("inside", onlyInterval.checked ? "1" : null);
+  setSetting("inside", onlyTimeRange.checked ? "1" : null);
 }
 
 /** @param {() => Promise<unknown>} act */
@@ -107,13 +107,13 @@ export function findText(text) {
 }
 
 function currentSearch() {
-  const [from, to] = onlyInterval.checked ? [view.from, view.to] : [0, traceDuration() + 1];
+  const [from, to] = onlyTimeRange.checked ? [view.from, view.to] : [0, traceDuration() + 1];
   return JSON.stringify({ text: field.value.trim(), from, to });
 }
 
-/** Repeats the search if it depends on the interval and the interval has changed. */
+/** Repeats the search if it depends on the time range and the time range has changed. */
 export async function refreshSearch() {
-  if (onlyInterval.checked && field.value.trim() && searchKey !== currentSearch()) await search();
+  if (onlyTimeRange.checked && field.value.trim() && searchKey !== currentSearch()) await search();
 }
 
 async function search() {

@@ -8,7 +8,7 @@ import { groupDigits } from "../util/format.js";
 import { fillInspector } from "./inspector.js";
 import { overlay } from "../state/overlay_state.js";
 import { reveal, rowOf } from "../state/rows.js";
-import { followSource, openSource } from "./source.js";
+import { followSource, openSource } from "./source_file.js";
 import { showNote } from "../util/status_line.js";
 import { notifyChange, storeView, traceDuration, show, view } from "../state/view.js";
 
@@ -83,7 +83,7 @@ export async function restoreSelected() {
 }
 
 /**
- * Shows another entity in its place: unfolds its row and moves the interval.
+ * Shows another entity in its place: unfolds its row and moves the time range.
  * @param {string} id
  * @param {boolean} [zoomIn] zooms in until even a short entity is visible
  */

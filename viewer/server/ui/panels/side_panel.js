@@ -88,7 +88,7 @@ export function restorePanel() {
   return refreshPanel();
 }
 
-/** Refreshes the open tab for the interval. @returns {Promise<unknown>} */
+/** Refreshes the open tab for the time range. @returns {Promise<unknown>} */
 export function refreshPanel() {
   // Statistics that are not visible are not needed.
   if (openTab !== "times") cancel("statistics", "histogram");

@@ -1,4 +1,4 @@
-// Statistics of the shown or measured interval: sortable tables and charts. They can be saved as
+// Statistics of the shown or measured time range: sortable tables and charts. They can be saved as
 // CSV or JSON.
 
 import { request, cancel } from "../net/api.js";

@@ -1,4 +1,4 @@
-// The view: the interval, the rows, dimmed and hidden values and types, the chosen entity and the
+// The view: the time range, the rows, dimmed and hidden values and types, the chosen entity and the
 // measured time range. The address contains all of it.
 
 import { setFilterSource } from "../net/api.js";
@@ -164,8 +164,8 @@ export function currentGeneration() {
 }
 
 /**
- * Changes to another generation of the trace. An interval at the end follows the end, the whole
- * trace stays whole, and any other interval stays in place.
+ * Changes to another generation of the trace. A time range at the end follows the end, the whole
+ * trace stays whole, and any other time range stays in place.
  * @param {number} duration
  * @param {number} shift the increase of all timestamps of the page
  * @param {number} next the new generation
@@ -225,7 +225,7 @@ export function startView(duration, storedRows, number) {
 }
 
 /**
- * Shows an interval, limited to sensible lengths and positions.
+ * Shows a time range, limited to sensible lengths and positions.
  * @param {number} from
  * @param {number} to
  * @param {boolean} [step] a step of the history by itself, not part of a movement
@@ -249,7 +249,7 @@ export function show(from, to, step = false, follows = false) {
 }
 
 /**
- * Moves to the interval of another pane. The step of the history belongs to that pane, and this
+ * Moves to the time range of another pane. The step of the history belongs to that pane, and this
  * address follows, so that Back there moves both back.
  * @param {number} from
  * @param {number} to
@@ -270,7 +270,7 @@ export function zoom(factor, at = (view.from + view.to) / 2) {
   show(at - (at - view.from) * factor, at + (view.to - at) * factor);
 }
 
-/** @param {number} share of the interval */
+/** @param {number} share of the time range */
 export function pan(share) {
   const shift = (view.to - view.from) * share;
   show(view.from + shift, view.to + shift);
@@ -438,7 +438,7 @@ export function describeInvalidFilter(all, text) {
 /** The part of a request with the contents and the style of the image. */
 export function imageParameters() {
   return {
-    picture: generation,
+    generation,
     fill: document.querySelector(".scroller")?.clientHeight ?? 0,
     filters: activeFilters(),
     theme: document.documentElement.dataset.theme,

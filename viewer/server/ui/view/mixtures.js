@@ -1,7 +1,7 @@
 // Mixtures of values as pixels. A large trace has hundreds of thousands of them, each some pixels
 // high; filling rectangles one by one would take longer than all other work.
 
-import { Stream } from "../net/wire.js";
+import { NumberReader } from "../net/wire.js";
 
 /**
  * The drawn mixtures of one lane, for the pointer: positions of the columns, and which of them are
@@ -32,7 +32,7 @@ export class Mixtures {
     this.down = down;
     this.width = width;
     this.height = height;
-    this.streams = bytes.map((one) => new Stream(one));
+    this.sections = bytes.map((one) => new NumberReader(one));
     this.image = new ImageData(width, height);
     // The bytes are red, green, blue, alpha; all machines with a browser are little-endian.
     this.pixels = new Uint32Array(this.image.data.buffer);
@@ -47,7 +47,7 @@ export class Mixtures {
    * @returns {Cells}
    */
   read([x, y, width, height], count, steps) {
-    const [runs, counts, parts, heights] = this.streams;
+    const [runs, counts, parts, heights] = this.sections;
     const step = width / Math.max(count, 1);
     const filled = new Uint8Array(count);
     const [left, columnWidth] = [x * this.scale, step * this.scale];

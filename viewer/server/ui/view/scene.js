@@ -2,7 +2,7 @@
 // Used by chart.js, timeline.js and overlay.js.
 
 import { Mixtures } from "./mixtures.js";
-import { Stream } from "../net/wire.js";
+import { NumberReader } from "../net/wire.js";
 
 /** @typedef {import("./mixtures.js").Cells} Cells */
 /**
@@ -99,7 +99,7 @@ class SceneDrawing {
     this.paints = [["", 0], ...scene.paints];
     /** The current colours of the context. */
     this.colors = { fillStyle: "", strokeStyle: "" };
-    this.bandStream = new Stream(scene.bytes[4]);
+    this.bandNumbers = new NumberReader(scene.bytes[4]);
     const columns = (/** @type {string} */ kind, /** @type {number} */ whole) => tableColumns(scene, kind, whole);
     /**
      * The tables of the scene: r rectangles, x mixtures, b bands, l lines, p paths (curves),
@@ -153,7 +153,7 @@ class SceneDrawing {
     const { context } = this;
     const [x, floor, width, unit, step, count, pale, fill, line] = this.tables.b;
     for (let i = first; i < end; i += 1) {
-      const { xs, edges } = band(x[i], step[i] / 10000, count[i], this.columns, unit[i], this.bandStream);
+      const { xs, edges } = band(x[i], step[i] / 10000, count[i], this.columns, unit[i], this.bandNumbers);
       const [upper, lower, mean] = edges.map((edge) => edge.map((height) => floor[i] - height));
       this.setPaint(pale[i], "fillStyle");
       curve(context, [...xs, ...[...xs].reverse()], [...upper, ...lower.reverse()]);
@@ -379,9 +379,9 @@ function isOnMark(x, y, [foot, floor, size, shape]) {
  * @param {number} count
  * @param {number} columnsPerPoint columns that are drawn as one
  * @param {number} unit
- * @param {Stream} stream
+ * @param {NumberReader} numbers
  */
-function band(first, step, count, columnsPerPoint, unit, stream) {
+function band(first, step, count, columnsPerPoint, unit, numbers) {
   const xs = [];
   /** @type {[number[], number[], number[]]} */
   const edges = [[], [], []];
@@ -389,7 +389,7 @@ function band(first, step, count, columnsPerPoint, unit, stream) {
   for (let column = 0; column < count; column += columnsPerPoint) {
     const columnCount = Math.min(columnsPerPoint, count - column);
     xs.push(first + (column + (columnCount - 1) / 2) * step);
-    edges.forEach((edge, of) => edge.push((sums[of] += stream.signed()) / unit));
+    edges.forEach((edge, of) => edge.push((sums[of] += numbers.signed()) / unit));
   }
   return { xs, edges };
 }

@@ -1,5 +1,5 @@
-// The zooms that led here, from the whole trace to the present interval. A click returns to one of
-// them.
+// The zooms that led here, from the whole trace to the present time range. A click returns to one
+// of them.
 
 import { byId, make } from "../util/dom.js";
 import { formatTimestamp, formatDuration } from "../util/format.js";

@@ -1,4 +1,4 @@
-//! Tests of PNG images: bands give the same image as one piece, and errors for too large ones.
+//! Tests of PNG images: slices give the same image as one piece, and errors for too large ones.
 
 use super::*;
 use crate::query::{EntityId, RgbColor};
@@ -14,7 +14,7 @@ type PngPixels = (u32, u32, Vec<u8>);
 
 fn pixels(scene: &Scene, scale: f32, lines: u32) -> PngPixels {
     let mut bytes = Vec::new();
-    write_bands(scene, scale, lines, &mut bytes).unwrap();
+    write_slices(scene, scale, lines, &mut bytes).unwrap();
     let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
     let mut data = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut data).unwrap();
@@ -108,17 +108,17 @@ fn scene(rows: u16, links: bool) -> Scene {
     }
 }
 
-/// Compares an image in bands of `lines` lines with the whole image: the number of different
+/// Compares an image in slices of `lines` lines with the whole image: the number of different
 /// channels, and the largest difference.
 fn differences(whole: &PngPixels, scene: &Scene, scale: f32, lines: u32) -> (usize, u8) {
-    let banded = pixels(scene, scale, lines);
-    assert_eq!((banded.0, banded.1), (whole.0, whole.1));
-    let all = whole.2.iter().zip(&banded.2).map(|(a, b)| a.abs_diff(*b));
+    let sliced = pixels(scene, scale, lines);
+    assert_eq!((sliced.0, sliced.1), (whole.0, whole.1));
+    let all = whole.2.iter().zip(&sliced.2).map(|(a, b)| a.abs_diff(*b));
     (all.clone().filter(|&difference| difference > 0).count(), all.max().unwrap_or(0))
 }
 
 #[test]
-fn an_image_in_bands_is_the_image_in_one_piece() {
+fn an_image_in_slices_is_the_image_in_one_piece() {
     let heights = &[97, 333, 1000][..];
     for (rows, scale, heights) in [(40, 1.0, heights), (40, 2.0, heights), (20, 3.0, heights), (700, 1.0, &[333])] {
         let scene = scene(rows, false);
@@ -135,17 +135,17 @@ fn an_image_in_bands_is_the_image_in_one_piece() {
 }
 
 #[test]
-fn an_image_of_one_band_is_drawn_in_one_piece() {
+fn an_image_of_one_slice_is_drawn_in_one_piece() {
     let scene = scene(60, true);
     let mut bytes = Vec::new();
     write(&scene, 1.0, &mut bytes).unwrap();
     let mut whole = Vec::new();
-    write_bands(&scene, 1.0, u32::MAX, &mut whole).unwrap();
+    write_slices(&scene, 1.0, u32::MAX, &mut whole).unwrap();
     assert_eq!(bytes, whole);
 }
 
 #[test]
-fn links_over_many_bands_differ_by_a_shade() {
+fn links_over_many_slices_differ_by_a_shade() {
     let scene = scene(200, true);
     let (count, most) = differences(&pixels(&scene, 1.0, u32::MAX), &scene, 1.0, 333);
     // The link has an edge on each side, with a halo, in each of 4,500 lines of 420 pixels.

@@ -13,12 +13,12 @@ use crate::style::theme::ColorWithOpacity;
 struct ShortWriter {
     text: Vec<u8>,
     room: usize,
-    most: usize,
+    longest_write: usize,
 }
 
 impl io::Write for ShortWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.most = self.most.max(bytes.len());
+        self.longest_write = self.longest_write.max(bytes.len());
         if self.text.len() + bytes.len() > self.room {
             return Err(io::Error::other("full"));
         }
@@ -47,11 +47,11 @@ fn a_long_image_is_sent_completely_in_parts() {
     let scene = Scene { width: 100.0, height: 50.0, items, ..Scene::default() };
     let whole = to_string(&scene);
     assert!(whole.len() > 6 * TEXT_BYTES, "{}", whole.len());
-    let mut out = ShortWriter { text: Vec::new(), room: usize::MAX, most: 0 };
+    let mut out = ShortWriter { text: Vec::new(), room: usize::MAX, longest_write: 0 };
     write(&scene, &mut out).unwrap();
     assert!(out.text == whole.as_bytes());
-    assert!(out.most < 2 * TEXT_BYTES, "{} at a time", out.most);
-    let mut full = ShortWriter { text: Vec::new(), room: whole.len() - 1, most: 0 };
+    assert!(out.longest_write < 2 * TEXT_BYTES, "{} at a time", out.longest_write);
+    let mut full = ShortWriter { text: Vec::new(), room: whole.len() - 1, longest_write: 0 };
     assert_eq!(write(&scene, &mut full).unwrap_err().to_string(), "full");
 }
 

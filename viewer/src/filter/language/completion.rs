@@ -26,8 +26,8 @@ const MAX_EXAMINED: usize = 20_000;
 /// Maximum number of lanes from which the first state is read for its fields.
 const MAX_LANES: usize = 64;
 
-/// At most `most` continuations of `text`. Those that begin with the last written words come before
-/// those that only contain them, and words come before names.
+/// At most `max_count` continuations of `text`. Those that begin with the last written words come
+/// before those that only contain them, and words come before names.
 ///
 /// ```
 /// use tumit_viewer::filter::complete;
@@ -41,7 +41,7 @@ const MAX_LANES: usize = 64;
 /// assert_eq!((continuations[0].text.as_str(), continuations[0].from), ("work", 11));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Completion> {
+pub fn complete(source: &dyn TimelineSource, text: &str, max_count: usize) -> Vec<Completion> {
     let Ok(tokens) = parse::tokens(text, FilterVersion::Two) else { return Vec::new() };
     // The last words may be the beginning of a name. The longest possible beginning is tried first.
     let plain = |token: &FilterToken| matches!(token, FilterToken::Word(word) if !RESERVED.contains(&word.as_str()));
@@ -60,7 +60,7 @@ pub fn complete(source: &dyn TimelineSource, text: &str, most: usize) -> Vec<Com
         }
         let found = completions(source, before, prefix, from);
         if !found.is_empty() {
-            return found.into_iter().take(most).collect();
+            return found.into_iter().take(max_count).collect();
         }
     }
     Vec::new()

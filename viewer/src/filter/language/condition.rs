@@ -4,15 +4,15 @@
 //! field that an entity does not have is false, and `not` makes it true.
 
 mod field_test;
-mod names;
+mod name_check;
 
 use rustc_hash::FxHashSet;
 
 pub use self::field_test::FieldTest;
 use super::error::FilterError;
 use super::pattern::{FieldUse, NamePatterns};
-use super::{fields, pattern};
-use crate::query::tree;
+use super::{entity_fields, pattern};
+use crate::query::container_tree;
 use crate::query::{ContainerId, EntityFacts, TimelineSource, TypeId};
 
 /// The condition after `where`.
@@ -87,14 +87,14 @@ impl Condition {
         };
         Ok(match self {
             Self::Field(test) => {
-                fields::check(source, FieldUse::Condition, &test.field, types)?;
+                entity_fields::check(source, FieldUse::Condition, &test.field, types)?;
                 test.check_names(source, types)?;
                 ResolvedCondition::Field(test.clone())
             }
             Self::Involves(named) => {
                 let list = source.containers();
                 let found = pattern::containers(&list, named)?;
-                let below = |at: usize| list[at..tree::end(&list, at)].iter().map(|info| info.id);
+                let below = |at: usize| list[at..container_tree::end(&list, at)].iter().map(|info| info.id);
                 ResolvedCondition::Involves(found.into_iter().flat_map(below).collect())
             }
             Self::Not(one) => ResolvedCondition::Not(Box::new(one.resolve(source, types)?)),

@@ -1,16 +1,16 @@
 //! Parses filter expressions: from text to a [`FilterExpr`]. `docs/filters.md` describes the
 //! language; [`super::print`] is the inverse.
 
-mod condition;
+mod condition_parser;
 mod example;
-mod order;
-mod reader;
-mod style;
-mod token;
+mod filter_reader;
+mod filter_token;
+mod order_parser;
+mod style_parser;
 
 use std::str::FromStr;
 
-use self::reader::{FilterReader, alternatives};
+use self::filter_reader::{FilterReader, alternatives};
 use super::ast::{AssignedEndpoint, FilterExpr, ReduceOperation, Reduction, ReductionForm, SelectionEffect};
 use super::ast::{MAX_CLASSES, is_duration};
 use super::comparison::Comparison;
@@ -18,8 +18,8 @@ use super::condition::Condition;
 use super::error::FilterError;
 use super::keywords::SYNONYMS;
 
-pub(crate) use self::reader::ExpectedToken;
-pub(crate) use self::token::{FilterToken, FilterVersion, PlacedToken, has_condition, tokens};
+pub(crate) use self::filter_reader::ExpectedToken;
+pub(crate) use self::filter_token::{FilterToken, FilterVersion, PlacedToken, has_condition, tokens};
 
 /// The first words of expressions.
 const VERBS: [&str; 20] = [

@@ -173,10 +173,11 @@ impl FilterError {
                 listed.push(name);
             }
         }
-        let near = did_you_mean(pattern.as_str(), names.iter().copied());
-        let is_near = |name: &&&str| near.as_ref().is_some_and(|near| near.contains(&format!("`{name}`")));
+        let suggestion = did_you_mean(pattern.as_str(), names.iter().copied());
+        let is_near =
+            |name: &&&str| suggestion.as_ref().is_some_and(|suggestion| suggestion.contains(&format!("`{name}`")));
         let intended = names.iter().find(is_near).copied();
-        let help = near.clone().unwrap_or_else(|| {
+        let help = suggestion.clone().unwrap_or_else(|| {
             let more = if listed.len() > MAX_LISTED { ", …" } else { "" };
             listed.truncate(MAX_LISTED);
             match listed.is_empty() {

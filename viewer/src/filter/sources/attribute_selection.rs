@@ -4,8 +4,8 @@
 //! A field that the first entities of each type do not have is an error.
 //!
 //! Cost: every list and every cell of the filtered types reads the facts of each entity within the
-//! interval, a few microseconds each. A condition on endpoints costs a look-up in a hash set. If it
-//! decides, no facts are read.
+//! time range, a few microseconds each. A condition on endpoints costs a look-up in a hash set. If
+//! it decides, no facts are read.
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //! example, links are classified by the size of their messages, and states by their duration.
 //!
 //! Cost: a list reads the facts of each listed entity, some microseconds each. Aggregates (cells of
-//! states, dense events and links) read each entity in the interval. The class of an entity is
+//! states, dense events and links) read each entity in the time range. The class of an entity is
 //! looked up once. Durations need no facts, because the lists contain them.
 
 mod classes;
@@ -18,10 +18,10 @@ use self::memo::ClassMemo;
 use super::entity_filter::{StateColumns, check, type_of};
 use super::layer::FilterLayer;
 use crate::filter::language::ast::is_duration;
+use crate::filter::language::entity_fields;
 use crate::filter::language::error::FilterError;
-use crate::filter::language::fields;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityFacts, EntityId, EntityList, EventEntity, LinkEntity, MixtureCells, PajeTypeKind, QueryError,
     StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo, TypeModel, ValueId, ValueInfo,
@@ -57,7 +57,7 @@ pub(crate) fn apply(
     let description = if is_duration_field { "type of states or links" } else { "type of states, events or links" };
     let types = pattern::types(&model, &NamePatterns::new(vec![of.clone()]), description, has_field)?;
     if !is_duration_field {
-        fields::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
+        entity_fields::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
     }
     let classes = if edges.is_empty() {
         FieldClasses::from_sample(inner.as_ref(), field, &types)?
@@ -106,7 +106,7 @@ impl ClassifySource {
         }
         let class = self.memo.of(id, || {
             let facts = self.inner.facts(id)?;
-            Ok(self.classes.of(fields::field(&facts, &self.field).as_deref()))
+            Ok(self.classes.of(entity_fields::field(&facts, &self.field).as_deref()))
         })?;
         Ok(ValueId(first.0 + u32::from(class)))
     }
@@ -129,16 +129,16 @@ impl FilterLayer for ClassifySource {
         self.first(ty).is_none()
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        check(interval, columns)?;
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        check(time_range, columns)?;
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
             let Some(first) = self.first(lane.ty) else {
-                cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
+                cells.extend(self.inner.cells(&[lane], time_range, columns)?.cells);
                 continue;
             };
-            let mut of = StateColumns::new(interval, columns);
-            walk::states(self.inner_source(), lane, interval, |state| {
+            let mut of = StateColumns::new(time_range, columns);
+            entity_walk::states(self.inner_source(), lane, time_range, |state| {
                 of.add(self.of_state(first, state)?, state.life);
                 Ok(())
             })?;
@@ -150,10 +150,10 @@ impl FilterLayer for ClassifySource {
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        let mut listed = self.inner.states(lane, interval, limit)?;
+        let mut listed = self.inner.states(lane, time_range, limit)?;
         if let Some(first) = self.first(lane.ty) {
             for state in &mut listed.items {
                 state.value = self.of_state(first, state)?;
@@ -166,10 +166,10 @@ impl FilterLayer for ClassifySource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        let mut listed = self.inner.events(container, ty, interval, limit)?;
+        let mut listed = self.inner.events(container, ty, time_range, limit)?;
         if let Some(first) = self.first(ty) {
             for mark in &mut listed.items {
                 mark.value = self.value(first, mark.id, 0)?;
@@ -178,8 +178,8 @@ impl FilterLayer for ClassifySource {
         Ok(listed)
     }
 
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        let mut listed = self.inner.links(ty, interval, limit)?;
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+        let mut listed = self.inner.links(ty, time_range, limit)?;
         if let Some(first) = self.first(ty) {
             for link in &mut listed.items {
                 link.value = self.value(first, link.id, link.end_time.0.saturating_sub(link.start_time.0))?;

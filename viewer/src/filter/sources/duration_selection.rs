@@ -1,6 +1,6 @@
 //! Selection by duration: states and links with a duration that meets a comparison.
 //!
-//! Cost: lists and mixture cells of the selected types read every state within the interval.
+//! Cost: lists and mixture cells of the selected types read every state within the time range.
 
 use std::sync::Arc;
 

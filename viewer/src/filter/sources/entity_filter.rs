@@ -8,9 +8,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::filtered_summary;
 use super::layer::FilterLayer;
-use super::summary;
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, GlobalNanos, LinkEntity,
     LinkVisitor, MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange,
@@ -96,7 +96,7 @@ impl<P: EntityPredicate> EntityFilterSource<P> {
         let timestamp = facts.life.from.min(facts.life.to);
         let instant = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
         let mut found = None;
-        walk::links(self.inner.as_ref(), ty, instant, |link| {
+        entity_walk::links(self.inner.as_ref(), ty, instant, |link| {
             if link.id == facts.id {
                 found = Some([link.start, link.end]);
             }
@@ -171,19 +171,19 @@ impl<T: Copy> PassingEntities<T> {
 
 /// Computes the shares of columns from single states.
 pub(crate) struct StateColumns {
-    interval: TimeRange,
+    time_range: TimeRange,
     shares: Vec<ValueShares>,
 }
 
 impl StateColumns {
-    pub(crate) fn new(interval: TimeRange, columns: u32) -> Self {
-        Self { interval, shares: vec![ValueShares::new(); columns as usize] }
+    pub(crate) fn new(time_range: TimeRange, columns: u32) -> Self {
+        Self { time_range, shares: vec![ValueShares::new(); columns as usize] }
     }
 
     /// Adds a state. It costs O(log columns), plus the columns that the state covers.
     pub(crate) fn add(&mut self, value: ValueId, life: TimeRange) {
         let columns = self.shares.len() as u32;
-        let column = |at: u32| self.interval.column(at, columns);
+        let column = |at: u32| self.time_range.column(at, columns);
         // A bisection without a list, because columns are computed on demand.
         let (mut low, mut high) = (0, columns);
         while low < high {
@@ -221,9 +221,9 @@ pub(crate) fn sort(shares: &mut [(ValueId, i64)]) {
     shares.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
 }
 
-/// Rejects the interval or the columns as the inner source would.
-pub(crate) fn check(interval: TimeRange, columns: u32) -> Result<(), QueryError> {
-    if interval.from < interval.to && columns > 0 { Ok(()) } else { Err(QueryError::EmptyInterval) }
+/// Rejects the time range or the columns as the inner source would.
+pub(crate) fn check(time_range: TimeRange, columns: u32) -> Result<(), QueryError> {
+    if time_range.from < time_range.to && columns > 0 { Ok(()) } else { Err(QueryError::EmptyTimeRange) }
 }
 
 impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
@@ -236,13 +236,13 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
     }
 
     fn summary(&self) -> TraceSummary {
-        self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
+        self.summary.get_or_init(|| filtered_summary::summary(self, self.inner.summary())).clone()
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        check(interval, columns)?;
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        check(time_range, columns)?;
         if self.predicate.value(ValueId(0)).is_some() {
-            let mut cells = self.inner.cells(lanes, interval, columns)?;
+            let mut cells = self.inner.cells(lanes, time_range, columns)?;
             for (lane, cells) in lanes.iter().zip(cells.cells.chunks_mut(columns as usize)) {
                 if self.predicate.applies_to(lane.ty) {
                     for cell in cells {
@@ -255,11 +255,11 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
             if !self.predicate.applies_to(lane.ty) {
-                cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
+                cells.extend(self.inner.cells(&[lane], time_range, columns)?.cells);
                 continue;
             }
-            let mut of = StateColumns::new(interval, columns);
-            walk::states(self.inner_source(), lane, interval, |state| {
+            let mut of = StateColumns::new(time_range, columns);
+            entity_walk::states(self.inner_source(), lane, time_range, |state| {
                 if self.state(lane.ty, state)? {
                     of.add(state.value, state.life);
                 }
@@ -273,14 +273,14 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         if !self.predicate.applies_to(lane.ty) {
-            return self.inner.states(lane, interval, limit);
+            return self.inner.states(lane, time_range, limit);
         }
         let mut found = PassingEntities::new(limit);
-        walk::states(self.inner_source(), lane, interval, |state| {
+        entity_walk::states(self.inner_source(), lane, time_range, |state| {
             found.add(state, self.state(lane.ty, state)?);
             Ok(())
         })?;
@@ -291,26 +291,26 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         if !self.predicate.applies_to(ty) {
-            return self.inner.events(container, ty, interval, limit);
+            return self.inner.events(container, ty, time_range, limit);
         }
         let mut found = PassingEntities::new(limit);
-        walk::events(self.inner_source(), (container, ty), interval, |mark| {
+        entity_walk::events(self.inner_source(), (container, ty), time_range, |mark| {
             found.add(mark, self.is_selected(mark.id, ty, mark.value, 0)?);
             Ok(())
         })?;
         Ok(found.listed)
     }
 
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         if !self.predicate.applies_to(ty) {
-            return self.inner.links(ty, interval, limit);
+            return self.inner.links(ty, time_range, limit);
         }
         let mut found = PassingEntities::new(limit);
-        walk::links(self.inner_source(), ty, interval, |link| {
+        entity_walk::links(self.inner_source(), ty, time_range, |link| {
             found.add(link, self.link(ty, link)?);
             Ok(())
         })?;
@@ -321,22 +321,22 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         if !self.predicate.applies_to(ty) {
-            return self.inner.event_counts(container, ty, interval, columns, limit);
+            return self.inner.event_counts(container, ty, time_range, columns, limit);
         }
         if self.predicate.value(ValueId(0)).is_none() {
             return counts::events(
                 |part, limit| FilterLayer::events(self, container, ty, part, limit),
-                interval,
+                time_range,
                 columns,
                 limit,
             );
         }
-        let counts = self.inner.event_counts(container, ty, interval, columns, usize::MAX)?;
+        let counts = self.inner.event_counts(container, ty, time_range, columns, usize::MAX)?;
         let passes = |part: &(ValueId, u64)| self.predicate.value(part.0) != Some(false);
         Ok(counts.into_iter().map(|count| EventCount::of(count.values.into_iter().filter(passes), limit)).collect())
     }
@@ -344,14 +344,14 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
         if self.predicate.applies_to(ty) && self.predicate.value(ValueId(0)).is_none() {
-            return counts::links(|part, limit| FilterLayer::links(self, ty, part, limit), interval, exponent, visit);
+            return counts::links(|part, limit| FilterLayer::links(self, ty, part, limit), time_range, exponent, visit);
         }
-        self.inner.link_counts(ty, interval, exponent, &mut |count| {
+        self.inner.link_counts(ty, time_range, exponent, &mut |count| {
             let passes = !self.predicate.applies_to(ty) || self.predicate.value(count.value) != Some(false);
             if passes { visit(count) } else { Ok(()) }
         })
@@ -360,6 +360,10 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let facts = self.inner.facts(id)?;
         if self.passes_by_facts(&facts)? { Ok(facts) } else { Err(QueryError::Unknown { kind: "entity" }) }
+    }
+
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        self.inner.number_fields(ids, field)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
@@ -376,12 +380,12 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         !hidden && self.inner.shows(value)
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
         if !self.predicate.applies_to(lane.ty) {
-            return self.inner.is_dense(lane, interval, limit);
+            return self.inner.is_dense(lane, time_range, limit);
         }
-        Ok(self.inner.is_dense(lane, interval, limit.max(MAX_STATES_READ))?
-            || FilterLayer::states(self, lane, interval, 0)?.total > limit as u64)
+        Ok(self.inner.is_dense(lane, time_range, limit.max(MAX_STATES_READ))?
+            || FilterLayer::states(self, lane, time_range, 0)?.total > limit as u64)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashSet;
 
 use super::entity_filter::type_of;
+use super::filtered_summary;
 use super::layer::FilterLayer;
-use super::summary;
 use super::variable_range::{self, VariableRanges};
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
@@ -18,7 +18,7 @@ use crate::query::{
     SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId,
     ValueRange, VariableSample,
 };
-use crate::query::{tree, walk};
+use crate::query::{container_tree, entity_walk};
 
 pub(crate) struct HideSource {
     inner: Arc<dyn TimelineSource>,
@@ -42,7 +42,7 @@ impl HideSource {
         container: impl Fn(usize) -> bool,
     ) -> Self {
         let (model, list) = (inner.model(), inner.containers());
-        let positions = tree::positions(&list);
+        let positions = container_tree::positions(&list);
         let mut is_visible = vec![false; list.len()];
         for at in (0..list.len()).filter(|&at| list[at].depth == 0 || container(at)) {
             let mut above = Some(at);
@@ -99,7 +99,7 @@ impl HideSource {
         let timestamp = facts.life.from.min(facts.life.to);
         let instant = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
         let mut found = false;
-        walk::links(self.inner_source(), ty, instant, |link| {
+        entity_walk::links(self.inner_source(), ty, instant, |link| {
             found |= link.id == id && self.shows_both(link.start, link.end);
             Ok(())
         })?;
@@ -118,7 +118,7 @@ impl FilterLayer for HideSource {
     }
 
     fn summary(&self) -> TraceSummary {
-        self.summary.get_or_init(|| summary::summary(self, self.inner.summary())).clone()
+        self.summary.get_or_init(|| filtered_summary::summary(self, self.inner.summary())).clone()
     }
 
     fn containers(&self) -> Arc<Vec<ContainerInfo>> {
@@ -129,23 +129,23 @@ impl FilterLayer for HideSource {
         if matches!(self.is_type_hidden(container, ty), Ok(false)) { self.inner.depths(container, ty) } else { 0 }
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        FilterLayer::largest(self, lanes, interval, columns, usize::MAX)
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        FilterLayer::largest(self, lanes, time_range, columns, usize::MAX)
     }
 
     fn largest(
         &self,
         lanes: &[StateLaneId],
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        crate::filter::sources::entity_filter::check(interval, columns)?;
+        crate::filter::sources::entity_filter::check(time_range, columns)?;
         let visible = self.visible_lanes(lanes)?;
         if visible.len() == lanes.len() {
-            return self.inner.largest(lanes, interval, columns, limit);
+            return self.inner.largest(lanes, time_range, columns, limit);
         }
-        let mut found = self.inner.largest(&visible, interval, columns, limit)?.cells.into_iter();
+        let mut found = self.inner.largest(&visible, time_range, columns, limit)?.cells.into_iter();
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for lane in lanes {
             if self.hides(lane.ty) {
@@ -157,34 +157,34 @@ impl FilterLayer for HideSource {
         Ok(MixtureCells { columns, cells })
     }
 
-    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        crate::filter::sources::entity_filter::check(interval, 1)?;
-        self.inner.times(&self.visible_lanes(lanes)?, interval)
+    fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        crate::filter::sources::entity_filter::check(time_range, 1)?;
+        self.inner.times(&self.visible_lanes(lanes)?, time_range)
     }
 
     fn nested_times(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         if self.is_type_hidden(container, ty)? {
             Ok(Vec::new())
         } else {
-            self.inner.nested_times(container, ty, interval)
+            self.inner.nested_times(container, ty, time_range)
         }
     }
 
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         if self.is_type_hidden(lane.container, lane.ty)? {
             Ok(empty_list())
         } else {
-            self.inner.states(lane, interval, limit)
+            self.inner.states(lane, time_range, limit)
         }
     }
 
@@ -192,25 +192,25 @@ impl FilterLayer for HideSource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         if self.is_type_hidden(container, ty)? {
             Ok(empty_list())
         } else {
-            self.inner.events(container, ty, interval, limit)
+            self.inner.events(container, ty, time_range, limit)
         }
     }
 
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         if self.hides(ty) {
             return Ok(empty_list());
         }
         if !self.hides_containers {
-            return self.inner.links(ty, interval, limit);
+            return self.inner.links(ty, time_range, limit);
         }
         let mut found = empty_list();
-        walk::links(self.inner_source(), ty, interval, |link| {
+        entity_walk::links(self.inner_source(), ty, time_range, |link| {
             if self.shows_both(link.start, link.end) {
                 found.total += 1;
                 if found.items.len() < limit {
@@ -226,28 +226,28 @@ impl FilterLayer for HideSource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         if self.is_type_hidden(container, ty)? {
-            crate::filter::sources::entity_filter::check(interval, columns)?;
+            crate::filter::sources::entity_filter::check(time_range, columns)?;
             return Ok(vec![EventCount::default(); columns as usize]);
         }
-        self.inner.event_counts(container, ty, interval, columns, limit)
+        self.inner.event_counts(container, ty, time_range, columns, limit)
     }
 
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
         if self.hides(ty) {
             return Ok(());
         }
-        self.inner.link_counts(ty, interval, exponent, &mut |count| {
+        self.inner.link_counts(ty, time_range, exponent, &mut |count| {
             if !self.hides_containers || self.shows_both(count.start, count.end) { visit(count) } else { Ok(()) }
         })
     }
@@ -256,13 +256,13 @@ impl FilterLayer for HideSource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         if self.is_type_hidden(container, ty)? {
             Ok(empty_list())
         } else {
-            self.inner.samples(container, ty, interval, limit)
+            self.inner.samples(container, ty, time_range, limit)
         }
     }
 
@@ -270,13 +270,13 @@ impl FilterLayer for HideSource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         if self.is_type_hidden(container, ty)? {
             Ok(vec![None; columns as usize])
         } else {
-            self.inner.series(container, ty, interval, columns)
+            self.inner.series(container, ty, time_range, columns)
         }
     }
 
@@ -304,6 +304,10 @@ impl FilterLayer for HideSource {
         }
     }
 
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        self.inner.number_fields(ids, field)
+    }
+
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
         let mut related = self.inner.related_entities(id, limit.saturating_mul(4))?;
@@ -325,8 +329,8 @@ impl FilterLayer for HideSource {
         !hidden && self.inner.shows(value)
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
-        Ok(!self.is_type_hidden(lane.container, lane.ty)? && self.inner.is_dense(lane, interval, limit)?)
+    fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        Ok(!self.is_type_hidden(lane.container, lane.ty)? && self.inner.is_dense(lane, time_range, limit)?)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
@@ -338,7 +342,7 @@ impl FilterLayer for HideSource {
 pub(crate) fn with_all_below(list: &[ContainerInfo], found: &[usize]) -> Vec<bool> {
     let mut named = vec![false; list.len()];
     for &at in found {
-        named[at..tree::end(list, at)].fill(true);
+        named[at..container_tree::end(list, at)].fill(true);
     }
     named
 }

@@ -9,6 +9,7 @@ use crate::query::{
     self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
     LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
     TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueRange, VariableSample, counts,
+    entity_facts::number_of_facts,
     nested_times::{self, NestedLaneGroup},
 };
 
@@ -83,8 +84,8 @@ pub trait FilterLayer: Send + Sync {
         self.inner_source().depths(container, ty)
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        self.checked_source()?.cells(lanes, interval, columns)
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        self.checked_source()?.cells(lanes, time_range, columns)
     }
 
     /// Unlike the others, this default is computed from [`Self::cells`], unless the types are
@@ -92,24 +93,24 @@ pub trait FilterLayer: Send + Sync {
     fn largest(
         &self,
         lanes: &[StateLaneId],
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
         if lanes.iter().all(|lane| self.keeps_entities(lane.ty)) {
-            return self.checked_source()?.largest(lanes, interval, columns, limit);
+            return self.checked_source()?.largest(lanes, time_range, columns, limit);
         }
-        let mut cells = self.cells(lanes, interval, columns)?;
+        let mut cells = self.cells(lanes, time_range, columns)?;
         cells.cells.iter_mut().for_each(|cell| cell.keep_largest(limit));
         Ok(cells)
     }
 
     /// Computed from [`Self::cells`], as [`Self::largest`] is.
-    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
+    fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
         if lanes.iter().all(|lane| self.keeps_entities(lane.ty)) {
-            return self.checked_source()?.times(lanes, interval);
+            return self.checked_source()?.times(lanes, time_range);
         }
-        query::times(|lanes| self.cells(lanes, interval, 1), lanes)
+        query::times(|lanes| self.cells(lanes, time_range, 1), lanes)
     }
 
     /// Computed from [`Self::states`], as [`Self::largest`] is.
@@ -117,36 +118,36 @@ pub trait FilterLayer: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         if self.keeps_entities(ty) {
-            return self.checked_source()?.nested_times(container, ty, interval);
+            return self.checked_source()?.nested_times(container, ty, time_range);
         }
         let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
-        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), nesting, interval)
+        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), nesting, time_range)
     }
 
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        self.checked_source()?.states(lane, interval, limit)
+        self.checked_source()?.states(lane, time_range, limit)
     }
 
     fn events(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        self.checked_source()?.events(container, ty, interval, limit)
+        self.checked_source()?.events(container, ty, time_range, limit)
     }
 
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        self.checked_source()?.links(ty, interval, limit)
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+        self.checked_source()?.links(ty, time_range, limit)
     }
 
     /// Computed from [`Self::events`], as [`Self::largest`] is from cells.
@@ -154,48 +155,48 @@ pub trait FilterLayer: Send + Sync {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
         if self.keeps_entities(ty) {
-            return self.checked_source()?.event_counts(container, ty, interval, columns, limit);
+            return self.checked_source()?.event_counts(container, ty, time_range, columns, limit);
         }
-        counts::events(|part, limit| self.events(container, ty, part, limit), interval, columns, limit)
+        counts::events(|part, limit| self.events(container, ty, part, limit), time_range, columns, limit)
     }
 
     /// Computed from [`Self::links`], as [`Self::largest`] is from cells.
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
         if self.keeps_entities(ty) {
-            return self.checked_source()?.link_counts(ty, interval, exponent, visit);
+            return self.checked_source()?.link_counts(ty, time_range, exponent, visit);
         }
-        counts::links(|part, limit| self.links(ty, part, limit), interval, exponent, visit)
+        counts::links(|part, limit| self.links(ty, part, limit), time_range, exponent, visit)
     }
 
     fn samples(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        self.checked_source()?.samples(container, ty, interval, limit)
+        self.checked_source()?.samples(container, ty, time_range, limit)
     }
 
     fn series(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        self.checked_source()?.series(container, ty, interval, columns)
+        self.checked_source()?.series(container, ty, time_range, columns)
     }
 
     fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
@@ -204,6 +205,12 @@ pub trait FilterLayer: Send + Sync {
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         self.checked_source()?.facts(id)
+    }
+
+    /// Computed from [`Self::facts`]. A layer that keeps the fields of the entities that it lists
+    /// can leave this to the inner source.
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        ids.iter().map(|id| Ok(number_of_facts(&self.facts(*id)?, field))).collect()
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
@@ -226,8 +233,8 @@ pub trait FilterLayer: Send + Sync {
         self.inner_source().shows(value)
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
-        self.checked_source()?.is_dense(lane, interval, limit)
+    fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        self.checked_source()?.is_dense(lane, time_range, limit)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
@@ -252,95 +259,95 @@ impl<L: FilterLayer> TimelineSource for L {
         FilterLayer::depths(self, container, ty)
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        FilterLayer::cells(self, lanes, interval, columns)
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        FilterLayer::cells(self, lanes, time_range, columns)
     }
 
     fn largest(
         &self,
         lanes: &[StateLaneId],
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        FilterLayer::largest(self, lanes, interval, columns, limit)
+        FilterLayer::largest(self, lanes, time_range, columns, limit)
     }
 
-    fn times(&self, lanes: &[StateLaneId], interval: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
-        FilterLayer::times(self, lanes, interval)
+    fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        FilterLayer::times(self, lanes, time_range)
     }
 
     fn nested_times(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
-        FilterLayer::nested_times(self, container, ty, interval)
+        FilterLayer::nested_times(self, container, ty, time_range)
     }
 
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        FilterLayer::states(self, lane, interval, limit)
+        FilterLayer::states(self, lane, time_range, limit)
     }
 
     fn events(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        FilterLayer::events(self, container, ty, interval, limit)
+        FilterLayer::events(self, container, ty, time_range, limit)
     }
 
-    fn links(&self, ty: TypeId, interval: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        FilterLayer::links(self, ty, interval, limit)
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+        FilterLayer::links(self, ty, time_range, limit)
     }
 
     fn event_counts(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        FilterLayer::event_counts(self, container, ty, interval, columns, limit)
+        FilterLayer::event_counts(self, container, ty, time_range, columns, limit)
     }
 
     fn link_counts(
         &self,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        FilterLayer::link_counts(self, ty, interval, exponent, visit)
+        FilterLayer::link_counts(self, ty, time_range, exponent, visit)
     }
 
     fn samples(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        FilterLayer::samples(self, container, ty, interval, limit)
+        FilterLayer::samples(self, container, ty, time_range, limit)
     }
 
     fn series(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
-        FilterLayer::series(self, container, ty, interval, columns)
+        FilterLayer::series(self, container, ty, time_range, columns)
     }
 
     fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
@@ -349,6 +356,10 @@ impl<L: FilterLayer> TimelineSource for L {
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         FilterLayer::facts(self, id)
+    }
+
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        FilterLayer::number_fields(self, ids, field)
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
@@ -371,8 +382,8 @@ impl<L: FilterLayer> TimelineSource for L {
         FilterLayer::shows(self, value)
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
-        FilterLayer::is_dense(self, lane, interval, limit)
+    fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
+        FilterLayer::is_dense(self, lane, time_range, limit)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

@@ -2,8 +2,8 @@
 //! a container and the containers below it.
 //!
 //! Cost: time, shares and variables come from sums; numbers without values come from counts.
-//! Durations and fields read each entity within the interval ([`entity_values`]); fields also read
-//! all its facts, some microseconds each. A median or quantile stores 8 bytes per entity.
+//! Durations and fields read each entity within the time range ([`entity_values`]); fields also
+//! read all its facts, some microseconds each. A median or quantile stores 8 bytes per entity.
 
 mod entity_values;
 mod subtrees;
@@ -17,7 +17,7 @@ use crate::query::{
     ContainerInfo, GlobalNanos, NestedTime, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId,
     TypeInfo, TypeModel, ValueId,
 };
-use crate::query::{tree, walk};
+use crate::query::{container_tree, entity_walk};
 
 /// Only states have a time in a container.
 fn is_state_type(ty: &TypeInfo) -> bool {
@@ -29,23 +29,23 @@ struct MeasuredTree<'a> {
     source: &'a Arc<dyn TimelineSource>,
     model: Arc<TypeModel>,
     list: Arc<Vec<ContainerInfo>>,
-    interval: TimeRange,
+    time_range: TimeRange,
 }
 
 /// One number per container; `None` if there is nothing to measure.
 pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Result<Vec<Option<f64>>, FilterError> {
     let extent = source.extent();
-    let interval = match key.during {
+    let time_range = match key.during {
         Some(part) => part.intersection(extent)?,
-        // A trace without duration may still have entities, so the interval is at least 1 ns.
+        // A trace without duration may still have entities, so the time range is at least 1 ns.
         None => TimeRange { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
     };
-    MeasuredTree { source, model: source.model(), list: source.containers(), interval }.numbers(&key.measure)
+    MeasuredTree { source, model: source.model(), list: source.containers(), time_range }.numbers(&key.measure)
 }
 
 impl MeasuredTree<'_> {
     fn numbers(&self, measure: &Measure) -> Result<Vec<Option<f64>>, FilterError> {
-        let &Self { source, ref list, interval, .. } = self;
+        let &Self { source, ref list, time_range, .. } = self;
         match measure {
             Measure::Name => Ok(vec![None; list.len()]),
             #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
@@ -55,19 +55,19 @@ impl MeasuredTree<'_> {
             Measure::Share { values, of } => self.shares(values, of.as_ref(), false),
             Measure::SelfShare { values, of } => self.shares(values, of.as_ref(), true),
             Measure::Duration { statistic, values, of } => {
-                entity_values::durations(source, list, *statistic, values, of.as_ref(), interval)
+                entity_values::durations(source, list, *statistic, values, of.as_ref(), time_range)
             }
             Measure::Field { operation, field, of } => {
-                entity_values::fields(source, list, *operation, field, of, interval)
+                entity_values::fields(source, list, *operation, field, of, time_range)
             }
             Measure::Sent { field, of } => {
-                entity_values::links(source, list, true, field.as_deref(), of.as_ref(), interval)
+                entity_values::links(source, list, true, field.as_deref(), of.as_ref(), time_range)
             }
             Measure::Received { field, of } => {
-                entity_values::links(source, list, false, field.as_deref(), of.as_ref(), interval)
+                entity_values::links(source, list, false, field.as_deref(), of.as_ref(), time_range)
             }
             Measure::Integral { of } => {
-                Ok(self.sums(&entity_values::integrals(source, list, &self.variable_types(of)?, interval)?))
+                Ok(self.sums(&entity_values::integrals(source, list, &self.variable_types(of)?, time_range)?))
             }
             Measure::Time { values, of } => self.total_times(values, of.as_ref(), false),
             Measure::SelfTime { values, of } => self.total_times(values, of.as_ref(), true),
@@ -91,7 +91,7 @@ impl MeasuredTree<'_> {
         is_self: bool,
     ) -> Result<Vec<Option<f64>>, FilterError> {
         let (types, named) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
-        Ok(self.sums(&times(self.source.as_ref(), &self.list, &types, &named, is_self, self.interval)?))
+        Ok(self.sums(&times(self.source.as_ref(), &self.list, &types, &named, is_self, self.time_range)?))
     }
 
     /// Time in states of these values as a share of the time for which the containers exist.
@@ -102,14 +102,14 @@ impl MeasuredTree<'_> {
         is_self: bool,
     ) -> Result<Vec<Option<f64>>, FilterError> {
         let (types, named) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
-        let direct = times(self.source.as_ref(), &self.list, &types, &named, is_self, self.interval)?;
+        let direct = times(self.source.as_ref(), &self.list, &types, &named, is_self, self.time_range)?;
         // Each type separately, because a container may represent others for one type but not for
         // another.
         let mut existence: Vec<Option<f64>> = vec![None; self.list.len()];
         for (existence, info) in existence.iter_mut().zip(self.list.iter()) {
             for &ty in types.iter().filter(|ty| self.source.depths(info.id, **ty) > 0) {
                 #[expect(clippy::cast_precision_loss, reason = "a share")]
-                let nanos = crate::stats::existence_nanos(self.source.as_ref(), info, ty, self.interval) as f64;
+                let nanos = crate::stats::existence_nanos(self.source.as_ref(), info, ty, self.time_range) as f64;
                 *existence = Some(existence.unwrap_or(0.0) + nanos);
             }
         }
@@ -135,7 +135,7 @@ impl MeasuredTree<'_> {
     /// Adds the number of entities of a type in each container. A link counts at both endpoints,
     /// but only once for a container with both endpoints below it.
     fn add_counts(&self, ty: TypeId, values: Option<&[ValueId]>, counts: &mut [i64]) -> Result<(), QueryError> {
-        let (source, list, interval) = (self.source.as_ref(), self.list.as_slice(), self.interval);
+        let (source, list, time_range) = (self.source.as_ref(), self.list.as_slice(), self.time_range);
         let fits = |value: ValueId| i64::from(values.is_none_or(|values| values.contains(&value)));
         let whole = |total: u64| i64::try_from(total).unwrap_or(i64::MAX);
         match self.model.types[ty.index()].kind {
@@ -144,10 +144,10 @@ impl MeasuredTree<'_> {
                     for depth in 0..source.depths(info.id, ty) {
                         let lane = StateLaneId { container: info.id, ty, depth };
                         if values.is_none() {
-                            *count += whole(source.states(lane, interval, 0)?.total);
+                            *count += whole(source.states(lane, time_range, 0)?.total);
                             continue;
                         }
-                        walk::states(source, lane, interval, |state| {
+                        entity_walk::states(source, lane, time_range, |state| {
                             *count += fits(state.value);
                             Ok(())
                         })?;
@@ -157,18 +157,18 @@ impl MeasuredTree<'_> {
             PajeTypeKind::Event => {
                 for (count, info) in counts.iter_mut().zip(list) {
                     if values.is_none() {
-                        *count += whole(source.events(info.id, ty, interval, 0)?.total);
+                        *count += whole(source.events(info.id, ty, time_range, 0)?.total);
                         continue;
                     }
-                    walk::events(source, (info.id, ty), interval, |mark| {
+                    entity_walk::events(source, (info.id, ty), time_range, |mark| {
                         *count += fits(mark.value);
                         Ok(())
                     })?;
                 }
             }
             PajeTypeKind::Link { .. } => {
-                let positions = tree::positions(list);
-                walk::links(source, ty, interval, |link| {
+                let positions = container_tree::positions(list);
+                entity_walk::links(source, ty, time_range, |link| {
                     let (Some(&start), Some(&end)) = (positions.get(&link.start), positions.get(&link.end)) else {
                         return Ok(());
                     };
@@ -198,7 +198,7 @@ impl MeasuredTree<'_> {
         let mut direct: Vec<Option<PartialMean>> = vec![None; self.list.len()];
         for (direct, info) in direct.iter_mut().zip(self.list.iter()) {
             for &ty in &types {
-                let column = self.source.series(info.id, ty, self.interval, 1)?.pop().flatten();
+                let column = self.source.series(info.id, ty, self.time_range, 1)?.pop().flatten();
                 let Some(column) = column else { continue };
                 let sum = match statistic {
                     VariableStatistic::Mean => column.mean,
@@ -249,12 +249,12 @@ fn times(
     types: &[TypeId],
     values: &[ValueId],
     is_self: bool,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, QueryError> {
     let mut direct = vec![None; list.len()];
     for (direct, info) in direct.iter_mut().zip(list) {
         for &ty in types.iter().filter(|&&ty| source.depths(info.id, ty) > 0) {
-            let all = crate::stats::nested_times(source, &[info.id], ty, interval)?;
+            let all = crate::stats::nested_times(source, &[info.id], ty, time_range)?;
             let time = |time: &NestedTime| if is_self { time.self_time } else { time.total };
             let sum = all.iter().filter(|one| values.contains(&one.value)).map(time).sum::<i128>();
             *direct = Some(direct.unwrap_or(0.0) + sum as f64);

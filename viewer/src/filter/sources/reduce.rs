@@ -6,24 +6,24 @@
 //! about five bytes, in a file if there are many changes. Queries then cost as much as for any
 //! variable or state.
 
-pub(crate) mod gather;
-mod result;
-mod states;
+mod container_reduction;
+pub(crate) mod reduce_input;
+mod result_states;
 
 use std::sync::Arc;
 
 use tumit_paje::DrawStyle;
 
-use self::gather::ReduceInput;
-use self::result::ContainerReduction;
-use self::states::StateInput;
+use self::container_reduction::ContainerReduction;
+use self::reduce_input::ReduceInput;
+use self::result_states::StateInput;
 use super::layer::FilterLayer;
 use super::step_function::{MEMORY_LIMIT, PieceMemory};
 use super::{entity_filter, hide};
 use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern;
-use crate::query::tree;
+use crate::query::container_tree;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, MixtureCell, MixtureCells,
     PajeTypeKind, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId,
@@ -62,7 +62,7 @@ pub(crate) fn apply(
         let color = chosen.filter(|_| kind == PajeTypeKind::Variable);
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, style: DrawStyle::NONE });
         let owned: Vec<_> =
-            (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..tree::end(&list, at)).collect();
+            (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..container_tree::end(&list, at)).collect();
         for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &memory)?) {
             let (container, base) = (list[below.start].id, free.sample);
             if reduction.form == ReductionForm::Variable {
@@ -214,15 +214,15 @@ impl FilterLayer for ReduceSource {
         }
     }
 
-    fn cells(&self, lanes: &[StateLaneId], interval: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         if !lanes.iter().any(|lane| self.is_new(lane.ty)) {
-            return self.inner.cells(lanes, interval, columns);
+            return self.inner.cells(lanes, time_range, columns);
         }
-        entity_filter::check(interval, columns)?;
+        entity_filter::check(time_range, columns)?;
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for &lane in lanes {
             if !self.is_new(lane.ty) {
-                cells.extend(self.inner.cells(&[lane], interval, columns)?.cells);
+                cells.extend(self.inner.cells(&[lane], time_range, columns)?.cells);
                 continue;
             }
             let within = self.states.as_ref().and_then(|states| Some((states, states.lane(lane)?)));
@@ -230,7 +230,7 @@ impl FilterLayer for ReduceSource {
                 cells.extend((0..columns).map(|_| MixtureCell::default()));
                 continue;
             };
-            let mut found = states.store.cells(&[within], interval, columns)?.cells;
+            let mut found = states.store.cells(&[within], time_range, columns)?.cells;
             for share in found.iter_mut().flat_map(|cell| &mut cell.shares) {
                 share.0 = states.value(share.0);
             }
@@ -242,15 +242,15 @@ impl FilterLayer for ReduceSource {
     fn states(
         &self,
         lane: StateLaneId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         if !self.is_new(lane.ty) {
-            return self.inner.states(lane, interval, limit);
+            return self.inner.states(lane, time_range, limit);
         }
         let within = self.states.as_ref().and_then(|states| Some((states, states.lane(lane)?)));
         let Some((states, within)) = within else { return Ok(hide::empty_list()) };
-        let mut listed = states.store.states(within, interval, limit)?;
+        let mut listed = states.store.states(within, time_range, limit)?;
         for state in &mut listed.items {
             state.value = states.value(state.value);
             if let EntityId::State(number) = &mut state.id {
@@ -264,30 +264,30 @@ impl FilterLayer for ReduceSource {
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         if !self.is_new(ty) {
-            return self.inner.samples(container, ty, interval, limit);
+            return self.inner.samples(container, ty, time_range, limit);
         }
-        entity_filter::check(interval, 1)?;
+        entity_filter::check(time_range, 1)?;
         let Some(result) = self.result(container, ty) else { return Ok(hide::empty_list()) };
-        result.steps.samples(result.base, interval, limit)
+        result.steps.samples(result.base, time_range, limit)
     }
 
     fn series(
         &self,
         container: ContainerId,
         ty: TypeId,
-        interval: TimeRange,
+        time_range: TimeRange,
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         if !self.is_new(ty) {
-            return self.inner.series(container, ty, interval, columns);
+            return self.inner.series(container, ty, time_range, columns);
         }
-        entity_filter::check(interval, columns)?;
+        entity_filter::check(time_range, columns)?;
         match self.result(container, ty) {
-            Some(result) => result.steps.columns(interval, columns),
+            Some(result) => result.steps.columns(time_range, columns),
             None => Ok(vec![None; columns as usize]),
         }
     }
@@ -311,11 +311,11 @@ impl FilterLayer for ReduceSource {
         }
     }
 
-    fn is_dense(&self, lane: StateLaneId, interval: TimeRange, limit: usize) -> Result<bool, QueryError> {
+    fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
         if self.is_new(lane.ty) {
-            return Ok(FilterLayer::states(self, lane, interval, 0)?.total > limit as u64);
+            return Ok(FilterLayer::states(self, lane, time_range, 0)?.total > limit as u64);
         }
-        self.inner.is_dense(lane, interval, limit)
+        self.inner.is_dense(lane, time_range, limit)
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::group::{GroupPlan, make_groups};
+use super::grouping::{GroupPlan, make_groups};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePatterns};
-use crate::query::tree;
+use crate::query::container_tree;
 use crate::query::{GlobalNanos, PajeTypeKind, TimelineSource, TypeId};
 
 /// Reuse of the rows of ended containers: siblings of a type share a row if their lifetimes do not
@@ -28,7 +28,7 @@ pub(crate) fn reuse(
     // A container of the type below another one would lie below its own row.
     let nested: FxHashSet<usize> = order
         .iter()
-        .flat_map(|&at| (at + 1)..tree::end(&list, at))
+        .flat_map(|&at| (at + 1)..container_tree::end(&list, at))
         .filter(|at| order.binary_search(at).is_ok())
         .collect();
     order.retain(|at| !nested.contains(at));

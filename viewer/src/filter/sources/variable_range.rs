@@ -21,17 +21,18 @@ impl VariableRanges {
     }
 }
 
-/// The range of a variable type over some containers and an interval. It costs one query per
+/// The range of a variable type over some containers and a time range. It costs one query per
 /// container.
 pub(crate) fn value_range(
     source: &dyn TimelineSource,
     list: &[ContainerInfo],
     ty: TypeId,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Option<ValueRange> {
-    let interval = TimeRange { to: GlobalNanos(interval.to.0.max(interval.from.0.saturating_add(1))), ..interval };
+    let time_range =
+        TimeRange { to: GlobalNanos(time_range.to.0.max(time_range.from.0.saturating_add(1))), ..time_range };
     let of = |info: &ContainerInfo| {
-        let column = source.series(info.id, ty, interval, 1).ok()?.into_iter().next()??;
+        let column = source.series(info.id, ty, time_range, 1).ok()?.into_iter().next()??;
         Some(ValueRange { min: column.min, max: column.max })
     };
     list.iter().filter_map(of).reduce(ValueRange::join)

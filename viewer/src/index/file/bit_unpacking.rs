@@ -2,7 +2,7 @@
 //! shifts. This is several times as fast as reading one number after another.
 
 use super::bit_fields::SLACK;
-use super::format::BLOCK;
+use super::file_layout::BLOCK;
 
 /// Calls the function for a width. Widths of 58 to 63 bits do not occur.
 macro_rules! by_width {

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Maximum number of mapped files at a time.
-const MOST_MAPS: usize = 256;
+const MAX_MAPS: usize = 256;
 /// Marks a slot that is in use but not complete yet.
 const RESERVED: usize = 1;
 
@@ -26,9 +26,9 @@ struct MapSlot {
     is_hit: AtomicBool,
 }
 
-static SLOTS: [MapSlot; MOST_MAPS] =
+static SLOTS: [MapSlot; MAX_MAPS] =
     [const { MapSlot { start: AtomicUsize::new(0), len: AtomicUsize::new(0), is_hit: AtomicBool::new(false) } };
-        MOST_MAPS];
+        MAX_MAPS];
 
 /// The size of a page, and the previous action for SIGBUS.
 static BEFORE: OnceLock<(usize, libc::sigaction)> = OnceLock::new();

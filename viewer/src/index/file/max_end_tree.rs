@@ -1,4 +1,4 @@
-//! Finds the rows of a table sorted by start that overlap an interval, from the largest end per
+//! Finds the rows of a table sorted by start that overlap a time range, from the largest end per
 //! block and per 16 nodes. Links and the lookup of entities use it.
 //!
 //! The cost does not grow with the number of skipped rows.
@@ -6,8 +6,8 @@
 use std::io;
 use std::ops::{ControlFlow, Range};
 
-use super::format::BLOCK;
-use super::image::IndexImage;
+use super::file_layout::BLOCK;
+use super::index_bytes::IndexBytes;
 use super::packed_table::{PackedTable, TableBlock};
 use super::page_writer::PageWriter;
 
@@ -50,7 +50,7 @@ impl MaxEndTreeWriter {
 /// The tree of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MaxEndTree<'a> {
-    pub(crate) image: &'a IndexImage,
+    pub(crate) index_bytes: &'a IndexBytes,
     /// Offset of the lowest level in the file, in bytes.
     pub(crate) offset: u64,
 }
@@ -73,7 +73,7 @@ impl<'a> MaxEndTree<'a> {
     }
 
     fn largest(&self, level: u64, node: u64) -> i64 {
-        self.image.word(level.saturating_add(8 * node)).cast_signed()
+        self.index_bytes.word(level.saturating_add(8 * node)).cast_signed()
     }
 
     /// Visits the rows of a range that end after `from`, in order, until `visit` breaks.

@@ -15,8 +15,8 @@ use tumit_spill::temporary_space::TemporarySpace;
 
 use super::bit_fields::{self, SLACK};
 use super::bit_unpacking;
-use super::format::{BLOCK, TableRef};
-use super::image::{IndexImage, touch};
+use super::file_layout::{BLOCK, TableRef};
+use super::index_bytes::{IndexBytes, touch};
 use super::page_writer::PageWriter;
 
 /// Bytes of a directory entry.
@@ -28,7 +28,7 @@ const HAS_BASE: u8 = 0x80;
 const PREFETCHED: u64 = 512;
 
 /// Maximum bytes after the columns of a block.
-pub(crate) const MOST_BEHIND: usize = 384;
+pub(crate) const MAX_BEHIND: usize = 384;
 
 /// Number of blocks that a search examines one by one first: their directory entries are adjacent.
 const STEPS: u64 = 8;
@@ -102,23 +102,23 @@ impl<const K: usize> PackedTableWriter<K> {
         for (at, column) in columns.into_iter().enumerate() {
             // The directory contains the base of the first column if its first number is its least,
             // as in a sorted column.
-            let least = column.iter().copied().min().unwrap_or(0);
-            let (mut most, mut all) = (0, 0);
+            let smallest = column.iter().copied().min().unwrap_or(0);
+            let (mut largest, mut all) = (0, 0);
             for &number in column {
-                most = most.max(number - least);
-                all |= number - least;
+                largest = largest.max(number - smallest);
+                all |= number - smallest;
             }
             let shift = if all == 0 { 0 } else { all.trailing_zeros() as u8 };
-            let base = if at == 0 { least.wrapping_sub(first) } else { least };
-            shapes[at] = (least, shift, bit_fields::width(most >> shift));
+            let base = if at == 0 { smallest.wrapping_sub(first) } else { smallest };
+            shapes[at] = (smallest, shift, bit_fields::width(largest >> shift));
             self.block[at] = shapes[at].2;
             self.block[K + at] = shift | if base == 0 { 0 } else { HAS_BASE };
             if base != 0 {
                 self.block.extend_from_slice(&base.to_le_bytes());
             }
         }
-        for (column, (least, shift, width)) in columns.into_iter().zip(shapes) {
-            bit_fields::pack(&mut self.block, column.iter().map(|number| (number - least) >> shift), width);
+        for (column, (smallest, shift, width)) in columns.into_iter().zip(shapes) {
+            bit_fields::pack(&mut self.block, column.iter().map(|number| (number - smallest) >> shift), width);
         }
         self.rows += columns[0].len() as u64;
         self.block.extend_from_slice(trailer);
@@ -140,10 +140,10 @@ impl<const K: usize> PackedTableWriter<K> {
     }
 }
 
-/// A table in an image.
+/// A table in an index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedTable<'a, const K: usize> {
-    image: &'a IndexImage,
+    index_bytes: &'a IndexBytes,
     of: TableRef,
 }
 
@@ -245,10 +245,10 @@ pub(crate) struct TableBlock<'a, const K: usize> {
 }
 
 impl<'a, const K: usize> PackedTable<'a, K> {
-    pub(crate) fn new(image: &'a IndexImage, of: TableRef) -> Self {
+    pub(crate) fn new(index_bytes: &'a IndexBytes, of: TableRef) -> Self {
         // A number of rows that does not fit in the file counts as 0.
-        let most = image.header.checksums.at.saturating_mul(4);
-        Self { image, of: if of.rows > most { TableRef::default() } else { of } }
+        let max_rows = index_bytes.header.checksums.at.saturating_mul(4);
+        Self { index_bytes, of: if of.rows > max_rows { TableRef::default() } else { of } }
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -262,7 +262,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     /// The first number of a block. For `block == blocks()`, it is the writer's free number.
     #[inline]
     pub(crate) fn first(&self, block: u64) -> u64 {
-        self.image.word(self.of.directory.saturating_add(block * ENTRY as u64))
+        self.index_bytes.word(self.of.directory.saturating_add(block * ENTRY as u64))
     }
 
     /// A block. It is empty if no such block exists, or if the file is damaged.
@@ -277,16 +277,16 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         let row = number * BLOCK as u64;
         let len = self.of.rows.saturating_sub(row).min(BLOCK as u64) as usize;
         let mut block = TableBlock { row, len, flags: 0, columns: [TableColumn::NONE; K], next: 0, trailer: &[] };
-        let entries = self.image.bytes(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
+        let entries = self.index_bytes.slice(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
         let Some(&entries) = entries.first_chunk::<{ 2 * ENTRY }>().filter(|_| len > 0) else {
             return TableBlock { len: 0, ..block };
         };
         let word = |at: usize| u64::from_le_bytes(*entries[at..].first_chunk().unwrap_or(&[0; 8]));
         let (first, place, end) = (word(0), word(8) & u64::from(u32::MAX), word(24) & u64::from(u32::MAX));
         (block.flags, block.next) = ((word(8) >> 32) as u32, word(16));
-        let most = (2 * K).next_multiple_of(8) + K * (8 + 8 * BLOCK) + MOST_BEHIND;
-        let bytes = end.saturating_sub(place).saturating_mul(8).min(most as u64) as usize;
-        let bytes = self.image.bytes(self.of.payload.saturating_add(place * 8), bytes + SLACK);
+        let max_bytes = (2 * K).next_multiple_of(8) + K * (8 + 8 * BLOCK) + MAX_BEHIND;
+        let bytes = end.saturating_sub(place).saturating_mul(8).min(max_bytes as u64) as usize;
+        let bytes = self.index_bytes.slice(self.of.payload.saturating_add(place * 8), bytes + SLACK);
         let Some((head, mut rest)) = bytes.split_at_checked((2 * K).next_multiple_of(8)) else {
             return TableBlock { len: 0, ..block };
         };
@@ -313,12 +313,12 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     /// Prefetches a block that will be read soon.
     #[inline]
     pub(crate) fn prefetch(&self, number: u64) {
-        let entries = self.image.bytes(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
+        let entries = self.index_bytes.slice(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
         let Some(entries) = entries.first_chunk::<{ 2 * ENTRY }>() else { return };
         let place = |at: usize| entries[at..].first_chunk().map_or(0, |place| u64::from(u32::from_le_bytes(*place)));
         let (place, end) = (place(8), place(8 + ENTRY));
         let bytes = end.saturating_sub(place).saturating_mul(8).min(PREFETCHED) as usize;
-        self.image.prefetch(self.of.payload.saturating_add(place * 8), bytes);
+        self.index_bytes.prefetch(self.of.payload.saturating_add(place * 8), bytes);
     }
 
     /// The block of a row, and the row's index in it.
@@ -335,30 +335,30 @@ impl<'a, const K: usize> PackedTable<'a, K> {
 
     /// Number of rows with a number less than `bound` in the first column, which must be sorted.
     ///
-    /// The result must be known to be at least `near`. A walk from left to right with `near` costs
+    /// The result must be known to be at least `hint`. A walk from left to right with `hint` costs
     /// about as much as one search.
-    pub(crate) fn lower_bound(&self, near: u64, bound: u64) -> u64 {
-        let Some(last) = self.blocks_before(near / BLOCK as u64, bound).checked_sub(1) else { return 0 };
+    pub(crate) fn lower_bound(&self, hint: u64, bound: u64) -> u64 {
+        let Some(last) = self.blocks_before(hint / BLOCK as u64, bound).checked_sub(1) else { return 0 };
         let block = self.block(last);
         block.row + block.columns[0].lower_bound(0, block.len, bound) as u64
     }
 
-    /// The last block with a first number less than `bound`. Block `near` is known to have such a
+    /// The last block with a first number less than `bound`. Block `hint` is known to have such a
     /// number.
-    pub(crate) fn last_block_before(&self, near: u64, bound: u64) -> TableBlock<'a, K> {
-        self.block(self.blocks_before(near, bound).saturating_sub(1).max(near))
+    pub(crate) fn last_block_before(&self, hint: u64, bound: u64) -> TableBlock<'a, K> {
+        self.block(self.blocks_before(hint, bound).saturating_sub(1).max(hint))
     }
 
-    /// Number of blocks with a first number less than `bound`; known to be at least `near`.
+    /// Number of blocks with a first number less than `bound`; known to be at least `hint`.
     ///
     /// It examines some blocks one by one, then takes doubling steps, then bisects. If many blocks
     /// remain, it first guesses the position by linear interpolation.
-    pub(crate) fn blocks_before(&self, near: u64, bound: u64) -> u64 {
+    pub(crate) fn blocks_before(&self, hint: u64, bound: u64) -> u64 {
         let blocks = self.blocks();
-        let mut low = near.min(blocks);
+        let mut low = hint.min(blocks);
         let steps = STEPS.min(blocks - low);
         let entries = self.of.directory.saturating_add(low * ENTRY as u64);
-        for entry in self.image.bytes(entries, steps as usize * ENTRY).chunks_exact(ENTRY) {
+        for entry in self.index_bytes.slice(entries, steps as usize * ENTRY).chunks_exact(ENTRY) {
             if entry.first_chunk().is_none_or(|first| u64::from_le_bytes(*first) >= bound) {
                 return low;
             }

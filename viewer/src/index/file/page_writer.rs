@@ -6,7 +6,7 @@ use std::io::{self, Seek as _, Write as _};
 use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::format::{ALIGNMENT, PAGE, page_checksum};
+use super::file_layout::{ALIGNMENT, PAGE, page_checksum};
 
 /// Number of pages written at once.
 const BUFFER_PAGES: usize = 64;

@@ -3,7 +3,7 @@
 //! content.
 //!
 //! Bin widths are powers of two, each four times the previous one. A width is stored only if it
-//! groups enough links. The links that begin in an interval are composed of the widest bins inside
+//! groups enough links. The links that begin in a time range are composed of the widest bins inside
 //! it, of narrower bins at both its edges, and of single rows at the very ends.
 
 use std::io;
@@ -14,8 +14,8 @@ use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
-use crate::index::file::format::{PageBytes, TableRef};
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::{PageBytes, TableRef};
+use crate::index::file::index_bytes::IndexBytes;
 use crate::index::file::packed_table::{PackedTable, PackedTableWriter};
 use crate::index::file::page_writer::PageWriter;
 use crate::query::{EntityId, GlobalNanos, LinkCount, LinkRow, LinkVisitor, QueryError, TimeRange, TimestampExtent};
@@ -28,9 +28,9 @@ const ROW_BYTES: usize = 8 * COLUMNS;
 /// Bytes of the memory budget per row of equal links that is in memory.
 const BYTES_PER_ROW: usize = 256;
 /// Two to the power of this is about the number of the narrowest bins in a trace.
-const MOST_BITS: u32 = 16;
+const MAX_BITS: u32 = 16;
 /// Minimum number of the widest bins in a trace.
-const LEAST_STRETCHES: u64 = 16;
+const MIN_STRETCHES: u64 = 16;
 /// Each bin width is two to the power of this times the previous one.
 const STEP: u8 = 2;
 /// A width is stored only if there are at least this many links per row of it, and if it has at
@@ -38,9 +38,9 @@ const STEP: u8 = 2;
 /// again is as fast.
 const LINKS_PER_ROW: u64 = 8;
 /// Below this number of links of a type, counting them again is as fast.
-const LEAST_LINKS: u64 = 1 << 10;
+const MIN_LINKS: u64 = 1 << 10;
 /// Maximum number of widths of a type.
-const MOST_LEVELS: u64 = 16;
+const MAX_LEVELS: u64 = 16;
 
 /// Properties that equal links share in a bin: start; end; value; bins to the later timestamp × 2
 /// (+ 1 if the end comes first).
@@ -76,8 +76,8 @@ impl LinkDensityWriter {
     /// A writer for a trace of this extent.
     pub(crate) fn new(room: &TemporarySpace, extent: TimestampExtent) -> Self {
         let span = extent.last.saturating_sub(extent.first).max(0).cast_unsigned();
-        let narrowest = (span.checked_ilog2().unwrap_or(0) + 1).saturating_sub(MOST_BITS).max(1) as u8;
-        let exponents = (narrowest..63).step_by(STEP.into()).take_while(|exponent| span >> exponent >= LEAST_STRETCHES);
+        let narrowest = (span.checked_ilog2().unwrap_or(0) + 1).saturating_sub(MAX_BITS).max(1) as u8;
+        let exponents = (narrowest..63).step_by(STEP.into()).take_while(|exponent| span >> exponent >= MIN_STRETCHES);
         let level = |exponent| DensityLevel {
             exponent,
             stretch: 0,
@@ -151,7 +151,7 @@ impl LinkDensityWriter {
         }
         let (mut list, mut least) = (Vec::new(), self.links / LINKS_PER_ROW);
         for level in self.levels {
-            if self.links < LEAST_LINKS || !level.is_kept || level.written > least {
+            if self.links < MIN_LINKS || !level.is_kept || level.written > least {
                 continue;
             }
             least = level.written / 2;
@@ -175,25 +175,25 @@ impl LinkDensityWriter {
     }
 }
 
-/// The counts of the links of a type in an image: binary logarithms of widths, and their tables,
+/// The counts of the links of a type in an index: binary logarithms of widths, and their tables,
 /// the widest first.
 #[derive(Debug)]
 pub(crate) struct LinkDensity<'a>(Vec<(u8, PackedTable<'a, COLUMNS>)>);
 
 impl<'a> LinkDensity<'a> {
     /// The widths up to `widest`. The list is `place.len` bytes after `place.at`.
-    pub(crate) fn new(image: &'a IndexImage, place: PageBytes, widest: u8) -> Self {
+    pub(crate) fn new(index_bytes: &'a IndexBytes, place: PageBytes, widest: u8) -> Self {
         if place.len == 0 {
             return Self(Vec::new());
         }
         let at = place.at.saturating_add(place.len);
         let level = |number: u64| {
-            let word = |at_word: u64| image.word(at.saturating_add(8 + 32 * number + 8 * at_word));
+            let word = |at_word: u64| index_bytes.word(at.saturating_add(8 + 32 * number + 8 * at_word));
             let absolute = |by: u64| place.at.saturating_add(by);
             let of = TableRef { rows: word(1), payload: absolute(word(2)), directory: absolute(word(3)) };
-            (word(0).clamp(1, 63) as u8, PackedTable::new(image, of))
+            (word(0).clamp(1, 63) as u8, PackedTable::new(index_bytes, of))
         };
-        let levels = (0..image.word(at).min(MOST_LEVELS)).rev().map(level);
+        let levels = (0..index_bytes.word(at).min(MAX_LEVELS)).rev().map(level);
         Self(levels.filter(|level| level.0 <= widest).collect())
     }
 
@@ -201,33 +201,33 @@ impl<'a> LinkDensity<'a> {
     /// without counts, it calls `rows`, which visits single links.
     pub(crate) fn visit(
         &self,
-        part: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
         rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
-        visit_part(&self.0, part, exponent, visit, rows)
+        visit_part(&self.0, time_range, exponent, visit, rows)
     }
 }
 
 fn visit_part(
     levels: &[(u8, PackedTable<'_, COLUMNS>)],
-    part: TimeRange,
+    time_range: TimeRange,
     exponent: u8,
     visit: &mut LinkVisitor<'_>,
     rows: &mut dyn FnMut(TimeRange, &mut LinkVisitor<'_>) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let (from, to) = (part.from.0, part.to.0);
+    let (from, to) = (time_range.from.0, time_range.to.0);
     if from >= to {
         return Ok(());
     }
-    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(part, visit) };
+    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(time_range, visit) };
     let (first, last) =
         ((from >> level_exponent) + i64::from((from >> level_exponent) << level_exponent < from), to >> level_exponent);
     if first >= last {
-        return visit_part(narrower, part, exponent, visit, rows);
+        return visit_part(narrower, time_range, exponent, visit, rows);
     }
-    let before = TimeRange { to: GlobalNanos(first << level_exponent), ..part };
+    let before = TimeRange { to: GlobalNanos(first << level_exponent), ..time_range };
     visit_part(narrower, before, exponent, visit, rows)?;
     let begin = table.lower_bound(0, sortable_timestamp(first));
     let mut result = Ok(());
@@ -253,6 +253,6 @@ fn visit_part(
         result.is_ok()
     });
     result?;
-    let after = TimeRange { from: GlobalNanos(last << level_exponent), ..part };
+    let after = TimeRange { from: GlobalNanos(last << level_exponent), ..time_range };
     visit_part(narrower, after, exponent, visit, rows)
 }

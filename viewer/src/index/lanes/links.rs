@@ -7,8 +7,8 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::link_density::LinkDensity;
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
-use crate::index::file::format::{LaneRecord, TableRef};
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::{LaneRecord, TableRef};
+use crate::index::file::index_bytes::IndexBytes;
 use crate::index::file::max_end_tree::MaxEndTree;
 use crate::index::file::packed_table::{PackedTable, TableBlock};
 use crate::query::LinkRow;
@@ -67,7 +67,7 @@ fn overlap_end(block: &TableBlock<'_, COLUMNS>, index: usize) -> i64 {
 }
 
 impl<'a> IndexLinks<'a> {
-    pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
+    pub(crate) fn new(index_bytes: &'a IndexBytes, record: LaneRecord) -> Self {
         let ends = TableRef {
             rows: record.values.len,
             payload: record.values.at,
@@ -75,9 +75,9 @@ impl<'a> IndexLinks<'a> {
         };
         Self {
             record,
-            table: PackedTable::new(image, record.table),
-            ends: PackedTable::new(image, ends),
-            tree: MaxEndTree { image, offset: record.sums.at },
+            table: PackedTable::new(index_bytes, record.table),
+            ends: PackedTable::new(index_bytes, ends),
+            tree: MaxEndTree { index_bytes, offset: record.sums.at },
         }
     }
 
@@ -89,29 +89,30 @@ impl<'a> IndexLinks<'a> {
         row(self.table.row(index))
     }
 
-    fn count_started(&self, interval: TimeRange) -> u64 {
-        self.table.lower_bound(0, sortable_timestamp(interval.to.0))
+    fn count_started(&self, time_range: TimeRange) -> u64 {
+        self.table.lower_bound(0, sortable_timestamp(time_range.to.0))
     }
 
-    /// Number of links that overlap an interval. It costs O(log n): links that started before the
-    /// interval's end, minus links that ended by its start. The latter are a subset of the former.
-    pub(crate) fn count(&self, interval: TimeRange) -> u64 {
-        let ended_count = interval
+    /// Number of links that overlap a time range. It costs O(log n): links that started before the
+    /// time range's end, minus links that ended by its start. The latter are a subset of the
+    /// former.
+    pub(crate) fn count(&self, time_range: TimeRange) -> u64 {
+        let ended_count = time_range
             .from
             .0
             .checked_add(1)
             .map_or(self.len(), |after| self.ends.lower_bound(0, sortable_timestamp(after)));
-        self.count_started(interval).saturating_sub(ended_count)
+        self.count_started(time_range).saturating_sub(ended_count)
     }
 
-    /// The first `limit` links that overlap an interval, by their earlier timestamp.
-    pub(crate) fn list(&self, interval: TimeRange, limit: usize) -> Vec<LinkEntity> {
+    /// The first `limit` links that overlap a time range, by their earlier timestamp.
+    pub(crate) fn list(&self, time_range: TimeRange, limit: usize) -> Vec<LinkEntity> {
         if limit == 0 {
             return Vec::new();
         }
-        let mut links = Vec::with_capacity(self.count(interval).min(limit as u64).min(1 << 16) as usize);
-        let rows = 0..self.count_started(interval);
-        self.tree.visit(self.table, rows, interval.from.0, overlap_end, |block, index| {
+        let mut links = Vec::with_capacity(self.count(time_range).min(limit as u64).min(1 << 16) as usize);
+        let rows = 0..self.count_started(time_range);
+        self.tree.visit(self.table, rows, time_range.from.0, overlap_end, |block, index| {
             let row = row(block.columns.map(|column| column.get(index)));
             links.push(LinkEntity {
                 id: EntityId::Link(self.record.base.wrapping_add((block.row + index as u64) as u32)),
@@ -129,23 +130,23 @@ impl<'a> IndexLinks<'a> {
 }
 
 impl<'a> IndexLinks<'a> {
-    /// Visits counts of the links that overlap an interval.
+    /// Visits counts of the links that overlap a time range.
     pub(crate) fn counts(
         &self,
-        interval: TimeRange,
+        time_range: TimeRange,
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        // Links in progress at the start of the interval begin in none of its bins. They are
+        // Links in progress at the start of the time range begin in none of its bins. They are
         // usually few, and the tree finds them.
-        let (first, mut result) = (self.table.lower_bound(0, sortable_timestamp(interval.from.0)), Ok(()));
-        self.tree.visit(self.table, 0..first, interval.from.0, overlap_end, |block, index| {
+        let (first, mut result) = (self.table.lower_bound(0, sortable_timestamp(time_range.from.0)), Ok(()));
+        self.tree.visit(self.table, 0..first, time_range.from.0, overlap_end, |block, index| {
             result = visit(&self.link_count(block, index, exponent));
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
-        let density = LinkDensity::new(self.tree.image, self.record.sums, exponent);
-        density.visit(interval, exponent, visit, &mut |part, visit| {
+        let density = LinkDensity::new(self.tree.index_bytes, self.record.sums, exponent);
+        density.visit(time_range, exponent, visit, &mut |part, visit| {
             let first = self.table.lower_bound(0, sortable_timestamp(part.from.0));
             let mut result = Ok(());
             self.table.each(first..self.table.lower_bound(first, sortable_timestamp(part.to.0)), |block, index| {
@@ -191,7 +192,7 @@ pub(crate) fn ends_within(
     container: ContainerId,
     from: i64,
     to: i64,
-    most: usize,
+    max_count: usize,
 ) -> Vec<EntityId> {
     let key = |row| {
         let [container, timestamp, _] = ends.row(row);
@@ -200,16 +201,16 @@ pub(crate) fn ends_within(
     let container = u64::from(container.0);
     let first = partition(ends.rows(), |row| key(row) < (container, sortable_timestamp(from)));
     let last = partition(ends.rows(), |row| key(row) <= (container, sortable_timestamp(to)));
-    ends.list(first..last, most, |block, index| EntityId::Link(block.columns[2].get(index) as u32))
+    ends.list(first..last, max_count, |block, index| EntityId::Link(block.columns[2].get(index) as u32))
 }
 
-/// States that refer to `container` and overlap the interval, ordered by start.
+/// States that refer to `container` and overlap the time range, ordered by start.
 pub(crate) fn referring_states(
     table: PackedTable<'_, 4>,
     tree: MaxEndTree<'_>,
     container: ContainerId,
-    interval: TimeRange,
-    most: usize,
+    time_range: TimeRange,
+    max_count: usize,
 ) -> Vec<EntityId> {
     let key = |row| {
         let [container, start, ..] = table.row(row);
@@ -217,13 +218,13 @@ pub(crate) fn referring_states(
     };
     let container = u64::from(container.0);
     let first = partition(table.rows(), |row| key(row) < (container, 0));
-    let last = partition(table.rows(), |row| key(row) < (container, sortable_timestamp(interval.to.0)));
+    let last = partition(table.rows(), |row| key(row) < (container, sortable_timestamp(time_range.to.0)));
     let mut states = Vec::new();
-    if most > 0 {
+    if max_count > 0 {
         let end = |block: &TableBlock<'_, 4>, index: usize| timestamp(block.columns[2].get(index));
-        tree.visit(table, first..last, interval.from.0, end, |block, index| {
+        tree.visit(table, first..last, time_range.from.0, end, |block, index| {
             states.push(EntityId::State(block.columns[3].get(index) as u32));
-            if states.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if states.len() < max_count { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
     }
     states

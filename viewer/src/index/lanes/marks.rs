@@ -1,4 +1,4 @@
-//! Point events of one type in one container in an image, by timestamp.
+//! Point events of one type in one container in an index, by timestamp.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use tumit_paje::ValueId;
 
 use super::prefix_counts::{CountsByValue, PrefixCounts};
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
-use crate::index::file::format::LaneRecord;
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::LaneRecord;
+use crate::index::file::index_bytes::IndexBytes;
 use crate::index::file::packed_table::PackedTable;
 use crate::query::{EntityId, EventCount, EventEntity, GlobalNanos, TimeRange};
 
@@ -32,11 +32,11 @@ pub(crate) struct IndexMark {
 }
 
 impl<'a> IndexMarkLane<'a> {
-    pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
+    pub(crate) fn new(index_bytes: &'a IndexBytes, record: LaneRecord) -> Self {
         Self {
             record,
-            table: PackedTable::new(image, record.table),
-            tally: PrefixCounts::new(image, record.values, record.sums),
+            table: PackedTable::new(index_bytes, record.table),
+            tally: PrefixCounts::new(index_bytes, record.values, record.sums),
         }
     }
 
@@ -45,30 +45,30 @@ impl<'a> IndexMarkLane<'a> {
         IndexMark { timestamp: timestamp(at), value: ValueId(value as u32), detail: detail as u32 }
     }
 
-    /// Rows of the events in an interval.
-    pub(crate) fn within(&self, interval: TimeRange) -> Range<u64> {
-        self.within_from(interval, 0)
+    /// Rows of the events in a time range.
+    pub(crate) fn rows_in(&self, time_range: TimeRange) -> Range<u64> {
+        self.rows_in_from(time_range, 0)
     }
 
-    /// Same as [`Self::within`], if at least `near` rows are known to be earlier.
-    fn within_from(&self, interval: TimeRange, near: u64) -> Range<u64> {
-        let first = self.table.lower_bound(near, sortable_timestamp(interval.from.0));
-        first..self.table.lower_bound(first, sortable_timestamp(interval.to.0)).max(first)
+    /// Same as [`Self::rows_in`], if at least `hint` rows are known to be earlier.
+    fn rows_in_from(&self, time_range: TimeRange, hint: u64) -> Range<u64> {
+        let first = self.table.lower_bound(hint, sortable_timestamp(time_range.from.0));
+        first..self.table.lower_bound(first, sortable_timestamp(time_range.to.0)).max(first)
     }
 
     /// Counts the events in each of some columns, from left to right. Values are below `values`.
     pub(crate) fn counts(
         &self,
         columns: impl Iterator<Item = TimeRange>,
-        most: usize,
+        max_count: usize,
         values: usize,
     ) -> Vec<EventCount> {
-        let (mut counts, mut near) = (CountsByValue::new(values), 0);
+        let (mut counts, mut hint) = (CountsByValue::new(values), 0);
         let count = |column| {
-            let rows = self.within_from(column, near);
-            near = rows.start;
+            let rows = self.rows_in_from(column, hint);
+            hint = rows.start;
             self.tally.add(self.table, 1, rows, &mut counts);
-            EventCount::of(counts.take_counts(), most)
+            EventCount::of(counts.take_counts(), max_count)
         };
         columns.map(count).collect()
     }

@@ -5,27 +5,27 @@ use std::ops::Range;
 
 use tumit_paje::ValueId;
 
-use crate::index::file::format::{BLOCK, PageBytes};
-use crate::index::file::image::{IndexImage, touch};
+use crate::index::file::file_layout::{BLOCK, PageBytes};
+use crate::index::file::index_bytes::{IndexBytes, touch};
 use crate::index::file::packed_table::PackedTable;
 
 /// Minimum number of rows between two entries.
-const LEAST_STRIDE: u64 = 1 << 10;
+const MIN_STRIDE: u64 = 1 << 10;
 /// Minimum number of rows between two entries, per value. It limits the space of the entries
 /// relative to the rows.
 const ROWS_PER_VALUE: u64 = 64;
 /// With more values, entries would be too far apart to be useful.
-pub(crate) const MOST_VALUES: usize = 256;
+pub(crate) const MAX_VALUES: usize = 256;
 
 /// Number of rows between two entries, for this number of values.
 pub(crate) fn stride(values: usize) -> u64 {
-    (ROWS_PER_VALUE * values as u64).max(LEAST_STRIDE)
+    (ROWS_PER_VALUE * values as u64).max(MIN_STRIDE)
 }
 
-/// The prefix counts of a lane in an image.
+/// The prefix counts of a lane in an index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrefixCounts<'a> {
-    image: &'a IndexImage,
+    index_bytes: &'a IndexBytes,
     /// Values of the lane, four bytes each.
     values: PageBytes,
     /// Entries. Each has a number of four bytes per value.
@@ -33,13 +33,13 @@ pub(crate) struct PrefixCounts<'a> {
 }
 
 impl<'a> PrefixCounts<'a> {
-    pub(crate) fn new(image: &'a IndexImage, values: PageBytes, sums: PageBytes) -> Self {
-        let fits = values.len <= MOST_VALUES as u64;
-        Self { image, values: if fits { values } else { PageBytes::default() }, sums }
+    pub(crate) fn new(index_bytes: &'a IndexBytes, values: PageBytes, sums: PageBytes) -> Self {
+        let fits = values.len <= MAX_VALUES as u64;
+        Self { index_bytes, values: if fits { values } else { PageBytes::default() }, sums }
     }
 
     fn numbers(&self, at: u64) -> impl Iterator<Item = u32> + use<'a> {
-        let bytes = self.image.bytes(at, 4 * self.values.len as usize);
+        let bytes = self.index_bytes.slice(at, 4 * self.values.len as usize);
         bytes.chunks_exact(4).map(|number| number.first_chunk().map_or(0, |number| u32::from_le_bytes(*number)))
     }
 

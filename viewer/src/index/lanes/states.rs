@@ -1,18 +1,18 @@
-//! A lane of states in an image: columns sorted by start, and sums of time before blocks of 64
+//! A lane of states in an index: columns sorted by start, and sums of time before blocks of 64
 //! states.
 //!
-//! The times of the values in any interval cost two edges. An edge costs a search and some states.
-//! Lanes of few values store the time of each value before every block, and within it before every
-//! 16 states; so an edge takes at most 8 states. Lanes of more values store such sums for fewer
-//! blocks. An edge then takes about as many states as the lane has values, counted from the nearest
-//! sums.
+//! The times of the values in any time range cost two edges. An edge costs a search and some
+//! states. Lanes of few values store the time of each value before every block, and within it
+//! before every 16 states; so an edge takes at most 8 states. Lanes of more values store such sums
+//! for fewer blocks. An edge then takes about as many states as the lane has values, counted from
+//! the nearest sums.
 
 use tumit_paje::ValueId;
 
 use crate::index::file::bit_fields::{self, sortable_timestamp, timestamp};
-use crate::index::file::format::{BLOCK, LaneRecord};
-use crate::index::file::image::IndexImage;
-use crate::index::file::packed_table::{MOST_BEHIND, PackedTable, TableBlock};
+use crate::index::file::file_layout::{BLOCK, LaneRecord};
+use crate::index::file::index_bytes::IndexBytes;
+use crate::index::file::packed_table::{MAX_BEHIND, PackedTable, TableBlock};
 use crate::query::{EntityId, GlobalNanos, StateEntity, TimeRange};
 
 /// Columns: start, duration, value (an index into the lane's own values), detail row.
@@ -30,10 +30,11 @@ pub(crate) const CHECKPOINTS: u64 = 2;
 /// Sums are dense for up to this many values.
 pub(crate) const DENSE_VALUES: usize = 16;
 /// Number of states between the sums within a block, if sums are dense. The first of these sums
-/// follows the first `WITHIN` states.
-pub(crate) const WITHIN: usize = BLOCK / 4;
-const _: () = assert!((BLOCK / WITHIN - 1) * DENSE_VALUES * 8 <= MOST_BEHIND, "the buffer has space after the columns");
-/// Intervals of up to this many states are summed state by state. Lanes of up to this many states
+/// follows the first `STATES_PER_SUM` states.
+pub(crate) const STATES_PER_SUM: usize = BLOCK / 4;
+const _: () =
+    assert!((BLOCK / STATES_PER_SUM - 1) * DENSE_VALUES * 8 <= MAX_BEHIND, "the buffer has space after the columns");
+/// Time ranges of up to this many states are summed state by state. Lanes of up to this many states
 /// have no sums.
 pub(crate) const DIRECT: u64 = 2 * BLOCK as u64;
 
@@ -56,9 +57,9 @@ impl StateBlock<'_> {
         self.flags & GAPLESS != 0
     }
 
-    /// The time of each of `values` values in the first `part` × [`WITHIN`] states. `part` is at
-    /// least 1, and at most the number of such sums in the block.
-    pub(crate) fn within(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
+    /// The time of each of `values` values in the first `part` × [`STATES_PER_SUM`] states. `part`
+    /// is at least 1, and at most the number of such sums in the block.
+    pub(crate) fn part_sums(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
         let width = bit_fields::width(self.next.wrapping_sub(self.columns[0].get(0)));
         let first = part.saturating_sub(1) * values;
         (first..first + values).map(move |at| bit_fields::get(self.trailer, at, width))
@@ -69,7 +70,7 @@ impl StateBlock<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexStateLane<'a> {
     pub(crate) record: LaneRecord,
-    pub(crate) image: &'a IndexImage,
+    pub(crate) index_bytes: &'a IndexBytes,
     pub(crate) table: PackedTable<'a, COLUMNS>,
 }
 
@@ -132,13 +133,13 @@ pub(crate) fn end(block: &StateBlock<'_>, index: usize) -> i64 {
 }
 
 impl<'a> IndexStateLane<'a> {
-    pub(crate) fn new(image: &'a IndexImage, mut record: LaneRecord) -> Self {
+    pub(crate) fn new(index_bytes: &'a IndexBytes, mut record: LaneRecord) -> Self {
         // A list of values that does not fit in the file counts as empty. Otherwise, memory for the
         // sums could grow without limit.
-        if record.values.len > image.header.length / 4 {
+        if record.values.len > index_bytes.header.length / 4 {
             record.values.len = 0;
         }
-        Self { record, image, table: PackedTable::new(image, record.table) }
+        Self { record, index_bytes, table: PackedTable::new(index_bytes, record.table) }
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -152,13 +153,13 @@ impl<'a> IndexStateLane<'a> {
 
     /// The value for one of the lane's own numbers.
     pub(crate) fn value(&self, local: u64) -> ValueId {
-        let bytes = self.image.bytes(self.record.values.at.saturating_add(4 * local), 4);
+        let bytes = self.index_bytes.slice(self.record.values.at.saturating_add(4 * local), 4);
         ValueId(bytes.first_chunk().map_or(0, |value| u32::from_le_bytes(*value)))
     }
 
     /// The list that [`Self::value`] reads, four bytes per value.
     pub(crate) fn values(&self) -> &'a [u8] {
-        self.image.bytes(self.record.values.at, 4 * self.record.values.len as usize)
+        self.index_bytes.slice(self.record.values.at, 4 * self.record.values.len as usize)
     }
 
     /// Number of the entity in a row.
@@ -166,14 +167,14 @@ impl<'a> IndexStateLane<'a> {
         self.record.base.wrapping_add(row as u32)
     }
 
-    /// States that overlap an interval.
-    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> std::ops::Range<u64> {
-        let (from, to) = (interval.from.0, interval.to.0);
+    /// States that overlap a time range.
+    pub(crate) fn overlapping_range(&self, time_range: TimeRange) -> std::ops::Range<u64> {
+        let (from, to) = (time_range.from.0, time_range.to.0);
         let first = self.first_unless(from, |end| end <= from);
         first..self.table.lower_bound(first, sortable_timestamp(to)).max(first)
     }
 
-    /// States that touch a closed interval: `start <= to` and `end >= from`.
+    /// States that touch a closed time range: `start <= to` and `end >= from`.
     pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<u64> {
         let first = self.first_unless(from, |end| end < from);
         let after =

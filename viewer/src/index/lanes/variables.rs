@@ -1,12 +1,12 @@
-//! A variable in an image: timestamps and values, and a tree with minimum, maximum and integral
+//! A variable in an index: timestamps and values, and a tree with minimum, maximum and integral
 //! over blocks of samples.
 
 use std::io;
 use std::ops::Range;
 
 use crate::index::file::bit_fields::{sortable_timestamp, timestamp};
-use crate::index::file::format::{BLOCK, LaneRecord};
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::{BLOCK, LaneRecord};
+use crate::index::file::index_bytes::IndexBytes;
 use crate::index::file::packed_table::{PackedTable, TableBlock};
 use crate::index::file::page_writer::PageWriter;
 use crate::query::{EntityId, GlobalNanos, SeriesColumn, TimeRange, ValueRange, VariableSample};
@@ -79,7 +79,7 @@ impl VariableNodeWriter {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexVariableLane<'a> {
     pub(crate) record: LaneRecord,
-    image: &'a IndexImage,
+    index_bytes: &'a IndexBytes,
     table: PackedTable<'a, COLUMNS>,
 }
 
@@ -98,8 +98,8 @@ fn value(block: &SampleBlock<'_>, index: usize) -> f64 {
 }
 
 impl<'a> IndexVariableLane<'a> {
-    pub(crate) fn new(image: &'a IndexImage, record: LaneRecord) -> Self {
-        Self { record, image, table: PackedTable::new(image, record.table) }
+    pub(crate) fn new(index_bytes: &'a IndexBytes, record: LaneRecord) -> Self {
+        Self { record, index_bytes, table: PackedTable::new(index_bytes, record.table) }
     }
 
     /// The time range and the value of a sample.
@@ -119,10 +119,10 @@ impl<'a> IndexVariableLane<'a> {
         (nodes == 1).then(|| self.node(level, 0)).map(|node| ValueRange { min: node.min, max: node.max })
     }
 
-    /// Samples that overlap an interval. A sample without duration at the very end counts at its
+    /// Samples that overlap a time range. A sample without duration at the very end counts at its
     /// timestamp.
-    pub(crate) fn overlapping_range(&self, interval: TimeRange) -> Range<u64> {
-        let from = interval.from.0;
+    pub(crate) fn overlapping_range(&self, time_range: TimeRange) -> Range<u64> {
+        let from = time_range.from.0;
         let after =
             from.checked_add(1).map_or(self.table.rows(), |after| self.table.lower_bound(0, sortable_timestamp(after)));
         let mut first = after.saturating_sub(1);
@@ -132,7 +132,7 @@ impl<'a> IndexVariableLane<'a> {
                 first = after;
             }
         }
-        first..self.table.lower_bound(first, sortable_timestamp(interval.to.0)).max(first)
+        first..self.table.lower_bound(first, sortable_timestamp(time_range.to.0)).max(first)
     }
 
     /// At most `limit` samples of a range, in order.
@@ -144,19 +144,19 @@ impl<'a> IndexVariableLane<'a> {
         })
     }
 
-    /// Minimum, maximum and mean over each interval; `None` if it has no value. The intervals
+    /// Minimum, maximum and mean over each time range; `None` if it has no value. The time ranges
     /// are in order of time.
     ///
     /// Each costs O(log n), plus the samples in the blocks of its two edges. A block is unpacked
-    /// once for all intervals in it.
+    /// once for all time ranges in it.
     pub(crate) fn columns(&self, intervals: impl Iterator<Item = TimeRange>) -> Vec<Option<SeriesColumn>> {
         let mut course = SampleWalk::new(*self);
-        intervals.map(|interval| course.column(interval)).collect()
+        intervals.map(|time_range| course.column(time_range)).collect()
     }
 
     fn node(&self, level: u64, node: u64) -> VariableNode {
         let at = level.saturating_add(NODE * node);
-        let number = |step: u64| f64::from_bits(self.image.word(at.saturating_add(8 * step)));
+        let number = |step: u64| f64::from_bits(self.index_bytes.word(at.saturating_add(8 * step)));
         VariableNode { min: number(0), max: number(1), integral: number(2) }
     }
 
@@ -194,14 +194,14 @@ struct SampleWalk<'a> {
     /// The start of each sample of the block, and the end of the last one.
     starts: [u64; BLOCK + 1],
     values: [u64; BLOCK],
-    /// The first sample of the latest interval. The next intervals begin with this sample or a
+    /// The first sample of the latest time range. The next time ranges begin with this sample or a
     /// later one.
-    near: u64,
+    hint: u64,
 }
 
 impl<'a> SampleWalk<'a> {
     fn new(lane: IndexVariableLane<'a>) -> Self {
-        let mut course = Self { lane, block: lane.table.block(0), starts: [0; BLOCK + 1], values: [0; BLOCK], near: 0 };
+        let mut course = Self { lane, block: lane.table.block(0), starts: [0; BLOCK + 1], values: [0; BLOCK], hint: 0 };
         course.unpack();
         course
     }
@@ -242,10 +242,10 @@ impl<'a> SampleWalk<'a> {
         BlockSample { start, end, value: f64::from_bits(self.values[index % BLOCK]) }
     }
 
-    /// Minimum, maximum and mean over an interval.
-    fn column(&mut self, interval: TimeRange) -> Option<SeriesColumn> {
-        let (from, to) = (interval.from.0, interval.to.0);
-        self.load(self.near / BLOCK as u64);
+    /// Minimum, maximum and mean over a time range.
+    fn column(&mut self, time_range: TimeRange) -> Option<SeriesColumn> {
+        let (from, to) = (time_range.from.0, time_range.to.0);
+        self.load(self.hint / BLOCK as u64);
         // The last of several samples with the same timestamp counts.
         let started = match from.checked_add(1) {
             Some(after) => self.samples_before(sortable_timestamp(after)),
@@ -257,7 +257,7 @@ impl<'a> SampleWalk<'a> {
             let sample = self.sample((first % BLOCK as u64) as usize);
             first += u64::from(sample.end <= from && sample.start < from);
         }
-        self.near = first;
+        self.hint = first;
         if first >= self.lane.table.rows() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Mixtures of a lane with few values, for many columns or for one interval.
+//! Mixtures of a lane with few values, for many columns or for one time range.
 //!
 //! At each edge of a column, the time of each value before the edge is known. The mixture of a
 //! column is the difference between its two edges.
@@ -17,8 +17,8 @@ use tumit_paje::ValueId;
 
 use super::state_cursor::StateCursor;
 use crate::index::file::bit_fields::sortable_timestamp;
-use crate::index::file::format::BLOCK;
-use crate::index::lanes::states::{DENSE, DENSE_VALUES, IndexStateLane, StateBlock, WITHIN, end};
+use crate::index::file::file_layout::BLOCK;
+use crate::index::lanes::states::{DENSE, DENSE_VALUES, IndexStateLane, STATES_PER_SUM, StateBlock, end};
 use crate::query::{MixtureCellWriter, TimeRange};
 
 /// Bits of the index of a value in its lane.
@@ -54,30 +54,30 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         Some(Self { lane, values, count, order, at: StateCursor::new(lane), timestamp: i64::MIN, before: [0; N] })
     }
 
-    /// Appends the mixture of values of each column: the `most` largest shares. Columns are ordered
-    /// from left to right.
+    /// Appends the mixture of values of each column: the `max_shares` largest shares. Columns are
+    /// ordered from left to right.
     pub(crate) fn cells(
         mut self,
         columns: impl Iterator<Item = TimeRange> + Clone,
-        most: usize,
+        max_shares: usize,
         blocks: &mut Vec<u64>,
         cells: &mut MixtureCellWriter,
     ) {
         self.find_blocks(columns.clone(), blocks);
         if !blocks.is_empty() {
-            return self.far_apart(columns, most, blocks, cells);
+            return self.far_apart(columns, max_shares, blocks, cells);
         }
         for column in columns {
             if column.from.0 != self.timestamp {
                 self.move_to(column.from.0);
             }
             if self.at.is_at(sortable_timestamp(column.to.0)) {
-                self.within_one(column.to.0, most, cells);
+                self.within_one(column.to.0, max_shares, cells);
                 continue;
             }
             let before = self.before;
             self.move_to(column.to.0);
-            self.mixture(&before, &self.before, most, cells);
+            self.mixture(&before, &self.before, max_shares, cells);
         }
     }
 
@@ -86,7 +86,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     fn far_apart(
         &self,
         columns: impl Iterator<Item = TimeRange>,
-        most: usize,
+        max_shares: usize,
         blocks: &[u64],
         cells: &mut MixtureCellWriter,
     ) {
@@ -94,11 +94,11 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         for (at, (column, &block)) in columns.zip(blocks).enumerate() {
             if let Some(&upcoming) = blocks.get(at + AHEAD) {
                 self.lane.table.prefetch(upcoming);
-                self.lane.image.prefetch(self.sums_at(upcoming), 16 * self.count);
+                self.lane.index_bytes.prefetch(self.sums_at(upcoming), 16 * self.count);
             }
             let left = before.unwrap_or_else(|| self.times_before(column.from.0));
             let right = self.before_in(block, column.to.0);
-            self.mixture(&left, &right, most, cells);
+            self.mixture(&left, &right, max_shares, cells);
             before = Some(right);
         }
     }
@@ -151,15 +151,15 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     #[inline]
     fn sums(&self, block: &StateBlock<'_>, index: usize) -> ValueTimes<N> {
         let part = nearest_sums(block, index);
-        let (near, is_last) = (part * WITHIN, part * WITHIN == BLOCK);
+        let (near, is_last) = (part * STATES_PER_SUM, part * STATES_PER_SUM == BLOCK);
         let number = block.row / BLOCK as u64 + u64::from(is_last);
-        let (mut times, bytes) = ([0; N], self.lane.image.bytes(self.sums_at(number), 8 * self.count));
+        let (mut times, bytes) = ([0; N], self.lane.index_bytes.slice(self.sums_at(number), 8 * self.count));
         for (sum, word) in times.iter_mut().zip(bytes.chunks_exact(8)) {
             *sum = i64::from_le_bytes(*word.first_chunk().unwrap_or(&[0; 8]));
         }
         if part > 0 && !is_last {
-            let within = block.within(part, self.count);
-            times.iter_mut().zip(within).for_each(|(sum, time)| *sum = sum.wrapping_add_unsigned(time));
+            let sums = block.part_sums(part, self.count);
+            times.iter_mut().zip(sums).for_each(|(sum, time)| *sum = sum.wrapping_add_unsigned(time));
         }
         if near > index {
             add_states::<N, true>(&mut times, block, index..near);
@@ -169,10 +169,10 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         times
     }
 
-    /// Appends the mixture between two edges: the `most` largest shares. Shares of equal time are
-    /// ordered by value.
+    /// Appends the mixture between two edges: the `max_shares` largest shares. Shares of equal time
+    /// are ordered by value.
     #[inline]
-    fn mixture(&self, before: &ValueTimes<N>, after: &ValueTimes<N>, most: usize, cells: &mut MixtureCellWriter) {
+    fn mixture(&self, before: &ValueTimes<N>, after: &ValueTimes<N>, max_shares: usize, cells: &mut MixtureCellWriter) {
         let order = &self.order[..self.count.min(N)];
         let time_of = |local: u8| after[usize::from(local) % N].wrapping_sub(before[usize::from(local) % N]).max(0);
         // One number combines a time and the index of its value. Such numbers are sorted without
@@ -189,18 +189,18 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         }
         if all >> (63 - PLACE_BITS) > 0 {
             let shares = order.iter().map(|&local| (self.values[usize::from(local) % N], time_of(local)));
-            return cells.push_unordered(shares.filter(|share| share.1 > 0), most);
+            return cells.push_unordered(shares.filter(|share| share.1 > 0), max_shares);
         }
         let time = |key: u64| (key >> PLACE_BITS).cast_signed();
         let value = |key: u64| self.values[usize::from(self.order[N - 1 - key as usize % N]) % N];
-        let (largest, others) = keys[..count].split_at(most.min(count));
+        let (largest, others) = keys[..count].split_at(max_shares.min(count));
         let rest = others.iter().map(|&key| time(key)).sum();
         cells.push(largest.iter().map(|&key| (value(key), time(key))), rest);
     }
 
-    /// Adds the time of each value in an interval.
-    pub(crate) fn add_times(mut self, interval: TimeRange, mut add: impl FnMut(u32, i64)) {
-        let (from, to) = (interval.from.0, interval.to.0);
+    /// Adds the time of each value in a time range.
+    pub(crate) fn add_times(mut self, time_range: TimeRange, mut add: impl FnMut(u32, i64)) {
+        let (from, to) = (time_range.from.0, time_range.to.0);
         let (before, after) = if self.lane.record.sums.len == DENSE {
             (self.times_before(from), self.times_before(to))
         } else {
@@ -215,7 +215,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     }
 
     /// Appends the column from the current edge to a timestamp. No other state starts between them.
-    fn within_one(&mut self, to: i64, most: usize, cells: &mut MixtureCellWriter) {
+    fn within_one(&mut self, to: i64, max_shares: usize, cells: &mut MixtureCellWriter) {
         let (value, end) = self.at.open;
         let from = std::mem::replace(&mut self.timestamp, to);
         if self.at.index == 0 || end <= from {
@@ -223,7 +223,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         }
         add(&mut self.before, value, self.at.duration_before(from).wrapping_sub(self.at.duration_before(to)));
         let value = self.values[value as usize % N];
-        cells.push_one((value, end.min(to).wrapping_sub(from)), most);
+        cells.push_one((value, end.min(to).wrapping_sub(from)), max_shares);
     }
 
     /// Moves to the edge at a timestamp.
@@ -239,7 +239,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         self.timestamp = timestamp;
         let edge = &self.at;
         let is_summed = self.lane.record.sums.len == DENSE;
-        let distance = (nearest_sums(&edge.block, edge.index) * WITHIN).abs_diff(edge.index);
+        let distance = (nearest_sums(&edge.block, edge.index) * STATES_PER_SUM).abs_diff(edge.index);
         if edge.block.row == block && (!is_summed || edge.index.saturating_sub(row) <= distance) {
             add(&mut self.before, open, rest_time);
             add_states::<N, false>(&mut self.before, &edge.block, row..edge.index);
@@ -260,10 +260,10 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
 }
 
 /// The number of the sums within a block that are nearest to a state. Sums number `n` follow the
-/// first `n` × [`WITHIN`] states.
+/// first `n` × [`STATES_PER_SUM`] states.
 #[inline]
 fn nearest_sums(block: &StateBlock<'_>, index: usize) -> usize {
-    ((index + WITHIN / 2) / WITHIN).min(block.len / WITHIN)
+    ((index + STATES_PER_SUM / 2) / STATES_PER_SUM).min(block.len / STATES_PER_SUM)
 }
 
 #[inline]

@@ -1,4 +1,4 @@
-//! Mixtures of a lane with many values, for many columns or for one interval: a walk over their
+//! Mixtures of a lane with many values, for many columns or for one time range: a walk over their
 //! edges from left to right.
 //!
 //! Adjacent columns share an edge, which is found once, starting from the previous one. The search
@@ -13,8 +13,8 @@ use tumit_paje::ValueId;
 use super::state_cursor::{StateCursor, UnpackedStates};
 use crate::index::file::bit_fields::{self, SLACK, packed_bytes, sortable_timestamp};
 use crate::index::file::bit_unpacking;
-use crate::index::file::format::BLOCK;
-use crate::index::file::image::touch;
+use crate::index::file::file_layout::BLOCK;
+use crate::index::file::index_bytes::touch;
 use crate::index::lanes::states::{DIRECT, IndexStateLane, IndexTimeSums, NO_SUMS, stride};
 use crate::query::{MixtureCellWriter, TimeRange};
 
@@ -36,28 +36,28 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         value(self.values, local)
     }
 
-    /// Appends the mixture of values of each column: the `most` largest shares. Columns are ordered
-    /// from left to right.
+    /// Appends the mixture of values of each column: the `max_shares` largest shares. Columns are
+    /// ordered from left to right.
     pub(crate) fn cells(
         mut self,
         columns: impl Iterator<Item = TimeRange>,
-        most: usize,
+        max_shares: usize,
         times: &mut IndexTimeSums,
         cells: &mut MixtureCellWriter,
     ) {
         let mut left = self.at;
         let count = self.lane.record.values.len as usize;
-        for part in columns {
-            let (from, to) = (sortable_timestamp(part.from.0), sortable_timestamp(part.to.0));
+        for column_range in columns {
+            let (from, to) = (sortable_timestamp(column_range.from.0), sortable_timestamp(column_range.to.0));
             // Columns narrower than a nanosecond overlap.
             if from <= self.at.last && self.at.index > 0 {
                 self.at = left;
             }
             self.at.seek(self.lane, from);
             if self.at.is_at(to) {
-                let time = self.at.open.1.min(part.to.0).wrapping_sub(part.from.0);
-                if self.at.index > 0 && self.at.open.1 > part.from.0 {
-                    cells.push_one((self.value(self.at.open.0), time), most);
+                let time = self.at.open.1.min(column_range.to.0).wrapping_sub(column_range.from.0);
+                if self.at.index > 0 && self.at.open.1 > column_range.from.0 {
+                    cells.push_one((self.value(self.at.open.0), time), max_shares);
                 } else {
                     cells.fill(cells.len() + 1);
                 }
@@ -67,21 +67,24 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             self.at.seek(self.lane, to);
             let right = self.at;
             times.reset(count);
-            self.sum((&left, &right), part, |value, time| times.add(value, time));
-            cells.push_unordered(times.positive_times().map(|(local, time)| (self.value(local.into()), time)), most);
+            self.sum((&left, &right), column_range, |value, time| times.add(value, time));
+            cells.push_unordered(
+                times.positive_times().map(|(local, time)| (self.value(local.into()), time)),
+                max_shares,
+            );
         }
     }
 
-    /// Adds the time of each value in an interval. `sums` is a buffer for the lane's own values. It
-    /// saves look-ups: a value with many additions is passed to `add` once.
-    pub(crate) fn add_times(mut self, interval: TimeRange, sums: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
+    /// Adds the time of each value in a time range. `sums` is a buffer for the lane's own values.
+    /// It saves look-ups: a value with many additions is passed to `add` once.
+    pub(crate) fn add_times(mut self, time_range: TimeRange, sums: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
         sums.clear();
         sums.resize(self.values.len() / 4, 0);
-        self.at.seek(self.lane, sortable_timestamp(interval.from.0));
+        self.at.seek(self.lane, sortable_timestamp(time_range.from.0));
         let left = self.at;
-        self.at.seek(self.lane, sortable_timestamp(interval.to.0));
+        self.at.seek(self.lane, sortable_timestamp(time_range.to.0));
         let right = self.at;
-        self.sum((&left, &right), interval, |value, time| {
+        self.sum((&left, &right), time_range, |value, time| {
             if let Some(sum) = sums.get_mut(value as usize) {
                 *sum = sum.wrapping_add(time);
             }
@@ -96,19 +99,19 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     fn sum(
         &mut self,
         (left, right): (&StateCursor<'a>, &StateCursor<'a>),
-        part: TimeRange,
+        time_range: TimeRange,
         mut add: impl FnMut(u64, i64),
     ) {
         let rows = left.row()..right.row().max(left.row());
         let count = rows.end - rows.start;
         let kind = self.lane.record.sums.len;
-        add(left.open.0, left.duration_before(part.from.0));
+        add(left.open.0, left.duration_before(time_range.from.0));
         if kind == NO_SUMS || count <= DIRECT {
-            self.between(left, right, &mut add);
+            self.add_states_between(left, right, &mut add);
         } else {
             self.sum_checkpoints(rows, (left, right), &mut add);
         }
-        add(right.open.0, -right.duration_before(part.to.0));
+        add(right.open.0, -right.duration_before(time_range.to.0));
     }
 
     /// Adds the states between two rows, by means of the stored totals nearest to each row.
@@ -124,14 +127,14 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         let nearest = |row: u64| ((row + every / 2) / every).min(lane.len() / every);
         let (low, high) = (nearest(rows.start), nearest(rows.end));
         if low >= high {
-            return self.between(left, right, add);
+            return self.add_states_between(left, right, add);
         }
-        let width = (lane.image.word(lane.record.sums.at) as u8).min(64);
+        let width = (lane.index_bytes.word(lane.record.sums.at) as u8).min(64);
         let size = packed_bytes(values, width);
         let totals = |checkpoint: u64| {
             touch();
             let at = checkpoint.saturating_mul(size as u64).saturating_add(8);
-            lane.image.bytes(lane.record.sums.at.saturating_add(at), size + SLACK)
+            lane.index_bytes.slice(lane.record.sums.at.saturating_add(at), size + SLACK)
         };
         let (before, after) = (totals(low), totals(high));
         let (mut old, mut new) = ([0; BLOCK], [0; BLOCK]);
@@ -165,7 +168,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     }
 
     /// Adds the states between two positions.
-    fn between(&mut self, left: &StateCursor<'a>, right: &StateCursor<'a>, add: &mut impl FnMut(u64, i64)) {
+    fn add_states_between(&mut self, left: &StateCursor<'a>, right: &StateCursor<'a>, add: &mut impl FnMut(u64, i64)) {
         if left.block.row == right.block.row {
             return self.unpacked.durations(&left.block, left.index..right.index, add);
         }

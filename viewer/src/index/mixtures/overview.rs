@@ -14,8 +14,8 @@ use tumit_spill::byte_streams::ByteStreams;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use crate::index::file::format::{BLOCK, PageBytes, TableRef};
-use crate::index::file::image::IndexImage;
+use crate::index::file::file_layout::{BLOCK, PageBytes, TableRef};
+use crate::index::file::index_bytes::IndexBytes;
 use crate::index::file::packed_table::{PackedTable, PackedTableWriter};
 use crate::index::file::page_writer::PageWriter;
 use crate::index::lanes::states::IndexTimeSums;
@@ -29,7 +29,7 @@ pub(crate) const SHARES: usize = 8;
 /// as fast.
 const STATES: u64 = BLOCK as u64;
 /// Minimum number of the widest columns in a lane.
-const LEAST_COLUMNS: u64 = 64;
+const MIN_COLUMNS: u64 = 64;
 /// Bits of the column number in a key. The bits above contain the lane number.
 const COLUMN_BITS: u32 = 40;
 /// Lanes with timestamps beyond ±`LATEST` are in no overview, so that no sum of timestamps
@@ -53,7 +53,7 @@ fn key(lane: u64, column: i64, origin: i64, exponent: u8) -> Option<u64> {
 /// The rows of one column width while they are collected.
 #[derive(Debug)]
 struct OverviewRows {
-    stream: usize,
+    byte_stream: usize,
     count: u64,
     latest_key: u64,
 }
@@ -61,7 +61,7 @@ struct OverviewRows {
 /// Writes the overview while lanes are written.
 #[derive(Debug)]
 pub(crate) struct OverviewWriter {
-    streams: ByteStreams,
+    byte_streams: ByteStreams,
     /// The rows of each column width, by its exponent.
     levels: BTreeMap<u8, OverviewRows>,
     origin: i64,
@@ -70,7 +70,7 @@ pub(crate) struct OverviewWriter {
 impl OverviewWriter {
     /// A writer for a trace that begins at `origin`.
     pub(crate) fn new(room: &TemporarySpace, origin: i64) -> Self {
-        Self { streams: ByteStreams::new(&room.part(4)), levels: BTreeMap::new(), origin }
+        Self { byte_streams: ByteStreams::new(&room.part(4)), levels: BTreeMap::new(), origin }
     }
 
     /// Starts a lane with `rows` states of this extent. `None` if the lane has too few
@@ -84,12 +84,12 @@ impl OverviewWriter {
     ) -> Option<LaneOverview<'_>> {
         let in_range = extent.first >= self.origin && extent.first > -LATEST && extent.last < LATEST;
         let span = extent.last.checked_sub(extent.first)?.cast_unsigned();
-        if !in_range || span == 0 || rows < STATES * LEAST_COLUMNS {
+        if !in_range || span == 0 || rows < STATES * MIN_COLUMNS {
             return None;
         }
         let narrowest = (u128::from(span) * u128::from(STATES)).div_ceil(u128::from(rows)).next_power_of_two();
         let first = narrowest.trailing_zeros() as u8;
-        let wide = |exponent: &u8| *exponent == first || span >> exponent >= LEAST_COLUMNS;
+        let wide = |exponent: &u8| *exponent == first || span >> exponent >= MIN_COLUMNS;
         let level =
             |exponent| OverviewLevel { exponent, column: i64::MIN, sums: IndexTimeSums::default(), all: Vec::new() };
         let mut levels: Vec<OverviewLevel> = (first..62).take_while(wide).map(level).collect();
@@ -112,8 +112,8 @@ pub(crate) fn write(
         let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
         for writer in &mut writers {
             let Some(rows) = writer.levels.get(&exponent) else { continue };
-            let stream = writer.streams.finish_stream(rows.stream);
-            let (mut from, mut key) = (stream.read()?, 0_u64);
+            let byte_stream = writer.byte_streams.finish_stream(rows.byte_stream);
+            let (mut from, mut key) = (byte_stream.read()?, 0_u64);
             for _ in 0..rows.count {
                 key += from.number()?;
                 table.push(out, [key, from.number()?, from.number()?])?;
@@ -186,9 +186,9 @@ impl LaneOverview<'_> {
         self.shares.extend(all.iter().map(|&(value, time)| (self.values[value as usize], time)));
         let MixtureCell { shares, rest } = MixtureCell::of(&mut self.shares[..], SHARES);
         if let Some(key) = key(self.number, column, self.of.origin, exponent) {
-            let OverviewWriter { streams, levels, .. } = &mut *self.of;
+            let OverviewWriter { byte_streams, levels, .. } = &mut *self.of;
             let rows = levels.entry(exponent).or_insert_with(|| OverviewRows {
-                stream: streams.open(),
+                byte_stream: byte_streams.open(),
                 count: 0,
                 latest_key: 0,
             });
@@ -196,13 +196,13 @@ impl LaneOverview<'_> {
             for (value, time) in shares.iter().map(|share| (u64::from(share.0.0) + 1, share.1)).chain(left) {
                 let more = key - std::mem::replace(&mut rows.latest_key, key);
                 rows.count += 1;
-                streams.append(rows.stream, |bytes| {
+                byte_streams.append(rows.byte_stream, |bytes| {
                     varint::push(bytes, more);
                     varint::push(bytes, value);
                     varint::push(bytes, time.cast_unsigned());
                 });
             }
-            streams.flush()?;
+            byte_streams.flush()?;
         }
         if level + 1 < self.levels.len() {
             for &(value, time) in &all {
@@ -222,10 +222,10 @@ impl LaneOverview<'_> {
 /// The requested cells of a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRequest {
-    pub(crate) interval: TimeRange,
+    pub(crate) time_range: TimeRange,
     pub(crate) columns: u32,
     /// Maximum number of shares of a cell.
-    pub(crate) most: usize,
+    pub(crate) max_shares: usize,
 }
 
 /// The cells of aligned columns, from the table of their width.
@@ -238,29 +238,29 @@ pub(crate) struct OverviewTable<'a> {
     first: i64,
     columns: u32,
     /// Maximum number of shares of a cell.
-    most: usize,
+    max_shares: usize,
 }
 
 impl<'a> OverviewTable<'a> {
     /// Finds the table for the requested columns. `None` if they are not aligned, or if no table
     /// has their width or enough shares.
     pub(crate) fn new(
-        image: &'a IndexImage,
-        CellRequest { interval, columns, most }: CellRequest,
+        index_bytes: &'a IndexBytes,
+        CellRequest { time_range, columns, max_shares }: CellRequest,
         origin: i64,
     ) -> Option<Self> {
-        let length = interval.to.0.checked_sub(interval.from.0)?;
+        let length = time_range.to.0.checked_sub(time_range.from.0)?;
         let width = length.checked_div(columns.into())?;
         let exponent = width.cast_unsigned().trailing_zeros() as u8;
         let aligned = width > 0
             && width.cast_unsigned().is_power_of_two()
-            && interval.from.0.trailing_zeros() >= exponent.into()
+            && time_range.from.0.trailing_zeros() >= exponent.into()
             && width.checked_mul(columns.into()) == Some(length);
-        if !aligned || most > SHARES {
+        if !aligned || max_shares > SHARES {
             return None;
         }
-        let table = table(image, exponent)?;
-        Some(Self { table, exponent, origin, first: interval.from.0 >> exponent, columns, most })
+        let table = table(index_bytes, exponent)?;
+        Some(Self { table, exponent, origin, first: time_range.from.0 >> exponent, columns, max_shares })
     }
 
     /// Appends the cells of a lane, without empty ones at the end. Appends nothing and returns
@@ -301,7 +301,7 @@ impl<'a> OverviewTable<'a> {
                 let share = |at: usize| (ValueId(values[at].wrapping_sub(1) as u32), times[at].cast_signed());
                 let rest = times[others..of.end].iter().fold(0_i64, |sum, time| sum.wrapping_add(time.cast_signed()));
                 let cell = first.saturating_add(key.wrapping_sub(begin) as usize);
-                cells.append(cell, (of.start..others).map(share), self.most, rest);
+                cells.append(cell, (of.start..others).map(share), self.max_shares, rest);
             }
             if block.len == 0 {
                 break;
@@ -326,13 +326,16 @@ impl OverviewTable<'_> {
 }
 
 /// The table of a column width.
-fn table(image: &IndexImage, exponent: u8) -> Option<PackedTable<'_, COLUMNS>> {
-    let PageBytes { at, len } = image.header.overview;
+fn table(index_bytes: &IndexBytes, exponent: u8) -> Option<PackedTable<'_, COLUMNS>> {
+    let PageBytes { at, len } = index_bytes.header.overview;
     for level in 0..len.min(64) {
         let at = at.saturating_add(level * LEVEL_BYTES);
-        if image.word(at) == u64::from(exponent) {
-            let word = |number: u64| image.word(at + 8 * number);
-            return Some(PackedTable::new(image, TableRef { rows: word(1), payload: word(2), directory: word(3) }));
+        if index_bytes.word(at) == u64::from(exponent) {
+            let word = |number: u64| index_bytes.word(at + 8 * number);
+            return Some(PackedTable::new(
+                index_bytes,
+                TableRef { rows: word(1), payload: word(2), directory: word(3) },
+            ));
         }
     }
     None

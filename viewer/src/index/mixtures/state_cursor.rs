@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::index::file::format::BLOCK;
+use crate::index::file::file_layout::BLOCK;
 use crate::index::lanes::states::{IndexStateLane, StateBlock, end, start};
 
 /// Maximum number of states of a block that a linear search passes before bisection.

@@ -11,7 +11,7 @@ use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
 use super::follower::{LOOK_EVERY, TraceFollower};
 use crate::input::current_trace::TraceAvailability;
-use crate::input::options::TraceOpenError;
+use crate::input::open_options::TraceOpenError;
 use crate::input::preview::{PreviewSink, preview_store};
 use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;

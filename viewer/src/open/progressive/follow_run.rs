@@ -13,7 +13,7 @@ use twox_hash::XxHash3_64;
 
 use super::follower::{LOOK_EVERY, TraceFollower};
 use crate::input::current_trace::TraceAvailability;
-use crate::input::options::TraceOpenError;
+use crate::input::open_options::TraceOpenError;
 use crate::input::trace::TraceInputFile;
 use crate::query::{TimelineSource, TraceSummary};
 use crate::sim::Simulation;
@@ -22,7 +22,7 @@ use crate::sim::Simulation;
 const REST: u64 = 4;
 /// Maximum bytes of a live file that are hashed to detect changes. This is more than any live file
 /// has by default.
-const MOST_LIVE: u64 = 64 << 20;
+const MAX_LIVE: u64 = 64 << 20;
 
 /// The visible properties of a run, to detect changes.
 #[derive(Clone, PartialEq)]
@@ -136,7 +136,7 @@ fn has_extension(path: &Path, ending: &str) -> bool {
 /// A hash of the bytes of a live file; 0 if the file has disappeared.
 fn contents(path: &Path) -> u64 {
     let Ok(file) = File::open(path) else { return 0 };
-    let (mut file, mut hash, mut bytes) = (file.take(MOST_LIVE), 0_u64, vec![0; 1 << 16]);
+    let (mut file, mut hash, mut bytes) = (file.take(MAX_LIVE), 0_u64, vec![0; 1 << 16]);
     while let Ok(read) = file.read(&mut bytes) {
         if read == 0 {
             break;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::input::current_trace::CurrentTrace;
-use crate::input::options::OpenOptions;
+use crate::input::open_options::OpenOptions;
 
 /// Follows a trace.
 pub(crate) struct TraceFollower {

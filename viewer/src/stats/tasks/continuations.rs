@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::query::walk;
+use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityId, LinkEntity, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource,
     TypeId, TypeModel, ValueId, types_in,
@@ -123,15 +123,15 @@ fn touching_in(
     };
     let extent = full_extent(source);
     if source.states(lane, extent, 0)?.total <= times.len() as u64 {
-        return walk::states(source, lane, extent, |state| {
+        return entity_walk::states(source, lane, extent, |state| {
             add(state);
             Ok(())
         });
     }
     for &time in times {
-        let mut near = extent;
-        (near.from.0, near.to.0) = (time.saturating_sub(1), time.saturating_add(1));
-        source.states(lane, near, EXAMINED)?.items.iter().for_each(&mut add);
+        let mut instant = extent;
+        (instant.from.0, instant.to.0) = (time.saturating_sub(1), time.saturating_add(1));
+        source.states(lane, instant, EXAMINED)?.items.iter().for_each(&mut add);
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ fn lines_that_some_readers_reject_are_noted() {
         ("5 -1 S c1 R\n", FaultKind::Negative),
         ("5 1 S c1 R\n5 1000002 S c1 R\n", FaultKind::LongTime),
         ("5 1 S c1 R", FaultKind::NoLineEnd),
-        ("5 1 S c1 R\n2 late S L \"0 0 0\"\n", FaultKind::UndatedEnd),
+        ("5 1 S c1 R\n2 late S L \"0 0 0\"\n", FaultKind::EndWithoutTimestamp),
         (
             "%EventDef PajeTraceFile 30\n% A int\n% B int\n% C int\n% D int\n% E int\n% F int\n% G int\n% H int\n% I int\n% J int\n\
           % K int\n% L int\n% M int\n% N int\n% O int\n% P int\n% Q int\n% R int\n% S int\n% T int\n%EndEventDef\n",
@@ -29,7 +29,7 @@ fn lines_that_some_readers_reject_are_noted() {
         ),
     ];
     for (body, kind) in cases {
-        let is_last = matches!(kind, FaultKind::NoLineEnd | FaultKind::UndatedEnd);
+        let is_last = matches!(kind, FaultKind::NoLineEnd | FaultKind::EndWithoutTimestamp);
         let text = with_header(&format!("{body}{}", if is_last { "" } else { end }));
         let report = read(text.as_slice(), &mut EventLog::default()).unwrap();
         assert_eq!(report.faults, [], "{body}");

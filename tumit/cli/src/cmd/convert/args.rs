@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::style::PajeStyleOptions;
+use super::paje_style::PajeStyleOptions;
 use crate::run_options::{ClockOptions, ConvertChoices, LaunchChoice, ResourceOptions};
 use crate::view_filters::FilterOptions;
 

@@ -15,7 +15,7 @@ use crate::output_file::OutputFile;
 use crate::progress::ProgressDisplay;
 use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
-use crate::{diagnostics, term};
+use crate::{printed_diagnostics, term};
 
 pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyhow::Result<ExitStatus> {
     let Some(convert) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyho
         file.finish()?;
         changed
     };
-    diagnostics::print(&summary.diagnostics);
+    printed_diagnostics::print(&summary.diagnostics);
     note_changed_texts(changed);
     Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

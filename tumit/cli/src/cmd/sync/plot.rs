@@ -19,18 +19,19 @@ const GREY: &str = "#aaaaaa";
 pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
     let curves: Vec<&ClockDomain> = clocks.domains.iter().filter(|domain| !domain.deviations.is_empty()).collect();
     let deviations = curves.iter().flat_map(|domain| &domain.deviations);
-    let (mut start, mut end, mut least, mut most) = (i64::MAX, i64::MIN, 0f64, 0f64);
+    let (mut start, mut end, mut lowest, mut highest) = (i64::MAX, i64::MIN, 0f64, 0f64);
     for &ClockDeviation { timestamp, nanos } in deviations {
         (start, end) = (start.min(timestamp), end.max(timestamp));
-        (least, most) = (least.min(nanos), most.max(nanos));
+        (lowest, highest) = (lowest.min(nanos), highest.max(nanos));
     }
     if curves.is_empty() {
         (start, end) = (0, 1_000_000_000);
     }
     // If no clock deviates, the curves are flat. The scale is then still tens of nanoseconds.
-    let (least, most) = (least.min(-20.0) * 1.1, most.max(20.0) * 1.1);
+    let (lowest, highest) = (lowest.min(-20.0) * 1.1, highest.max(20.0) * 1.1);
     let across = PlotAxis { from: start as f64 * 1e-9, to: end as f64 * 1e-9, at: LEFT, size: WIDTH - LEFT - RIGHT };
-    let upward = PlotAxis { from: least * 1e-3, to: most * 1e-3, at: HEIGHT - BOTTOM, size: -(HEIGHT - TOP - BOTTOM) };
+    let upward =
+        PlotAxis { from: lowest * 1e-3, to: highest * 1e-3, at: HEIGHT - BOTTOM, size: -(HEIGHT - TOP - BOTTOM) };
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"

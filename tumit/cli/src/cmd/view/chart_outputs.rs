@@ -8,7 +8,7 @@ use tumit_perspectives::chart::ViewChart;
 use tumit_perspectives::chart_text;
 use tumit_viewer::export::ImageFormat;
 
-use super::outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs as image_outputs};
+use super::image_outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs as image_outputs};
 use crate::output_file::OutputFile;
 use crate::term;
 

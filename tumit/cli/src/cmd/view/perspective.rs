@@ -4,23 +4,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{bail, ensure};
-use tumit_paje::category::ActivityCategory;
+use tumit_paje::time_text::{self, TimeTextError};
 use tumit_perspectives::categories::{CategoryRule, CategoryTable};
 use tumit_perspectives::chart::ViewChart;
+use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::draw::{DrawOptions, draw};
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewInfo, ViewRequest};
-use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange, TimelineSource};
 use tumit_viewer::style::theme::ThemeKind;
 
 use super::chart_outputs::{self, ChartOutput};
-use super::outputs::ImageFormatChoice;
+use super::image_outputs::{ImageFormatChoice, ImageOutput};
 use super::perspective_list;
+use crate::category_option::{CATEGORY_HELP, category};
 use crate::term;
-use crate::time_range::bound;
 
 /// A view of the whole execution instead of the space-time diagram.
 #[derive(Debug, Default, clap::Args)]
@@ -32,7 +32,7 @@ pub(super) struct PerspectiveOptions {
     perspective: Option<String>,
     /// The present time of the view, in seconds, or with a unit: 250ms [default: the middle of the
     /// time range]
-    #[arg(long, value_name = "TIME", value_parser = bound, requires = "perspective", allow_hyphen_values = true, help_heading = "Perspectives")]
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "perspective", allow_hyphen_values = true, help_heading = "Perspectives")]
     at: Option<GlobalNanos>,
     /// The time that the view shows [default: the first mode of the view; `at` if --at is given]
     #[arg(long, value_enum, requires = "perspective", help_heading = "Perspectives")]
@@ -41,10 +41,7 @@ pub(super) struct PerspectiveOptions {
     /// the options of the view
     #[arg(long, value_name = "NAME=VALUE", requires = "perspective", help_heading = "Perspectives")]
     option: Vec<String>,
-    /// The category (busy, overhead, idle or ignored) of the states with matching names, such as
-    /// 'idle=Wait*' or 'overhead=MPI_* of Activity'; can be repeated, the last match counts
-    /// [default: guessed from the names]
-    #[arg(long, value_name = "CATEGORY=NAME", requires = "perspective", value_parser = category_rule, help_heading = "Perspectives")]
+    #[arg(long, value_name = "CATEGORY=NAME", requires = "perspective", value_parser = category, help = CATEGORY_HELP, help_heading = "Perspectives")]
     category: Vec<CategoryRule>,
     /// Draws the view with greys and patterns only, for black-and-white printing
     #[arg(long, requires = "perspective", help_heading = "Perspectives")]
@@ -83,9 +80,15 @@ pub(super) struct ChartImage {
     pub(super) theme: ThemeKind,
 }
 
+/// The kinds of views.
+enum ViewKind {
+    Chart(&'static dyn PerspectiveView),
+    Diagram(DiagramMode),
+}
+
 /// A requested view.
 pub(super) struct RequestedView<'a> {
-    view: &'static dyn PerspectiveView,
+    view: ViewKind,
     mode: TimeMode,
     at: Option<GlobalNanos>,
     options: ParsedOptions,
@@ -93,17 +96,27 @@ pub(super) struct RequestedView<'a> {
     is_monochrome: bool,
 }
 
-/// Parses `CATEGORY=NAME` or `CATEGORY=NAME of TYPE`.
-fn category_rule(text: &str) -> Result<CategoryRule, String> {
-    let Some((word, names)) = text.split_once('=') else {
-        return Err("expected CATEGORY=NAME, such as `idle=Wait*`".to_owned());
-    };
-    let known = ActivityCategory::WORDS.into_iter().find(|(known, _)| *known == word.trim());
-    let Some((_, category)) = known else {
-        return Err(format!("`{word}` is not a category: expected busy, overhead, idle or ignored"));
-    };
-    let (values, of) = names.rsplit_once(" of ").map_or((names, None), |(values, of)| (values, Some(of.trim())));
-    Ok(CategoryRule { category, values: NamePattern::new(values.trim()), of: of.map(NamePattern::new) })
+/// Parses a time.
+fn time(text: &str) -> Result<GlobalNanos, TimeTextError> {
+    time_text::parse(text).map(GlobalNanos)
+}
+
+impl ViewKind {
+    /// The view of a name.
+    fn of_name(name: &str) -> anyhow::Result<Self> {
+        perspective_list::refuse_feature(name)?;
+        Ok(match DiagramMode::of_name(name) {
+            Some(mode) => Self::Diagram(mode),
+            None => Self::Chart(gallery::view(name)?),
+        })
+    }
+
+    fn info(&self) -> ViewInfo {
+        match self {
+            Self::Chart(view) => view.info(),
+            Self::Diagram(mode) => mode.info(),
+        }
+    }
 }
 
 impl PerspectiveOptions {
@@ -116,8 +129,7 @@ impl PerspectiveOptions {
         if !self.option.iter().any(|option| option == "help" || option == "list") {
             return Ok(None);
         }
-        perspective_list::require_own_view(name)?;
-        Ok(Some(perspective_list::of_options(&gallery::view(name)?.info())))
+        Ok(Some(perspective_list::of_options(&ViewKind::of_name(name)?.info())))
     }
 
     /// The requested view. Its options and outputs are checked before a long trace is read.
@@ -127,8 +139,7 @@ impl PerspectiveOptions {
         format: Option<ImageFormatChoice>,
     ) -> anyhow::Result<Option<RequestedView<'a>>> {
         let Some(name) = &self.perspective else { return Ok(None) };
-        perspective_list::require_own_view(name)?;
-        let view = gallery::view(name)?;
+        let view = ViewKind::of_name(name)?;
         let info = view.info();
         ensure!(
             !paths.is_empty(),
@@ -142,6 +153,12 @@ impl PerspectiveOptions {
             mode != TimeMode::Moving || options.view.width.is_some(),
             "--mode moving needs the width of the time range: add `--option width=10ms`"
         );
+        if let ViewKind::Diagram(_) = view {
+            ensure!(
+                self.at.is_none() && outputs.iter().all(|output| matches!(output, ChartOutput::Image(_))),
+                "`{name}` is a mode of the space-time diagram: it has no present time (--at) and no table (.csv, .json)"
+            );
+        }
         let (at, is_monochrome) = (self.at, self.monochrome);
         Ok(Some(RequestedView { view, mode, at, options, outputs, is_monochrome }))
     }
@@ -177,18 +194,39 @@ impl RequestedView<'_> {
         range: OpenTimeRange,
         image: ChartImage,
     ) -> anyhow::Result<()> {
+        let ViewKind::Chart(view) = self.view else { return Ok(()) };
         let range = range.to_closed_range(source.extent())?;
-        let execution = Execution::new(source, self.options.execution.clone())?;
-        self.report_idle_rules(&execution);
-        let chart = self.view.chart(&execution, &self.request(range, image))?;
+        let execution = self.execution(source)?;
+        let chart = view.chart(&execution, &self.request(range, image))?;
         for output in &self.outputs {
             self.write(output, &chart, image)?;
         }
         Ok(())
     }
 
-    /// Reports category rules without effect.
-    fn report_idle_rules(&self, execution: &Execution) {
+    /// If the view is a mode of the diagram, the trace whose diagram it is.
+    pub(super) fn diagram(
+        &self,
+        source: &Arc<dyn TimelineSource>,
+        range: OpenTimeRange,
+    ) -> anyhow::Result<Option<Arc<dyn TimelineSource>>> {
+        let ViewKind::Diagram(mode) = self.view else { return Ok(None) };
+        let range = range.to_closed_range(source.extent())?;
+        Ok(Some(mode.trace(&self.execution(Arc::clone(source))?, range)?))
+    }
+
+    /// The images among the outputs.
+    pub(super) fn images(&self) -> Vec<ImageOutput<'_>> {
+        let image = |output: &ChartOutput<'_>| match output {
+            ChartOutput::Image(image) => Some(*image),
+            ChartOutput::Table(_) => None,
+        };
+        self.outputs.iter().filter_map(image).collect()
+    }
+
+    /// Prepares the trace. Reports category rules without effect.
+    fn execution(&self, source: Arc<dyn TimelineSource>) -> anyhow::Result<Execution> {
+        let execution = Execution::new(source, self.options.execution.clone())?;
         let mut table = CategoryTable::new(execution.model(), &[]);
         for rule in &self.options.execution.categories {
             if table.assign(execution.model(), rule) == 0 {
@@ -196,6 +234,7 @@ impl RequestedView<'_> {
                 term::note(&format!("--category {word}={values}: no state of the trace has such a value"));
             }
         }
+        Ok(execution)
     }
 
     fn request(&self, range: TimeRange, image: ChartImage) -> ViewRequest {
@@ -216,32 +255,11 @@ impl RequestedView<'_> {
         match output {
             ChartOutput::Image(output) => {
                 let height = image.height.unwrap_or((image.width * 9.0 / 16.0).round());
-                let options = DrawOptions {
-                    width: image.width,
-                    height,
-                    theme: image.theme,
-                    is_monochrome: self.is_monochrome,
-                };
+                let options =
+                    DrawOptions { width: image.width, height, theme: image.theme, is_monochrome: self.is_monochrome };
                 output.draw(&draw(chart, options), image.scale)
             }
             ChartOutput::Table(output) => output.write(chart),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tumit_paje::category::ActivityCategory;
-
-    use super::category_rule;
-
-    #[test]
-    fn category_rules_have_a_category_and_names() {
-        let rule = category_rule("idle=Wait*").unwrap();
-        assert_eq!((rule.category, rule.values.as_str(), rule.of.is_none()), (ActivityCategory::Idle, "Wait*", true));
-        let rule = category_rule("overhead=MPI_* of Activity").unwrap();
-        assert_eq!(rule.of.unwrap().as_str(), "Activity");
-        assert!(category_rule("lazy=Wait*").unwrap_err().contains("busy, overhead, idle or ignored"));
-        assert!(category_rule("Wait*").unwrap_err().contains("CATEGORY=NAME"));
     }
 }

@@ -241,7 +241,7 @@ TUMIT1R_FN bool tumit1r_append_record(struct tumit1r_writer *w, uint32_t number,
     delta = ticks - stream->last;
     wide = delta > UINT32_MAX;
     if (wide) {
-        tumit1r_put(p, TUMIT1R_ID_WIDE_DATE, 2);
+        tumit1r_put(p, TUMIT1R_ID_WIDE_TIMESTAMP, 2);
         tumit1r_put(p + 2, 0, 4);
         tumit1r_put(p + 6, ticks, 8);
         p += 14;

@@ -20,7 +20,7 @@ TUMIT1R_FN void tumit1r_print_value(FILE *out, const struct tumit1r_process *p, 
         tumit1r_print_float(out, value->real, scalar == TUMIT1R_F32);
         break;
     case TUMIT1R_DATE:
-        tumit1r_date_text(text, sizeof text, tumit1r_date(p, value->bits));
+        tumit1r_timestamp_text(text, sizeof text, tumit1r_timestamp(p, value->bits));
         fputs(text, out);
         break;
     case TUMIT1R_POINTER:
@@ -301,12 +301,12 @@ TUMIT1R_FN void tumit1r_print_raw(FILE *out, const struct tumit1r_head *head, si
 /* Prints the columns of `tumit dump` before the name of the event: timestamp, process, thread. */
 TUMIT1R_FN void tumit1r_print_columns(FILE *out, const struct tumit1r_head *head) {
     const struct tumit1r_process *p = head->process;
-    char date[40], process[40];
+    char timestamp[40], process[40];
     size_t length;
-    tumit1r_date_text(date, sizeof date, head->nanos);
+    tumit1r_timestamp_text(timestamp, sizeof timestamp, head->nanos);
     (void)snprintf(process, sizeof process, p->run->ranked ? "rank %llu" : "pid %llu",
                    (unsigned long long)(p->run->ranked ? p->rank : p->pid));
-    fprintf(out, "%15s  %-11s  ", date, process);
+    fprintf(out, "%15s  %-11s  ", timestamp, process);
     tumit1r_print_text(out, head->stream->name, strlen(head->stream->name), false);
     for (length = tumit1r_characters(head->stream->name); length < p->run->thread_width; length++) {
         fputc(' ', out);

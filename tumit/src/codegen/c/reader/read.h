@@ -43,7 +43,7 @@ struct tumit1r_cursor {
 struct tumit1r_reader {
     struct tumit1r_cursor *cursors;
     size_t count, current;
-    bool by_date, begun;
+    bool by_timestamp, begun;
 };
 
 /* Computes the offsets of a record's fields: `offsets[k]` is the start of field k,
@@ -118,7 +118,7 @@ TUMIT1R_FN void tumit1r_set_location(struct tumit1r_head *head, uint32_t site) {
 }
 
 /* The kind of data at a cursor. */
-enum tumit1r_found { TUMIT1R_FOUND_DAMAGE, TUMIT1R_FOUND_DATE, TUMIT1R_FOUND_RECORD };
+enum tumit1r_found { TUMIT1R_FOUND_DAMAGE, TUMIT1R_FOUND_TIMESTAMP, TUMIT1R_FOUND_RECORD };
 
 /* Reads the head of the record at the cursor. If it is damaged, the rest of the block counts as
  * damaged. */
@@ -137,13 +137,13 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
     }
     id = tumit1r_get_u16(p);
     ticks = c->ticks + tumit1r_get_u32(p + 2);
-    if (id == TUMIT1R_ID_WIDE_DATE) {
+    if (id == TUMIT1R_ID_WIDE_TIMESTAMP) {
         if (left < skip + 8) {
             return TUMIT1R_FOUND_DAMAGE;
         }
         c->ticks = tumit1r_get_u64(p + skip);
         c->at += skip + 8;
-        return c->at < c->bytes ? TUMIT1R_FOUND_DATE : TUMIT1R_FOUND_DAMAGE;
+        return c->at < c->bytes ? TUMIT1R_FOUND_TIMESTAMP : TUMIT1R_FOUND_DAMAGE;
     }
     if (id == TUMIT1R_ID_DROPPED) {
         if (left < skip + TUMIT1R_DROPPED_BODY_BYTES) {
@@ -188,7 +188,7 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
 
 /* Moves to the next record of a stream. Returns false at its end. */
 TUMIT1R_FN bool tumit1r_advance(struct tumit1r_cursor *c) {
-    enum tumit1r_found found = TUMIT1R_FOUND_DATE;
+    enum tumit1r_found found = TUMIT1R_FOUND_TIMESTAMP;
     int64_t nanos;
     while (found != TUMIT1R_FOUND_RECORD) {
         if (c->at >= c->bytes) {
@@ -203,7 +203,7 @@ TUMIT1R_FN bool tumit1r_advance(struct tumit1r_cursor *c) {
         }
     }
     c->in_block++;
-    nanos = tumit1r_date(c->process, c->head.ticks);
+    nanos = tumit1r_timestamp(c->process, c->head.ticks);
     c->head.nanos = nanos > c->head.nanos ? nanos : c->head.nanos;
     return true;
 }
@@ -231,7 +231,7 @@ TUMIT1R_FN void tumit1r_end(struct tumit1r_reader *reader) {
 
 /* Reads the processes from `from` up to, but without, `to`. */
 TUMIT1R_FN struct tumit1r_reader *tumit1r_open_reader(struct tumit1r_run *run, size_t from,
-                                                      size_t to, bool by_date) {
+                                                      size_t to, bool by_timestamp) {
     struct tumit1r_reader *reader = (struct tumit1r_reader *)calloc(1, sizeof *reader);
     size_t i, k, count = 0;
     for (i = from; i < to; i++) {
@@ -241,7 +241,7 @@ TUMIT1R_FN struct tumit1r_reader *tumit1r_open_reader(struct tumit1r_run *run, s
         return NULL;
     }
     reader->cursors = (struct tumit1r_cursor *)calloc(count + 1, sizeof *reader->cursors);
-    reader->by_date = by_date;
+    reader->by_timestamp = by_timestamp;
     if (reader->cursors == NULL) {
         free(reader);
         return NULL;
@@ -267,7 +267,7 @@ TUMIT1R_FN struct tumit1r_reader *tumit1r_read(struct tumit1r_run *run, size_t p
 
 /* Reads all records of a run in order of their timestamps, with uncorrected clocks and one block
  * per stream in memory. */
-TUMIT1R_FN struct tumit1r_reader *tumit1r_read_by_date(struct tumit1r_run *run) {
+TUMIT1R_FN struct tumit1r_reader *tumit1r_read_by_timestamp(struct tumit1r_run *run) {
     return tumit1r_open_reader(run, 0, run->count, true);
 }
 
@@ -288,7 +288,7 @@ TUMIT1R_FN struct tumit1r_cursor *tumit1r_earliest(struct tumit1r_reader *reader
 
 TUMIT1R_FN struct tumit1r_cursor *tumit1r_next_cursor(struct tumit1r_reader *reader) {
     size_t i;
-    if (!reader->by_date) {
+    if (!reader->by_timestamp) {
         for (; reader->current < reader->count; reader->current++) {
             if (tumit1r_advance(&reader->cursors[reader->current])) {
                 return &reader->cursors[reader->current];

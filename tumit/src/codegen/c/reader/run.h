@@ -16,7 +16,7 @@ TUMIT1R_FN uint64_t tumit1r_nanos(uint64_t ticks, uint64_t hz) {
 }
 
 /* Nanoseconds from the start of the run, with uncorrected clocks: `tumit dump --clock none`. */
-TUMIT1R_FN int64_t tumit1r_date(const struct tumit1r_process *p, uint64_t ticks) {
+TUMIT1R_FN int64_t tumit1r_timestamp(const struct tumit1r_process *p, uint64_t ticks) {
     uint64_t nanos = tumit1r_nanos(ticks, p == NULL ? 1000000000u : p->hz);
     return (int64_t)nanos - (int64_t)(p == NULL ? 0 : p->start);
 }
@@ -37,8 +37,8 @@ TUMIT1R_FN void tumit1r_set_rates(struct tumit1r_run *run) {
             width = tumit1r_characters(stream->name);
             run->thread_width = width > run->thread_width ? width : run->thread_width;
             if (stream->blocks_count > 0) {
-                int64_t date = tumit1r_date(p, stream->blocks[0].first_ticks);
-                start = date < start ? date : start;
+                int64_t timestamp = tumit1r_timestamp(p, stream->blocks[0].first_ticks);
+                start = timestamp < start ? timestamp : start;
             }
         }
         for (k = 0; k < p->schemas_count; k++) {

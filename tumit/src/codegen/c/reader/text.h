@@ -195,7 +195,7 @@ TUMIT1R_FN void tumit1r_print_float(FILE *out, double value, bool single) {
 }
 
 /* Nanoseconds as seconds with nine decimals. */
-TUMIT1R_FN void tumit1r_date_text(char *text, size_t room, int64_t nanos) {
+TUMIT1R_FN void tumit1r_timestamp_text(char *text, size_t room, int64_t nanos) {
     uint64_t size = nanos < 0 ? 0u - (uint64_t)nanos : (uint64_t)nanos;
     (void)snprintf(text, room, "%s%llu.%09llu", nanos < 0 ? "-" : "",
                    (unsigned long long)(size / 1000000000u),

@@ -27,7 +27,7 @@ TUMIT1_BEGIN_DECLS
 #define TUMIT1_MAX_RECORD (TUMIT1_ROOM - TUMIT1_DROP_REPORT_BYTES)
 #define TUMIT1_MAX_PART_RECORD (TUMIT1_ROOM_OF(TUMIT1_PART) - TUMIT1_DROP_REPORT_BYTES)
 /* parts of a divided slot; the first one is not used */
-#define TUMIT1_PARTS (TUMIT1_SLOT / TUMIT1_PART)
+#define TUMIT1_PARTS_PER_SLOT (TUMIT1_SLOT / TUMIT1_PART)
 #define TUMIT1_MAX_NAMES 65536u   /* maximum number of strings, and of source positions */
 #define TUMIT1_MAX_TEXT 4096u     /* maximum bytes of an interned string; the rest is truncated */
 #define TUMIT1_RECENT 64u         /* number of strings whose ids a thread caches */
@@ -182,10 +182,10 @@ struct tumit1_pool {
     struct tumit1_slot **parts_; /* stack of free parts of divided slots */
     unsigned char *taken_parts_; /* number of used parts of each slot */
     struct tumit1_slot **queue_; /* ring buffer of slots to write, oldest first */
-    size_t front_;           /* bytes before the first slot */
+    size_t slots_offset_;    /* bytes before the first slot */
     uint32_t slots_;         /* maximum number of slots */
-    uint32_t room_;          /* number of slots with addresses */
-    uint32_t places_;        /* maximum number of parts, and length of the lists */
+    uint32_t max_slots_;     /* number of slots with addresses */
+    uint32_t max_parts_;     /* maximum number of parts, and length of the lists */
     uint32_t ready_;         /* slots before this one have room on the disk */
     uint32_t fresh_;         /* slots from this one on were never used */
     uint32_t free_count_, parts_count_;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::contents::{self, EventFacts, EventParameter, ReferenceFacts};
 use super::highlight;
-use super::text::{HtmlText, anchor, code, prose};
+use super::html_text::{HtmlText, anchor, code, prose};
 use crate::spec::Level;
 
 /// Maximum number of rules shown with each event. Further rules are only named.
@@ -63,7 +63,7 @@ fn event(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
             HtmlText(&call.signature)
         );
     }
-    picture(out, facts, event);
+    image_section(out, facts, event);
     for call in &event.calls {
         let _ = writeln!(
             out,
@@ -110,10 +110,10 @@ fn table(out: &mut String, facts: &ReferenceFacts<'_>, caption: &str, parameters
 }
 
 /// The actions of rules for the event.
-fn picture(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
+fn image_section(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     if event.rules.is_empty() {
         if !event.has_rules {
-            let _ = writeln!(out, "<p class=\"quiet\">{}</p>", contents::default_picture(event.kind));
+            let _ = writeln!(out, "<p class=\"quiet\">{}</p>", contents::default_image(event.kind));
         }
         return;
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::HtmlText;
+use super::html_text::HtmlText;
 
 /// Keywords of rules. They are contextual, so a parameter with the name `key` is coloured as well,
 /// which is harmless.

@@ -12,7 +12,7 @@ use crate::execution::Execution;
 use crate::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 
-use super::task_groups::{self, TaskGroup};
+use super::task_bundles::{self, TaskBundle};
 
 /// Maximum number of bars.
 const MOST_BARS: usize = 256;
@@ -51,12 +51,12 @@ impl PerspectiveView for TaskCount {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let tasks = execution.tasks()?.list();
         let counts: Vec<ActiveUnits> = tasks.iter().map(|task| active_units(task, request)).collect();
-        let groups = task_groups::groups(tasks, MOST_BARS);
+        let bundles = task_bundles::bundles(tasks, MOST_BARS);
         let largest = counts.iter().map(|count| count.units.max(count.maximum)).fold(0.0, f64::max);
         let chart = BarChart {
             axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
             arrangement: "task".to_owned(),
-            bars: groups.iter().map(|group| bar(group, &counts)).collect(),
+            bars: bundles.iter().map(|bundle| bar(bundle, &counts)).collect(),
         };
         let is_present = request.mode == TimeMode::At;
         let meaning = if is_present { "maximum since the start" } else { "mean between first begin and last end" };
@@ -70,7 +70,7 @@ impl PerspectiveView for TaskCount {
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: vec![item],
             table: table(tasks, &counts, is_present),
-            notes: task_groups::note(tasks, MOST_BARS, "Each bar is the largest value").into_iter().collect(),
+            notes: task_bundles::note(tasks, MOST_BARS, "Each bar is the largest value").into_iter().collect(),
         })
     }
 }
@@ -96,14 +96,14 @@ fn active_units(task: &ExecutionTask, request: &ViewRequest) -> ActiveUnits {
 }
 
 /// The largest numbers of some tasks.
-fn bar(group: &TaskGroup<'_>, counts: &[ActiveUnits]) -> ChartBar {
-    let first = group.number as usize;
-    let of_group = counts.iter().skip(first).take(group.members.len());
+fn bar(bundle: &TaskBundle<'_>, counts: &[ActiveUnits]) -> ChartBar {
+    let first = bundle.number as usize;
+    let of_bundle = counts.iter().skip(first).take(bundle.members.len());
     let (units, maximum) =
-        of_group.fold((0.0_f64, 0.0_f64), |largest, count| (largest.0.max(count.units), largest.1.max(count.maximum)));
+        of_bundle.fold((0.0_f64, 0.0_f64), |largest, count| (largest.0.max(count.units), largest.1.max(count.maximum)));
     ChartBar {
-        label: group.label.clone(),
-        parts: vec![BarPart { paint: ChartPaint::Task(group.number), value: units }],
+        label: bundle.label.clone(),
+        parts: vec![BarPart { paint: ChartPaint::Task(bundle.number), value: units }],
         maximum: Some(maximum),
         ..ChartBar::default()
     }

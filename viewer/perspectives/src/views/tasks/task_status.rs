@@ -10,7 +10,7 @@ use crate::execution::Execution;
 use crate::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 
-use super::task_groups::{self, TaskGroup};
+use super::task_bundles::{self, TaskBundle};
 
 /// Maximum number of cells.
 const MOST_CELLS: usize = 1024;
@@ -74,8 +74,8 @@ impl PerspectiveView for TaskStatus {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let tasks = execution.tasks()?.list();
-        let groups = task_groups::groups(tasks, MOST_CELLS);
-        let cells: Vec<StatusCell> = groups.iter().map(|group| cell(group, request.time)).collect();
+        let bundles = task_bundles::bundles(tasks, MOST_CELLS);
+        let cells: Vec<StatusCell> = bundles.iter().map(|bundle| cell(bundle, request.time)).collect();
         let side = cells.len().isqrt();
         let columns = if side * side < cells.len() { side + 1 } else { side.max(1) };
         let item = |progress: TaskProgress| LegendItem { paint: progress.paint(), label: progress.word().to_owned() };
@@ -85,25 +85,25 @@ impl PerspectiveView for TaskStatus {
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Grid(StatusGrid { columns, cells }) }],
             legend: TaskProgress::ALL.into_iter().map(item).collect(),
             table: table(tasks, request.time),
-            notes: task_groups::note(tasks, MOST_CELLS, "Each cell is the progress").into_iter().collect(),
+            notes: task_bundles::note(tasks, MOST_CELLS, "Each cell is the progress").into_iter().collect(),
         })
     }
 }
 
 /// The common progress of some tasks: in progress if they differ.
-fn cell(group: &TaskGroup<'_>, time: i64) -> StatusCell {
-    let number = |progress| group.members.iter().filter(|task| TaskProgress::at(task, time) == progress).count();
+fn cell(bundle: &TaskBundle<'_>, time: i64) -> StatusCell {
+    let number = |progress| bundle.members.iter().filter(|task| TaskProgress::at(task, time) == progress).count();
     let counts = TaskProgress::ALL.map(|progress| (progress, number(progress)));
-    let all = group.members.len();
+    let all = bundle.members.len();
     let common = counts.iter().find(|(_, count)| *count == all).map_or(TaskProgress::InProgress, |(common, _)| *common);
-    let status = match group.members {
+    let status = match bundle.members {
         [task] => status(task, time),
         _ => {
             let parts = counts.iter().filter(|(_, count)| *count > 0);
             parts.map(|(progress, count)| format!("{count} {}", progress.word())).collect::<Vec<_>>().join(", ")
         }
     };
-    StatusCell { label: group.label.clone(), unit: None, paint: common.paint(), status }
+    StatusCell { label: bundle.label.clone(), unit: None, paint: common.paint(), status }
 }
 
 /// The progress of a task in words.

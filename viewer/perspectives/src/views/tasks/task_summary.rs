@@ -12,7 +12,7 @@ use crate::execution::Execution;
 use crate::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 
-use super::task_groups::{self, TaskGroup};
+use super::task_bundles::{self, TaskBundle};
 
 /// Maximum number of bars.
 const MOST_BARS: usize = 256;
@@ -36,11 +36,11 @@ impl PerspectiveView for TaskSummary {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (tasks, range) = (execution.tasks()?.list(), request.visible_range());
-        let groups = task_groups::groups(tasks, MOST_BARS);
+        let bundles = task_bundles::bundles(tasks, MOST_BARS);
         let chart = BarChart {
             axis: ChartAxis::new("time range", AxisUnit::Percent, 100.0),
             arrangement: "task".to_owned(),
-            bars: groups.iter().map(|group| bar(group, range)).collect(),
+            bars: bundles.iter().map(|bundle| bar(bundle, range)).collect(),
         };
         let outside = tasks.iter().filter(|task| shown_percent(task.life, range).is_none()).count();
         let outside = match outside {
@@ -48,7 +48,7 @@ impl PerspectiveView for TaskSummary {
             1 => Some("1 task is outside of the time range.".to_owned()),
             many => Some(format!("{many} tasks are outside of the time range.")),
         };
-        let grouped = task_groups::note(tasks, MOST_BARS, "Each bar reaches from the first begin to the last end");
+        let grouped = task_bundles::note(tasks, MOST_BARS, "Each bar reaches from the first begin to the last end");
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::period(request),
@@ -72,13 +72,13 @@ fn shown_percent(life: TimeRange, range: TimeRange) -> Option<(f64, f64)> {
 }
 
 /// From the first begin to the last end of some tasks. A bar without parts is outside of the range.
-fn bar(group: &TaskGroup<'_>, range: TimeRange) -> ChartBar {
-    let lives = group.members.iter().map(|task| task.life);
+fn bar(bundle: &TaskBundle<'_>, range: TimeRange) -> ChartBar {
+    let lives = bundle.members.iter().map(|task| task.life);
     let life = lives.reduce(|all, life| TimeRange { from: all.from.min(life.from), to: all.to.max(life.to) });
     let shown = life.and_then(|life| shown_percent(life, range));
-    let part = |(from, to): (f64, f64)| BarPart { paint: ChartPaint::Task(group.number), value: to - from };
+    let part = |(from, to): (f64, f64)| BarPart { paint: ChartPaint::Task(bundle.number), value: to - from };
     ChartBar {
-        label: group.label.clone(),
+        label: bundle.label.clone(),
         base: shown.map_or(0.0, |(from, _)| from),
         parts: shown.map(part).into_iter().collect(),
         ..ChartBar::default()

@@ -12,7 +12,7 @@ use crate::execution::Execution;
 use crate::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 
-use super::task_groups::{self, TaskGroup};
+use super::task_bundles::{self, TaskBundle};
 
 /// Maximum number of rows.
 const MOST_ROWS: usize = 256;
@@ -41,7 +41,7 @@ impl PerspectiveView for TaskSurface {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (tasks, range) = (execution.tasks()?.list(), request.visible_range());
         let columns: Vec<TimeRange> = range.columns(request.columns.clamp(1, MOST_COLUMNS)).collect();
-        let groups = task_groups::groups(tasks, MOST_ROWS);
+        let bundles = task_bundles::bundles(tasks, MOST_ROWS);
         let mut table = ChartTable::new(&[
             ("task", AxisUnit::Count),
             ("from", AxisUnit::Nanos),
@@ -49,24 +49,24 @@ impl PerspectiveView for TaskSurface {
             ("units", AxisUnit::Count),
         ]);
         let mut cells = Vec::new();
-        for (row, group) in (0..).zip(&groups) {
-            for (column, value) in row_values(group, &columns) {
+        for (row, bundle) in (0..).zip(&bundles) {
+            for (column, value) in row_values(bundle, &columns) {
                 let time = columns[column as usize];
                 let times = [time.from.0 as f64, time.to.0 as f64, value].map(TableValue::Number);
-                table.rows.push([TableValue::Text(group.label.clone())].into_iter().chain(times).collect());
+                table.rows.push([TableValue::Text(bundle.label.clone())].into_iter().chain(times).collect());
                 cells.push(ChartMatrixCell { row, column, value });
             }
         }
         let largest = cells.iter().map(|cell| cell.value).fold(0.0, f64::max);
         let precision = columns.first().map_or(1, |column| column.to.0.saturating_sub(column.from.0)).max(1);
         let matrix = MatrixChart {
-            rows: groups.iter().map(|group| group.label.clone()).collect(),
+            rows: bundles.iter().map(|bundle| bundle.label.clone()).collect(),
             columns: columns.iter().map(|column| timestamp(column.from, precision)).collect(),
             units_per_cell: 1,
             axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
             cells,
         };
-        let note = task_groups::note(tasks, MOST_ROWS, "Each row has the largest number");
+        let note = task_bundles::note(tasks, MOST_ROWS, "Each row has the largest number");
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::period(request),
@@ -78,11 +78,11 @@ impl PerspectiveView for TaskSurface {
     }
 }
 
-/// The columns in which a task of a group is active, with the largest mean number of units. Takes
+/// The columns in which a task of a bundle is active, with the largest mean number of units. Takes
 /// the time of the columns within the lifetimes of the tasks.
-fn row_values(group: &TaskGroup<'_>, columns: &[TimeRange]) -> Vec<(u32, f64)> {
+fn row_values(bundle: &TaskBundle<'_>, columns: &[TimeRange]) -> Vec<(u32, f64)> {
     let mut largest = vec![0.0_f64; columns.len()];
-    for task in group.members {
+    for task in bundle.members {
         for column in columns_of(task, columns) {
             let [mean] = task.active.mean(columns[column]);
             largest[column] = largest[column].max(mean);

@@ -80,18 +80,18 @@ fn times_by_count(counts: &UnitCounts, units: usize, range: TimeRange) -> Vec<[i
     times
 }
 
-/// The percentage of time. The sum over all numbers of units is 100.
-#[expect(clippy::cast_precision_loss, reason = "percentages are rounded")]
-fn percent(part: i128, times: &[[i128; 3]], category: usize) -> f64 {
-    let all: i128 = times.iter().map(|time| time[category]).sum();
-    100.0 * part as f64 / all.max(1) as f64
+/// The whole time. It is the same for each category, because each instant counts once.
+fn whole_time(times: &[[i128; 3]]) -> i128 {
+    times.iter().map(|time| time[0]).sum()
 }
 
+#[expect(clippy::cast_precision_loss, reason = "percentages are rounded")]
 fn bars(times: &[[i128; 3]], index: usize, category: ActivityCategory, size: usize) -> Vec<ChartBar> {
+    let whole = whole_time(times).max(1) as f64;
     let all = times.chunks(size.max(1)).enumerate().map(|(bin, numbers)| {
-        let (first, sum) = (bin * size, numbers.iter().map(|time| time[index]).sum());
+        let (first, sum) = (bin * size, numbers.iter().map(|time| time[index]).sum::<i128>());
         let label = if size == 1 { first.to_string() } else { format!("{first}–{}", first + numbers.len() - 1) };
-        let part = BarPart { paint: ChartPaint::Category(category), value: percent(sum, times, index) };
+        let part = BarPart { paint: ChartPaint::Category(category), value: 100.0 * sum as f64 / whole };
         ChartBar { label, parts: vec![part], ..ChartBar::default() }
     });
     all.collect()
@@ -109,12 +109,11 @@ fn table(times: &[[i128; 3]]) -> ChartTable {
         ("overhead, %", AxisUnit::Percent),
         ("idle, %", AxisUnit::Percent),
     ]);
-    let all = times[..].iter().fold([0_i128; 3], |sum, time| [sum[0] + time[0], sum[1] + time[1], sum[2] + time[2]]);
-    let share = |time: &[i128; 3], index: usize| 100.0 * time[index] as f64 / all[index].max(1) as f64;
+    let whole = whole_time(times).max(1) as f64;
     let occurs = |time: &[i128; 3]| times.len() <= MOST_BARS || time.iter().any(|time| *time > 0);
     let rows = times.iter().enumerate().filter(|(_, time)| occurs(time)).map(|(number, time)| {
         let nanos = time.map(|time| time as f64);
-        let percent = [share(time, 0), share(time, 1), share(time, 2)];
+        let percent = time.map(|time| 100.0 * time as f64 / whole);
         [number as f64].into_iter().chain(nanos).chain(percent).map(Into::into).collect()
     });
     table.rows = rows.collect();

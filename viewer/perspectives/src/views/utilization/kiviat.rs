@@ -12,7 +12,7 @@ use crate::chart::{
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::moving_window::{MovingWindow, WindowStep};
-use crate::unit_groups::{UnitGroup, UnitGroups};
+use crate::unit_bundles::{UnitBundle, UnitBundles};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
 
@@ -49,13 +49,13 @@ impl PerspectiveView for KiviatDiagram {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
-        let groups = UnitGroups::new(execution, request, MOST_SPOKES)?;
+        let bundles = UnitBundles::new(execution, request, MOST_SPOKES)?;
         let window = MovingWindow::new(request.range, request.options.width);
         let counts_overhead = request.options.counts_overhead;
         let of_unit = |unit: usize| smoothed_use(activity, unit, window, request.time, counts_overhead);
         let uses: Vec<SmoothedUse> = (0..activity.units()).map(of_unit).collect();
-        let spokes = groups.iter(execution).map(|group| spoke(&group, &uses)).collect();
-        let chart = KiviatChart { spokes, units: groups.size() };
+        let spokes = bundles.iter(execution).map(|bundle| spoke(&bundle, &uses)).collect();
+        let chart = KiviatChart { spokes, units: bundles.size() };
         let counted = if counts_overhead { "busy or overhead" } else { "busy" };
         let subtitle = [
             Some(captions::instant(request)),
@@ -63,8 +63,8 @@ impl PerspectiveView for KiviatDiagram {
             Some("maximum since the start".to_owned()),
             captions::order(request),
         ];
-        let note = (groups.size() > 1).then(|| {
-            let size = groups.size();
+        let note = (bundles.size() > 1).then(|| {
+            let size = bundles.size();
             format!("Each spoke shows the smallest, mean and largest value of {size} adjacent units.")
         });
         let item = |paint, label: &str| LegendItem { paint, label: label.to_owned() };
@@ -73,7 +73,7 @@ impl PerspectiveView for KiviatDiagram {
             subtitle: captions::joined(subtitle),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Kiviat(chart) }],
             legend: vec![item(ChartPaint::Now, "present"), item(ChartPaint::Maximum, "maximum so far")],
-            table: table(execution, &groups, &uses),
+            table: table(execution, &bundles, &uses),
             notes: [note, category_legend::guess_note(execution)].into_iter().flatten().collect(),
         })
     }
@@ -129,22 +129,22 @@ fn steps(timelines: &[CategoryTimeline], range: TimeRange, counts: impl Fn(&Cate
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn spoke(group: &UnitGroup<'_>, uses: &[SmoothedUse]) -> KiviatSpoke {
+fn spoke(bundle: &UnitBundle<'_>, uses: &[SmoothedUse]) -> KiviatSpoke {
     let (mut least, mut sum, mut most, mut maximum) = (f64::INFINITY, 0.0, 0.0_f64, 0.0_f64);
-    for &unit in group.members {
+    for &unit in bundle.members {
         let SmoothedUse { now, maximum: largest } = uses[unit];
         (least, sum) = (least.min(now), sum + now);
         (most, maximum) = (most.max(now), maximum.max(largest));
     }
-    let mean = (sum / group.members.len() as f64).clamp(least, most);
-    KiviatSpoke { label: group.label.clone(), unit: group.unit, now: [least, mean, most], maximum }
+    let mean = (sum / bundle.members.len() as f64).clamp(least, most);
+    KiviatSpoke { label: bundle.label.clone(), unit: bundle.unit, now: [least, mean, most], maximum }
 }
 
 /// The utilisation of each unit.
-fn table(execution: &Execution, groups: &UnitGroups, uses: &[SmoothedUse]) -> ChartTable {
+fn table(execution: &Execution, bundles: &UnitBundles, uses: &[SmoothedUse]) -> ChartTable {
     let columns = [("unit", AxisUnit::Count), ("now, %", AxisUnit::Percent), ("maximum, %", AxisUnit::Percent)];
     let mut table = ChartTable::new(&columns);
-    table.rows.extend(groups.order().iter().map(|unit| {
+    table.rows.extend(bundles.order().iter().map(|unit| {
         let name = TableValue::Text(execution.units().list()[*unit].name.clone());
         vec![name, TableValue::Number(100.0 * uses[*unit].now), TableValue::Number(100.0 * uses[*unit].maximum)]
     }));

@@ -11,7 +11,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::messages::{BYTES, MESSAGES, PendingSteps, UnitMessages};
 use crate::options::MessageMeasure;
-use crate::unit_groups::{UnitGroup, UnitGroups};
+use crate::unit_bundles::{UnitBundle, UnitBundles};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
 
@@ -48,12 +48,12 @@ impl PerspectiveView for ProcessorStatus {
     }
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
-        let groups = UnitGroups::new(execution, request, MOST_CELLS)?;
+        let bundles = UnitBundles::new(execution, request, MOST_CELLS)?;
         let (mut parts, mut notes) = (Vec::new(), Vec::new());
         let of_data = [
-            category_part(execution, request, &groups).map(|part| vec![part]),
-            task_part(execution, request, &groups).map(|part| vec![part]),
-            message_parts(execution, request, &groups),
+            category_part(execution, request, &bundles).map(|part| vec![part]),
+            task_part(execution, request, &bundles).map(|part| vec![part]),
+            message_parts(execution, request, &bundles),
         ];
         for part in of_data {
             match part {
@@ -70,12 +70,12 @@ impl PerspectiveView for ProcessorStatus {
                 remedy: "choose another level by `--option level=TYPE`".to_owned(),
             });
         }
-        notes.extend((groups.size() > 1).then(|| {
-            let size = groups.size();
+        notes.extend((bundles.size() > 1).then(|| {
+            let size = bundles.size();
             format!("Each cell stands for {size} adjacent units: the most common state and task, the largest number.")
         }));
         notes.extend(category_legend::guess_note(execution));
-        let table = table(execution, &groups, &parts);
+        let table = table(execution, &bundles, &parts);
         let legend = parts.iter().flat_map(|part| part.legend.clone()).collect();
         Ok(ViewChart {
             title: self.info().title.to_owned(),
@@ -94,10 +94,10 @@ fn panel(part: StatusPart) -> TitledPanel {
     TitledPanel { title: part.title, panel: ChartPanel::Grid(StatusGrid { columns, cells: part.cells }) }
 }
 
-fn table(execution: &Execution, groups: &UnitGroups, parts: &[StatusPart]) -> ChartTable {
+fn table(execution: &Execution, bundles: &UnitBundles, parts: &[StatusPart]) -> ChartTable {
     let columns = parts.iter().map(|part| (part.title.as_str(), part.unit));
     let mut table = ChartTable::new(&[("unit", AxisUnit::Count)].into_iter().chain(columns).collect::<Vec<_>>());
-    table.rows.extend(groups.order().iter().map(|unit| {
+    table.rows.extend(bundles.order().iter().map(|unit| {
         let mut row = vec![TableValue::Text(execution.units().list()[*unit].name.clone())];
         row.extend(parts.iter().map(|part| part.values[*unit].clone()));
         row
@@ -114,8 +114,8 @@ fn most_common<T: Copy + Ord>(items: impl Iterator<Item = T>) -> Option<(T, usiz
 }
 
 /// A status in words: `busy`, or `busy (61 of 100)` for several units.
-fn status(word: &str, count: usize, group: &UnitGroup<'_>) -> String {
-    match group.members.len() {
+fn status(word: &str, count: usize, bundle: &UnitBundle<'_>) -> String {
+    match bundle.members.len() {
         1 => word.to_owned(),
         all => format!("{word} ({count} of {all})"),
     }
@@ -124,15 +124,15 @@ fn status(word: &str, count: usize, group: &UnitGroup<'_>) -> String {
 fn category_part(
     execution: &Execution,
     request: &ViewRequest,
-    groups: &UnitGroups,
+    bundles: &UnitBundles,
 ) -> Result<StatusPart, PerspectiveError> {
     let activity = execution.activity()?;
     let categories: Vec<ActivityCategory> = (0..activity.units()).map(|unit| activity.at(unit, request.time)).collect();
-    let cells = groups.iter(execution).map(|group| {
-        let common = most_common(group.members.iter().map(|unit| categories[*unit]));
+    let cells = bundles.iter(execution).map(|bundle| {
+        let common = most_common(bundle.members.iter().map(|unit| categories[*unit]));
         let (category, count) = common.unwrap_or((ActivityCategory::Idle, 0));
-        let status = status(category.word(), count, &group);
-        StatusCell { label: group.label, unit: group.unit, paint: ChartPaint::Category(category), status }
+        let status = status(category.word(), count, &bundle);
+        StatusCell { label: bundle.label, unit: bundle.unit, paint: ChartPaint::Category(category), status }
     });
     Ok(StatusPart {
         title: "state".to_owned(),
@@ -146,21 +146,21 @@ fn category_part(
 fn task_part(
     execution: &Execution,
     request: &ViewRequest,
-    groups: &UnitGroups,
+    bundles: &UnitBundles,
 ) -> Result<StatusPart, PerspectiveError> {
     let tasks = execution.tasks()?;
     let current: Vec<Option<u32>> = (0..execution.units().count()).map(|unit| tasks.at(unit, request.time)).collect();
     let name = |task: u32| tasks.list().get(task as usize).map_or("", |task| task.name.as_str());
-    let cells: Vec<StatusCell> = groups
+    let cells: Vec<StatusCell> = bundles
         .iter(execution)
-        .map(|group| match most_common(group.members.iter().filter_map(|unit| current[*unit])) {
+        .map(|bundle| match most_common(bundle.members.iter().filter_map(|unit| current[*unit])) {
             Some((task, count)) => {
-                let status = status(name(task), count, &group);
-                StatusCell { label: group.label, unit: group.unit, paint: ChartPaint::Task(task), status }
+                let status = status(name(task), count, &bundle);
+                StatusCell { label: bundle.label, unit: bundle.unit, paint: ChartPaint::Task(task), status }
             }
             None => StatusCell {
-                label: group.label,
-                unit: group.unit,
+                label: bundle.label,
+                unit: bundle.unit,
                 paint: ChartPaint::Absent,
                 status: "no task".to_owned(),
             },
@@ -183,7 +183,7 @@ fn task_part(
 fn message_parts(
     execution: &Execution,
     request: &ViewRequest,
-    groups: &UnitGroups,
+    bundles: &UnitBundles,
 ) -> Result<Vec<StatusPart>, PerspectiveError> {
     let messages = match request.options.measure {
         Some(MessageMeasure::Bytes) => execution.sized_messages()?,
@@ -195,7 +195,7 @@ fn message_parts(
     };
     let largest = largest_pending(messages, request, counts_bytes);
     let by_unit = messages.by_unit();
-    let part = |title: &str, steps: &[PendingSteps]| pending_part(execution, request, groups, (title, steps), largest);
+    let part = |title: &str, steps: &[PendingSteps]| pending_part(execution, request, bundles, (title, steps), largest);
     let mut parts = if counts_bytes {
         vec![part("bytes being sent", &by_unit.outgoing), part("bytes awaiting receipt", &by_unit.incoming)]
     } else {
@@ -249,14 +249,14 @@ fn size_legend(largest: LargestPending) -> Vec<LegendItem> {
 fn pending_part(
     execution: &Execution,
     request: &ViewRequest,
-    groups: &UnitGroups,
+    bundles: &UnitBundles,
     (title, steps): (&str, &[PendingSteps]),
     largest: LargestPending,
 ) -> StatusPart {
     let values: Vec<i64> = steps.iter().map(|steps| steps.at(request.time)[largest.component]).collect();
-    let cells = groups.iter(execution).map(|group| {
-        let value = group.members.iter().map(|unit| values[*unit]).max().unwrap_or(0);
-        StatusCell { label: group.label, unit: group.unit, paint: largest.paint(value), status: largest.text(value) }
+    let cells = bundles.iter(execution).map(|bundle| {
+        let value = bundle.members.iter().map(|unit| values[*unit]).max().unwrap_or(0);
+        StatusCell { label: bundle.label, unit: bundle.unit, paint: largest.paint(value), status: largest.text(value) }
     });
     StatusPart {
         title: title.to_owned(),

@@ -10,7 +10,7 @@ use crate::chart::{
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::unit_groups::{UnitGroup, UnitGroups};
+use crate::unit_bundles::{UnitBundle, UnitBundles};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
 
@@ -55,12 +55,12 @@ impl PerspectiveView for UnitStreaks {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
         let past = TimeRange { from: request.range.from, to: GlobalNanos(request.time).max(request.range.from) };
-        let groups = UnitGroups::new(execution, request, MOST_BARS)?;
+        let bundles = UnitBundles::new(execution, request, MOST_BARS)?;
         let counts_overhead = request.options.counts_overhead;
         let of_unit = |unit: usize| UnitRuns::new(&activity.timeline(unit), past, request.time, counts_overhead);
         let runs: Vec<UnitRuns> = (0..activity.units()).map(of_unit).collect();
         let largest = runs.iter().map(|run| run.nanos.max(run.longest_busy)).max().unwrap_or(0);
-        let bars = groups.iter(execution).map(|group| bar(&group, &runs));
+        let bars = bundles.iter(execution).map(|bundle| bar(&bundle, &runs));
         let chart = BarChart {
             axis: ChartAxis::new("length of the run", AxisUnit::Nanos, largest as f64),
             arrangement: captions::unit_type(execution).to_owned(),
@@ -68,7 +68,7 @@ impl PerspectiveView for UnitStreaks {
         };
         let overhead = if counts_overhead { "overhead counts as busy" } else { "overhead does not end a run" };
         let subtitle = [Some(captions::instant(request)), Some(overhead.to_owned()), captions::order(request)];
-        let notes = [groups.note("Each bar is the mean"), category_legend::guess_note(execution)];
+        let notes = [bundles.note("Each bar is the mean"), category_legend::guess_note(execution)];
         let item =
             |category, label: &str| LegendItem { paint: ChartPaint::Category(category), label: label.to_owned() };
         Ok(ViewChart {
@@ -80,7 +80,7 @@ impl PerspectiveView for UnitStreaks {
                 item(Idle, "idle"),
                 LegendItem { paint: ChartPaint::Maximum, label: "longest busy run so far".to_owned() },
             ],
-            table: table(execution, &groups, &runs),
+            table: table(execution, &bundles, &runs),
             notes: notes.into_iter().flatten().collect(),
         })
     }
@@ -120,18 +120,18 @@ impl UnitRuns {
 
 /// The mean busy run and the mean idle run of some units.
 #[expect(clippy::cast_precision_loss, reason = "means are rounded")]
-fn bar(group: &UnitGroup<'_>, runs: &[UnitRuns]) -> ChartBar {
+fn bar(bundle: &UnitBundle<'_>, runs: &[UnitRuns]) -> ChartBar {
     let mean = |kind: ActivityCategory| {
-        let sum: i128 = group.members.iter().map(|unit| i128::from(runs[*unit].length(kind))).sum();
-        sum as f64 / group.members.len() as f64
+        let sum: i128 = bundle.members.iter().map(|unit| i128::from(runs[*unit].length(kind))).sum();
+        sum as f64 / bundle.members.len() as f64
     };
     let signed = [(Busy, mean(Busy)), (Idle, -mean(Idle))];
     let parts = signed.into_iter().filter(|(_, value)| *value != 0.0);
     let parts = parts.map(|(category, value)| BarPart { paint: ChartPaint::Category(category), value });
-    let longest = group.members.iter().map(|unit| runs[*unit].longest_busy).max().unwrap_or(0);
+    let longest = bundle.members.iter().map(|unit| runs[*unit].longest_busy).max().unwrap_or(0);
     ChartBar {
-        label: group.label.clone(),
-        unit: group.unit,
+        label: bundle.label.clone(),
+        unit: bundle.unit,
         base: 0.0,
         parts: parts.collect(),
         maximum: Some(longest as f64),
@@ -140,7 +140,7 @@ fn bar(group: &UnitGroup<'_>, runs: &[UnitRuns]) -> ChartBar {
 
 /// The runs of each unit.
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
-fn table(execution: &Execution, groups: &UnitGroups, runs: &[UnitRuns]) -> ChartTable {
+fn table(execution: &Execution, bundles: &UnitBundles, runs: &[UnitRuns]) -> ChartTable {
     let mut table = ChartTable::new(&[
         ("unit", AxisUnit::Count),
         ("run", AxisUnit::Count),
@@ -148,7 +148,7 @@ fn table(execution: &Execution, groups: &UnitGroups, runs: &[UnitRuns]) -> Chart
         ("longest busy run", AxisUnit::Nanos),
         ("longest idle run", AxisUnit::Nanos),
     ]);
-    table.rows.extend(groups.order().iter().map(|unit| {
+    table.rows.extend(bundles.order().iter().map(|unit| {
         let run = runs[*unit];
         let kind = run.kind.map_or(TableValue::Absent, |kind| kind.word().into());
         let lengths = [run.nanos, run.longest_busy, run.longest_idle];

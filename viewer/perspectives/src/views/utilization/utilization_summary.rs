@@ -6,7 +6,7 @@ use crate::chart::{
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::unit_groups::{UnitGroup, UnitGroups};
+use crate::unit_bundles::{UnitBundle, UnitBundles};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
 
@@ -32,21 +32,21 @@ impl PerspectiveView for UtilizationSummary {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (activity, range) = (execution.activity()?, request.visible_range());
-        let groups = UnitGroups::new(execution, request, MOST_BARS)?;
+        let bundles = UnitBundles::new(execution, request, MOST_BARS)?;
         let fractions: Vec<[f64; 3]> = (0..activity.units()).map(|unit| activity.fractions(unit, range)).collect();
-        let bars = groups.iter(execution).map(|group| bar(&group, &fractions)).collect();
+        let bars = bundles.iter(execution).map(|bundle| bar(&bundle, &fractions)).collect();
         let chart = BarChart {
             axis: ChartAxis::new("time", AxisUnit::Percent, 100.0),
             arrangement: captions::unit_type(execution).to_owned(),
             bars,
         };
-        let notes = [groups.note("Each bar is the mean"), category_legend::guess_note(execution)];
+        let notes = [bundles.note("Each bar is the mean"), category_legend::guess_note(execution)];
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::joined([Some(captions::period(request)), captions::order(request)]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: category_legend::legend(),
-            table: table(execution, activity, request, &groups, &fractions),
+            table: table(execution, activity, request, &bundles, &fractions),
             notes: notes.into_iter().flatten().collect(),
         })
     }
@@ -54,13 +54,13 @@ impl PerspectiveView for UtilizationSummary {
 
 /// The mean of some units.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn bar(group: &UnitGroup<'_>, fractions: &[[f64; 3]]) -> ChartBar {
+fn bar(bundle: &UnitBundle<'_>, fractions: &[[f64; 3]]) -> ChartBar {
     let percent = |category: usize| {
-        let sum: f64 = group.members.iter().map(|unit| fractions[*unit][category]).sum();
-        100.0 * sum / group.members.len() as f64
+        let sum: f64 = bundle.members.iter().map(|unit| fractions[*unit][category]).sum();
+        100.0 * sum / bundle.members.len() as f64
     };
     let parts = category_legend::bar_parts([percent(0), percent(1), percent(2)]);
-    ChartBar { label: group.label.clone(), unit: group.unit, base: 0.0, parts, maximum: None }
+    ChartBar { label: bundle.label.clone(), unit: bundle.unit, base: 0.0, parts, maximum: None }
 }
 
 /// The time of each unit per category.
@@ -68,7 +68,7 @@ fn table(
     execution: &Execution,
     activity: &UnitActivity,
     request: &ViewRequest,
-    groups: &UnitGroups,
+    bundles: &UnitBundles,
     fractions: &[[f64; 3]],
 ) -> ChartTable {
     let mut table = ChartTable::new(&[
@@ -81,7 +81,7 @@ fn table(
         ("idle, %", AxisUnit::Percent),
     ]);
     let range = request.visible_range();
-    table.rows.extend(groups.order().iter().map(|unit| {
+    table.rows.extend(bundles.order().iter().map(|unit| {
         let times = activity.mean_times(*unit, range);
         let percent = fractions[*unit].map(|fraction| 100.0 * fraction);
         let mut row = vec![TableValue::Text(execution.units().list()[*unit].name.clone())];

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::longest_entity::LongestEntity;
 use super::super::{AppState, DrawRequest, RequestError};
 use crate::api::streaming::grow;
-use tumit_viewer::query::scan::{self, ScanItemRef, ScanList};
+use tumit_viewer::query::entity_scan::{self, ScanItemRef, ScanList};
 use tumit_viewer::query::{ContainerId, ContainerInfo, PajeTypeKind, TypeId};
 use tumit_viewer::stats;
 use tumit_viewer::stats::json_number;
@@ -54,7 +54,7 @@ struct TrafficMatrix {
     containers: BTreeSet<u32>,
 }
 
-/// A link type that has links in the interval.
+/// A link type that has links in the time range.
 struct MatrixType {
     id: TypeId,
     name: String,
@@ -68,12 +68,12 @@ pub(crate) async fn matrix(
     Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
     grow(app, request, |_, trace, request, progress| {
-        let (source, interval) = (trace.source.as_ref(), request.interval(trace)?);
+        let (source, time_range) = (trace.source.as_ref(), request.time_range(trace)?);
         let mut types = Vec::new();
         for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-            let total = ScanList::Links(ty.id).count(source, interval)?;
+            let total = ScanList::Links(ty.id).count(source, time_range)?;
             if total > 0 {
-                let field = stats::size_field(source, ty.id, interval)?;
+                let field = stats::size_field(source, ty.id, time_range)?;
                 types.push(MatrixType { id: ty.id, name: ty.name.clone(), total, field });
             }
         }
@@ -81,7 +81,7 @@ pub(crate) async fn matrix(
         let places: FxHashMap<ContainerId, u32> =
             containers.iter().zip(0..).map(|(info, place)| (info.id, place)).collect();
         let mut matrices: BTreeMap<TypeId, TrafficMatrix> = BTreeMap::new();
-        let count = |job: &scan::ScanJob| {
+        let count = |job: &entity_scan::ScanJob| {
             let ScanList::Links(ty) = job.list else { return Ok((TypeId::ROOT, TrafficMatrix::default())) };
             let field = types.iter().find(|one| one.id == ty).and_then(|one| one.field.as_deref());
             let mut part = TrafficMatrix::default();
@@ -92,8 +92,8 @@ pub(crate) async fn matrix(
             })?;
             Ok((ty, part))
         };
-        let jobs = scan::jobs(source, types.iter().map(|ty| ScanList::Links(ty.id)), interval)?;
-        scan::run(jobs, count, |(ty, part), done| {
+        let jobs = entity_scan::jobs(source, types.iter().map(|ty| ScanList::Links(ty.id)), time_range)?;
+        entity_scan::run(jobs, count, |(ty, part), done| {
             matrices.entry(ty).or_default().merge(part);
             progress.report(done, || answer(&types, &matrices, &containers));
         })?;

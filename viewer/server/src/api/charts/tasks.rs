@@ -1,4 +1,4 @@
-//! Latency of tasks in an interval, by value.
+//! Latency of tasks in a time range, by value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use tumit_viewer::style::theme::ColorTheme;
 /// The largest number of states that are read for an answer. They take about 1.5 GB of memory.
 const MAX_STATES: u64 = 10_000_000;
 
-/// The tasks that overlap the interval and begin within the container, by type and value. If the
+/// The tasks that overlap the time range and begin within the container, by type and value. If the
 /// trace has too many states for that, their number in place of the tasks.
 pub(crate) async fn tasks(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
-        let (source, interval, theme) =
-            (trace.source.as_ref(), request.interval(trace)?, ColorTheme::new(request.theme));
-        let containers = trace.outline.within(request.within()?).collect();
-        let groups = match tasks_by_value(source, interval, &containers, MAX_STATES)? {
+        let (source, time_range, theme) =
+            (trace.source.as_ref(), request.time_range(trace)?, ColorTheme::new(request.theme));
+        let containers = trace.outline.subtree(request.container()?).collect();
+        let groups = match tasks_by_value(source, time_range, &containers, MAX_STATES)? {
             TasksByValue::Read(groups) => groups,
             TasksByValue::TooMany(states) => return Ok(json!({ "types": [], "states": states, "most": MAX_STATES })),
         };

@@ -1,7 +1,7 @@
 //! [`FieldTest`]: a comparison of a field.
 
 use crate::filter::language::comparison::Comparison;
-use crate::filter::language::fields;
+use crate::filter::language::entity_fields;
 use crate::filter::language::pattern::{NamePattern, NamePatterns};
 use crate::query::{EntityFacts, EntityId};
 
@@ -23,7 +23,7 @@ impl FieldTest {
     pub fn fits(&self, facts: &EntityFacts) -> bool {
         match self.path(facts) {
             Some(path) => self.fits_path(&path),
-            None => fields::field(facts, &self.field).is_some_and(|found| self.compare(&found)),
+            None => entity_fields::field(facts, &self.field).is_some_and(|found| self.compare(&found)),
         }
     }
 

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use tumit_paje::TypeId as Ty;
 
 use crate::filter::language::ast::{MAX_CLASSES, is_duration};
+use crate::filter::language::entity_fields;
 use crate::filter::language::error::FilterError;
-use crate::filter::language::fields;
 use crate::query::{
     EntityId, GlobalNanos, PajeTypeKind, QueryError, RgbColor, StateLaneId, TimeRange, TimelineSource, TypeId,
 };
 use crate::style::palette;
 use crate::text::entity_rows::format_distinct;
-use crate::text::time;
+use crate::text::time_display;
 
 /// Up to this number of different numbers, each number is a class.
 const MAX_SINGLE_NUMBERS: usize = 10;
@@ -47,7 +47,7 @@ impl FieldClasses {
             if is_duration(field) {
                 found.push(nanos.to_string());
             } else {
-                found.extend(fields::field(&source.facts(id)?, field));
+                found.extend(entity_fields::field(&source.facts(id)?, field));
             }
             Ok(())
         })?;
@@ -144,7 +144,7 @@ impl FieldClasses {
 
 /// A duration without trailing zeros: `10 µs`, `1.5 ms`.
 fn time(nanos: i64) -> String {
-    let text = time::duration(nanos);
+    let text = time_display::duration(nanos);
     match text.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
             format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))

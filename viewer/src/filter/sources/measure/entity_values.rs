@@ -6,14 +6,14 @@ use rustc_hash::FxHashMap;
 
 use super::subtrees;
 use crate::filter::language::ast::{DurationStatistic, ReduceOperation};
+use crate::filter::language::entity_fields;
 use crate::filter::language::error::FilterError;
-use crate::filter::language::fields;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
 use crate::query::{
     ContainerId, ContainerInfo, EntityId, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId,
     TypeInfo, TypeModel, ValueId,
 };
-use crate::query::{tree, walk};
+use crate::query::{container_tree, entity_walk};
 use crate::stats::Durations;
 
 /// An entity: the position of its container (for links: of both endpoints), its value and its
@@ -46,20 +46,20 @@ impl MeasuredEntity {
     }
 }
 
-/// Visits the states, events and links of some types that overlap an interval.
+/// Visits the states, events and links of some types that overlap a time range.
 fn visit(
     source: &dyn TimelineSource,
     list: &[ContainerInfo],
     model: &TypeModel,
     types: &[TypeId],
-    interval: TimeRange,
+    time_range: TimeRange,
     mut of: impl FnMut(MeasuredEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let positions: FxHashMap<ContainerId, usize> = tree::positions(list);
+    let positions: FxHashMap<ContainerId, usize> = container_tree::positions(list);
     for &ty in types {
         let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
         if matches!(kind, PajeTypeKind::Link { .. }) {
-            walk::links(source, ty, interval, |link| {
+            entity_walk::links(source, ty, time_range, |link| {
                 let places = [link.start, link.end].map(|end| positions.get(&end).copied());
                 let nanos = link.end_time.0.saturating_sub(link.start_time.0);
                 of(MeasuredEntity { places, id: link.id, value: link.value, nanos })
@@ -69,12 +69,12 @@ fn visit(
         for (at, info) in list.iter().enumerate() {
             let places = [Some(at), None];
             if kind == PajeTypeKind::Event {
-                walk::events(source, (info.id, ty), interval, |mark| {
+                entity_walk::events(source, (info.id, ty), time_range, |mark| {
                     of(MeasuredEntity { places, id: mark.id, value: mark.value, nanos: 0 })
                 })?;
             }
             for depth in 0..if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 } {
-                walk::states(source, StateLaneId { container: info.id, ty, depth }, interval, |state| {
+                entity_walk::states(source, StateLaneId { container: info.id, ty, depth }, time_range, |state| {
                     let nanos = state.life.to.0.saturating_sub(state.life.from.0);
                     of(MeasuredEntity { places, id: state.id, value: state.value, nanos })
                 })?;
@@ -91,14 +91,14 @@ pub(crate) fn durations(
     statistic: DurationStatistic,
     values: &NamePatterns,
     of: Option<&NamePattern>,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
     let has_duration = |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
     let (types, named) = pattern::values_of(&model, values, of, "type of states or links", has_duration)?;
-    let positions = tree::positions(list);
+    let positions = container_tree::positions(list);
     let (mut direct, mut counted_twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
-    visit(source.as_ref(), list, &model, &types, interval, |one| {
+    visit(source.as_ref(), list, &model, &types, time_range, |one| {
         if values.is_any() || named.contains(&one.value) {
             one.places.into_iter().flatten().for_each(|at| direct[at].push(one.nanos));
             one.common_ancestor(list, &positions).into_iter().for_each(|at| counted_twice[at].push(one.nanos));
@@ -154,7 +154,7 @@ fn subtree_numbers<'a>(list: &'a [ContainerInfo], direct: &'a [Vec<i64>]) -> imp
 struct FieldSums {
     count: f64,
     sum: f64,
-    least: f64,
+    smallest: f64,
     largest: f64,
 }
 
@@ -163,7 +163,7 @@ impl FieldSums {
         Self {
             count: self.count + other.count,
             sum: self.sum + other.sum,
-            least: self.least.min(other.least),
+            smallest: self.smallest.min(other.smallest),
             largest: self.largest.max(other.largest),
         }
     }
@@ -171,7 +171,7 @@ impl FieldSums {
 
 /// The number in a field of an entity.
 fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
-    let text = fields::field(&source.facts(id)?, field);
+    let text = entity_fields::field(&source.facts(id)?, field);
     Ok(text.and_then(|text| text.trim().parse().ok()).filter(|number: &f64| number.is_finite()))
 }
 
@@ -182,19 +182,19 @@ pub(crate) fn fields(
     operation: ReduceOperation,
     field: &str,
     of: &NamePattern,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
     let types =
         pattern::types(&model, &NamePatterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
-    fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
-    let positions = tree::positions(list);
+    entity_fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
+    let positions = container_tree::positions(list);
     let mut direct: Vec<Option<FieldSums>> = vec![None; list.len()];
-    visit(source.as_ref(), list, &model, &types, interval, |one| {
+    visit(source.as_ref(), list, &model, &types, time_range, |one| {
         if let Some(number) = number(source.as_ref(), one.id, field)? {
-            let one_of = FieldSums { count: 1.0, sum: number, least: number, largest: number };
-            let (least, largest) = (f64::INFINITY, f64::NEG_INFINITY);
-            let once_less = FieldSums { count: -1.0, sum: -number, least, largest };
+            let one_of = FieldSums { count: 1.0, sum: number, smallest: number, largest: number };
+            let (smallest, largest) = (f64::INFINITY, f64::NEG_INFINITY);
+            let once_less = FieldSums { count: -1.0, sum: -number, smallest, largest };
             let twice = one.common_ancestor(list, &positions).map(|at| (at, once_less));
             for (at, sum) in one.places.into_iter().flatten().map(|at| (at, one_of)).chain(twice) {
                 direct[at] = Some(direct[at].map_or(sum, |direct: FieldSums| direct.combine(sum)));
@@ -203,11 +203,11 @@ pub(crate) fn fields(
         Ok(())
     })?;
     let statistic = |sums: Option<FieldSums>| {
-        sums.map(|FieldSums { count, sum, least, largest }| match operation {
+        sums.map(|FieldSums { count, sum, smallest, largest }| match operation {
             ReduceOperation::Count => count,
             ReduceOperation::Sum => sum,
             ReduceOperation::Mean => sum / count,
-            ReduceOperation::Min => least,
+            ReduceOperation::Min => smallest,
             ReduceOperation::Max => largest,
         })
     };
@@ -222,16 +222,16 @@ pub(crate) fn links(
     sent: bool,
     field: Option<&str>,
     of: Option<&NamePattern>,
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
     let of = NamePatterns::new(of.cloned().into_iter().collect());
     let types = pattern::types(&model, &of, "type of links", |ty| matches!(ty.kind, PajeTypeKind::Link { .. }))?;
     if let Some(field) = field {
-        fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
+        entity_fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     }
     let mut direct = vec![Some(0.0); list.len()];
-    visit(source.as_ref(), list, &model, &types, interval, |one| {
+    visit(source.as_ref(), list, &model, &types, time_range, |one| {
         let amount = field.map_or(Ok(Some(1.0)), |field| number(source.as_ref(), one.id, field))?;
         if let (Some(at), Some(amount)) = (one.places[usize::from(!sent)], amount) {
             direct[at] = direct[at].map(|sum| sum + amount);
@@ -246,13 +246,14 @@ pub(crate) fn integrals(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
     types: &[TypeId],
-    interval: TimeRange,
+    time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, QueryError> {
     let mut direct = vec![None; list.len()];
     for (direct, info) in direct.iter_mut().zip(list) {
         for &ty in types {
-            walk::samples(source.as_ref(), (info.id, ty), interval, |sample| {
-                let nanos = sample.life.to.0.min(interval.to.0).saturating_sub(sample.life.from.0.max(interval.from.0));
+            entity_walk::samples(source.as_ref(), (info.id, ty), time_range, |sample| {
+                let nanos =
+                    sample.life.to.0.min(time_range.to.0).saturating_sub(sample.life.from.0.max(time_range.from.0));
                 #[expect(clippy::cast_precision_loss, reason = "seconds")]
                 let part = sample.value * nanos.max(0) as f64 * 1e-9;
                 *direct = Some(direct.unwrap_or(0.0) + part);

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::query::{ContainerId, ContainerInfo, tree};
+use crate::query::{ContainerId, ContainerInfo, container_tree};
 
 /// Combines the value of each container with the values of all containers below it. O(n).
 pub(super) fn combine<T: Copy>(
@@ -10,7 +10,7 @@ pub(super) fn combine<T: Copy>(
     direct: &[Option<T>],
     join: impl Fn(T, T) -> T,
 ) -> Vec<Option<T>> {
-    let positions = tree::positions(list);
+    let positions = container_tree::positions(list);
     let mut all = direct.to_vec();
     // Children come after their parents. So in reverse order, each container is complete when it is
     // added to its parent.

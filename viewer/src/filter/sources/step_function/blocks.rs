@@ -54,7 +54,7 @@ impl PieceSum {
         }
     }
 
-    /// The summary of a piece, clipped to an interval.
+    /// The summary of a piece, clipped to a time range.
     #[expect(clippy::cast_precision_loss, reason = "the unit of an integral")]
     fn of(piece: &FunctionPiece, from: i64, to: i64) -> Self {
         let covered = (piece.to.min(to) - piece.from.max(from)).max(0);
@@ -147,15 +147,15 @@ impl StepFunction {
         self.read(at / BLOCK)?.get(at % BLOCK).copied().ok_or(QueryError::Unknown { kind: "sample" })
     }
 
-    /// The pieces that overlap an interval, as samples of a variable. The number of the first
+    /// The pieces that overlap a time range, as samples of a variable. The number of the first
     /// sample of the function is `base`.
     pub(crate) fn samples(
         &self,
         base: u32,
-        interval: TimeRange,
+        time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
-        let EntityList { total, items } = self.overlapping_pieces(interval, limit)?;
+        let EntityList { total, items } = self.overlapping_pieces(time_range, limit)?;
         let items = items.into_iter().map(|NumberedPiece { number, piece }| VariableSample {
             id: EntityId::Sample(base + number as u32),
             life: piece.life(),
@@ -164,18 +164,18 @@ impl StepFunction {
         Ok(EntityList { total, items: items.collect() })
     }
 
-    /// Number of pieces that overlap an interval, and the first `limit` of them. It costs O(log n),
-    /// plus the listed pieces.
-    fn overlapping_pieces(&self, interval: TimeRange, limit: usize) -> Result<EntityList<NumberedPiece>, QueryError> {
-        let blocks = self.within(interval);
+    /// Number of pieces that overlap a time range, and the first `limit` of them. It costs O(log
+    /// n), plus the listed pieces.
+    fn overlapping_pieces(&self, time_range: TimeRange, limit: usize) -> Result<EntityList<NumberedPiece>, QueryError> {
+        let blocks = self.blocks_in(time_range);
         if blocks.is_empty() {
             return Ok(EntityList { total: 0, items: Vec::new() });
         }
         let (first, last) = (blocks.start, blocks.end);
-        // The first and the last block may extend beyond the interval. The blocks between them do
+        // The first and the last block may extend beyond the time range. The blocks between them do
         // not.
-        let low = self.read(first)?.partition_point(|piece| piece.to <= interval.from.0) + first * BLOCK;
-        let high = self.read(last - 1)?.partition_point(|piece| piece.from < interval.to.0) + (last - 1) * BLOCK;
+        let low = self.read(first)?.partition_point(|piece| piece.to <= time_range.from.0) + first * BLOCK;
+        let high = self.read(last - 1)?.partition_point(|piece| piece.from < time_range.to.0) + (last - 1) * BLOCK;
         let (mut items, end) = (Vec::new(), high.min(low.saturating_add(limit)));
         for block in first..last {
             if block * BLOCK >= end {
@@ -188,23 +188,23 @@ impl StepFunction {
         Ok(EntityList { total: high.saturating_sub(low) as u64, items })
     }
 
-    /// The blocks that overlap an interval.
-    fn within(&self, interval: TimeRange) -> Range<usize> {
-        let first = self.blocks.partition_point(|block| block.to <= interval.from.0);
-        first..self.blocks.partition_point(|block| block.from < interval.to.0).max(first)
+    /// The blocks that overlap a time range.
+    fn blocks_in(&self, time_range: TimeRange) -> Range<usize> {
+        let first = self.blocks.partition_point(|block| block.to <= time_range.from.0);
+        first..self.blocks.partition_point(|block| block.from < time_range.to.0).max(first)
     }
 
     /// Minimum, maximum and mean of each column. The mean is over the time that has a value. Each
     /// column costs O(log n), plus the number of blocks in it.
-    pub(crate) fn columns(&self, interval: TimeRange, columns: u32) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+    pub(crate) fn columns(&self, time_range: TimeRange, columns: u32) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         // The number and the pieces of a block. Adjacent columns usually have an edge in the same
         // block.
         let mut previous: Option<(usize, Vec<FunctionPiece>)> = None;
-        let column = |part: TimeRange| {
-            let blocks = self.within(part);
+        let column = |column_range: TimeRange| {
+            let blocks = self.blocks_in(column_range);
             let mut all = PieceSum::EMPTY;
             for (number, block) in blocks.clone().zip(&self.blocks[blocks]) {
-                if part.from.0 <= block.from && block.to <= part.to.0 {
+                if column_range.from.0 <= block.from && block.to <= column_range.to.0 {
                     all = all.join(block.sum);
                     continue;
                 }
@@ -212,13 +212,14 @@ impl StepFunction {
                     previous = Some((number, self.read(number)?));
                 }
                 let Some((_, pieces)) = &previous else { continue };
-                let low = pieces.partition_point(|piece| piece.to <= part.from.0);
-                let inside = pieces[low..].iter().take_while(|piece| piece.from < part.to.0);
-                all = inside.fold(all, |all, piece| all.join(PieceSum::of(piece, part.from.0, part.to.0)));
+                let low = pieces.partition_point(|piece| piece.to <= column_range.from.0);
+                let inside = pieces[low..].iter().take_while(|piece| piece.from < column_range.to.0);
+                all = inside
+                    .fold(all, |all, piece| all.join(PieceSum::of(piece, column_range.from.0, column_range.to.0)));
             }
             Ok(all.column())
         };
-        interval.columns(columns).map(column).collect()
+        time_range.columns(columns).map(column).collect()
     }
 
     /// All pieces, block by block.
@@ -282,23 +283,23 @@ mod tests {
             let steps = build(&pieces, &memory);
             prop_assert_eq!(steps.len(), pieces.len());
             prop_assert_eq!(steps.iter().collect::<Result<Vec<_>, _>>().unwrap(), pieces.clone());
-            let interval = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + length) };
+            let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + length) };
             let numbered = pieces.iter().copied().enumerate().map(|(number, piece)| NumberedPiece { number, piece });
             let inside: Vec<NumberedPiece> =
-                numbered.filter(|one| one.piece.from < interval.to.0 && one.piece.to > from).collect();
-            let listed = steps.overlapping_pieces(interval, limit).unwrap();
+                numbered.filter(|one| one.piece.from < time_range.to.0 && one.piece.to > from).collect();
+            let listed = steps.overlapping_pieces(time_range, limit).unwrap();
             prop_assert_eq!(listed.total, inside.len() as u64);
             prop_assert_eq!(&listed.items[..], &inside[..inside.len().min(limit)]);
             for NumberedPiece { number, piece } in inside.iter().step_by(97) {
                 prop_assert_eq!(steps.piece(*number).unwrap(), *piece);
             }
-            for (column, found) in interval.columns(columns).zip(steps.columns(interval, columns).unwrap()) {
+            for (column, found) in time_range.columns(columns).zip(steps.columns(time_range, columns).unwrap()) {
                 let there = pieces.iter().filter(|piece| piece.from < column.to.0 && piece.to > column.from.0);
                 let all = there.fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, column.from.0, column.to.0))).column();
                 prop_assert_eq!(found.map(|of| (of.min, of.max)), all.map(|of| (of.min, of.max)));
                 if let (Some(found), Some(all)) = (found, all) {
-                    let most = all.min.abs().max(all.max.abs());
-                    prop_assert!((found.mean - all.mean).abs() <= most * 1e-9, "{} {}", found.mean, all.mean);
+                    let largest = all.min.abs().max(all.max.abs());
+                    prop_assert!((found.mean - all.mean).abs() <= largest * 1e-9, "{} {}", found.mean, all.mean);
                 }
             }
         }

@@ -63,29 +63,29 @@ pub(crate) struct PieceFold<'a> {
     operation: ReduceOperation,
     /// The value at times without a piece.
     none: Option<f64>,
-    within: TimeRange,
+    time_range: TimeRange,
     now: i64,
     tree: FoldTree,
     /// The end and the leaf of each piece in the tree, the earliest end first.
     ends: BinaryHeap<Reverse<(i64, usize)>>,
-    /// Pieces that last to the end of the interval.
+    /// Pieces that last to the end of the time range.
     staying: FoldNode,
     steps: StepWriter<'a>,
 }
 
 impl<'a> PieceFold<'a> {
-    /// Starts with no piece in an interval. `none` is the value at times without a piece.
+    /// Starts with no piece in a time range. `none` is the value at times without a piece.
     pub(crate) fn new(
         operation: ReduceOperation,
-        within: TimeRange,
+        time_range: TimeRange,
         none: Option<f64>,
         memory: &'a PieceMemory,
     ) -> Self {
         Self {
             operation,
             none,
-            within,
-            now: within.from.0,
+            time_range,
+            now: time_range.from.0,
             tree: FoldTree::new(),
             ends: BinaryHeap::new(),
             staying: FoldNode::EMPTY,
@@ -96,7 +96,7 @@ impl<'a> PieceFold<'a> {
     /// Adds a piece. It must not begin before the previous ones. A piece without duration is
     /// ignored.
     pub(crate) fn add(&mut self, piece: &FunctionPiece) -> Result<(), QueryError> {
-        let (first, last) = (self.within.from.0, self.within.to.0);
+        let (first, last) = (self.time_range.from.0, self.time_range.to.0);
         let (from, to) = (piece.from.max(first), piece.to.min(last));
         if from >= to {
             return Ok(());
@@ -132,9 +132,9 @@ impl<'a> PieceFold<'a> {
         Ok(())
     }
 
-    /// Returns the combined value over the whole interval.
+    /// Returns the combined value over the whole time range.
     pub(crate) fn finish(mut self) -> Result<StepFunction, QueryError> {
-        self.advance_to(self.within.to.0)?;
+        self.advance_to(self.time_range.to.0)?;
         self.steps.finish()
     }
 }

@@ -22,7 +22,7 @@ TUMIT1_SLOW(void tumit1_fence(void)) {
 TUMIT1_SLOW(struct tumit1_slot **tumit1_kept_slot_at(uint32_t number_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     const uint32_t at_ = pool_->kept_first_ + number_;
-    return &pool_->kept_slots_[at_ < pool_->places_ ? at_ : at_ - pool_->places_];
+    return &pool_->kept_slots_[at_ < pool_->max_parts_ ? at_ : at_ - pool_->max_parts_];
 }
 
 /* The thread with this stream. The caller holds the lock. */
@@ -52,7 +52,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_oldest_kept_slot(void)) {
     *tumit1_kept_slot_at(0) = newest_;
 #endif
     slot_ = *tumit1_kept_slot_at(0);
-    pool_->kept_first_ = pool_->kept_first_ + 1 == pool_->places_ ? 0 : pool_->kept_first_ + 1;
+    pool_->kept_first_ = pool_->kept_first_ + 1 == pool_->max_parts_ ? 0 : pool_->kept_first_ + 1;
     pool_->kept_count_--;
     pool_->kept_bytes_ -= tumit1_slot_bytes(slot_);
     t_ = tumit1_find_stream(slot_->stream_);

@@ -37,7 +37,8 @@ TUMIT1_SLOW(size_t tumit1_log_bytes(size_t of_slots_)) {
 /* Number of bytes of the lists of slots. */
 TUMIT1_SLOW(size_t tumit1_lists_bytes(void)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    return (3 * (size_t)pool_->places_ + pool_->room_) * sizeof *pool_->free_ + pool_->room_;
+    return (3 * (size_t)pool_->max_parts_ + pool_->max_slots_) * sizeof *pool_->free_ +
+           pool_->max_slots_;
 }
 
 /* Reserves addresses for slots of `bytes_` bytes in all. A forked child uses them again. Returns
@@ -49,11 +50,11 @@ TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
         return 0;
     }
     bytes_ = bytes_ / TUMIT1_SLOT;
-    pool_->room_ = bytes_ < 2 ? 2u : bytes_ > 0xFFFFFu ? 0xFFFFFu : (uint32_t)bytes_;
-    pool_->front_ =
-        (TUMIT1_LIVE_LOG + tumit1_log_bytes((size_t)pool_->room_ * TUMIT1_SLOT) + 4095u) &
+    pool_->max_slots_ = bytes_ < 2 ? 2u : bytes_ > 0xFFFFFu ? 0xFFFFFu : (uint32_t)bytes_;
+    pool_->slots_offset_ =
+        (TUMIT1_LIVE_LOG + tumit1_log_bytes((size_t)pool_->max_slots_ * TUMIT1_SLOT) + 4095u) &
         ~(size_t)4095u;
-    pool_->places_ = pool_->room_ * (TUMIT1_PARTS - 1);
+    pool_->max_parts_ = pool_->max_slots_ * (TUMIT1_PARTS_PER_SLOT - 1);
     lists_ = (unsigned char *)tumit1_map_memory(tumit1_lists_bytes());
     pool_->map_ = lists_ == NULL ? NULL : (unsigned char *)tumit1_map_memory(tumit1_pool_bytes());
     if (pool_->map_ == NULL) {
@@ -63,10 +64,10 @@ TUMIT1_SLOW(int tumit1_pool_reserve(uint64_t bytes_)) {
         return ENOMEM;
     }
     pool_->free_ = (struct tumit1_slot **)(void *)lists_;
-    pool_->queue_ = pool_->free_ + pool_->room_;
-    pool_->kept_slots_ = pool_->queue_ + pool_->places_;
-    pool_->parts_ = pool_->kept_slots_ + pool_->places_;
-    pool_->taken_parts_ = (unsigned char *)(pool_->parts_ + pool_->places_);
+    pool_->queue_ = pool_->free_ + pool_->max_slots_;
+    pool_->kept_slots_ = pool_->queue_ + pool_->max_parts_;
+    pool_->parts_ = pool_->kept_slots_ + pool_->max_parts_;
+    pool_->taken_parts_ = (unsigned char *)(pool_->parts_ + pool_->max_parts_);
     return 0;
 }
 
@@ -82,10 +83,10 @@ TUMIT1_SLOW(int tumit1_pool_resize(uint64_t bytes_)) {
 /* Marks all slots as free. */
 TUMIT1_SLOW(void tumit1_pool_clear(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    pool_->ready_ = pool_->slots_ = pool_->room_;
+    pool_->ready_ = pool_->slots_ = pool_->max_slots_;
     pool_->fresh_ = pool_->free_count_ = pool_->queue_first_ = pool_->queue_count_ =
         pool_->parts_count_ = 0;
-    memset(pool_->taken_parts_, 0, pool_->room_);
+    memset(pool_->taken_parts_, 0, pool_->max_slots_);
     __atomic_store_n(&pool_->available_parts_, 0u, __ATOMIC_RELAXED);
     pool_->kept_first_ = pool_->kept_count_ = 0;
     pool_->kept_bytes_ = 0;
@@ -104,7 +105,8 @@ TUMIT1_SLOW(void tumit1_pool_grow(void)) {
         more_ = 0;
     }
     if (more_ != 0 &&
-        posix_fallocate(pool_->file_, (off_t)(pool_->front_ + (size_t)pool_->ready_ * TUMIT1_SLOT),
+        posix_fallocate(pool_->file_,
+                        (off_t)(pool_->slots_offset_ + (size_t)pool_->ready_ * TUMIT1_SLOT),
                         (off_t)((size_t)more_ * TUMIT1_SLOT)) != 0) {
         __atomic_store_n(&pool_->available_, pool_->available_ - (pool_->slots_ - pool_->ready_),
                          __ATOMIC_RELAXED);
@@ -143,7 +145,8 @@ TUMIT1_SLOW(void tumit1_join_parts(void)) {
         }
     }
     __atomic_store_n(&pool_->available_,
-                     pool_->available_ + (pool_->parts_count_ - kept_) / (TUMIT1_PARTS - 1),
+                     pool_->available_ +
+                         (pool_->parts_count_ - kept_) / (TUMIT1_PARTS_PER_SLOT - 1),
                      __ATOMIC_RELAXED);
     pool_->parts_count_ = kept_;
     __atomic_store_n(&pool_->available_parts_, kept_, __ATOMIC_RELAXED);
@@ -174,7 +177,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_part(void)) {
         if (whole_ == NULL) {
             return NULL;
         }
-        for (part_ = TUMIT1_PARTS - 1; part_ != 0; part_--) {
+        for (part_ = TUMIT1_PARTS_PER_SLOT - 1; part_ != 0; part_--) {
             slot_ = (struct tumit1_slot *)(void *)((unsigned char *)whole_ +
                                                    (size_t)part_ * TUMIT1_PART);
             /* there was no head at this position */
@@ -239,7 +242,7 @@ TUMIT1_SLOW(void tumit1_return_slot(struct tumit1_slot *slot_)) {
 TUMIT1_SLOW(void tumit1_queue_slot(struct tumit1_stream *t_, struct tumit1_slot *slot_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     const uint32_t at_ = pool_->queue_first_ + pool_->queue_count_++;
-    pool_->queue_[at_ < pool_->places_ ? at_ : at_ - pool_->places_] = slot_;
+    pool_->queue_[at_ < pool_->max_parts_ ? at_ : at_ - pool_->max_parts_] = slot_;
     t_->queued_++;
 }
 

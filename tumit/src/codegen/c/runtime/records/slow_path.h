@@ -188,7 +188,7 @@ uint32_t tumit1_put_wide_timestamp(unsigned char *p_, uint64_t last_, uint64_t n
         __atomic_fetch_add(&tumit1_session.repeated_, 1u, __ATOMIC_RELAXED);
         return 0;
     }
-    p_ = tumit1_put_u16(p_, TUMIT1_ID_WIDE_DATE);
+    p_ = tumit1_put_u16(p_, TUMIT1_ID_WIDE_TIMESTAMP);
     p_ = tumit1_put_u32(p_, 0);
     tumit1_put_u64(p_, now_);
     return TUMIT1_WIDE_BYTES;

@@ -7,7 +7,7 @@ TUMIT1_SLOW(int tumit1_append_end(uint64_t dropped_, uint64_t end_)) {
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_WRITTEN, tumit1_writer.written_);
     p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_DROPPED, dropped_);
     if (tumit1_session.repeated_ != 0) {
-        p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_DATES_REPEATED, tumit1_session.repeated_);
+        p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_REPEATED_TIMESTAMPS, tumit1_session.repeated_);
     }
     if (tumit1_session.truncated_ != 0) {
         p_ = tumit1_put_integer_tag(p_, TUMIT1_TAG_RECORDS_TRUNCATED, tumit1_session.truncated_);

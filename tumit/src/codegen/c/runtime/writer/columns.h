@@ -164,7 +164,7 @@ TUMIT1_WORK(int tumit1_find_kind(struct tumit1_kind *kind_, uint32_t id_)) {
     memset(kind_, 0, sizeof *kind_);
     kind_->id_ = id_;
     if (id_ >= TUMIT1_FIRST_RESERVED_ID) {
-        shape_ = id_ == TUMIT1_ID_WIDE_DATE ? wide_ : id_ == TUMIT1_ID_DROPPED ? drops_ : NULL;
+        shape_ = id_ == TUMIT1_ID_WIDE_TIMESTAMP ? wide_ : id_ == TUMIT1_ID_DROPPED ? drops_ : NULL;
     } else {
         while (provider_ != NULL &&
                (provider_->is_copy_ || id_ - provider_->base_ >= provider_->ids_)) {

@@ -11,10 +11,11 @@
 /* The first slot, and the total number of bytes of the live file, or of the private memory in
  * its place. */
 TUMIT1_HOT unsigned char *tumit1_slots(void) {
-    return tumit1_session.pool_.map_ + tumit1_session.pool_.front_;
+    return tumit1_session.pool_.map_ + tumit1_session.pool_.slots_offset_;
 }
 TUMIT1_SLOW(size_t tumit1_pool_bytes(void)) {
-    return tumit1_session.pool_.front_ + (size_t)tumit1_session.pool_.room_ * TUMIT1_SLOT;
+    const struct tumit1_pool *pool_ = &tumit1_session.pool_;
+    return pool_->slots_offset_ + (size_t)pool_->max_slots_ * TUMIT1_SLOT;
 }
 
 /* Whether the files of this folder are in the memory of this machine, and fast. This is not so
@@ -161,9 +162,11 @@ TUMIT1_SLOW(int tumit1_create_live_file(void)) {
         return errno;
     }
     error_ = ftruncate(pool_->file_, (off_t)bytes_) == 0 ? 0 : errno;
-    error_ = error_ == 0 ? posix_fallocate(pool_->file_, 0,
-                                           (off_t)(pool_->front_ + (size_t)first_ * TUMIT1_SLOT))
-                         : error_;
+    error_ =
+        error_ == 0
+            ? posix_fallocate(pool_->file_, 0,
+                              (off_t)(pool_->slots_offset_ + (size_t)first_ * TUMIT1_SLOT))
+            : error_;
     error_ = error_ == 0 ? tumit1_map_live_file() : error_;
     if (error_ != 0) {
         return error_;
@@ -174,10 +177,10 @@ TUMIT1_SLOW(int tumit1_create_live_file(void)) {
     tumit1_put_u16(p_ + 8, TUMIT1_LIVE_VERSION);
     tumit1_put_bytes(p_ + 16, s_->id_, sizeof s_->id_);
     tumit1_put_u32(p_ + 32, TUMIT1_SLOT);
-    tumit1_put_u32(p_ + 36, pool_->room_);
+    tumit1_put_u32(p_ + 36, pool_->max_slots_);
     tumit1_put_u32(p_ + 40, TUMIT1_LIVE_LOG);
-    tumit1_put_u32(p_ + 44, (uint32_t)pool_->front_ - TUMIT1_LIVE_LOG);
-    tumit1_put_u64(p_ + 48, pool_->front_);
+    tumit1_put_u32(p_ + 44, (uint32_t)pool_->slots_offset_ - TUMIT1_LIVE_LOG);
+    tumit1_put_u64(p_ + 48, pool_->slots_offset_);
     __atomic_store_n(&pool_->live_, 1, __ATOMIC_RELEASE);
     /* dropped before this point */
     tumit1_count_live_drops(0, __atomic_load_n(&tumit1_session.dropped_, __ATOMIC_RELAXED));
@@ -199,7 +202,7 @@ TUMIT1_SLOW(int tumit1_discard_live_file(void)) {
     }
     __atomic_store_n(&pool_->live_, 0, __ATOMIC_RELEASE);
     pool_->file_ = -1;
-    pool_->ready_ = pool_->slots_ = pool_->room_;
+    pool_->ready_ = pool_->slots_ = pool_->max_slots_;
     return tumit1_map_private(pool_->map_, tumit1_pool_bytes());
 }
 
@@ -213,7 +216,7 @@ TUMIT1_SLOW(unsigned char *tumit1_log_room(uint32_t kind_, uint32_t stream_, siz
         return NULL;
     }
     if (tumit1_get_u64(p_ + 56) + ((16 + bytes_ + 7u) & ~(size_t)7u) >
-        pool_->front_ - TUMIT1_LIVE_LOG) {
+        pool_->slots_offset_ - TUMIT1_LIVE_LOG) {
         pool_->log_full_ = 1;
         return NULL;
     }

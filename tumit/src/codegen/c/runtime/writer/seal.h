@@ -165,7 +165,7 @@ TUMIT1_SLOW(int tumit1_set_pending(struct tumit1_pending_block *pending_, struct
     pending_->dropped_ = slot_->dropped_;
     pending_->after_ = (to_ & 0xFFFFFFFFFFFFu) | ((from_ >> 48) + 1) << 48;
     delta_ = tumit1_get_u32(p_ + 2);
-    if (tumit1_get_u16(p_) == TUMIT1_ID_WIDE_DATE) {
+    if (tumit1_get_u16(p_) == TUMIT1_ID_WIDE_TIMESTAMP) {
         first_ = tumit1_get_u64(p_ + TUMIT1_RECORD_HEAD_BYTES);
     } else if (delta_ != 0) {
         first_ += delta_;
@@ -332,7 +332,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_full_slot(struct tumit1_stream **t_,
     if (pool_->queue_count_ != 0) {
         slot_ = pool_->queue_[pool_->queue_first_];
         pool_->queue_first_ =
-            pool_->queue_first_ + 1 == pool_->places_ ? 0 : pool_->queue_first_ + 1;
+            pool_->queue_first_ + 1 == pool_->max_parts_ ? 0 : pool_->queue_first_ + 1;
         pool_->queue_count_--;
         *t_ = tumit1_find_stream(slot_->stream_);
     }
@@ -345,7 +345,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_full_slot(struct tumit1_stream **t_,
 TUMIT1_SLOW(void tumit1_requeue_slot(struct tumit1_slot *slot_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
     pthread_mutex_lock(&tumit1_state_lock);
-    pool_->queue_first_ = (pool_->queue_first_ == 0 ? pool_->places_ : pool_->queue_first_) - 1;
+    pool_->queue_first_ = (pool_->queue_first_ == 0 ? pool_->max_parts_ : pool_->queue_first_) - 1;
     pool_->queue_[pool_->queue_first_] = slot_;
     pool_->queue_count_++;
     pthread_mutex_unlock(&tumit1_state_lock);
@@ -389,7 +389,7 @@ TUMIT1_SLOW(uint32_t tumit1_queued_up_to(const struct tumit1_stream *t_)) {
     uint32_t i_;
     for (i_ = 0; t_->queued_ != 0 && i_ < pool_->queue_count_; i_++) {
         uint32_t at_ = pool_->queue_first_ + i_;
-        if (pool_->queue_[at_ < pool_->places_ ? at_ : at_ - pool_->places_]->stream_ ==
+        if (pool_->queue_[at_ < pool_->max_parts_ ? at_ : at_ - pool_->max_parts_]->stream_ ==
             t_->stream_) {
             return i_ + 1;
         }

@@ -1,0 +1,78 @@
+//! The values of all types: declared values, then values from records in the order of their first
+//! occurrence.
+
+use std::io;
+
+use rustc_hash::FxHashMap;
+
+use super::rule_value::{KeyPart, Symbols};
+use tumit_paje::{DrawStyle, PajeEvent, PajeSink, RgbColor, TypeId, ValueId};
+
+/// Values by number and by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ValueTable {
+    all: Vec<ValueDefinition>,
+    by_name: FxHashMap<(TypeId, KeyPart), ValueId>,
+}
+
+#[derive(Clone, Debug)]
+struct ValueDefinition {
+    ty: TypeId,
+    name: String,
+    color: Option<RgbColor>,
+    style: DrawStyle,
+}
+
+impl ValueTable {
+    /// Adds a value. Expressions refer to it by `name`. `label` is displayed.
+    pub(crate) fn add(
+        &mut self,
+        ty: TypeId,
+        name: KeyPart,
+        label: &str,
+        (color, style): (Option<RgbColor>, DrawStyle),
+    ) -> ValueId {
+        let value = ValueId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        self.all.push(ValueDefinition { ty, name: label.to_owned(), color, style });
+        self.by_name.entry((ty, name)).or_insert(value);
+        value
+    }
+
+    /// The declared or defined value of a type with this name.
+    pub(crate) fn get(&self, ty: TypeId, name: KeyPart) -> Option<ValueId> {
+        self.by_name.get(&(ty, name)).copied()
+    }
+
+    /// The value of a type with this name. It is defined if it does not exist.
+    pub(crate) fn find_or_define(&mut self, ty: TypeId, name: KeyPart, symbols: &mut Symbols) -> ValueId {
+        if let Some(value) = self.get(ty, name) {
+            return value;
+        }
+        let mut text = String::new();
+        name.value().append(&mut text, symbols);
+        // A number may be the name of a declared value.
+        let named = KeyPart::Sym(symbols.intern(&text));
+        let value = self.get(ty, named).unwrap_or_else(|| self.add(ty, named, &text, (None, DrawStyle::NONE)));
+        self.by_name.insert((ty, name), value);
+        value
+    }
+
+    /// Number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Sends the definitions of the values from this number on. Returns their number.
+    ///
+    /// # Errors
+    /// The errors of the sink.
+    pub(crate) fn define(&self, from: usize, sink: &mut dyn PajeSink) -> io::Result<u64> {
+        let mut count = 0;
+        for (number, ValueDefinition { ty, name, color, style }) in self.all.iter().enumerate().skip(from) {
+            let value = ValueId(u32::try_from(number).unwrap_or(u32::MAX));
+            sink.event(&PajeEvent::DefineValue { value, ty: *ty, name, color: *color, style: *style })?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,101 @@
+//! `tumit diagnose`: reports where an execution loses time, and why.
+
+mod report;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use tumit_perspectives::categories::CategoryRule;
+use tumit_perspectives::diagnosis::{Diagnosis, phases};
+use tumit_perspectives::execution::Execution;
+use tumit_perspectives::options::ParsedOptions;
+use tumit_viewer::query::OpenTimeRange;
+
+use super::exit_status::ExitStatus;
+use crate::category_option::{CATEGORY_HELP, category};
+use crate::printed_diagnostics::PrintedDiagnostics;
+use crate::run_options::{RunOptions, index_choice};
+use crate::term;
+use crate::time_range_option::{self, time_range};
+use crate::view_filters::FilterOptions;
+use report::DiagnosisReport;
+
+/// Reports where an execution loses time: efficiency, imbalance, waits with their causes, and the
+/// critical path
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tumit diagnose run.tmt                                   the whole run
+  tumit diagnose run.tmt --phase 'step*'                   also the efficiency of each phase
+  tumit diagnose run.paje --category 'idle=Wait*'          the states in which the program waits
+  tumit diagnose run.paje --option level=Thread            the threads instead of the processes
+  tumit diagnose run.tmt --json > report.json              all numbers, for programs
+
+Each state counts as busy, overhead (communication, synchronisation) or idle (waiting). Categories are guessed from the names
+of states; --category corrects a guess. Parallel efficiency is the mean busy time divided by the length of the time range. It is
+the product of load balance (mean busy time divided by the largest) and communication efficiency. A late sender is a receive that
+begins before the message is sent; a late receiver is a send that must wait for its receive. The critical path is the longest chain
+of activities that wait for each other: only changes on it make the program faster.
+Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest was examined), 2 could not run.")]
+pub(crate) struct Args {
+    /// A run folder (NAME.tmt), or a Pajé file of any tool
+    path: PathBuf,
+
+    #[arg(long, value_name = "RANGE", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]
+    interval: Option<OpenTimeRange>,
+
+    /// Reports the efficiency of each occurrence of these values, such as iterations; the values are
+    /// those of a state type for tasks (`--option tasks=TYPE`)
+    #[arg(long, value_name = "NAME")]
+    phase: Option<String>,
+
+    #[arg(long, value_name = "CATEGORY=NAME", value_parser = category, help = CATEGORY_HELP)]
+    category: Vec<CategoryRule>,
+
+    /// level=TYPE, states=TYPE, tasks=TYPE, several=any-busy|fractional or
+    /// stateless=idle|busy|overhead: the containers and states that are examined
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::category_option::name_value)]
+    option: Vec<(String, String)>,
+
+    /// Prints all numbers as JSON, with times in nanoseconds
+    #[arg(long)]
+    json: bool,
+
+    /// Keeps an index of the trace in this file, so that it opens at once the next time; `none`
+    /// reads the trace into memory [default: automatic for large traces, see `tumit index --help`]
+    #[arg(long, value_name = "PATH|none")]
+    index: Option<PathBuf>,
+
+    #[command(flatten)]
+    run: RunOptions,
+
+    #[command(flatten)]
+    filters: FilterOptions,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
+    let chain = args.filters.chain(std::slice::from_ref(&args.path))?;
+    let mut settings = ParsedOptions::parse("diagnose", &[], &args.option)?.execution;
+    settings.categories.clone_from(&args.category);
+    let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), tumit_viewer::open)?;
+    let Some(source) = opened else { return Ok(ExitStatus::InputHasMistakes) };
+    let summary = source.summary();
+    let mut printed = PrintedDiagnostics::of(&summary);
+    let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
+    let range = args.interval.map_or(Ok(filtered.extent()), |range| range.intersection(filtered.extent()))?;
+    let execution = Execution::new(filtered, settings)?;
+    let phases = args.phase.as_ref().map_or(Ok(Vec::new()), |name| phases(&execution, name))?;
+    let diagnosis = Diagnosis::new(&execution, range, &phases)?;
+    let text = if args.json {
+        serde_json::to_string_pretty(&diagnosis).context("the report cannot be written")? + "\n"
+    } else {
+        DiagnosisReport { diagnosis: &diagnosis, name: &summary.name, path: &args.path }.text()
+    };
+    let mut out = term::stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    printed.print_new(&source.summary());
+    Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+}

@@ -1,0 +1,227 @@
+//! [`DiagnosisReport`]: a diagnosis as text of about one page.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use tumit_perspectives::diagnosis::{Diagnosis, PathShare, WaitGroup};
+use tumit_perspectives::efficiency::Efficiency;
+use tumit_viewer::query::GlobalNanos;
+use tumit_viewer::text::time::{duration, group_digits, timestamp};
+
+use crate::text_table;
+
+/// Maximum number of rows of each table.
+const MAX_ROWS: usize = 5;
+/// Waits below this part of the time of all units are left out of the text.
+const SMALLEST_SHARE: f64 = 0.001;
+
+/// A diagnosis as text.
+pub(super) struct DiagnosisReport<'a> {
+    pub(super) diagnosis: &'a Diagnosis,
+    /// The name of the trace.
+    pub(super) name: &'a str,
+    /// Its path, for the commands that reproduce the numbers.
+    pub(super) path: &'a Path,
+}
+
+impl DiagnosisReport<'_> {
+    /// The text of the report.
+    pub(super) fn text(&self) -> String {
+        let Diagnosis { from, to, level, units, .. } = self.diagnosis;
+        let units = group_digits(*units as u64);
+        let mut text = format!("{}, {}, {units} × {level}\n", self.name, self.range_text(*from, *to));
+        self.efficiency(&mut text);
+        self.phases(&mut text);
+        self.imbalance(&mut text);
+        self.waits(&mut text);
+        self.path_table(&mut text);
+        self.notes(&mut text);
+        text
+    }
+
+    fn range_text(&self, from: i64, to: i64) -> String {
+        let Diagnosis { from: start, to: end, .. } = *self.diagnosis;
+        let resolution = (end.saturating_sub(start) / 1000).max(1);
+        format!("{} to {}", timestamp(GlobalNanos(from), resolution), timestamp(GlobalNanos(to), resolution))
+    }
+
+    /// A command on the trace, indented.
+    fn command(&self, arguments: &str) -> String {
+        let path = self.path.display();
+        format!("  > tumit {}\n", arguments.replacen("TRACE", &path.to_string(), 1))
+    }
+
+    fn efficiency(&self, text: &mut String) {
+        text.push_str("\nEfficiency\n");
+        let Some(efficiency) = &self.diagnosis.efficiency else {
+            text.push_str(
+                "  No unit is ever busy. `--category busy=NAME` names the states in which the program works.\n",
+            );
+            return;
+        };
+        let mut line = |indent: usize, name: &str, factor: Option<f64>, meaning: &str| {
+            let Some(factor) = factor else { return };
+            let name = format!("{}{name}", " ".repeat(indent));
+            _ = writeln!(text, "  {name:<30}{:>7}   {meaning}", percent(factor));
+        };
+        let Efficiency { parallel, load_balance, communication, transfer, serialisation, .. } = *efficiency;
+        line(0, "Parallel efficiency", Some(parallel), "mean busy time / time range");
+        line(2, "Load balance", Some(load_balance), "mean busy time / largest busy time");
+        line(2, "Communication efficiency", Some(communication), "largest busy time / time range");
+        line(4, "Serialisation", serialisation, "the rest: waiting for dependences");
+        line(4, "Transfer", transfer, "critical path without overhead and messages");
+        text.push_str(&self.command("view TRACE --perspective utilization-summary -o summary.svg"));
+    }
+
+    fn phases(&self, text: &mut String) {
+        if self.diagnosis.phases.is_empty() {
+            return;
+        }
+        text.push_str("\nPhases\n");
+        let head = ["Phase", "Time range", "Parallel", "Load balance", "Communication"].map(str::to_owned).to_vec();
+        let mut rows = vec![head];
+        for phase in &self.diagnosis.phases {
+            let factor =
+                |of: fn(&Efficiency) -> f64| phase.efficiency.as_ref().map_or_else(String::new, |all| percent(of(all)));
+            rows.push(vec![
+                phase.name.clone(),
+                self.range_text(phase.from, phase.to),
+                factor(|all| all.parallel),
+                factor(|all| all.load_balance),
+                factor(|all| all.communication),
+            ]);
+        }
+        text.push_str(&indented_table(&rows, &[2, 3, 4]));
+    }
+
+    fn imbalance(&self, text: &mut String) {
+        text.push_str("\nImbalance of busy time (5 % or more)\n");
+        if self.diagnosis.imbalances.is_empty() {
+            text.push_str("  none\n");
+        }
+        for imbalance in self.diagnosis.imbalances.iter().take(MAX_ROWS) {
+            let (level, busiest, least) = (&imbalance.level, &imbalance.busiest, &imbalance.least_busy);
+            _ = writeln!(
+                text,
+                "  {level}: {busiest} is {} above the mean ({} more busy time); {least} is least busy",
+                percent(imbalance.excess),
+                duration(imbalance.nanos),
+            );
+        }
+        if !self.diagnosis.imbalances.is_empty() {
+            text.push_str(
+                &self.command("view TRACE --perspective utilization-summary --option order=busy -o busy.svg"),
+            );
+        }
+    }
+
+    fn waits(&self, text: &mut String) {
+        let all = duration(i64::try_from(self.diagnosis.wait_nanos).unwrap_or(i64::MAX));
+        _ = writeln!(text, "\nWaits: {all} of all units together");
+        let shown = |wait: &&WaitGroup| wait.share >= SMALLEST_SHARE;
+        for wait in self.diagnosis.waits.iter().filter(shown).take(MAX_ROWS) {
+            let nanos = i64::try_from(wait.nanos).unwrap_or(i64::MAX);
+            let share = percent(wait.share);
+            _ = writeln!(
+                text,
+                "  {share} {}, in `{}`: {} in {}",
+                wait.kind,
+                wait.state,
+                duration(nanos),
+                times(wait.count)
+            );
+            let cause = match wait.cause.as_str() {
+                "" => ", which waits itself".to_owned(),
+                cause => format!(", mostly in `{cause}`"),
+            };
+            if let Some((unit, part)) = &wait.culprit {
+                _ = writeln!(
+                    text,
+                    "    caused by {unit} ({} of it){cause}{}",
+                    percent(*part),
+                    line_text(&wait.causing_line)
+                );
+            }
+            if let Some((unit, part)) = &wait.victim {
+                _ = writeln!(text, "    {unit} waits most ({} of it){}", percent(*part), line_text(&wait.waiting_line));
+            }
+            let (from, to, unit) = &wait.longest;
+            _ = writeln!(text, "    longest: {} in {unit}, {}", duration(to - from), self.range_text(*from, *to));
+            let range = range_argument(*from, *to);
+            text.push_str(&self.command(&format!("view TRACE --interval {range} -o wait.svg")));
+        }
+        let rest = self.diagnosis.waits.iter().filter(shown).count().saturating_sub(MAX_ROWS);
+        if rest > 0 {
+            _ = writeln!(text, "  and {rest} more kinds of waits: `--json` lists all");
+        }
+    }
+
+    fn path_table(&self, text: &mut String) {
+        let Diagnosis { path_nanos, path_transit, path_values, path_units, .. } = self.diagnosis;
+        _ = writeln!(
+            text,
+            "\nCritical path: {}, of which {} in messages",
+            duration(*path_nanos),
+            duration(*path_transit)
+        );
+        let head = ["State", "On the path", "Share", "Gain at most, if 10 % shorter"].map(str::to_owned).to_vec();
+        let mut rows = vec![head];
+        #[expect(clippy::cast_possible_truncation, reason = "a rounded time")]
+        let row = |share: &PathShare| {
+            vec![share.name.clone(), duration(share.nanos), percent(share.share), duration(share.gain(10.0) as i64)]
+        };
+        rows.extend(path_values.iter().take(MAX_ROWS).map(row));
+        text.push_str(&indented_table(&rows, &[1, 2, 3]));
+        let longest: Vec<String> =
+            path_units.iter().take(MAX_ROWS).map(|unit| format!("{} {}", unit.name, percent(unit.share))).collect();
+        _ = writeln!(text, "  by unit: {}", longest.join(", "));
+        text.push_str(&self.command("view TRACE --perspective critical-path -o path.svg"));
+    }
+
+    fn notes(&self, text: &mut String) {
+        let Diagnosis { guessed_values, unmatched_collectives, .. } = self.diagnosis;
+        if *guessed_values > 0 {
+            _ = writeln!(
+                text,
+                "\nThe categories of {guessed_values} states are guessed from their names; --category corrects them."
+            );
+        }
+        if !unmatched_collectives.is_empty() {
+            let names = unmatched_collectives.join(", ");
+            _ = writeln!(
+                text,
+                "Waits in {names} are not examined: not all units have the same number of these states."
+            );
+        }
+    }
+}
+
+fn line_text(line: &Option<String>) -> String {
+    line.as_ref().map(|line| format!(", at {line}")).unwrap_or_default()
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "1 wait".to_owned() } else { format!("{} waits", group_digits(count)) }
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1} %", part * 100.0)
+}
+
+/// A time range with some time around it, as the value of an option.
+fn range_argument(from: i64, to: i64) -> String {
+    const MICROSECOND: i64 = 1_000;
+    let margin = (to - from) / 4;
+    let (from, to) = ((from - margin).max(0), to + margin);
+    if to - from < 100 * MICROSECOND {
+        return format!("{from}ns..{to}ns");
+    }
+    format!("{}us..{}us", from / MICROSECOND, to / MICROSECOND + 1)
+}
+
+/// A table, indented by two columns.
+fn indented_table(rows: &[Vec<String>], right: &[usize]) -> String {
+    let mut text = String::new();
+    text_table::append(&mut text, rows, right);
+    text.lines().skip(1).map(|line| format!("  {line}\n")).collect()
+}

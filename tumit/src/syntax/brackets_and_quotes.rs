@@ -1,0 +1,137 @@
+//! A scan of the brackets and quotes of a text before it is parsed.
+//!
+//! It limits the nesting, so that recursive functions cannot overflow the stack. It reports a
+//! missing quote as such.
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::source_text::{FileId, SourceSpan};
+
+/// Maximum nesting of brackets.
+const MAX_DEPTH: usize = 64;
+
+/// The text to parse. A missing `"` replaces a character of its line, so that offsets stay.
+/// `None` for an unclosed `"""` or too deep nesting.
+pub(super) fn repair_quotes(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut repaired = text.to_owned();
+    let (mut at, mut depth) = (0, 0usize);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'/' if bytes[at..].starts_with(b"//") => at = line_end(bytes, at),
+            b'"' => {
+                let TextEnd { at: end, is_closed } = text_end(bytes, at);
+                if !is_closed {
+                    let is_long = bytes[at..].starts_with(b"\"\"\"");
+                    diagnostics.push(unterminated_text(file, at, end, is_long));
+                    if is_long {
+                        return None;
+                    }
+                    close(&mut repaired, at, end);
+                }
+                at = end;
+                continue;
+            }
+            b'(' | b'[' | b'{' => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    let label = format!("{depth} brackets are open here");
+                    diagnostics.push(
+                        Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
+                            .at(SourceSpan::new(file, at..at + 1), label)
+                            .note(format!("at most {MAX_DEPTH} are possible; the rest of the file is not checked")),
+                    );
+                    return None;
+                }
+            }
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    Some(repaired)
+}
+
+/// Inserts the missing quote of the text that starts at `at`, where it probably should end.
+///
+/// `end` is the end of the line. The quote replaces a letter of the text, so offsets do not change.
+fn close(repaired: &mut String, at: usize, end: usize) {
+    let line = &repaired[at..end];
+    let signs = [" {", " [", ",", ";", "}", " #", " from ", " on ", " with ", " at "];
+    let cut = signs.iter().filter_map(|sign| line.find(sign)).min().unwrap_or(line.len());
+    let cut = if line[cut..].starts_with(' ') { cut + 1 } else { cut };
+    let Some((last, letter)) = line[..cut].char_indices().next_back().filter(|(last, _)| *last > 0) else { return };
+    let quote = format!("{:>1$}", '"', letter.len_utf8());
+    repaired.replace_range(at + last..at + last + letter.len_utf8(), &quote);
+}
+
+/// Whether brackets of an expression are nested too deeply.
+pub(super) fn is_too_deep(expression: &str) -> bool {
+    expression.bytes().filter(|byte| matches!(byte, b'(' | b'[')).count() > MAX_DEPTH
+}
+
+fn line_end(bytes: &[u8], at: usize) -> usize {
+    bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length)
+}
+
+/// The end of a text, and whether a quote closes it there.
+struct TextEnd {
+    at: usize,
+    is_closed: bool,
+}
+
+/// The end of the text that starts at `at`.
+fn text_end(bytes: &[u8], at: usize) -> TextEnd {
+    if bytes[at..].starts_with(b"\"\"\"") {
+        let rest = &bytes[at + 3..];
+        return match rest.windows(3).position(|window| window == b"\"\"\"") {
+            Some(length) => TextEnd { at: at + 3 + length + 3, is_closed: true },
+            None => TextEnd { at: bytes.len(), is_closed: false },
+        };
+    }
+    let mut end = at + 1;
+    while end < bytes.len() {
+        match bytes[end] {
+            b'"' => return TextEnd { at: end + 1, is_closed: true },
+            b'\n' => break,
+            b'\\' if bytes.get(end + 1).is_some_and(|next| *next != b'\n') => end += 2,
+            _ => end += 1,
+        }
+    }
+    TextEnd { at: end.min(bytes.len()), is_closed: false }
+}
+
+fn unterminated_text(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnostic {
+    let reason = if is_long { "no `\"\"\"` follows" } else { "no `\"` follows on its line" };
+    let marked = if is_long { at..at + 3 } else { at..end };
+    Diagnostic::error(Code::UnterminatedText, "a text has no end")
+        .at(SourceSpan::new(file, marked), format!("it starts here, and {reason}"))
+        .help("close it with `\"`; write a text of several lines between `\"\"\"` and `\"\"\"`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closed(line: &str) -> String {
+        let mut text = line.to_owned();
+        let at = line.find('"').expect("a quote");
+        close(&mut text, at, line.len());
+        text
+    }
+
+    #[test]
+    fn missing_quotes_are_put_in_without_moving_anything() {
+        assert_eq!(closed(r#"container program "Program {"#), r#"container program "Program"{"#);
+        assert_eq!(closed(r#"-> "12 @ A é, node;"#), r#"-> "12 @ A  ", node;"#);
+        assert_eq!(closed(r#"use ""#), r#"use ""#);
+    }
+
+    #[test]
+    fn quotes_in_comments_and_escapes_are_no_texts() {
+        for text in ["// it's \"so\n", r#""a \" b""#, "\"\"\"a \" b\n\"\"\"", "/// \"\n"] {
+            let mut diagnostics = Diagnostics::default();
+            assert_eq!(repair_quotes(FileId(0), text, &mut diagnostics).as_deref(), Some(text));
+            assert!(diagnostics.is_empty(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! [`CriticalPath`]: the longest chain of dependent activities of an execution (G21).
+//!
+//! The path is found backward. It starts at the unit that is busy last, at the end of its last time
+//! that is not idle: the others only wait for it in their last operations. If a receive
+//! blocked the unit, the path continues at the sender at the time of the send. If a collective
+//! operation blocked it, the path continues at the unit that entered last. Otherwise it stays in
+//! the unit. The path ends at the start of the trace or of the unit's life. This is the backward
+//! replay of Böhme et al., "Scalable critical-path based performance analysis" (IPDPS 2012),
+//! without its replay of messages: links and states give the dependences.
+
+use std::collections::BTreeMap;
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId, nested_states};
+
+use crate::collectives::{CollectiveKind, CollectiveSet};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::innermost::innermost_state;
+use crate::messages::UnitMessage;
+
+/// A part of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PathSegment {
+    /// The path is in a unit.
+    Unit {
+        /// Index of the unit.
+        unit: u32,
+        /// Start in nanoseconds.
+        from: i64,
+        /// End in nanoseconds.
+        to: i64,
+    },
+    /// The path follows a message.
+    Message {
+        /// The link.
+        link: EntityId,
+        /// Index of the sending unit.
+        from_unit: u32,
+        /// Index of the receiving unit.
+        to_unit: u32,
+        /// Timestamp of the send.
+        from: i64,
+        /// Timestamp of the receive.
+        to: i64,
+    },
+    /// The path changes the unit at a collective operation, without taking time.
+    Collective {
+        /// Index of the unit that entered last.
+        from_unit: u32,
+        /// Index of the unit that waited for it.
+        to_unit: u32,
+        /// The time in nanoseconds.
+        time: i64,
+    },
+}
+
+/// The longest chain of dependent activities.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CriticalPath {
+    /// The parts by time. Each begins where the one before ends.
+    pub segments: Vec<PathSegment>,
+}
+
+/// The time of the critical path by purpose, in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PathTimes {
+    /// Time in each unit.
+    pub by_unit: BTreeMap<u32, i64>,
+    /// Time per value of the innermost state. `None`: no state.
+    pub by_value: BTreeMap<Option<ValueId>, i64>,
+    /// Time in units per category: busy, overhead, idle.
+    pub by_category: [i64; 3],
+    /// Time in messages.
+    pub transit: i64,
+}
+
+/// A unit at a time.
+#[derive(Clone, Copy)]
+struct PathPoint {
+    unit: u32,
+    time: i64,
+}
+
+/// An event before which a unit may have been blocked.
+#[derive(Clone, Copy)]
+enum BlockingEvent {
+    Receive(usize),
+    /// Index of the operation, and of the part.
+    Collective(usize),
+}
+
+/// The blocking events of each unit by time.
+struct EventsByUnit<'a> {
+    messages: Vec<&'a UnitMessage>,
+    collectives: &'a CollectiveSet,
+    by_unit: Vec<Vec<(i64, BlockingEvent)>>,
+}
+
+impl<'a> EventsByUnit<'a> {
+    fn new(execution: &'a Execution, collectives: &'a CollectiveSet) -> Result<Self, PerspectiveError> {
+        let mut by_unit: Vec<Vec<(i64, BlockingEvent)>> = vec![Vec::new(); execution.units().count()];
+        let messages: Vec<&UnitMessage> = match execution.messages() {
+            Ok(messages) => messages.list().iter().collect(),
+            Err(PerspectiveError::NoData { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        for (index, message) in messages.iter().enumerate() {
+            by_unit[message.to as usize].push((message.received, BlockingEvent::Receive(index)));
+        }
+        for (index, operation) in collectives.list.iter().enumerate() {
+            for part in &operation.parts {
+                by_unit[part.unit as usize].push((part.leave, BlockingEvent::Collective(index)));
+            }
+        }
+        by_unit.iter_mut().for_each(|events| events.sort_by_key(|event| event.0));
+        Ok(Self { messages, collectives, by_unit })
+    }
+
+    /// The last event of a unit until a point that blocked it, with the point that it depends on.
+    fn last_dependence(
+        &self,
+        execution: &Execution,
+        at: PathPoint,
+        start: i64,
+    ) -> Result<Option<Dependence>, QueryError> {
+        let events = &self.by_unit[at.unit as usize];
+        let end = events.partition_point(|event| event.0 <= at.time);
+        for &(time, event) in events[..end].iter().rev() {
+            if time <= start {
+                break;
+            }
+            let dependence = match event {
+                BlockingEvent::Receive(index) => self.receive_dependence(execution, index)?,
+                BlockingEvent::Collective(index) => self.collective_dependence(index, at.unit),
+            };
+            if dependence.is_some_and(|dependence| dependence.source.time < at.time) {
+                return Ok(dependence);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The dependence of a receive: the sender, if the receiver waited for the send.
+    fn receive_dependence(&self, execution: &Execution, index: usize) -> Result<Option<Dependence>, QueryError> {
+        let message = self.messages[index];
+        if message.sent >= message.received {
+            return Ok(None);
+        }
+        let receive = innermost_state(execution, message.to as usize, message.received.saturating_sub(1))?;
+        let is_blocked = match receive {
+            Some(state) => state.category != ActivityCategory::Busy && message.sent > state.life.from.0,
+            // A unit without a state waits.
+            None => true,
+        };
+        let source = PathPoint { unit: message.from, time: message.sent };
+        let segment = PathSegment::Message {
+            link: message.id,
+            from_unit: message.from,
+            to_unit: message.to,
+            from: message.sent,
+            to: message.received,
+        };
+        Ok(is_blocked.then_some(Dependence { source, reached: message.received, segment }))
+    }
+
+    /// The dependence of a collective operation: the unit that entered last.
+    fn collective_dependence(&self, index: usize, unit: u32) -> Option<Dependence> {
+        let operation = &self.collectives.list[index];
+        let last = operation.last_entered()?;
+        let own = operation.parts.iter().find(|part| part.unit == unit)?;
+        let waits = match operation.kind {
+            CollectiveKind::AllToAll => true,
+            // Which unit is the root is unknown. The others can only wait for it if it enters last.
+            CollectiveKind::OneToAll | CollectiveKind::AllToOne => own.leave > last.enter,
+        };
+        (waits && last.unit != unit && last.enter > own.enter).then_some(Dependence {
+            source: PathPoint { unit: last.unit, time: last.enter },
+            reached: last.enter,
+            segment: PathSegment::Collective { from_unit: last.unit, to_unit: unit, time: last.enter },
+        })
+    }
+}
+
+/// A dependence of a unit on another one.
+#[derive(Clone, Copy)]
+struct Dependence {
+    source: PathPoint,
+    /// The time at which the unit continues.
+    reached: i64,
+    segment: PathSegment,
+}
+
+impl CriticalPath {
+    /// Finds the critical path of a time range. Takes O(n log n) of the messages and states.
+    ///
+    /// # Errors
+    /// If the trace has no states, or the source fails.
+    pub fn new(execution: &Execution, collectives: &CollectiveSet, range: TimeRange) -> Result<Self, PerspectiveError> {
+        let events = EventsByUnit::new(execution, collectives)?;
+        let Some(mut at) = last_active(execution, range)? else { return Ok(Self::default()) };
+        let mut segments = Vec::new();
+        loop {
+            let start = execution.units().list()[at.unit as usize].life.from.0.max(range.from.0);
+            let dependence = events.last_dependence(execution, at, start)?;
+            let from = dependence.map_or(start, |dependence| dependence.reached.max(start)).min(at.time);
+            if from < at.time {
+                segments.push(PathSegment::Unit { unit: at.unit, from, to: at.time });
+            }
+            let Some(Dependence { source, segment, .. }) = dependence else { break };
+            if source.time < range.from.0 {
+                break;
+            }
+            segments.push(segment);
+            at = source;
+        }
+        segments.reverse();
+        Ok(Self { segments })
+    }
+
+    /// The length of the path, in nanoseconds.
+    pub fn nanos(&self) -> i64 {
+        self.segments.iter().map(PathSegment::nanos).sum()
+    }
+
+    /// The time of the path by unit, value and category.
+    ///
+    /// # Errors
+    /// The errors of the source.
+    pub fn times(&self, execution: &Execution) -> Result<PathTimes, PerspectiveError> {
+        let activity = execution.activity()?;
+        let mut times = PathTimes::default();
+        for segment in &self.segments {
+            match *segment {
+                PathSegment::Unit { unit, from, to } => {
+                    *times.by_unit.entry(unit).or_default() += to - from;
+                    let range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+                    let fractions = activity.fractions(unit as usize, range);
+                    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "rounded times")]
+                    for (sum, fraction) in times.by_category.iter_mut().zip(fractions) {
+                        *sum += (fraction * (to - from) as f64).round() as i64;
+                    }
+                    add_value_times(execution, unit, range, &mut times.by_value)?;
+                }
+                PathSegment::Message { .. } => times.transit += segment.nanos(),
+                PathSegment::Collective { .. } => {}
+            }
+        }
+        Ok(times)
+    }
+}
+
+impl PathSegment {
+    /// Duration in nanoseconds.
+    pub fn nanos(&self) -> i64 {
+        match *self {
+            Self::Unit { from, to, .. } | Self::Message { from, to, .. } => to - from,
+            Self::Collective { .. } => 0,
+        }
+    }
+}
+
+/// The end of the last activity of the unit that is busy last. If no unit is busy, that of the unit
+/// whose last time that is not idle ends latest.
+fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<PathPoint>, PerspectiveError> {
+    let activity = execution.activity()?;
+    // The ends of the last busy time and of the last time that is not idle, and the unit.
+    let mut last: Option<(i64, i64, u32)> = None;
+    for (unit, index) in (0..activity.units()).zip(0_u32..) {
+        let (mut busy, mut active) = (i64::MIN, i64::MIN);
+        for timeline in activity.timelines(unit) {
+            for piece in timeline.pieces(range).filter(|piece| piece.category != ActivityCategory::Idle) {
+                active = active.max(piece.to);
+                busy = if piece.category == ActivityCategory::Busy { busy.max(piece.to) } else { busy };
+            }
+        }
+        if active > i64::MIN && last.is_none_or(|last| (busy, active) > (last.0, last.1)) {
+            last = Some((busy, active, index));
+        }
+    }
+    Ok(last.map(|(_, time, unit)| PathPoint { unit, time }))
+}
+
+/// Adds the time of each innermost value of a unit in a time range.
+fn add_value_times(
+    execution: &Execution,
+    unit: u32,
+    range: TimeRange,
+    by_value: &mut BTreeMap<Option<ValueId>, i64>,
+) -> Result<(), QueryError> {
+    let unit = &execution.units().list()[unit as usize];
+    // Of several groups, the first one describes the unit.
+    let Some(group) = unit.groups.first() else {
+        *by_value.entry(None).or_default() += range.to.0 - range.from.0;
+        return Ok(());
+    };
+    let mut open: Vec<(i64, ValueId)> = Vec::new();
+    let mut now = range.from.0;
+    let mut add = |until: i64, value: Option<ValueId>, now: &mut i64| {
+        if until > *now {
+            *by_value.entry(value).or_default() += until - *now;
+            *now = until;
+        }
+    };
+    nested_states::visit(execution.source(), (group.container, group.ty), range, |state| {
+        let (from, to) = (state.life.from.0.max(range.from.0), state.life.to.0.min(range.to.0));
+        if execution.categories().category(state.value) == ActivityCategory::Ignored {
+            return Ok(());
+        }
+        while let Some(&(end, value)) = open.last().filter(|inner| inner.0 <= from) {
+            add(end, Some(value), &mut now);
+            open.pop();
+        }
+        add(from, open.last().map(|inner| inner.1), &mut now);
+        let outer = open.last().map_or(i64::MAX, |outer| outer.0);
+        open.push((to.min(outer), state.value));
+        Ok(())
+    })?;
+    while let Some((end, value)) = open.pop() {
+        add(end, Some(value), &mut now);
+    }
+    add(range.to.0, None, &mut now);
+    Ok(())
+}

@@ -1,0 +1,413 @@
+//! [`derived_trace`]: a trace made of the results of the views: categories, tasks, messages, series
+//! and the critical path as states, links and variables.
+//!
+//! The diagram, filters, statistics and exports work on it as on any trace. In this way the
+//! utilisation and task Gantt charts, the space-time diagram and the critical path are modes of the
+//! diagram, and the series are variables.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use tumit_paje::category::ActivityCategory;
+use tumit_paje::{DrawStyle, KeyId, PajeEvent, PajeTypeKind, RgbColor, ValueId, VariableOp};
+use tumit_viewer::query::{ContainerId, ContainerInfo, GlobalNanos, TimelineSource, TypeId};
+use tumit_viewer::store::TraceStore;
+use tumit_viewer::style::theme::rgb;
+
+use crate::critical_path::{CriticalPath, PathSegment};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::step_function::StepFunction;
+
+/// The contents of a derived trace.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DerivedParts<'a> {
+    /// The category of each unit as states. Idle times are left out if `hides_idle` is set.
+    pub categories: bool,
+    /// Whether idle times have no states.
+    pub hides_idle: bool,
+    /// The innermost task of each unit as states.
+    pub tasks: bool,
+    /// The messages between units as links, with sizes as values.
+    pub messages: bool,
+    /// The numbers of units per category, and of pending messages and bytes, as variables of the
+    /// root.
+    pub series: bool,
+    /// The critical path as emphasised states and links. All others are pale.
+    pub path: Option<&'a CriticalPath>,
+}
+
+/// The colours of the categories, by [`ActivityCategory::COUNTED`].
+const CATEGORY_COLORS: [RgbColor; 3] = [rgb(0x001f_7a6d), rgb(0x00e0_a030), rgb(0x00ec_c9c4)];
+/// The same colours, pale, around the critical path.
+const PALE_COLORS: [RgbColor; 3] = [rgb(0x00b9_d7d2), rgb(0x00f3_e2c1), rgb(0x00f7_ecea)];
+/// The colour of the critical path.
+const PATH_COLOR: RgbColor = rgb(0x00d0_2040);
+/// The colour of messages beside the critical path.
+const PALE_LINK: RgbColor = rgb(0x00b8_c4d8);
+/// The colours of tasks, by task number modulo their count.
+const TASK_COLORS: [RgbColor; 6] =
+    [rgb(0x0033_66cc), rgb(0x00e6_8a00), rgb(0x0022_9954), rgb(0x00c0_3a78), rgb(0x0077_60c4), rgb(0x0091_6b3f)];
+/// The colours of messages, from the smallest to the largest size.
+const SIZE_COLORS: [RgbColor; 5] =
+    [rgb(0x008f_b8de), rgb(0x0055_90cc), rgb(0x002f_62ad), rgb(0x001f_3f84), rgb(0x0014_2052)];
+
+/// The events of a derived trace. Names are kept apart, because events borrow them.
+#[derive(Default)]
+struct TraceBuilder {
+    names: Vec<String>,
+    /// Definitions in order: the events that are not timed.
+    definitions: Vec<Definition>,
+    /// Time, rank and operation. At equal times, the rank decides.
+    operations: Vec<(i64, u8, Operation)>,
+    types: u32,
+    values: u32,
+    keys: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Definition {
+    Type { ty: TypeId, kind: PajeTypeKind, parent: TypeId, name: usize },
+    Value { value: ValueId, ty: TypeId, name: usize, color: RgbColor },
+}
+
+#[derive(Clone, Copy)]
+enum Operation {
+    Create { container: ContainerId, ty: TypeId, parent: ContainerId, name: usize },
+    Destroy(ContainerId),
+    Set { container: ContainerId, ty: TypeId, value: ValueId },
+    Reset { container: ContainerId, ty: TypeId },
+    Number { container: ContainerId, ty: TypeId, number: f64 },
+    Start { ty: TypeId, value: ValueId, unit: ContainerId, key: KeyId },
+    End { ty: TypeId, value: ValueId, unit: ContainerId, key: KeyId },
+}
+
+impl TraceBuilder {
+    fn name(&mut self, name: &str) -> usize {
+        self.names.push(name.to_owned());
+        self.names.len() - 1
+    }
+
+    fn define_type(&mut self, kind: PajeTypeKind, parent: TypeId, name: &str) -> TypeId {
+        self.types += 1;
+        let (ty, name) = (TypeId(self.types), self.name(name));
+        self.definitions.push(Definition::Type { ty, kind, parent, name });
+        ty
+    }
+
+    fn define_value(&mut self, ty: TypeId, name: &str, color: RgbColor) -> ValueId {
+        let (value, name) = (ValueId(self.values), self.name(name));
+        self.values += 1;
+        self.definitions.push(Definition::Value { value, ty, name, color });
+        value
+    }
+
+    fn add(&mut self, time: i64, rank: u8, operation: Operation) {
+        self.operations.push((time, rank, operation));
+    }
+
+    fn build(mut self, name: &str) -> TraceStore {
+        // The sort is stable: operations at one time keep their order.
+        self.operations.sort_by_key(|operation| (operation.0, operation.1));
+        let (names, extra, style) = (&self.names, &[], DrawStyle::NONE);
+        let definitions = self.definitions.iter().map(|definition| match *definition {
+            Definition::Type { ty, kind, parent, name } => {
+                PajeEvent::DefineType { ty, kind, parent, name: &names[name], color: None, style }
+            }
+            Definition::Value { value, ty, name, color } => {
+                PajeEvent::DefineValue { value, ty, name: &names[name], color: Some(color), style }
+            }
+        });
+        let holder = ContainerId::ROOT;
+        let operations = self.operations.iter().map(|(time, _, operation)| {
+            let time = GlobalNanos(*time);
+            match *operation {
+                Operation::Create { container, ty, parent, name } => {
+                    PajeEvent::CreateContainer { time, container, ty, parent, name: &names[name], extra }
+                }
+                Operation::Destroy(container) => PajeEvent::DestroyContainer { time, container },
+                Operation::Set { container, ty, value } => {
+                    PajeEvent::SetState { time, container, ty, value, extra, source: None }
+                }
+                Operation::Reset { container, ty } => PajeEvent::ResetState { time, container, ty },
+                Operation::Number { container, ty, number } => {
+                    PajeEvent::Variable { time, container, ty, op: VariableOp::Set, value: number }
+                }
+                Operation::Start { ty, value, unit, key } => {
+                    PajeEvent::StartLink { time, container: holder, ty, value, start: unit, key, extra, source: None }
+                }
+                Operation::End { ty, value, unit, key } => {
+                    PajeEvent::EndLink { time, container: holder, ty, value, end: unit, key, extra, source: None }
+                }
+            }
+        });
+        TraceStore::from_events(name, definitions.chain(operations))
+    }
+}
+
+/// The units and their ancestors in a derived trace.
+struct DerivedContainers {
+    /// For each unit, its container.
+    units: Vec<ContainerId>,
+    /// The type of the units.
+    unit_type: TypeId,
+}
+
+/// Makes a trace of parts of an execution.
+///
+/// # Errors
+/// If the execution lacks data of a part, or the source fails.
+pub fn derived_trace(
+    execution: &Execution,
+    parts: DerivedParts<'_>,
+) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
+    let mut builder = TraceBuilder::default();
+    let containers = add_containers(execution, &mut builder);
+    if parts.categories || parts.path.is_some() {
+        add_categories(execution, &parts, &containers, &mut builder)?;
+    }
+    if parts.tasks {
+        add_tasks(execution, &containers, &mut builder)?;
+    }
+    if parts.messages {
+        add_messages(execution, parts.path, &containers, &mut builder)?;
+    }
+    if parts.series {
+        add_series(execution, &mut builder)?;
+    }
+    Ok(Arc::new(builder.build(&execution.source().summary().name)))
+}
+
+/// Adds the units and the containers around them.
+fn add_containers(execution: &Execution, builder: &mut TraceBuilder) -> DerivedContainers {
+    let all = execution.source().containers();
+    let by_id: FxHashMap<ContainerId, &ContainerInfo> = all.iter().map(|info| (info.id, info)).collect();
+    let mut types: FxHashMap<TypeId, TypeId> = FxHashMap::from_iter([(TypeId::ROOT, TypeId::ROOT)]);
+    let mut numbers: FxHashMap<ContainerId, ContainerId> = FxHashMap::default();
+    let mut add = |info: &ContainerInfo, builder: &mut TraceBuilder| {
+        // From the root to the container.
+        let mut path = vec![info];
+        while let Some(above) =
+            path.last().and_then(|last| by_id.get(&last.parent)).filter(|above| above.parent != above.id)
+        {
+            path.push(above);
+        }
+        let (mut parent, mut parent_type) = (ContainerId::ROOT, TypeId::ROOT);
+        for info in path.into_iter().rev().filter(|info| info.parent != info.id) {
+            let model = execution.model();
+            parent_type = *types.entry(info.ty).or_insert_with(|| {
+                builder.define_type(PajeTypeKind::Container, parent_type, &model.types[info.ty.index()].name)
+            });
+            let next = ContainerId(u32::try_from(numbers.len() + 1).unwrap_or(u32::MAX));
+            let number = *numbers.entry(info.id).or_insert(next);
+            if number == next {
+                let name = builder.name(&info.name);
+                builder.add(
+                    info.life.from.0,
+                    0,
+                    Operation::Create { container: number, ty: parent_type, parent, name },
+                );
+                builder.add(info.life.to.0, 9, Operation::Destroy(number));
+            }
+            parent = number;
+        }
+        (parent, parent_type)
+    };
+    let mut units = Vec::with_capacity(execution.units().count());
+    let mut unit_type = TypeId::ROOT;
+    for unit in execution.units().list() {
+        let Some(info) = by_id.get(&unit.container) else { continue };
+        let (number, ty) = add(info, builder);
+        units.push(number);
+        unit_type = ty;
+    }
+    DerivedContainers { units, unit_type }
+}
+
+fn add_categories(
+    execution: &Execution,
+    parts: &DerivedParts<'_>,
+    containers: &DerivedContainers,
+    builder: &mut TraceBuilder,
+) -> Result<(), PerspectiveError> {
+    let activity = execution.activity()?;
+    let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
+    let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
+    let colors = if parts.path.is_some() { PALE_COLORS } else { CATEGORY_COLORS };
+    let values: Vec<ValueId> = ActivityCategory::COUNTED
+        .iter()
+        .zip(colors)
+        .map(|(category, color)| builder.define_value(ty, category.word(), color))
+        .collect();
+    let on_path = parts.path.map(|path| (builder.define_value(ty, "critical path", PATH_COLOR), path));
+    for (unit, &container) in containers.units.iter().enumerate() {
+        let mut own: Vec<(i64, i64)> = Vec::new();
+        if let Some((_, path)) = on_path {
+            own.extend(path.segments.iter().filter_map(|segment| match *segment {
+                PathSegment::Unit { unit: of, from, to } if of as usize == unit => Some((from, to)),
+                _ => None,
+            }));
+        }
+        for timeline in activity.timelines(unit).iter().take(1) {
+            for piece in timeline.pieces(execution.extent()) {
+                // The end of a part of the path restores the category of this time.
+                let before = own.partition_point(|(from, _)| *from <= piece.from);
+                let covered = before.checked_sub(1).is_some_and(|index| piece.from < own[index].1);
+                if !covered {
+                    builder.add(
+                        piece.from,
+                        2,
+                        category_operation(container, ty, piece.category, parts.hides_idle, &values),
+                    );
+                }
+            }
+            for (index, &(from, to)) in own.iter().enumerate() {
+                if let Some((value, _)) = on_path {
+                    builder.add(from, 3, Operation::Set { container, ty, value });
+                }
+                if own.get(index + 1).is_none_or(|next| next.0 != to) {
+                    builder.add(to, 2, category_operation(container, ty, timeline.at(to), parts.hides_idle, &values));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets the state of a category, or no state.
+fn category_operation(
+    container: ContainerId,
+    ty: TypeId,
+    category: ActivityCategory,
+    hides_idle: bool,
+    values: &[ValueId],
+) -> Operation {
+    let value = values.get(category as usize).filter(|_| !(hides_idle && category == ActivityCategory::Idle));
+    value.map_or(Operation::Reset { container, ty }, |value| Operation::Set { container, ty, value: *value })
+}
+
+fn add_tasks(
+    execution: &Execution,
+    containers: &DerivedContainers,
+    builder: &mut TraceBuilder,
+) -> Result<(), PerspectiveError> {
+    let tasks = execution.tasks()?;
+    let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, "Task");
+    let colors = TASK_COLORS.into_iter().cycle();
+    let values: Vec<ValueId> =
+        tasks.list().iter().zip(colors).map(|(task, color)| builder.define_value(ty, &task.name, color)).collect();
+    for (unit, &container) in containers.units.iter().enumerate() {
+        for piece in tasks.pieces(unit) {
+            builder.add(piece.from, 2, Operation::Set { container, ty, value: values[piece.task as usize] });
+            builder.add(piece.to, 1, Operation::Reset { container, ty });
+        }
+    }
+    Ok(())
+}
+
+fn add_messages(
+    execution: &Execution,
+    path: Option<&CriticalPath>,
+    containers: &DerivedContainers,
+    builder: &mut TraceBuilder,
+) -> Result<(), PerspectiveError> {
+    let messages = match execution.messages() {
+        Ok(messages) => messages,
+        // A diagram without messages shows the units.
+        Err(PerspectiveError::NoData { .. }) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let kind = PajeTypeKind::Link { start: containers.unit_type, end: containers.unit_type };
+    let ty = builder.define_type(kind, TypeId::ROOT, "Message");
+    let largest = messages.list().iter().filter_map(|message| message.bytes).max();
+    let sizes = size_values(path.is_some(), largest, ty, builder);
+    let on_path = path.map(|path| {
+        let links = path.segments.iter().filter_map(|segment| match segment {
+            PathSegment::Message { link, .. } => Some(*link),
+            _ => None,
+        });
+        (builder.define_value(ty, "critical path", PATH_COLOR), links.collect::<std::collections::BTreeSet<_>>())
+    });
+    for message in messages.list() {
+        let size = sizes.iter().rev().find(|(least, _)| message.bytes.unwrap_or(0) >= *least).or(sizes.first());
+        let of_path = on_path.as_ref().filter(|(_, links)| links.contains(&message.id)).map(|(value, _)| *value);
+        let Some(value) = of_path.or(size.map(|(_, value)| *value)) else { continue };
+        builder.keys += 1;
+        let key = KeyId(builder.keys);
+        let unit = |index: u32| containers.units[index as usize];
+        builder.add(message.sent, 4, Operation::Start { ty, value, unit: unit(message.from), key });
+        builder.add(message.received, 5, Operation::End { ty, value, unit: unit(message.to), key });
+    }
+    Ok(())
+}
+
+/// The classes of sizes with their smallest size in bytes, in steps of equal factors. A single class
+/// if the sizes are unknown, or beside the critical path.
+fn size_values(is_pale: bool, largest: Option<u64>, ty: TypeId, builder: &mut TraceBuilder) -> Vec<(u64, ValueId)> {
+    let Some(largest) = largest.filter(|largest| !is_pale && *largest > 1) else {
+        let color = if is_pale { PALE_LINK } else { SIZE_COLORS[2] };
+        return vec![(0, builder.define_value(ty, "message", color))];
+    };
+    let mut values: Vec<(u64, ValueId)> = Vec::new();
+    let mut edge = largest;
+    let edges: Vec<u64> = SIZE_COLORS
+        .iter()
+        .rev()
+        .map(|_| {
+            edge /= 8;
+            edge + 1
+        })
+        .collect();
+    for (color, edge) in SIZE_COLORS.iter().zip(edges.into_iter().rev()) {
+        let least = if values.is_empty() { 0 } else { edge };
+        if values.last().is_none_or(|last| last.0 < least) {
+            let name = if least == 0 { "smallest".to_owned() } else { format!("from {least} bytes") };
+            values.push((least, builder.define_value(ty, &name, *color)));
+        }
+    }
+    values
+}
+
+#[expect(clippy::cast_precision_loss, reason = "variables are floating-point numbers")]
+fn add_series(execution: &Execution, builder: &mut TraceBuilder) -> Result<(), PerspectiveError> {
+    let extent = execution.extent();
+    let mut add = |names: &[&str], steps: &dyn Fn(usize) -> Vec<(i64, f64)>| {
+        for (component, name) in names.iter().enumerate() {
+            let ty = builder.define_type(PajeTypeKind::Variable, TypeId::ROOT, name);
+            for (time, number) in steps(component) {
+                builder.add(time, 1, Operation::Number { container: ContainerId::ROOT, ty, number });
+            }
+        }
+    };
+    if execution.units().has_states() {
+        let counts = execution.activity()?.counts();
+        let numbers = |component| step_numbers(&counts.steps, component, counts.denominator as f64, extent.from.0);
+        add(&["busy units", "overhead units", "idle units"], &numbers);
+    }
+    match execution.messages() {
+        Ok(messages) => {
+            let names: &[&str] =
+                if messages.has_sizes() { &["pending messages", "pending bytes"] } else { &["pending messages"] };
+            add(names, &|component| step_numbers(messages.pending(), component, 1.0, extent.from.0));
+        }
+        Err(PerspectiveError::NoData { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// The changes of a component.
+#[expect(clippy::cast_precision_loss, reason = "variables are floating-point numbers")]
+fn step_numbers<const K: usize>(steps: &StepFunction<K>, component: usize, divisor: f64, from: i64) -> Vec<(i64, f64)> {
+    let start = steps.at(from)[component];
+    let mut numbers = vec![(from, start as f64 / divisor)];
+    let mut before = start;
+    for &time in steps.timestamps().iter().filter(|time| **time > from) {
+        let number = steps.at(time)[component];
+        if number != before {
+            numbers.push((time, number as f64 / divisor));
+            before = number;
+        }
+    }
+    numbers
+}

@@ -1,0 +1,103 @@
+//! [`DiagramMode`]: the views that are modes of the space-time diagram (G2, G8, G17, G21).
+
+use std::sync::Arc;
+
+use tumit_viewer::query::{TimeRange, TimelineSource};
+
+use crate::derived_trace::{DerivedParts, derived_trace};
+use crate::diagnosis::path_with_times;
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::view::{TimeMode, ViewGroup, ViewInfo};
+
+/// A mode of the space-time diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiagramMode {
+    /// The category of each unit over time (G2).
+    UtilizationGantt,
+    /// Busy times as lines, messages as arrows coloured by size (G8).
+    SpaceTime,
+    /// The innermost task of each unit over time (G17).
+    TaskGantt,
+    /// The longest chain of dependent activities, emphasised (G21).
+    CriticalPath,
+}
+
+impl DiagramMode {
+    /// All modes.
+    pub const ALL: [Self; 4] = [Self::UtilizationGantt, Self::SpaceTime, Self::TaskGantt, Self::CriticalPath];
+
+    /// The description.
+    pub fn info(self) -> ViewInfo {
+        let modes = &[TimeMode::Range];
+        let options = &[];
+        match self {
+            Self::UtilizationGantt => ViewInfo {
+                name: "utilization-gantt",
+                number: Some(2),
+                title: "Utilization Gantt chart",
+                group: ViewGroup::Utilization,
+                summary: "The category of each unit over time, a mode of the diagram.",
+                needs: "states",
+                modes,
+                options,
+            },
+            Self::SpaceTime => ViewInfo {
+                name: "space-time",
+                number: Some(8),
+                title: "Space-time diagram",
+                group: ViewGroup::Communication,
+                summary: "Busy times as lines and messages as arrows coloured by size, a mode of the diagram.",
+                needs: "states and links",
+                modes,
+                options,
+            },
+            Self::TaskGantt => ViewInfo {
+                name: "task-gantt",
+                number: Some(17),
+                title: "Task Gantt chart",
+                group: ViewGroup::Tasks,
+                summary: "The innermost task of each unit over time, a mode of the diagram.",
+                needs: "states of tasks",
+                modes,
+                options,
+            },
+            Self::CriticalPath => ViewInfo {
+                name: "critical-path",
+                number: Some(21),
+                title: "Critical path",
+                group: ViewGroup::Whole,
+                summary: "The longest chain of dependent activities, emphasised in the diagram.",
+                needs: "states",
+                modes,
+                options,
+            },
+        }
+    }
+
+    /// The mode of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.info().name == name)
+    }
+
+    /// The trace whose diagram is the view.
+    ///
+    /// # Errors
+    /// If the execution lacks the data of the view, or the source fails.
+    pub fn trace(self, execution: &Execution, range: TimeRange) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
+        let parts = DerivedParts::default();
+        match self {
+            Self::UtilizationGantt => derived_trace(execution, DerivedParts { categories: true, ..parts }),
+            Self::SpaceTime => {
+                execution.messages()?;
+                let parts = DerivedParts { categories: true, hides_idle: true, messages: true, ..parts };
+                derived_trace(execution, parts)
+            }
+            Self::TaskGantt => derived_trace(execution, DerivedParts { tasks: true, ..parts }),
+            Self::CriticalPath => {
+                let (path, _) = path_with_times(execution, range)?;
+                derived_trace(execution, DerivedParts { messages: true, path: Some(&path), ..parts })
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! [`Efficiency`]: the factors of the parallel efficiency, as the POP project defines them.
+//!
+//! ```text
+//! parallel efficiency = load balance × communication efficiency
+//! communication efficiency = serialisation efficiency × transfer efficiency
+//! ```
+//!
+//! With the busy time of each unit and the length `T` of the time range: parallel efficiency is the
+//! mean busy time divided by `T`, load balance the mean divided by the maximum, and communication
+//! efficiency the maximum divided by `T`. The transfer efficiency is estimated from the critical
+//! path: its part that is neither overhead nor in messages.
+
+use tumit_viewer::query::TimeRange;
+
+use crate::critical_path::PathTimes;
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+
+/// The factors of the parallel efficiency, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Efficiency {
+    /// Mean busy time divided by the length of the time range.
+    pub parallel: f64,
+    /// Mean busy time divided by the largest.
+    pub load_balance: f64,
+    /// Largest busy time divided by the length of the time range.
+    pub communication: f64,
+    /// The part of the critical path that is neither overhead nor in messages. `None` without a
+    /// critical path.
+    pub transfer: Option<f64>,
+    /// Communication efficiency divided by transfer efficiency, at most 1.
+    pub serialisation: Option<f64>,
+    /// Index of the unit with the largest busy time.
+    pub busiest: u32,
+    /// The largest busy time divided by the mean, minus 1.
+    pub imbalance: f64,
+}
+
+impl Efficiency {
+    /// Computes the factors in a time range. `path` is the critical path of the same time range.
+    ///
+    /// # Errors
+    /// If the trace has no states.
+    #[expect(clippy::cast_precision_loss, reason = "factors are rounded")]
+    pub fn new(
+        execution: &Execution,
+        range: TimeRange,
+        path: Option<&PathTimes>,
+    ) -> Result<Option<Self>, PerspectiveError> {
+        let activity = execution.activity()?;
+        let length = range.to.0.saturating_sub(range.from.0);
+        let nanos = length as f64;
+        let busy: Vec<f64> = (0..activity.units()).map(|unit| activity.fractions(unit, range)[0] * nanos).collect();
+        let Some((busiest, largest)) = busy.iter().copied().enumerate().max_by(|one, other| one.1.total_cmp(&other.1))
+        else {
+            return Ok(None);
+        };
+        if length <= 0 || largest <= 0.0 {
+            return Ok(None);
+        }
+        let mean = busy.iter().sum::<f64>() / busy.len() as f64;
+        let communication = largest / nanos;
+        let transfer = path.and_then(|path| {
+            let [busy, overhead, idle] = path.by_category;
+            let all = (busy + overhead + idle + path.transit) as f64;
+            (all > 0.0).then(|| (busy + idle) as f64 / all)
+        });
+        Ok(Some(Self {
+            parallel: mean / nanos,
+            load_balance: mean / largest,
+            communication,
+            transfer,
+            serialisation: transfer
+                .filter(|transfer| *transfer > 0.0)
+                .map(|transfer| (communication / transfer).min(1.0)),
+            busiest: u32::try_from(busiest).unwrap_or(u32::MAX),
+            imbalance: largest / mean - 1.0,
+        }))
+    }
+}

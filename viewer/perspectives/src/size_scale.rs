@@ -1,0 +1,109 @@
+//! [`SizeScale`]: the colour code of message sizes, as a legend (`ParaGraph`'s colour code).
+//!
+//! ```
+//! use tumit_perspectives::size_scale::SizeScale;
+//!
+//! let scale = SizeScale::new([100, 5_000, 1_000_000]).unwrap();
+//! let labels: Vec<String> = scale.legend().into_iter().map(|item| item.label).collect();
+//! assert_eq!(labels[..2], ["64 B to 256 B", "256 B to 1 KiB"]);
+//! assert_eq!(scale.bin(255), 0);
+//! ```
+
+use crate::chart::{ChartPaint, LegendItem};
+
+/// The largest number of bins.
+const MOST_BINS: u32 = 8;
+
+/// A scale of sizes with bins whose limits are powers of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeScale {
+    /// The binary logarithm of the lower limit of the first bin.
+    first: u32,
+    /// The binary logarithm of the ratio of adjacent limits, at least 1.
+    step: u32,
+    bins: u32,
+}
+
+impl SizeScale {
+    /// A scale for some sizes in bytes. `None` if there are none.
+    pub fn new(sizes: impl IntoIterator<Item = u64>) -> Option<Self> {
+        let logarithms = sizes.into_iter().map(|size| size.max(1).ilog2());
+        let (first, last) = logarithms.fold(None, |range: Option<(u32, u32)>, one| {
+            let (low, high) = range.unwrap_or((one, one));
+            Some((low.min(one), high.max(one)))
+        })?;
+        let step = (last - first + 1).div_ceil(MOST_BINS);
+        Some(Self { first, step, bins: (last - first) / step + 1 })
+    }
+
+    /// The number of the bin of a size. Sizes beyond the scale are in the first or last bin.
+    pub fn bin(&self, size: u64) -> u32 {
+        (size.max(1).ilog2().saturating_sub(self.first) / self.step).min(self.bins - 1)
+    }
+
+    /// The paint of a size.
+    pub fn paint(&self, size: u64) -> ChartPaint {
+        self.paint_of_bin(self.bin(size))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "there are few bins")]
+    fn paint_of_bin(&self, bin: u32) -> ChartPaint {
+        ChartPaint::Size(if self.bins < 2 { 1.0 } else { bin as f32 / (self.bins - 1) as f32 })
+    }
+
+    /// The paint and the limits of each bin.
+    pub fn legend(&self) -> Vec<LegendItem> {
+        let limit = |bin: u32| {
+            let exponent = self.first + bin * self.step;
+            bytes_text(1_u64.checked_shl(exponent).unwrap_or(u64::MAX))
+        };
+        let item = |bin| LegendItem {
+            paint: self.paint_of_bin(bin),
+            label: if bin + 1 == self.bins {
+                format!("{} and more", limit(bin))
+            } else {
+                format!("{} to {}", limit(bin), limit(bin + 1))
+            },
+        };
+        (0..self.bins).map(item).collect()
+    }
+}
+
+/// A number of bytes as text, in the largest binary unit of which it is a multiple of at least 1.
+pub fn bytes_text(bytes: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let unit = (bytes.max(1).ilog2() / 10) as usize;
+    let size = 1_u64 << (10 * unit);
+    let (whole, tenths) = (bytes / size, u128::from(bytes % size) * 10 / u128::from(size));
+    if tenths == 0 { format!("{whole} {}", UNITS[unit]) } else { format!("{whole}.{tenths} {}", UNITS[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{SizeScale, bytes_text};
+
+    proptest! {
+        #[test]
+        fn larger_sizes_are_in_later_bins(mut sizes in prop::collection::vec(any::<u64>().prop_map(|n| n >> (n % 64)), 1..40)) {
+            sizes.sort_unstable();
+            let scale = SizeScale::new(sizes.iter().copied()).unwrap();
+            let bins: Vec<u32> = sizes.iter().map(|size| scale.bin(*size)).collect();
+            prop_assert!(bins.is_sorted());
+            prop_assert_eq!(bins[0], 0);
+            prop_assert_eq!(bins[bins.len() - 1] as usize + 1, scale.legend().len());
+            prop_assert!(scale.legend().len() <= 8);
+        }
+    }
+
+    #[test]
+    fn sizes_are_written_in_binary_units() {
+        assert_eq!(bytes_text(0), "0 B");
+        assert_eq!(bytes_text(1023), "1023 B");
+        assert_eq!(bytes_text(1536), "1.5 KiB");
+        assert_eq!(bytes_text(u64::MAX), "15.9 EiB");
+        assert_eq!(SizeScale::new([]), None);
+        assert_eq!(SizeScale::new([0, 0]).unwrap().legend()[0].label, "1 B and more");
+    }
+}

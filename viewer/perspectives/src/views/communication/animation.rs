@@ -1,0 +1,128 @@
+//! [`AnimationView`] (G12): units on a circle, with edges for pending messages.
+
+use std::f64::consts::TAU;
+
+use super::network_nodes::{MOST_NODES, NetworkNodes, bend};
+use super::node_layout::NodePosition;
+use super::saved_positions::SavedPositions;
+use crate::chart::{ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, NetworkEdge, TitledPanel, ViewChart};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::size_scale::SizeScale;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::measured_messages::{MeasuredMessages, SumsByPair, number};
+use crate::views::request_text::{order_text, subtitle, time_text};
+use crate::views::unit_groups::UnitGroups;
+
+/// Units with their status, and an edge for each pair with pending messages. Over a time range, an
+/// edge for each pair that communicates.
+pub(crate) struct AnimationView;
+
+impl PerspectiveView for AnimationView {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "animation",
+            number: Some(12),
+            title: "Animation",
+            group: ViewGroup::Communication,
+            summary: "Units with their status, and an edge for each pair with pending messages.",
+            needs: "links between units; states for the status",
+            modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
+            options: &["measure", "order", "layout", "width"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let measured = MeasuredMessages::new(execution, request, false)?;
+        let groups = UnitGroups::new(execution, request, MOST_NODES)?;
+        let (positions, position_note) = positions(execution, request, &groups)?;
+        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &groups, &positions);
+        let sums = measured.sums_by_pair(execution, request, |unit| groups.group(unit));
+        let scale = if request.mode == TimeMode::At {
+            measured.size_scale()
+        } else {
+            SizeScale::new(sums.values().filter(|_| measured.messages.has_sizes()).map(|sum| sum.bytes))
+        };
+        let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
+        let edges =
+            edges(&measured, &sums, &nodes, |bytes| scale.map_or(ChartPaint::Series(0), |scale| scale.paint(bytes)));
+        match scale {
+            Some(scale) => legend.extend(scale.legend()),
+            None => legend.push(LegendItem { paint: ChartPaint::Series(0), label: format!("{happens} messages") }),
+        }
+        let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
+        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), largest);
+        let mut all_notes = measured.notes();
+        all_notes.extend(notes);
+        all_notes.extend(position_note);
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: subtitle(&[
+                time_text(request),
+                format!("{happens} {}", measured.word()),
+                order_text(&request.options.order),
+            ]),
+            table: measured.table(&sums, |group| groups.label(execution, group as usize)),
+            panels: vec![TitledPanel {
+                title: String::new(),
+                panel: ChartPanel::Network(NetworkChart { nodes, edges, axis }),
+            }],
+            legend,
+            notes: all_notes,
+        })
+    }
+}
+
+/// An edge per pair of different nodes, by node.
+pub(crate) fn edges(
+    measured: &MeasuredMessages<'_>,
+    sums: &SumsByPair,
+    nodes: &[crate::chart::NetworkNode],
+    paint: impl Fn(u64) -> ChartPaint,
+) -> Vec<NetworkEdge> {
+    let pairs = sums.iter().filter(|((from, to), _)| from != to);
+    let mut edges: Vec<NetworkEdge> = pairs
+        .map(|((from, to), sum)| NetworkEdge {
+            from: *from,
+            to: *to,
+            paint: paint(sum.bytes),
+            value: number(measured.value(*sum)),
+            bend: 0.0,
+        })
+        .collect();
+    bend(nodes, &mut edges);
+    edges
+}
+
+/// Positions on a circle, or those of a file. A node of several units is in their middle.
+fn positions(
+    execution: &Execution,
+    request: &ViewRequest,
+    groups: &UnitGroups,
+) -> Result<(Vec<NodePosition>, Option<String>), PerspectiveError> {
+    let count = groups.count();
+    let mut positions: Vec<NodePosition> = (0..count).map(|place| on_circle(place, count)).collect();
+    let Some(path) = &request.options.layout else { return Ok((positions, None)) };
+    let saved = SavedPositions::read(path)?;
+    let mut absent = 0_usize;
+    for (group, position) in positions.iter_mut().enumerate() {
+        let (mut x, mut y, mut found) = (0.0, 0.0, 0.0);
+        for unit in groups.units(group) {
+            match saved.get(&execution.units().list()[*unit].name) {
+                Some(saved) => (x, y, found) = (x + saved.0, y + saved.1, found + 1.0),
+                None => absent += 1,
+            }
+        }
+        if found > 0.0 {
+            *position = (x / found, y / found);
+        }
+    }
+    let note = (absent > 0).then(|| format!("{path} has no positions of {absent} units. They are on the circle."));
+    Ok((positions, note))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "there are few nodes")]
+fn on_circle(place: usize, places: usize) -> NodePosition {
+    let angle = TAU * place as f64 / places.max(1) as f64;
+    (0.5 + 0.45 * angle.sin(), 0.5 - 0.45 * angle.cos())
+}

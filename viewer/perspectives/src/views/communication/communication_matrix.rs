@@ -1,0 +1,74 @@
+//! [`CommunicationMatrixView`] (G10): the messages or bytes of each pair of units.
+
+use crate::chart::{ChartAxis, ChartMatrixCell, ChartPanel, MatrixChart, TitledPanel, ViewChart};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::options::MessageMeasure;
+use crate::size_scale::SizeScale;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::measured_messages::{MeasuredMessages, number};
+use crate::views::request_text::{order_text, subtitle, time_text};
+use crate::views::unit_groups::UnitGroups;
+
+/// The largest number of rows.
+const MOST_ROWS: usize = 256;
+
+/// The messages or bytes from each unit to each other: those that are pending at a time, or those
+/// that are sent in a time range.
+pub(crate) struct CommunicationMatrixView;
+
+impl PerspectiveView for CommunicationMatrixView {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "communication-matrix",
+            number: Some(10),
+            title: "Communication matrix",
+            group: ViewGroup::Communication,
+            summary: "Messages or bytes from each unit to each other. Rows send, columns receive.",
+            needs: "links between units",
+            modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
+            options: &["measure", "order", "width"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let measured = MeasuredMessages::new(execution, request, true)?;
+        let groups = UnitGroups::new(execution, request, MOST_ROWS)?;
+        let sums = measured.sums_by_pair(execution, request, |unit| groups.group(unit));
+        let mut cells: Vec<ChartMatrixCell> = Vec::with_capacity(sums.len());
+        for ((row, column), sum) in &sums {
+            let value = measured.value(*sum);
+            if value > 0 {
+                cells.push(ChartMatrixCell { row: *row, column: *column, value: number(value) });
+            }
+        }
+        let largest = sums.values().map(|sum| measured.value(*sum)).max().unwrap_or(0);
+        let labels = groups.labels(execution);
+        let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
+        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), number(largest));
+        let matrix =
+            MatrixChart { rows: labels.clone(), columns: labels.clone(), units_per_cell: groups.size(), axis, cells };
+        // The sizes of single messages are a scale that does not change while the time moves.
+        let scale = if measured.measure == MessageMeasure::Messages {
+            None
+        } else if request.mode == TimeMode::At {
+            measured.size_scale()
+        } else {
+            SizeScale::new(sums.values().map(|sum| sum.bytes))
+        };
+        let mut notes = measured.notes();
+        notes.extend(groups.note(execution, "Each row and column is the sum of up to"));
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: subtitle(&[
+                time_text(request),
+                format!("{happens} {}", measured.word()),
+                order_text(&request.options.order),
+            ]),
+            panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Matrix(matrix) }],
+            legend: scale.map(|scale| scale.legend()).unwrap_or_default(),
+            table: measured.table(&sums, |group| labels[group as usize].clone()),
+            notes,
+        })
+    }
+}

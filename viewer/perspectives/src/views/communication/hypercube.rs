@@ -1,0 +1,79 @@
+//! [`HypercubeView`] (G13): units as corners of a hypercube.
+
+use super::animation::edges;
+use super::network_nodes::{MOST_NODES, NetworkNodes};
+use super::node_layout::NodeLayout;
+use crate::chart::{ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, TitledPanel, ViewChart};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::measured_messages::MeasuredMessages;
+use crate::views::request_text::{subtitle, time_text};
+use crate::views::unit_groups::UnitGroups;
+
+/// The paint of edges of the hypercube. The next constant: of edges between other corners.
+const PHYSICAL: ChartPaint = ChartPaint::Series(0);
+const VIRTUAL: ChartPaint = ChartPaint::Series(1);
+
+/// Units as corners of a hypercube. Pending messages along its edges, and other ones, have
+/// different paints.
+pub(crate) struct HypercubeView;
+
+impl PerspectiveView for HypercubeView {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "hypercube",
+            number: Some(13),
+            title: "Hypercube",
+            group: ViewGroup::Communication,
+            summary: "Units as corners of a hypercube, with pending messages along its edges and others.",
+            needs: "links between units; states for the status",
+            modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
+            options: &["measure", "layout", "width"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let measured = MeasuredMessages::new(execution, request, false)?;
+        let layout = NodeLayout::parse(request.options.layout.as_deref())?;
+        let groups = UnitGroups::power_of_two(execution.units().count(), MOST_NODES);
+        let positions = layout.positions(groups.count());
+        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &groups, &positions);
+        let sums = measured.sums_by_pair(execution, request, |unit| groups.group(unit));
+        let mut edges = edges(&measured, &sums, &nodes, |_| VIRTUAL);
+        for edge in edges.iter_mut().filter(|edge| is_physical(edge.from, edge.to)) {
+            edge.paint = PHYSICAL;
+        }
+        legend.push(LegendItem { paint: PHYSICAL, label: "physical: along an edge of the hypercube".to_owned() });
+        legend.push(LegendItem { paint: VIRTUAL, label: "virtual: between other corners".to_owned() });
+        let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
+        let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
+        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), largest);
+        let mut all_notes = measured.notes();
+        all_notes.extend(notes);
+        let missing = groups.count().next_power_of_two() - groups.count();
+        if missing > 0 {
+            all_notes.push(format!("The hypercube has {missing} more corners, for which there are no units."));
+        }
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: subtitle(&[
+                time_text(request),
+                format!("{happens} {}", measured.word()),
+                format!("layout {}", layout.word()),
+            ]),
+            table: measured.table(&sums, |group| groups.label(execution, group as usize)),
+            panels: vec![TitledPanel {
+                title: String::new(),
+                panel: ChartPanel::Network(NetworkChart { nodes, edges, axis }),
+            }],
+            legend,
+            notes: all_notes,
+        })
+    }
+}
+
+/// Whether two corners differ in one bit.
+fn is_physical(one: u32, other: u32) -> bool {
+    (one ^ other).is_power_of_two()
+}

@@ -1,0 +1,133 @@
+//! [`MessageQueuesView`] (G9): the messages or bytes that wait for each unit.
+
+use tumit_viewer::query::TimeRange;
+
+use crate::chart::{
+    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TitledPanel,
+    ViewChart,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::messages::{MESSAGES, PendingSteps};
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::measured_messages::{MeasuredMessages, signed_number};
+use crate::views::request_text::{order_text, subtitle, time_text};
+use crate::views::unit_groups::UnitGroups;
+
+/// The largest number of bars.
+const MOST_BARS: usize = 256;
+
+/// The messages or bytes that were sent to each unit and not yet received: now, and the maximum so
+/// far.
+pub(crate) struct MessageQueuesView;
+
+/// The queue of one unit.
+struct UnitQueue {
+    /// The present value, or the mean over the time range.
+    now: f64,
+    /// The largest value so far, or in the time range.
+    maximum: i64,
+}
+
+impl PerspectiveView for MessageQueuesView {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "message-queues",
+            number: Some(9),
+            title: "Message queues",
+            group: ViewGroup::Communication,
+            summary: "Messages or bytes that were sent to each unit and not yet received.",
+            needs: "links between units",
+            modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
+            options: &["measure", "order", "width"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let measured = MeasuredMessages::new(execution, request, false)?;
+        let component = measured.component();
+        let groups = UnitGroups::new(execution, request, MOST_BARS)?;
+        let incoming = &measured.messages.by_unit().incoming;
+        let queues: Vec<UnitQueue> = incoming.iter().map(|steps| queue(steps, request, component)).collect();
+        let bars = (0..groups.count()).map(|group| bar(execution, &groups, group, &queues)).collect();
+        // The axis does not change while the time moves.
+        let range = if request.mode == TimeMode::At { request.range } else { request.visible_range() };
+        let largest = incoming.iter().map(|steps| steps.maximum(range)[component]);
+        let largest = largest.chain(queues.iter().map(|queue| queue.maximum)).max().unwrap_or(0);
+        let axis = ChartAxis::new(format!("waiting {}", measured.word()), measured.unit(), signed_number(largest));
+        let level = execution.model().types[execution.units().ty.index()].name.clone();
+        let mut notes = measured.notes();
+        notes.extend(groups.note(execution, "Each bar is the mean, and its maximum the largest one, of up to"));
+        let (now, maximum) = words(request.mode);
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: subtitle(&[time_text(request), maximum.to_owned(), order_text(&request.options.order)]),
+            panels: vec![TitledPanel {
+                title: String::new(),
+                panel: ChartPanel::Bars(BarChart { axis, arrangement: level, bars }),
+            }],
+            legend: vec![
+                LegendItem { paint: ChartPaint::Now, label: now.to_owned() },
+                LegendItem { paint: ChartPaint::Maximum, label: maximum.to_owned() },
+            ],
+            table: table(execution, request, incoming, measured.messages.has_sizes())?,
+            notes,
+        })
+    }
+}
+
+/// The meanings of the value and of the maximum.
+fn words(mode: TimeMode) -> (&'static str, &'static str) {
+    match mode {
+        TimeMode::At => ("now", "maximum since the start"),
+        TimeMode::Range | TimeMode::Moving => ("mean over the time range", "maximum in the time range"),
+    }
+}
+
+fn queue(steps: &PendingSteps, request: &ViewRequest, component: usize) -> UnitQueue {
+    if request.mode == TimeMode::At {
+        let now = steps.at(request.time)[component];
+        UnitQueue { now: signed_number(now), maximum: steps.maximum(request.past())[component].max(now) }
+    } else {
+        let range: TimeRange = request.visible_range();
+        UnitQueue { now: steps.mean(range)[component], maximum: steps.maximum(range)[component] }
+    }
+}
+
+fn bar(execution: &Execution, groups: &UnitGroups, group: usize, queues: &[UnitQueue]) -> ChartBar {
+    let units = groups.units(group);
+    let sum: f64 = units.iter().map(|unit| queues[*unit].now).sum();
+    let maximum = units.iter().map(|unit| queues[*unit].maximum).max();
+    let count = signed_number(i64::try_from(units.len()).unwrap_or(i64::MAX));
+    ChartBar {
+        label: groups.label(execution, group),
+        unit: groups.single(group),
+        base: 0.0,
+        parts: vec![BarPart { paint: ChartPaint::Now, value: sum / count }],
+        maximum: maximum.map(signed_number),
+    }
+}
+
+/// A row per unit, with messages and, if there are sizes, bytes.
+fn table(
+    execution: &Execution,
+    request: &ViewRequest,
+    incoming: &[PendingSteps],
+    has_sizes: bool,
+) -> Result<ChartTable, PerspectiveError> {
+    let mut columns =
+        vec![("unit", AxisUnit::Count), ("messages", AxisUnit::Count), ("most messages", AxisUnit::Count)];
+    if has_sizes {
+        columns.extend([("bytes", AxisUnit::Bytes), ("most bytes", AxisUnit::Bytes)]);
+    }
+    let mut table = ChartTable::new(&columns);
+    for unit in execution.order(&request.options.order, request.range)? {
+        let mut row = vec![execution.units().list()[unit].name.as_str().into()];
+        for component in MESSAGES..=usize::from(has_sizes) {
+            let queue = queue(&incoming[unit], request, component);
+            row.extend([queue.now.into(), signed_number(queue.maximum).into()]);
+        }
+        table.rows.push(row);
+    }
+    Ok(table)
+}

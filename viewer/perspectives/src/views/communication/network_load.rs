@@ -1,0 +1,164 @@
+//! [`NetworkLoadView`] (G28): the load of the physical links of a network.
+
+use super::link_loads::{LinkLoads, physical_links};
+use super::network_nodes::{MOST_NODES, NetworkNodes, bend};
+use super::node_layout::{NodeLayout, NodePosition, fit_to_square};
+use crate::chart::{
+    ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, NetworkEdge, NetworkNode, TitledPanel, ViewChart,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::size_scale::SizeScale;
+use crate::topology::Topology;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::measured_messages::{MeasuredMessages, number};
+use crate::views::request_text::{subtitle, time_text};
+use crate::views::unit_groups::UnitGroups;
+
+/// The messages on each link of a network, if each message takes the usual route.
+pub(crate) struct NetworkLoadView;
+
+impl PerspectiveView for NetworkLoadView {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "network",
+            number: Some(28),
+            title: "Network",
+            group: ViewGroup::Communication,
+            summary: "The load of the physical links of a network on which the messages are routed.",
+            needs: "links between units; states for the status",
+            modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
+            options: &["measure", "topology", "layout", "width"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let measured = MeasuredMessages::new(execution, request, true)?;
+        let units = execution.units().count();
+        let topology = request.options.topology(units)?;
+        let groups = match topology {
+            Topology::Mesh2(shape) | Topology::Torus2(shape) => UnitGroups::tiles(units, shape, MOST_NODES),
+            _ => UnitGroups::power_of_two(units, MOST_NODES),
+        };
+        let positions = positions(topology, request.options.layout.as_deref(), &groups)?;
+        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &groups, &positions);
+        let pairs = measured.sums_by_pair(execution, request, |unit| unit);
+        let loads = LinkLoads::new(topology, units, &groups, &pairs);
+        let scale = SizeScale::new(loads.by_link.values().map(|sum| measured.value(*sum)).filter(|load| *load > 0));
+        let links = physical_links(topology, units, &groups);
+        let edges = edges(&measured, &loads, &links, scale, &nodes);
+        let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
+        let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
+        let axis = ChartAxis::new(format!("{happens} {} per link", measured.word()), measured.unit(), largest);
+        let mut items = scale.map(|scale| scale.legend()).unwrap_or_default();
+        if measured.word() == "messages" {
+            items.iter_mut().for_each(|item| item.label = item.label.replace(" B", ""));
+        }
+        legend.extend(items);
+        legend.push(LegendItem { paint: ChartPaint::Faint, label: "link without messages".to_owned() });
+        let mut all_notes = measured.notes();
+        all_notes.extend(notes);
+        if groups.size() > 1 {
+            all_notes.push("Links within a node are left out.".to_owned());
+        }
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: subtitle(&[
+                time_text(request),
+                format!("{happens} {}", measured.word()),
+                format!("topology {}", request.options.topology.as_deref().unwrap_or("hamming")),
+                hops_text(&loads),
+            ]),
+            table: measured.table(&loads.by_link, |group| groups.label(execution, group as usize)),
+            panels: vec![TitledPanel {
+                title: String::new(),
+                panel: ChartPanel::Network(NetworkChart { nodes, edges, axis }),
+            }],
+            legend,
+            notes: all_notes,
+        })
+    }
+}
+
+/// The mean number of hops, in words.
+fn hops_text(loads: &LinkLoads) -> String {
+    if loads.messages == 0 {
+        return String::new();
+    }
+    format!("{:.2} hops per message", number(loads.hops) / number(loads.messages))
+}
+
+/// All links, those without messages first.
+fn edges(
+    measured: &MeasuredMessages<'_>,
+    loads: &LinkLoads,
+    links: &[(u32, u32)],
+    scale: Option<SizeScale>,
+    nodes: &[NetworkNode],
+) -> Vec<NetworkEdge> {
+    let edge = |(from, to): (u32, u32)| {
+        let load = loads.by_link.get(&(from, to)).map_or(0, |sum| measured.value(*sum));
+        let paint = scale.filter(|_| load > 0).map_or(ChartPaint::Faint, |scale| scale.paint(load));
+        NetworkEdge { from, to, paint, value: number(load), bend: 0.0 }
+    };
+    let mut all: Vec<(u32, u32)> = links.iter().chain(loads.by_link.keys()).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    let mut edges: Vec<NetworkEdge> = all.into_iter().map(edge).collect();
+    edges.sort_by(|one, other| one.value.total_cmp(&other.value));
+    bend(nodes, &mut edges);
+    // Only one line joins two nodes, so a bend is needed only around other nodes.
+    edges.iter_mut().filter(|edge| edge.bend < 0.1).for_each(|edge| edge.bend = 0.0);
+    edges
+}
+
+/// The positions of the nodes: those of the chosen layout, or those that fit the topology. A node
+/// of several units is in their middle.
+fn positions(
+    topology: Topology,
+    layout: Option<&str>,
+    groups: &UnitGroups,
+) -> Result<Vec<NodePosition>, PerspectiveError> {
+    let count = groups.count();
+    let on_circle = |group: usize| {
+        let angle = std::f64::consts::TAU * real(group) / real(count.max(1));
+        (angle.sin(), -angle.cos())
+    };
+    let place = |group: usize| match topology {
+        Topology::Hamming | Topology::Unit | Topology::Torus1 => on_circle(group),
+        Topology::Mesh1 => (real(group), 0.0),
+        Topology::Mesh2(shape) | Topology::Torus2(shape) => {
+            middle(groups.units(group), |unit| (real(unit % shape.columns), real(unit / shape.columns)))
+        }
+        Topology::BinaryTree => middle(groups.units(group), |unit| tree_position(unit, 2)),
+        Topology::QuadTree => middle(groups.units(group), |unit| tree_position(unit, 4)),
+    };
+    Ok(match (topology, layout) {
+        (Topology::Hamming, None) | (_, Some(_)) => NodeLayout::parse(layout)?.positions(count),
+        (_, None) => fit_to_square((0..count).map(place).collect()),
+    })
+}
+
+/// The mean of the positions of units.
+fn middle(units: &[usize], place: impl Fn(usize) -> NodePosition) -> NodePosition {
+    let places = units.iter().map(|unit| place(*unit));
+    let (x, y) = places.fold((0.0, 0.0), |sum, place| (sum.0 + place.0, sum.1 + place.1));
+    let count = real(units.len().max(1));
+    (x / count, y / count)
+}
+
+/// The position in a tree in which the children of `k` are `k × children + 1` and the following.
+fn tree_position(node: usize, children: usize) -> NodePosition {
+    let (mut first, mut width, mut depth) = (0, 1, 0);
+    while node >= first + width {
+        first += width;
+        width *= children;
+        depth += 1;
+    }
+    ((real(node - first) + 0.5) / real(width), 0.15 * real(depth))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
+fn real(number: usize) -> f64 {
+    number as f64
+}

@@ -1,0 +1,271 @@
+//! [`NodeStatisticsView`] (G14): the messages of one unit, one point per message.
+
+use rustc_hash::FxHashSet;
+use tumit_viewer::query::TypeModel;
+use tumit_viewer::text::time::group_digits;
+
+use crate::chart::{
+    AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, ScatterChart, ScatterPoint, TableValue,
+    TitledPanel, ViewChart,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::messages::UnitMessage;
+use crate::topology::Topology;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::measured_messages::{MeasuredMessages, number, signed_number};
+use crate::views::request_text::{bounds, subtitle, time_text};
+
+/// The largest number of rows of the table.
+const MOST_ROWS: usize = 100_000;
+
+/// The number of different heights of points with sizes.
+const HEIGHTS: f64 = 512.0;
+
+/// The messages that a unit receives and sends: their peers, types, sizes or distances.
+pub(crate) struct NodeStatisticsView;
+
+/// The quantity on the vertical axis.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PointQuantity {
+    Peer,
+    Type,
+    Size,
+    Distance,
+}
+
+impl PointQuantity {
+    const WORDS: [(&'static str, Self); 4] =
+        [("peer", Self::Peer), ("type", Self::Type), ("size", Self::Size), ("distance", Self::Distance)];
+
+    fn parse(word: Option<&str>) -> Result<Self, PerspectiveError> {
+        let Some(word) = word else { return Ok(Self::Peer) };
+        Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, quantity)| *quantity).ok_or_else(|| {
+            PerspectiveError::OptionValue {
+                name: "quantity".to_owned(),
+                value: word.to_owned(),
+                expected: "peer, type, size or distance".to_owned(),
+            }
+        })
+    }
+
+    fn axis(self, largest: f64) -> ChartAxis {
+        match self {
+            Self::Peer => ChartAxis::new("peer", AxisUnit::Count, largest),
+            Self::Type => ChartAxis::new("type", AxisUnit::Count, largest),
+            Self::Size => ChartAxis::new("size", AxisUnit::Bytes, largest),
+            Self::Distance => ChartAxis::new("distance in hops", AxisUnit::Count, largest),
+        }
+    }
+}
+
+/// A message from the view of the selected unit.
+struct PeerMessage<'a> {
+    message: &'a UnitMessage,
+    is_incoming: bool,
+    time: i64,
+    peer: u32,
+    hops: u32,
+}
+
+impl PerspectiveView for NodeStatisticsView {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "node-statistics",
+            number: Some(14),
+            title: "Node statistics",
+            group: ViewGroup::Communication,
+            summary: "The messages of one unit over time: their peers, types, sizes or distances.",
+            needs: "links between units",
+            modes: &[TimeMode::Range, TimeMode::Moving],
+            options: &["unit", "quantity", "topology", "width"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let quantity = PointQuantity::parse(request.options.quantity.as_deref())?;
+        let measured = MeasuredMessages::new(execution, request, false)?;
+        if quantity == PointQuantity::Size {
+            execution.sized_messages()?;
+        }
+        let selected = request.options.selected_unit(execution)?;
+        let unit = selected.unwrap_or(0);
+        let topology = request.options.topology(execution.units().count())?;
+        let messages = messages_of(execution, request, &measured, unit, topology);
+        let axis = PointAxis::new(execution, quantity, &messages);
+        let name = execution.units().list()[unit].name.clone();
+        let mut notes = measured.notes();
+        if selected.is_none() {
+            notes.push(format!("No unit is selected, so this is the first one, {name}."));
+        }
+        let mut panels = Vec::with_capacity(2);
+        for (title, is_incoming) in [("Incoming", true), ("Outgoing", false)] {
+            let list: Vec<&PeerMessage<'_>> = messages.iter().filter(|one| one.is_incoming == is_incoming).collect();
+            let chart = axis.scatter(request, &list);
+            if chart.points.len() < list.len() {
+                let (all, points) = (group_digits(list.len() as u64), group_digits(chart.points.len() as u64));
+                notes.push(format!("{title}: {all} messages are drawn as {points} points, because others cover them."));
+            }
+            panels.push(TitledPanel { title: title.to_owned(), panel: ChartPanel::Scatter(chart) });
+        }
+        if messages.len() > MOST_ROWS {
+            notes.push(format!("The table has the first {} messages.", group_digits(MOST_ROWS as u64)));
+        }
+        let word = PointQuantity::WORDS[quantity as usize].0;
+        let network = if quantity == PointQuantity::Distance {
+            format!("topology {}", request.options.topology.as_deref().unwrap_or("hamming"))
+        } else {
+            String::new()
+        };
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: subtitle(&[time_text(request), name, format!("{word} of each message"), network]),
+            panels,
+            legend: [(0, "incoming, at its receive"), (1, "outgoing, at its send")]
+                .map(|(series, label)| LegendItem { paint: ChartPaint::Series(series), label: label.to_owned() })
+                .to_vec(),
+            table: table(execution, &messages),
+            notes,
+        })
+    }
+}
+
+/// The messages that a unit receives or sends in the visible time range, by time.
+fn messages_of<'a>(
+    execution: &Execution,
+    request: &ViewRequest,
+    measured: &MeasuredMessages<'a>,
+    unit: usize,
+    topology: Topology,
+) -> Vec<PeerMessage<'a>> {
+    let (from, to) = bounds(execution, request.visible_range());
+    let count = execution.units().count();
+    let is_selected = |other: u32| other as usize == unit;
+    let hops = |peer: u32| topology.distance(count, unit, peer as usize);
+    let outgoing = measured.messages.sent_between(from, to).iter().filter(|message| is_selected(message.from));
+    let outgoing = outgoing.map(|message| PeerMessage {
+        message,
+        is_incoming: false,
+        time: message.sent,
+        peer: message.to,
+        hops: hops(message.to),
+    });
+    let incoming = measured.messages.received_between(from, to).filter(|message| is_selected(message.to));
+    let incoming = incoming.map(|message| PeerMessage {
+        message,
+        is_incoming: true,
+        time: message.received,
+        peer: message.from,
+        hops: hops(message.from),
+    });
+    let mut all: Vec<PeerMessage<'a>> = outgoing.chain(incoming).collect();
+    all.sort_by_key(|one| (one.time, one.is_incoming));
+    all
+}
+
+/// The vertical axis.
+struct PointAxis {
+    quantity: PointQuantity,
+    /// The peers or the values that occur, in order.
+    keys: Vec<u32>,
+    names: Vec<String>,
+    largest: f64,
+}
+
+impl PointAxis {
+    fn new(execution: &Execution, quantity: PointQuantity, messages: &[PeerMessage<'_>]) -> Self {
+        let key = |one: &PeerMessage<'_>| match quantity {
+            PointQuantity::Peer => Some(one.peer),
+            PointQuantity::Type => Some(one.message.value.0),
+            PointQuantity::Size | PointQuantity::Distance => None,
+        };
+        let mut keys: Vec<u32> = messages.iter().filter_map(key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let name = |key: &u32| match quantity {
+            PointQuantity::Peer => execution.units().list()[*key as usize].name.clone(),
+            _ => value_name(execution.model(), *key),
+        };
+        let names = keys.iter().map(name).collect();
+        let largest = match quantity {
+            PointQuantity::Size => messages.iter().filter_map(|one| one.message.bytes).max().map_or(0.0, number),
+            PointQuantity::Distance => messages.iter().map(|one| one.hops).max().map_or(0.0, f64::from),
+            PointQuantity::Peer | PointQuantity::Type => number(keys.len().saturating_sub(1) as u64),
+        };
+        Self { quantity, keys, names, largest }
+    }
+
+    fn value(&self, one: &PeerMessage<'_>) -> Option<f64> {
+        let place = |key: u32| self.keys.binary_search(&key).ok().map(|place| number(place as u64));
+        match self.quantity {
+            PointQuantity::Peer => place(one.peer),
+            PointQuantity::Type => place(one.message.value.0),
+            PointQuantity::Size => one.message.bytes.map(number),
+            PointQuantity::Distance => Some(f64::from(one.hops)),
+        }
+    }
+
+    /// A point per message. Of the points that would cover each other, only the first one.
+    #[expect(clippy::cast_possible_truncation, reason = "it is a height from 0 to 512")]
+    fn scatter(&self, request: &ViewRequest, messages: &[&PeerMessage<'_>]) -> ScatterChart {
+        let range = request.visible_range();
+        let nanos = i128::from(range.to.0.saturating_sub(range.from.0).max(1));
+        let column =
+            |time: i64| (i128::from(time) - i128::from(range.from.0)) * i128::from(request.columns.max(1)) / nanos;
+        let height = |value: f64| match self.quantity {
+            PointQuantity::Size => (value / self.largest.max(1.0) * HEIGHTS).round() as i64,
+            _ => value as i64,
+        };
+        let mut covered: FxHashSet<(i128, i64)> = FxHashSet::default();
+        let point = |one: &&PeerMessage<'_>| {
+            let value = self.value(one)?;
+            covered.insert((column(one.time), height(value))).then_some(ScatterPoint {
+                time: one.time,
+                value,
+                paint: ChartPaint::Series(u8::from(!one.is_incoming)),
+                entity: Some(one.message.id),
+            })
+        };
+        ScatterChart {
+            from: range.from.0,
+            to: range.to.0,
+            cursor: (range.from.0..=range.to.0).contains(&request.time).then_some(request.time),
+            axis: self.quantity.axis(self.largest),
+            categories: self.names.clone(),
+            points: messages.iter().filter_map(point).collect(),
+        }
+    }
+}
+
+/// The name of a value, with its type if there are several types of links.
+fn value_name(model: &TypeModel, value: u32) -> String {
+    model.values.get(value as usize).map_or_else(String::new, |info| {
+        let ty = &model.types[info.ty.index()];
+        let several =
+            model.types.iter().filter(|other| std::mem::discriminant(&other.kind) == std::mem::discriminant(&ty.kind));
+        if several.count() > 1 { format!("{} {}", ty.name, info.name) } else { info.name.clone() }
+    })
+}
+
+/// A row per message.
+fn table(execution: &Execution, messages: &[PeerMessage<'_>]) -> ChartTable {
+    let mut table = ChartTable::new(&[
+        ("time, s", AxisUnit::Nanos),
+        ("direction", AxisUnit::Count),
+        ("peer", AxisUnit::Count),
+        ("type", AxisUnit::Count),
+        ("size, bytes", AxisUnit::Bytes),
+        ("distance, hops", AxisUnit::Count),
+    ]);
+    table.rows.extend(messages.iter().take(MOST_ROWS).map(|one| {
+        vec![
+            signed_number(one.time).into(),
+            TableValue::from(if one.is_incoming { "incoming" } else { "outgoing" }),
+            execution.units().list()[one.peer as usize].name.as_str().into(),
+            value_name(execution.model(), one.message.value.0).as_str().into(),
+            one.message.bytes.map(number).into(),
+            f64::from(one.hops).into(),
+        ]
+    }));
+    table
+}

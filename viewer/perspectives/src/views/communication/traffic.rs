@@ -1,0 +1,131 @@
+//! [`TrafficView`] (G7): the pending messages or bytes over time.
+
+use std::borrow::Cow;
+
+use crate::chart::{
+    AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, LevelChart, LevelSeries, TableValue,
+    TitledPanel, ViewChart,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::messages::{PendingSteps, UnitMessage};
+use crate::options::MessageDirection;
+use crate::step_function::StepColumn;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::measured_messages::{MeasuredMessages, signed_number};
+use crate::views::request_text::{subtitle, time_text};
+
+/// The pending messages or bytes over time, of all units or of a selected one.
+pub(crate) struct TrafficView;
+
+impl PerspectiveView for TrafficView {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "traffic",
+            number: Some(7),
+            title: "Traffic",
+            group: ViewGroup::Communication,
+            summary: "Messages or bytes that have been sent and not yet received, over time.",
+            needs: "links between units",
+            modes: &[TimeMode::Range, TimeMode::Moving],
+            options: &["measure", "unit", "direction", "width"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let measured = MeasuredMessages::new(execution, request, true)?;
+        let unit = request.options.selected_unit(execution)?;
+        let direction = request.options.direction;
+        let steps = pending_steps(&measured, unit, direction);
+        let (range, component) = (request.visible_range(), measured.component());
+        let columns = steps.columns(range, request.columns.max(1));
+        let (least, largest) = extent(&columns, component);
+        let value = |column: &StepColumn<2>| {
+            let extremes = column.extremes;
+            (signed_number(extremes.min[component]), signed_number(extremes.max[component]))
+        };
+        let label = format!("pending {}", measured.word());
+        let paint = ChartPaint::Series(0);
+        let series = LevelSeries {
+            label: label.clone(),
+            paint,
+            means: columns.iter().map(|column| column.mean[component]).collect(),
+            extremes: columns.iter().map(value).collect(),
+        };
+        let cursor = (range.from.0..=range.to.0).contains(&request.time).then_some(request.time);
+        let axis = ChartAxis::new(label.clone(), measured.unit(), signed_number(largest));
+        let levels =
+            LevelChart { from: range.from.0, to: range.to.0, cursor, axis, stacked: false, series: vec![series] };
+        let mut notes = measured.notes();
+        if unit.is_none() && direction != MessageDirection::Both {
+            notes.push("The direction has no effect without a selected unit.".to_owned());
+        }
+        let name = unit.map(|unit| execution.units().list()[unit].name.clone());
+        let scope = name.map_or_else(|| "all units".to_owned(), |name| format!("{} {name}", direction_text(direction)));
+        let span = format!("from {least} to {largest} {}", measured.word());
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: subtitle(&[time_text(request), scope, span]),
+            panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Levels(levels) }],
+            legend: vec![LegendItem { paint, label }],
+            table: table(&columns, request, &measured),
+            notes,
+        })
+    }
+}
+
+fn direction_text(direction: MessageDirection) -> &'static str {
+    match direction {
+        MessageDirection::Both => "to and from",
+        MessageDirection::Incoming => "to",
+        MessageDirection::Outgoing => "from",
+    }
+}
+
+/// The pending messages of all units, or of one.
+fn pending_steps<'a>(
+    measured: &MeasuredMessages<'a>,
+    unit: Option<usize>,
+    direction: MessageDirection,
+) -> Cow<'a, PendingSteps> {
+    let Some(unit) = unit.and_then(|unit| u32::try_from(unit).ok()) else {
+        return Cow::Borrowed(measured.messages.pending());
+    };
+    let fits = |message: &UnitMessage| match direction {
+        MessageDirection::Both => message.to == unit || message.from == unit,
+        MessageDirection::Incoming => message.to == unit,
+        MessageDirection::Outgoing => message.from == unit,
+    };
+    Cow::Owned(measured.messages.pending_of(fits))
+}
+
+/// The smallest and largest values of all columns.
+fn extent(columns: &[StepColumn<2>], component: usize) -> (i64, i64) {
+    let least = columns.iter().map(|column| column.extremes.min[component]).min();
+    let largest = columns.iter().map(|column| column.extremes.max[component]).max();
+    (least.unwrap_or(0), largest.unwrap_or(0))
+}
+
+fn table(columns: &[StepColumn<2>], request: &ViewRequest, measured: &MeasuredMessages<'_>) -> ChartTable {
+    let unit = measured.unit();
+    let mut table = ChartTable::new(&[
+        ("from, s", AxisUnit::Nanos),
+        ("to, s", AxisUnit::Nanos),
+        ("mean", unit),
+        ("smallest", unit),
+        ("largest", unit),
+    ]);
+    let component = measured.component();
+    let parts = request.visible_range().columns(request.columns.max(1));
+    table.rows.extend(parts.zip(columns).map(|(part, column)| {
+        let numbers = [
+            signed_number(part.from.0),
+            signed_number(part.to.0),
+            column.mean[component],
+            signed_number(column.extremes.min[component]),
+            signed_number(column.extremes.max[component]),
+        ];
+        numbers.map(TableValue::Number).to_vec()
+    }));
+    table
+}

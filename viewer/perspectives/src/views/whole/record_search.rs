@@ -1,0 +1,229 @@
+//! [`RecordSearch`]: the records next to a time, found by queries of short time ranges.
+
+use std::ops::Range;
+
+use tumit_viewer::query::{
+    ContainerId, EntityId, GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId,
+};
+
+use crate::execution::Execution;
+
+/// Entities per request. If a list has more, the time range is too long.
+const MOST_PER_LIST: usize = 512;
+
+/// Links per request. Most links that overlap a short time range begin and end outside of it.
+const MOST_LINKS: usize = 1 << 16;
+
+/// The largest number of records in memory.
+const MOST_RECORDS: usize = 4096;
+
+/// The kind of a record, in the order of records with equal timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RecordKind {
+    StateEnd,
+    Receive,
+    StateBegin,
+    Event,
+    Send,
+}
+
+/// The begin or end of a state, an event, or an endpoint of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TraceRecord {
+    pub(crate) time: i64,
+    pub(crate) kind: RecordKind,
+    container: ContainerId,
+    pub(crate) ty: TypeId,
+    pub(crate) entity: EntityId,
+}
+
+impl TraceRecord {
+    /// The container in which the record is.
+    pub(crate) fn container(&self) -> EntityId {
+        EntityId::Container(self.container)
+    }
+}
+
+/// Some records by time.
+#[derive(Debug, Default)]
+pub(crate) struct FoundRecords {
+    pub(crate) records: Vec<TraceRecord>,
+    /// Whether there are more records at one timestamp than a list may have.
+    pub(crate) is_cut: bool,
+}
+
+impl FoundRecords {
+    fn is_full(&self) -> bool {
+        self.is_cut || self.records.len() > MOST_RECORDS
+    }
+}
+
+/// The containers and types that have records.
+pub(crate) struct RecordSearch<'a> {
+    source: &'a dyn TimelineSource,
+    lanes: Vec<StateLaneId>,
+    events: Vec<(ContainerId, TypeId)>,
+    links: Vec<TypeId>,
+    extent: TimeRange,
+    /// The length of the time range with which a search begins.
+    first_nanos: i64,
+    /// The containers of the selected unit. `None`: all.
+    unit: Option<(&'a Execution, u32)>,
+}
+
+impl<'a> RecordSearch<'a> {
+    /// The records of all containers, or of those of one unit.
+    pub(crate) fn new(execution: &'a Execution, unit: Option<usize>) -> Self {
+        let (source, model) = (execution.source(), execution.model());
+        let unit = unit.and_then(|unit| u32::try_from(unit).ok()).map(|unit| (execution, unit));
+        let kind = |ty: TypeId| model.types.get(ty.index()).map(|info| info.kind);
+        let (mut lanes, mut events) = (Vec::new(), Vec::new());
+        for info in source.containers().iter().filter(|info| is_selected(unit, info.id)) {
+            let types = source.types_in(info.id).unwrap_or_else(|| model.types.iter().map(|ty| ty.id).collect());
+            for ty in types {
+                match kind(ty) {
+                    Some(PajeTypeKind::State) => {
+                        let depths = 0..source.depths(info.id, ty);
+                        lanes.extend(depths.map(|depth| StateLaneId { container: info.id, ty, depth }));
+                    }
+                    Some(PajeTypeKind::Event) => events.push((info.id, ty)),
+                    _ => {}
+                }
+            }
+        }
+        let is_link = |kind: PajeTypeKind| matches!(kind, PajeTypeKind::Link { .. });
+        let links = model.types.iter().filter(|ty| is_link(ty.kind)).map(|ty| ty.id).collect();
+        let (extent, summary) = (execution.extent(), source.summary());
+        let records = (summary.states + summary.links).saturating_mul(2).saturating_add(summary.events);
+        let nanos =
+            i64::try_from(u64::try_from(extent.to.0.saturating_sub(extent.from.0)).unwrap_or(0) / records.max(1));
+        let first_nanos = nanos.unwrap_or(i64::MAX).saturating_mul(32).max(1);
+        Self { source, lanes, events, links, extent, first_nanos, unit }
+    }
+
+    /// The last `count` records until a time, the time included.
+    pub(crate) fn before(&self, time: i64, count: usize) -> Result<FoundRecords, QueryError> {
+        let end = time.min(self.extent.to.0).saturating_add(1);
+        let mut found = self.nearest(count, |nanos| end.saturating_sub(nanos).max(self.extent.from.0)..end)?;
+        let first = found.records.len().saturating_sub(count);
+        found.records.drain(..first);
+        Ok(found)
+    }
+
+    /// The first `count` records after a time.
+    pub(crate) fn after(&self, time: i64, count: usize) -> Result<FoundRecords, QueryError> {
+        let start = time.saturating_add(1).max(self.extent.from.0);
+        let end = self.extent.to.0.saturating_add(1);
+        let mut found = self.nearest(count, |nanos| start..start.saturating_add(nanos).min(end))?;
+        found.records.truncate(count);
+        Ok(found)
+    }
+
+    /// The records of a time range that has at least `count` records and not too many. `part` gives
+    /// the time range of a length; it grows and shrinks until it fits.
+    fn nearest(&self, count: usize, part: impl Fn(i64) -> Range<i64>) -> Result<FoundRecords, QueryError> {
+        let longest = part(i64::MAX);
+        // The records of `low` nanoseconds are too few, those of `high` too many.
+        let (mut low, mut high) = (0_i64, None);
+        let (mut best, mut nanos) = (FoundRecords::default(), self.first_nanos);
+        loop {
+            let range = part(nanos);
+            let mut found = self.collect(&range)?;
+            if found.is_cut && nanos <= low.saturating_add(1) {
+                // A single timestamp has too many records.
+                found.records.append(&mut best.records);
+                found.records.sort_unstable();
+                found.records.dedup();
+                return Ok(found);
+            }
+            if found.is_cut {
+                high = Some(nanos);
+            } else if found.records.len() >= count || range == longest {
+                return Ok(found);
+            } else {
+                (low, best) = (nanos, found);
+            }
+            nanos = high.map_or_else(|| nanos.saturating_mul(4), |high| low + ((high - low) / 2).max(1));
+        }
+    }
+
+    /// All records at timestamps in a range, by time. If there are too many, some of them.
+    fn collect(&self, range: &Range<i64>) -> Result<FoundRecords, QueryError> {
+        let mut found = FoundRecords::default();
+        if range.is_empty() {
+            return Ok(found);
+        }
+        self.collect_states(range, &mut found)?;
+        self.collect_events(range, &mut found)?;
+        self.collect_links(range, &mut found)?;
+        found.is_cut |= found.records.len() > MOST_RECORDS;
+        found.records.sort_unstable();
+        Ok(found)
+    }
+
+    fn collect_states(&self, range: &Range<i64>, found: &mut FoundRecords) -> Result<(), QueryError> {
+        for lane in &self.lanes {
+            let states = self.source.states(*lane, overlap_range(range), MOST_PER_LIST)?;
+            found.is_cut |= states.total > states.items.len() as u64;
+            for state in states.items {
+                let ends = [(state.life.from.0, RecordKind::StateBegin), (state.life.to.0, RecordKind::StateEnd)];
+                for (time, kind) in ends.into_iter().filter(|(time, _)| range.contains(time)) {
+                    let (container, ty, entity) = (lane.container, lane.ty, state.id);
+                    found.records.push(TraceRecord { time, kind, container, ty, entity });
+                }
+            }
+            if found.is_full() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn collect_events(&self, range: &Range<i64>, found: &mut FoundRecords) -> Result<(), QueryError> {
+        for (container, ty) in &self.events {
+            if found.is_full() {
+                break;
+            }
+            let events = self.source.events(*container, *ty, overlap_range(range), MOST_PER_LIST)?;
+            found.is_cut |= events.total > events.items.len() as u64;
+            for event in events.items.into_iter().filter(|event| range.contains(&event.time.0)) {
+                let (time, kind, entity) = (event.time.0, RecordKind::Event, event.id);
+                found.records.push(TraceRecord { time, kind, container: *container, ty: *ty, entity });
+            }
+        }
+        Ok(())
+    }
+
+    fn collect_links(&self, range: &Range<i64>, found: &mut FoundRecords) -> Result<(), QueryError> {
+        for ty in &self.links {
+            if found.is_full() {
+                break;
+            }
+            let links = self.source.links(*ty, overlap_range(range), MOST_LINKS)?;
+            found.is_cut |= links.total > links.items.len() as u64;
+            for link in links.items {
+                let ends = [
+                    (link.start_time.0, RecordKind::Send, link.start),
+                    (link.end_time.0, RecordKind::Receive, link.end),
+                ];
+                for (time, kind, container) in ends {
+                    if range.contains(&time) && is_selected(self.unit, container) {
+                        found.records.push(TraceRecord { time, kind, container, ty: *ty, entity: link.id });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A time range that overlaps all entities that begin or end in a range. An entity does not overlap
+/// a time range that begins at its end.
+fn overlap_range(range: &Range<i64>) -> TimeRange {
+    TimeRange { from: GlobalNanos(range.start.saturating_sub(1)), to: GlobalNanos(range.end) }
+}
+
+/// Whether a container is in the selected unit.
+fn is_selected(unit: Option<(&Execution, u32)>, container: ContainerId) -> bool {
+    unit.is_none_or(|(execution, unit)| execution.units().owner(container) == Some(unit))
+}

@@ -1,0 +1,133 @@
+//! [`StatisticalSummaryView`] (G25): utilization and communication of each unit, as a table.
+
+use super::unit_statistics::{MessageStatistics, UnitStatistics};
+use crate::chart::{AxisUnit, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::measured_messages::{MeasuredMessages, number, signed_number};
+use crate::views::request_text::{at_text, order_text, range_text, subtitle};
+
+/// The largest number of rows of the panel. The table of the view has all rows.
+const MOST_ROWS: usize = 500;
+
+/// The columns of utilization.
+const ACTIVITY: [(&str, AxisUnit); 6] = [
+    ("busy, s", AxisUnit::Nanos),
+    ("busy, %", AxisUnit::Percent),
+    ("overhead, s", AxisUnit::Nanos),
+    ("overhead, %", AxisUnit::Percent),
+    ("idle, s", AxisUnit::Nanos),
+    ("idle, %", AxisUnit::Percent),
+];
+
+/// The columns of communication.
+const COMMUNICATION: [(&str, AxisUnit); 13] = [
+    ("messages sent", AxisUnit::Count),
+    ("bytes sent", AxisUnit::Bytes),
+    ("messages received", AxisUnit::Count),
+    ("bytes received", AxisUnit::Bytes),
+    ("mean length, bytes", AxisUnit::Bytes),
+    ("smallest length, bytes", AxisUnit::Bytes),
+    ("largest length, bytes", AxisUnit::Bytes),
+    ("hops", AxisUnit::Count),
+    ("mean hops", AxisUnit::Count),
+    ("most hops", AxisUnit::Count),
+    ("longest queue, messages", AxisUnit::Count),
+    ("longest queue, bytes", AxisUnit::Bytes),
+    ("mean latency, s", AxisUnit::Nanos),
+];
+
+/// Times of the categories, numbers and sizes of messages, distances, queues and latencies.
+pub(crate) struct StatisticalSummaryView;
+
+impl PerspectiveView for StatisticalSummaryView {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "statistical-summary",
+            number: Some(25),
+            title: "Statistical summary",
+            group: ViewGroup::Whole,
+            summary: "Utilization and communication of each unit and of all units, as a table.",
+            needs: "states or links between units",
+            modes: &[TimeMode::Range, TimeMode::Moving, TimeMode::At],
+            options: &["order", "topology", "width"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let statistics = UnitStatistics::new(execution, request)?;
+        let mut columns = vec![("unit", AxisUnit::Count)];
+        columns.extend(ACTIVITY.iter().filter(|_| statistics.times.is_some()));
+        columns.extend(COMMUNICATION.iter().filter(|_| statistics.messages.is_some()));
+        let mut table = ChartTable::new(&columns);
+        table.rows.push(row("all", &statistics, None));
+        for unit in execution.order(&request.options.order, request.range)? {
+            table.rows.push(row(&execution.units().list()[unit].name, &statistics, Some(unit)));
+        }
+        let time = match request.mode {
+            TimeMode::At => format!("from the start, {}", at_text(request)),
+            TimeMode::Range | TimeMode::Moving => range_text(request.visible_range()),
+        };
+        let mut notes = Vec::new();
+        if statistics.times.is_none() {
+            notes.push("The trace has no states, so there are no times of categories.".to_owned());
+        }
+        if statistics.messages.is_some() {
+            notes.extend(MeasuredMessages::new(execution, request, true)?.notes());
+        } else {
+            notes.push("The trace has no links between units, so there are no numbers of messages.".to_owned());
+        }
+        let mut shown = table.clone();
+        if shown.rows.len() > MOST_ROWS {
+            shown.rows.truncate(MOST_ROWS);
+            notes.push(format!("The panel has the first {MOST_ROWS} rows. The exported table has all rows."));
+        }
+        let topology = request.options.topology.as_deref().unwrap_or("hamming");
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: subtitle(&[time, format!("hops of the topology {topology}"), order_text(&request.options.order)]),
+            panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Table(shown) }],
+            legend: Vec::new(),
+            table,
+            notes,
+        })
+    }
+}
+
+/// The row of a unit, or of all units.
+fn row(name: &str, statistics: &UnitStatistics, unit: Option<usize>) -> Vec<TableValue> {
+    let mut row = vec![TableValue::from(name)];
+    if let Some(times) = &statistics.times {
+        let times = unit.map_or(times.all, |unit| times.by_unit[unit]);
+        let sum: f64 = times.iter().sum();
+        for time in times {
+            row.extend([time.into(), (sum > 0.0).then(|| 100.0 * time / sum).into()]);
+        }
+    }
+    if let Some(messages) = &statistics.messages {
+        let one = unit.map_or(&messages.all, |unit| &messages.by_unit[unit]);
+        row.extend(communication(one, messages.has_sizes));
+    }
+    row
+}
+
+fn communication(one: &MessageStatistics, has_sizes: bool) -> [TableValue; 13] {
+    let sized = |value: Option<f64>| TableValue::from(value.filter(|_| has_sizes));
+    let per = |sum: f64, count: u64| (count > 0).then(|| sum / number(count));
+    [
+        number(one.sent.count).into(),
+        sized(Some(number(one.sent.bytes))),
+        number(one.received.count).into(),
+        sized(Some(number(one.received.bytes))),
+        sized(per(number(one.sent.bytes), one.sized)),
+        sized(one.smallest.map(number)),
+        sized(one.largest.map(number)),
+        number(one.hops).into(),
+        per(number(one.hops), one.sent.count).into(),
+        f64::from(one.most_hops).into(),
+        signed_number(one.queue[0]).into(),
+        sized(Some(signed_number(one.queue[1]))),
+        per(one.latency(), one.received.count).into(),
+    ]
+}

@@ -1,0 +1,94 @@
+//! [`TraceRecordsView`] (G24): the records of the trace around the present time.
+
+use super::record_search::{RecordKind, RecordSearch, TraceRecord};
+use crate::chart::{AxisUnit, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::measured_messages::signed_number;
+use crate::views::request_text::{at_text, subtitle};
+
+/// The number of records before the present time, and after it.
+const RECORDS: usize = 16;
+
+/// A list of the begins and ends of states, events and messages around the present time.
+pub(crate) struct TraceRecordsView;
+
+impl PerspectiveView for TraceRecordsView {
+    fn info(&self) -> ViewInfo {
+        ViewInfo {
+            name: "trace-records",
+            number: Some(24),
+            title: "Trace records",
+            group: ViewGroup::Whole,
+            summary: "The records of the trace around the present time.",
+            needs: "states, events or links",
+            modes: &[TimeMode::At],
+            options: &["unit"],
+        }
+    }
+
+    fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        let unit = request.options.selected_unit(execution)?;
+        let search = RecordSearch::new(execution, unit);
+        let before = search.before(request.time, RECORDS)?;
+        let after = search.after(request.time, RECORDS)?;
+        let is_cut = before.is_cut || after.is_cut;
+        let mut table = ChartTable::new(&[
+            ("", AxisUnit::Count),
+            ("time, s", AxisUnit::Nanos),
+            ("container", AxisUnit::Count),
+            ("record", AxisUnit::Count),
+            ("value", AxisUnit::Count),
+            ("fields", AxisUnit::Count),
+        ]);
+        let present = before.records.last().map(|record| record.time);
+        for record in before.records.iter().chain(&after.records) {
+            table.rows.push(row(execution, record, present == Some(record.time))?);
+        }
+        let mut notes = Vec::new();
+        if is_cut {
+            notes.push("Too many records have the same timestamp. The list has only some of them.".to_owned());
+        }
+        if table.rows.is_empty() {
+            notes.push("The trace has no records.".to_owned());
+        }
+        let name = unit.map_or_else(String::new, |unit| execution.units().list()[unit].name.clone());
+        Ok(ViewChart {
+            title: self.info().title.to_owned(),
+            subtitle: subtitle(&[
+                at_text(request),
+                name,
+                format!("{} records until then, {} after it", before.records.len(), after.records.len()),
+            ]),
+            panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Table(table.clone()) }],
+            legend: Vec::new(),
+            table,
+            notes,
+        })
+    }
+}
+
+/// A row of the list. The last records until the present time are marked.
+fn row(execution: &Execution, record: &TraceRecord, is_present: bool) -> Result<Vec<TableValue>, PerspectiveError> {
+    let model = execution.model();
+    let facts = execution.source().facts(record.entity)?;
+    let ty = model.types.get(record.ty.index()).map_or("", |info| info.name.as_str());
+    let kind = match record.kind {
+        RecordKind::StateEnd => format!("end of {ty}"),
+        RecordKind::StateBegin => format!("begin of {ty}"),
+        RecordKind::Receive => format!("receive of {ty}"),
+        RecordKind::Event => ty.to_owned(),
+        RecordKind::Send => format!("send of {ty}"),
+    };
+    let fields = facts.fields.iter().filter(|(_, text)| !text.is_empty());
+    let fields: Vec<String> = fields.map(|(name, text)| format!("{name}={text}")).collect();
+    Ok(vec![
+        if is_present { "▸".into() } else { TableValue::Absent },
+        signed_number(record.time).into(),
+        execution.source().facts(record.container())?.name.as_str().into(),
+        kind.as_str().into(),
+        facts.name.as_str().into(),
+        fields.join(", ").as_str().into(),
+    ])
+}

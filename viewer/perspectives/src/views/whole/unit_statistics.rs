@@ -1,0 +1,151 @@
+//! [`UnitStatistics`]: times and messages of each unit in a time range.
+
+use tumit_viewer::query::{GlobalNanos, TimeRange};
+
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::messages::UnitMessage;
+use crate::view::{TimeMode, ViewRequest};
+use crate::views::measured_messages::MessageSum;
+use crate::views::request_text::bounds;
+
+/// Times and messages of each unit and of all units.
+#[derive(Debug)]
+pub(crate) struct UnitStatistics {
+    /// The times, if there are states.
+    pub(crate) times: Option<TimeStatistics>,
+    /// The messages, if there are any.
+    pub(crate) messages: Option<MessageTotals>,
+}
+
+/// Nanoseconds that are busy, overhead and idle.
+#[derive(Debug)]
+pub(crate) struct TimeStatistics {
+    pub(crate) by_unit: Vec<[f64; 3]>,
+    pub(crate) all: [f64; 3],
+}
+
+/// The messages of each unit and of all units.
+#[derive(Debug)]
+pub(crate) struct MessageTotals {
+    pub(crate) by_unit: Vec<MessageStatistics>,
+    pub(crate) all: MessageStatistics,
+    pub(crate) has_sizes: bool,
+}
+
+/// The messages of a unit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MessageStatistics {
+    pub(crate) sent: MessageSum,
+    pub(crate) received: MessageSum,
+    /// The number of sent messages with a size.
+    pub(crate) sized: u64,
+    /// The smallest size of a sent message.
+    pub(crate) smallest: Option<u64>,
+    /// The largest size of a sent message.
+    pub(crate) largest: Option<u64>,
+    /// The hops of all sent messages.
+    pub(crate) hops: u64,
+    /// The hops of the sent message with most of them.
+    pub(crate) most_hops: u32,
+    /// The largest number of messages and of bytes that were sent to it and not yet received.
+    pub(crate) queue: [i64; 2],
+    /// The sum of the latencies of the received messages, in nanoseconds.
+    latency: i128,
+}
+
+impl MessageStatistics {
+    fn add_sent(&mut self, message: &UnitMessage, hops: u32) {
+        self.sent.add(message);
+        if let Some(bytes) = message.bytes {
+            self.sized += 1;
+            self.smallest = Some(self.smallest.map_or(bytes, |least| least.min(bytes)));
+            self.largest = Some(self.largest.map_or(bytes, |most| most.max(bytes)));
+        }
+        self.hops += u64::from(hops);
+        self.most_hops = self.most_hops.max(hops);
+    }
+
+    /// A message that is received before it is sent has no latency.
+    fn add_received(&mut self, message: &UnitMessage) {
+        self.received.add(message);
+        self.latency += i128::from(message.pending_until()) - i128::from(message.sent);
+    }
+
+    /// The sum of the latencies of the received messages, in nanoseconds.
+    #[expect(clippy::cast_precision_loss, reason = "a time of a table is rounded")]
+    pub(crate) fn latency(&self) -> f64 {
+        self.latency as f64
+    }
+}
+
+impl UnitStatistics {
+    /// The statistics of the visible time range, or from its start to the present time.
+    pub(crate) fn new(execution: &Execution, request: &ViewRequest) -> Result<Self, PerspectiveError> {
+        let range = match request.mode {
+            TimeMode::At => {
+                let end = GlobalNanos(request.time).clamp(request.range.from, request.range.to.max(request.range.from));
+                TimeRange { from: request.range.from, to: end }
+            }
+            TimeMode::Range | TimeMode::Moving => request.visible_range(),
+        };
+        let times = match execution.activity() {
+            Ok(_) => Some(TimeStatistics::new(execution, range)?),
+            Err(PerspectiveError::NoData { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let messages = match execution.messages() {
+            Ok(_) => Some(MessageTotals::new(execution, request, range)?),
+            Err(PerspectiveError::NoData { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        if times.is_none() && messages.is_none() {
+            execution.activity()?;
+        }
+        Ok(Self { times, messages })
+    }
+}
+
+impl TimeStatistics {
+    #[expect(clippy::cast_precision_loss, reason = "a time of a table is rounded")]
+    fn new(execution: &Execution, range: TimeRange) -> Result<Self, PerspectiveError> {
+        let activity = execution.activity()?;
+        let (mut by_unit, mut all) = (Vec::with_capacity(activity.units()), [0.0; 3]);
+        for unit in 0..activity.units() {
+            let parts = activity.timelines(unit).len().max(1) as f64;
+            let times = activity.times(unit, range).map(|time| time as f64 / parts);
+            all.iter_mut().zip(times).for_each(|(sum, time): (&mut f64, f64)| *sum += time);
+            by_unit.push(times);
+        }
+        Ok(Self { by_unit, all })
+    }
+}
+
+impl MessageTotals {
+    fn new(execution: &Execution, request: &ViewRequest, range: TimeRange) -> Result<Self, PerspectiveError> {
+        let (messages, count) = (execution.messages()?, execution.units().count());
+        let topology = request.options.topology(count)?;
+        // A time at which a message is sent or received is included.
+        let (from, to) = match request.mode {
+            TimeMode::At => (range.from.0, range.to.0.saturating_add(1)),
+            TimeMode::Range | TimeMode::Moving => bounds(execution, range),
+        };
+        let (mut by_unit, mut all) = (vec![MessageStatistics::default(); count], MessageStatistics::default());
+        for message in messages.sent_between(from, to) {
+            let hops = topology.distance(count, message.from as usize, message.to as usize);
+            by_unit[message.from as usize].add_sent(message, hops);
+            all.add_sent(message, hops);
+        }
+        for message in messages.received_between(from, to) {
+            by_unit[message.to as usize].add_received(message);
+            all.add_received(message);
+        }
+        let maxima = TimeRange { from: range.from, to: GlobalNanos(to) };
+        for (unit, incoming) in by_unit.iter_mut().zip(&messages.by_unit().incoming) {
+            unit.queue = incoming.maximum(maxima);
+        }
+        // The queue of all units is the number of pending messages.
+        all.queue = messages.pending().maximum(maxima);
+        Ok(Self { by_unit, all, has_sizes: messages.has_sizes() })
+    }
+}

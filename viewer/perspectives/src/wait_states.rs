@@ -1,0 +1,194 @@
+//! [`WaitState`]: a time in which a unit waits for another one, with its cause.
+//!
+//! The patterns are those of Scalasca (Geimer et al., "The Scalasca performance toolset
+//! architecture", 2010), found from states, links and collective operations:
+//!
+//! - *late sender*: a receive begins before the message is sent;
+//! - *late receiver*: a send begins before the receive, and lasts until it;
+//! - *collective*: a unit enters a collective operation before the last unit does;
+//! - *lock*: a unit waits for a lock.
+
+use std::collections::BTreeMap;
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::query::{EntityId, QueryError, TimeRange, ValueId, nested_states};
+
+use crate::collectives::{CollectiveKind, CollectiveSet};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::innermost::{InnermostState, innermost_state};
+use crate::messages::UnitMessage;
+
+/// Words in the names of states in which a unit waits for a lock.
+const LOCK_WORDS: [&str; 4] = ["lock", "mutex", "critical", "semaphore"];
+
+/// The pattern of a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the module explains the variants")]
+pub enum WaitKind {
+    LateSender,
+    LateReceiver,
+    Collective,
+    Lock,
+}
+
+/// A time in which a unit waits for another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WaitState {
+    /// The pattern.
+    pub kind: WaitKind,
+    /// Index of the unit that waits.
+    pub unit: u32,
+    /// The state in which it waits.
+    pub state: EntityId,
+    /// The value of the state.
+    pub value: ValueId,
+    /// Start of the wait in nanoseconds.
+    pub from: i64,
+    /// End of the wait in nanoseconds.
+    pub to: i64,
+    /// Index of the unit for which it waits, if it is known.
+    pub cause: Option<u32>,
+}
+
+impl WaitState {
+    /// Duration in nanoseconds.
+    pub fn nanos(&self) -> i64 {
+        self.to.saturating_sub(self.from)
+    }
+}
+
+/// Finds the waits that begin in a time range, by start. A state has at most one wait of each kind:
+/// of several messages that end in it, the last one to be sent decides.
+///
+/// # Errors
+/// If the source fails.
+pub fn wait_states(
+    execution: &Execution,
+    collectives: &CollectiveSet,
+    range: TimeRange,
+) -> Result<Vec<WaitState>, PerspectiveError> {
+    let mut by_state: BTreeMap<(WaitKind, EntityId), WaitState> = BTreeMap::new();
+    let mut add = |wait: Option<WaitState>| {
+        let Some(wait) = wait.filter(|wait| wait.from < wait.to && range.from.0 <= wait.from && wait.from < range.to.0)
+        else {
+            return;
+        };
+        let longest = by_state.entry((wait.kind, wait.state)).or_insert(wait);
+        if wait.to > longest.to {
+            *longest = wait;
+        }
+    };
+    match execution.messages() {
+        Ok(messages) => {
+            for message in messages.list() {
+                let receive = innermost_state(execution, message.to as usize, message.received.saturating_sub(1))?;
+                add(late_sender(message, receive));
+                add(late_receiver(execution, message, receive)?);
+            }
+        }
+        Err(PerspectiveError::NoData { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    collective_waits(collectives, &mut add);
+    lock_waits(execution, range, &mut add)?;
+    // A state that waits for a lock and ends with a message is one wait, with the sender as its cause.
+    let locks: Vec<EntityId> = by_state.keys().filter(|key| key.0 == WaitKind::Lock).map(|key| key.1).collect();
+    for state in locks {
+        if let Some(late) = by_state.remove(&(WaitKind::LateSender, state))
+            && let Some(lock) = by_state.get_mut(&(WaitKind::Lock, state))
+        {
+            lock.cause = late.cause;
+        }
+    }
+    let mut waits: Vec<WaitState> = by_state.into_values().collect();
+    waits.sort_by_key(|wait| (wait.from, wait.unit));
+    Ok(waits)
+}
+
+/// The receiver waits from the begin of the receive to the send.
+fn late_sender(message: &UnitMessage, receive: Option<InnermostState>) -> Option<WaitState> {
+    let state = receive.filter(|state| state.category != ActivityCategory::Busy)?;
+    Some(WaitState {
+        kind: WaitKind::LateSender,
+        unit: message.to,
+        state: state.id,
+        value: state.value,
+        from: state.life.from.0,
+        to: message.sent.min(message.received),
+        cause: Some(message.from),
+    })
+}
+
+/// The sender waits from the send to the begin of the receive, if the send lasts until then.
+fn late_receiver(
+    execution: &Execution,
+    message: &UnitMessage,
+    receive: Option<InnermostState>,
+) -> Result<Option<WaitState>, QueryError> {
+    let Some(receive) = receive.filter(|state| state.category != ActivityCategory::Busy) else { return Ok(None) };
+    let begin = receive.life.from.0;
+    if begin <= message.sent {
+        return Ok(None);
+    }
+    let send = innermost_state(execution, message.from as usize, message.sent)?;
+    let send = send.filter(|send| send.category != ActivityCategory::Busy && send.life.to.0 >= begin);
+    Ok(send.map(|send| WaitState {
+        kind: WaitKind::LateReceiver,
+        unit: message.from,
+        state: send.id,
+        value: send.value,
+        from: message.sent.max(send.life.from.0),
+        to: begin,
+        cause: Some(message.to),
+    }))
+}
+
+/// Each unit waits until the last one enters.
+fn collective_waits(collectives: &CollectiveSet, add: &mut impl FnMut(Option<WaitState>)) {
+    for operation in collectives.list.iter().filter(|operation| operation.kind == CollectiveKind::AllToAll) {
+        let Some(last) = operation.last_entered() else { continue };
+        for part in &operation.parts {
+            add(Some(WaitState {
+                kind: WaitKind::Collective,
+                unit: part.unit,
+                state: part.state,
+                value: operation.value,
+                from: part.enter,
+                to: last.enter.min(part.leave),
+                cause: Some(last.unit),
+            }));
+        }
+    }
+}
+
+/// The states that are named after locks and are not busy.
+fn lock_waits(
+    execution: &Execution,
+    range: TimeRange,
+    add: &mut impl FnMut(Option<WaitState>),
+) -> Result<(), QueryError> {
+    let is_lock = |value: ValueId| {
+        let name = execution.model().values.get(value.index()).map(|info| info.name.to_lowercase()).unwrap_or_default();
+        execution.categories().category(value) != ActivityCategory::Busy
+            && !name.contains("unlock")
+            && LOCK_WORDS.iter().any(|word| name.contains(word))
+    };
+    let locks: Vec<ValueId> = execution.model().values.iter().map(|value| value.id).filter(|id| is_lock(*id)).collect();
+    if locks.is_empty() {
+        return Ok(());
+    }
+    for (unit, index) in execution.units().list().iter().zip(0_u32..) {
+        for group in &unit.groups {
+            nested_states::visit(execution.source(), (group.container, group.ty), range, |state| {
+                if locks.contains(&state.value) {
+                    let (from, to) = (state.life.from.0, state.life.to.0);
+                    let (kind, unit, cause) = (WaitKind::Lock, index, None);
+                    add(Some(WaitState { kind, unit, state: state.id, value: state.value, from, to, cause }));
+                }
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}

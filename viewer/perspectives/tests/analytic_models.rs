@@ -1,0 +1,160 @@
+//! Executions whose critical path, waits and efficiencies are known: ring, pipeline, master and
+//! workers, and a barrier.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use tumit_perspectives::collectives::CollectiveSet;
+use tumit_perspectives::critical_path::{CriticalPath, PathSegment};
+use tumit_perspectives::efficiency::Efficiency;
+use tumit_perspectives::execution::{Execution, ExecutionSettings};
+use tumit_perspectives::wait_states::{WaitKind, wait_states};
+use tumit_viewer::store::TraceStore;
+
+/// A state of a unit: start, end, value.
+type StateSpec = (u32, u32, &'static str);
+/// A message: sender, timestamp of the send, receiver, timestamp of the receive.
+type MessageSpec = (usize, u32, usize, u32);
+
+/// Makes an execution. Timestamps are seconds.
+fn execution(units: &[Vec<StateSpec>], messages: &[MessageSpec]) -> Execution {
+    let mut lines: Vec<(u32, u32, String)> = Vec::new();
+    let end = units.iter().flatten().map(|state| state.1).max().unwrap_or(0);
+    for (unit, states) in units.iter().enumerate() {
+        lines.push((0, 0, format!("6 0 u{unit} 0 R rank{unit}")));
+        for (from, to, value) in states {
+            lines.push((*from, 2, format!("12 {from} u{unit} S {value}")));
+            lines.push((*to, 1, format!("13 {to} u{unit} S")));
+        }
+        lines.push((end, 4, format!("7 {end} R u{unit}")));
+    }
+    for (key, (from, sent, to, received)) in messages.iter().enumerate() {
+        lines.push((*sent, 3, format!("15 {sent} 0 L u{from} m {key}")));
+        lines.push((*received, 3, format!("16 {received} 0 L u{to} m {key}")));
+    }
+    lines.sort_by_key(|line| (line.0, line.1));
+    let mut text = include_str!("../../tests/header.paje").to_owned();
+    text.push_str("0 R 0 Rank\n2 S R Activity\n4 L 0 R R Message\n");
+    for value in ["compute", "send", "recv", "barrier"] {
+        _ = writeln!(text, "5 {value} S {value} \"0 1 0\"");
+    }
+    text.push_str("5 m L m \"0 0 1\"\n");
+    lines.iter().for_each(|line| _ = writeln!(text, "{}", line.2));
+    let store = TraceStore::from_paje("model", text.as_bytes()).unwrap();
+    Execution::new(Arc::new(store), ExecutionSettings::default()).unwrap()
+}
+
+const SECOND: i64 = 1_000_000_000;
+
+/// The units and times of the path's parts, in seconds. Messages have no unit.
+fn path(execution: &Execution) -> Vec<(Option<u32>, i64, i64)> {
+    let collectives = CollectiveSet::new(execution).unwrap();
+    let path = CriticalPath::new(execution, &collectives, execution.extent()).unwrap();
+    let part = |segment: &PathSegment| match *segment {
+        PathSegment::Unit { unit, from, to } => Some((Some(unit), from / SECOND, to / SECOND)),
+        PathSegment::Message { from, to, .. } => Some((None, from / SECOND, to / SECOND)),
+        PathSegment::Collective { .. } => None,
+    };
+    path.segments.iter().filter_map(part).collect()
+}
+
+/// Kind, waiting unit, start, end and causing unit of all waits, in seconds.
+fn waits(execution: &Execution) -> Vec<(WaitKind, u32, i64, i64, Option<u32>)> {
+    let collectives = CollectiveSet::new(execution).unwrap();
+    let waits = wait_states(execution, &collectives, execution.extent()).unwrap();
+    waits.iter().map(|wait| (wait.kind, wait.unit, wait.from / SECOND, wait.to / SECOND, wait.cause)).collect()
+}
+
+fn efficiency(execution: &Execution) -> Efficiency {
+    Efficiency::new(execution, execution.extent(), None).unwrap().unwrap()
+}
+
+/// Each unit computes for 10 s after it receives, and passes the message on: the path visits all.
+#[test]
+fn the_path_of_a_pipeline_visits_each_unit() {
+    let pipeline = execution(
+        &[
+            vec![(0, 10, "compute"), (10, 11, "send"), (11, 36, "recv")],
+            vec![(0, 12, "recv"), (12, 22, "compute"), (22, 23, "send"), (23, 36, "recv")],
+            vec![(0, 24, "recv"), (24, 34, "compute"), (34, 36, "send")],
+        ],
+        &[(0, 10, 1, 12), (1, 22, 2, 24)],
+    );
+    let expected = [(Some(0), 0, 10), (None, 10, 12), (Some(1), 12, 22), (None, 22, 24), (Some(2), 24, 36)];
+    assert_eq!(path(&pipeline), expected);
+    let late = |unit, to, cause| (WaitKind::LateSender, unit, 0, to, Some(cause));
+    assert_eq!(waits(&pipeline), [late(1, 10, 0), late(2, 22, 1)]);
+    let Efficiency { parallel, load_balance, communication, .. } = efficiency(&pipeline);
+    assert!((parallel - 10.0 / 36.0).abs() < 1e-12, "{parallel}");
+    assert!((load_balance - 1.0).abs() < 1e-12 && (communication - 10.0 / 36.0).abs() < 1e-12);
+}
+
+/// A message that arrives before its receive begins does not change the path.
+#[test]
+fn a_message_that_waits_for_its_receiver_is_not_on_the_path() {
+    let early = execution(
+        &[vec![(0, 2, "compute"), (2, 3, "send")], vec![(0, 10, "compute"), (10, 11, "recv"), (11, 20, "compute")]],
+        &[(0, 2, 1, 11)],
+    );
+    assert_eq!(path(&early), [(Some(1), 0, 20)]);
+    assert_eq!(waits(&early), []);
+}
+
+/// The master distributes work; the slowest worker determines the end.
+#[test]
+fn the_path_of_a_master_and_workers_passes_the_slowest_worker() {
+    let farm = execution(
+        &[
+            vec![(0, 5, "compute"), (5, 7, "send"), (7, 30, "recv"), (30, 32, "compute")],
+            vec![(0, 6, "recv"), (6, 16, "compute"), (16, 17, "send")],
+            vec![(0, 7, "recv"), (7, 28, "compute"), (28, 29, "send")],
+        ],
+        &[(0, 5, 1, 6), (0, 6, 2, 7), (1, 16, 0, 18), (2, 28, 0, 30)],
+    );
+    let expected = [(Some(0), 0, 6), (None, 6, 7), (Some(2), 7, 28), (None, 28, 30), (Some(0), 30, 32)];
+    assert_eq!(path(&farm), expected);
+    let late = |unit, from, to, cause| (WaitKind::LateSender, unit, from, to, Some(cause));
+    assert_eq!(waits(&farm), [late(1, 0, 5, 0), late(2, 0, 6, 0), late(0, 7, 28, 2)]);
+    let farm = efficiency(&farm);
+    assert!((farm.load_balance - (7.0 + 10.0 + 21.0) / 3.0 / 21.0).abs() < 1e-12);
+    assert_eq!(farm.busiest, 2);
+}
+
+/// Each unit waits for its neighbour: the path goes round the ring.
+#[test]
+fn the_path_of_a_ring_goes_round() {
+    let ring = execution(
+        &[
+            vec![(0, 4, "compute"), (4, 5, "send"), (5, 21, "recv"), (21, 25, "compute")],
+            vec![(0, 6, "recv"), (6, 12, "compute"), (12, 13, "send")],
+            vec![(0, 14, "recv"), (14, 19, "compute"), (19, 20, "send")],
+        ],
+        &[(0, 4, 1, 6), (1, 12, 2, 14), (2, 19, 0, 21)],
+    );
+    let units: Vec<u32> = path(&ring).into_iter().filter_map(|part| part.0).collect();
+    assert_eq!(units, [0, 1, 2, 0]);
+    let length: i64 = path(&ring).iter().map(|part| part.2 - part.1).sum();
+    assert_eq!(length, 25);
+}
+
+/// All units wait for the last one to enter the barrier.
+#[test]
+fn the_path_of_a_barrier_passes_the_last_unit() {
+    let barrier = execution(
+        &[
+            vec![(0, 3, "compute"), (3, 11, "barrier"), (11, 20, "compute")],
+            vec![(0, 10, "compute"), (10, 11, "barrier"), (11, 15, "compute")],
+        ],
+        &[],
+    );
+    assert_eq!(path(&barrier), [(Some(1), 0, 10), (Some(0), 10, 20)]);
+    assert_eq!(waits(&barrier), [(WaitKind::Collective, 0, 3, 10, Some(1))]);
+}
+
+/// A sender that must wait for the receive.
+#[test]
+fn a_late_receiver_is_found() {
+    let rendezvous =
+        execution(&[vec![(0, 2, "compute"), (2, 9, "send")], vec![(0, 8, "compute"), (8, 9, "recv")]], &[(0, 2, 1, 9)]);
+    assert_eq!(waits(&rendezvous), [(WaitKind::LateReceiver, 0, 2, 8, Some(1))]);
+}

@@ -1,0 +1,330 @@
+//! The language of the find field: `recv in:"Node 0" >10ms size=4096`.
+
+use std::ops::RangeInclusive;
+
+use tumit_viewer::filter::language::entity_fields;
+use tumit_viewer::query::{EntityFacts, SourceLine};
+
+/// Kinds of entities that can be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FindKind {
+    State,
+    Event,
+    Link,
+}
+
+/// A condition on a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FindField {
+    name: String,
+    /// In lower case.
+    text: String,
+    /// Whether the whole text of the field must equal `text`.
+    whole: bool,
+}
+
+/// A source file, or a line of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FindSource {
+    /// The end of the file's path.
+    file: String,
+    line: Option<u32>,
+}
+
+/// A query. An entity must satisfy all of its conditions. Texts are in lower case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FindQuery {
+    /// Parts of the name of the value.
+    values: Vec<String>,
+    /// Parts of the name of the container or of a container above it.
+    pub(crate) places: Vec<String>,
+    fields: Vec<FindField>,
+    location: Option<FindSource>,
+    /// The range of durations in nanoseconds.
+    pub(crate) durations: Option<RangeInclusive<i64>>,
+    kind: Option<FindKind>,
+}
+
+impl FindQuery {
+    /// Parses the text that the user typed.
+    ///
+    /// # Errors
+    /// A sentence that names the word that was not understood.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut query = Self::default();
+        let words = words(text)?;
+        let mut rest = words.iter();
+        while let Some(word) = rest.next() {
+            match word.chars().next().filter(|sign| !word.quoted && matches!(sign, '>' | '<')) {
+                Some(sign) => query.add_duration_limit(sign, word, &mut rest)?,
+                None => query.add_condition(word)?,
+            }
+        }
+        if query == Self::default() {
+            return Err("write a value, `in:` with a container, `>10ms`, `field=text` or `kind:link`".to_owned());
+        }
+        Ok(query)
+    }
+
+    /// Adds a limit such as `>10ms`. Its number and its unit may be in the words after it.
+    fn add_duration_limit(
+        &mut self,
+        sign: char,
+        word: &FindWord,
+        rest: &mut std::slice::Iter<'_, FindWord>,
+    ) -> Result<(), String> {
+        let is_inclusive = word[1..].starts_with('=');
+        let mut number = word[1 + usize::from(is_inclusive)..].to_owned();
+        // `> 10 ms` may contain spaces.
+        while nanos(&number).is_none()
+            && let Some(next) = rest.as_slice().first().filter(|next| is_part_of_duration(next))
+        {
+            number.push_str(next);
+            rest.next();
+        }
+        if number.ends_with(|letter: char| letter.is_ascii_digit())
+            && let Some(unit) = rest.as_slice().first().filter(|next| UNITS.iter().any(|unit| unit.0 == next.text))
+        {
+            number.push_str(unit);
+            rest.next();
+        }
+        let limit = nanos(&number)
+            .ok_or_else(|| format!("`{}` is not a duration: write one as in `>10ms` or `<2.5us`", word.text))?;
+        let (min, max) = match (sign, is_inclusive) {
+            ('>', true) => (limit, i64::MAX),
+            ('>', false) => (limit.saturating_add(1), i64::MAX),
+            (_, true) => (0, limit),
+            (_, false) => (0, limit.saturating_sub(1)),
+        };
+        let (from, to) = self.durations.take().map_or((0, i64::MAX), RangeInclusive::into_inner);
+        self.durations = Some(from.max(min)..=to.min(max));
+        Ok(())
+    }
+
+    /// Adds the condition of a word that is not a limit of durations.
+    fn add_condition(&mut self, word: &FindWord) -> Result<(), String> {
+        if let Some(name) = word.strip_prefix("in:") {
+            self.places.push(require_text(name, "in:", "the name of a container")?);
+        } else if let Some(location) = word.strip_prefix("at:") {
+            require_text(location, "at:", "a source file, optionally with `:` and a line")?;
+            let line = location.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+            let (file, line) = line.map_or((location, None), |(file, line)| (file, Some(line)));
+            self.location = Some(FindSource { file: file.to_owned(), line });
+        } else if let Some(kind) = word.strip_prefix("kind:") {
+            self.kind = Some(parse_kind(kind)?);
+        } else if let Some(at) = word.find(['=', '~']).filter(|&at| at > 0 && !word.quoted) {
+            let text = require_text(&word[at + 1..], &word[..=at], "the text of the field")?;
+            self.fields.push(FindField { name: word[..at].to_lowercase(), text, whole: &word[at..=at] == "=" });
+        } else if !word.quoted && is_comparison(word) {
+            return Err(format!(
+                "`{}`: a search compares a field by `=` or `~` only; a filter also compares numbers",
+                word.text
+            ));
+        } else {
+            self.values.push(word.to_lowercase());
+        }
+        Ok(())
+    }
+
+    /// Whether entities of a kind can match.
+    pub(crate) fn includes_kind(&self, kind: FindKind) -> bool {
+        self.kind.is_none_or(|only| only == kind)
+    }
+
+    /// Whether the name of a value matches.
+    pub(crate) fn matches_value(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.values.iter().all(|part| name.contains(part.as_str()))
+    }
+
+    /// Whether the query needs more of an entity than its name and timestamps.
+    pub(crate) fn needs_facts(&self) -> bool {
+        !self.fields.is_empty() || self.location.is_some()
+    }
+
+    /// The names of the requested fields, in lower case.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| field.name.as_str())
+    }
+
+    /// Whether the fields and the source location of an entity match.
+    pub(crate) fn matches_facts(&self, facts: &EntityFacts) -> bool {
+        let is_there = |location: &FindSource| facts.source.as_ref().is_some_and(|source| location.fits(source));
+        self.fields.iter().all(|field| field.fits(facts)) && self.location.as_ref().is_none_or(is_there)
+    }
+
+    /// Whether a duration in nanoseconds matches.
+    pub(crate) fn matches_duration(&self, nanos: i64) -> bool {
+        self.durations.as_ref().is_none_or(|durations| durations.contains(&nanos))
+    }
+}
+
+impl FindSource {
+    fn fits(&self, source: &SourceLine) -> bool {
+        let folder = source.file.strip_suffix(self.file.as_str());
+        folder.is_some_and(|folder| folder.is_empty() || folder.ends_with(['/', '\\']))
+            && self.line.is_none_or(|only| only == source.line)
+    }
+}
+
+impl FindField {
+    /// Whether the field of an entity matches. It is an extra field, or `file`, `line`, `value` or
+    /// `container`.
+    fn fits(&self, facts: &EntityFacts) -> bool {
+        entity_fields::field(facts, &self.name).is_some_and(|text| {
+            let text = text.to_lowercase();
+            // Containers may be given by the end of their path, as everywhere.
+            let is_end = || {
+                self.name == "container" && text.strip_suffix(&self.text).is_some_and(|before| before.ends_with('/'))
+            };
+            if self.whole { text == self.text || is_end() } else { text.contains(&self.text) }
+        })
+    }
+}
+
+/// A word, and whether it begins with a quote.
+#[derive(Debug)]
+struct FindWord {
+    text: String,
+    quoted: bool,
+}
+
+impl std::ops::Deref for FindWord {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Splits a text at spaces outside quotes.
+fn words(text: &str) -> Result<Vec<FindWord>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<FindWord> = None;
+    let mut inside = false;
+    for letter in text.chars() {
+        match letter {
+            '"' => {
+                inside = !inside;
+                word.get_or_insert(FindWord { text: String::new(), quoted: true });
+            }
+            _ if letter.is_whitespace() && !inside => words.extend(word.take()),
+            _ => word.get_or_insert(FindWord { text: String::new(), quoted: false }).text.push(letter),
+        }
+    }
+    if inside {
+        return Err("a quote is not closed: write `\"` at the end of the name".to_owned());
+    }
+    words.extend(word);
+    words.retain(|word| !word.text.is_empty());
+    Ok(words)
+}
+
+/// Whether a word compares a field with a number, as in `bytes>1000`. A value may contain such a
+/// sign, but then no number follows it.
+fn is_comparison(word: &str) -> bool {
+    let Some((name, number)) = word.split_once(['<', '>']) else { return false };
+    let is_name =
+        name.starts_with(char::is_alphabetic) && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    is_name && number.trim_start_matches('=').parse::<f64>().is_ok()
+}
+
+fn parse_kind(kind: &str) -> Result<FindKind, String> {
+    match kind {
+        "state" | "states" => Ok(FindKind::State),
+        "event" | "events" => Ok(FindKind::Event),
+        "link" | "links" => Ok(FindKind::Link),
+        _ => Err(format!("`kind:{kind}` is unknown: write `kind:state`, `kind:event` or `kind:link`")),
+    }
+}
+
+fn require_text(text: &str, prefix: &str, expected: &str) -> Result<String, String> {
+    if text.is_empty() { Err(format!("`{prefix}` needs {expected} after it")) } else { Ok(text.to_lowercase()) }
+}
+
+const UNITS: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+fn is_part_of_duration(word: &str) -> bool {
+    word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.')
+}
+
+/// Converts a duration such as `10ms` to nanoseconds. Without a unit, the number is in seconds.
+fn nanos(text: &str) -> Option<i64> {
+    let (number, factor) =
+        UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).unwrap_or((text, 1e9));
+    let number = number.trim();
+    let plain = !number.is_empty() && number.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+    let nanos = number.parse::<f64>().ok().filter(|_| plain)? * factor;
+    #[expect(clippy::cast_possible_truncation, reason = "within a hundred years")]
+    (nanos < 4e18).then_some(nanos.round() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tumit_viewer::query::{ContainerId, EntityId, GlobalNanos, TimeRange};
+
+    fn facts(fields: &[(&str, &str)], source: Option<(&str, u32)>) -> EntityFacts {
+        EntityFacts {
+            id: EntityId::State(0),
+            name: "V".to_owned(),
+            type_path: Vec::new(),
+            container_path: vec!["Node 1".to_owned()],
+            container: ContainerId::ROOT,
+            life: TimeRange { from: GlobalNanos(0), to: GlobalNanos(1) },
+            fields: fields.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect(),
+            source: source.map(|(file, line)| SourceLine { file: file.to_owned(), line }),
+        }
+    }
+
+    #[test]
+    fn words_durations_places_and_fields_are_distinguished() {
+        let query = FindQuery::parse("MPI_Recv in:\"Node 0\" >10ms < 2.5 s size=4096 path~tmp kind:states")
+            .expect("understood");
+        assert!(query.matches_value("mpi_recv (big)") && !query.matches_value("MPI_Send"));
+        assert_eq!(query.places, ["node 0"]);
+        assert_eq!(query.durations, Some(10_000_001..=2_499_999_999));
+        let with_fields = |size: &str, path: &str| facts(&[("Size", size), ("path", path)], None);
+        assert!(
+            query.matches_facts(&with_fields("4096", "/TMP/x"))
+                && !query.matches_facts(&with_fields("40960", "/tmp/x"))
+        );
+        assert_eq!(query.fields().collect::<Vec<_>>(), ["size", "path"]);
+        assert!(query.includes_kind(FindKind::State) && !query.includes_kind(FindKind::Link));
+        assert_eq!(FindQuery::parse(">=1us").expect("understood").durations, Some(1000..=i64::MAX));
+        assert!(FindQuery::parse("\"a > b\"").expect("a quoted name").matches_value("if A > B then"));
+    }
+
+    #[test]
+    fn a_place_in_the_source_is_a_file_or_a_line_of_it() {
+        let fits = |text: &str, file: &str, line: u32| {
+            let query = FindQuery::parse(text).expect("understood");
+            query.needs_facts() && query.matches_facts(&facts(&[], Some((file, line))))
+        };
+        assert!(fits("at:solve.c:12", "../src/solve.c", 12) && fits("at:solve.c", "solve.c", 7));
+        assert!(fits("at:\"my src/solve.c:12\"", "/home/my src/solve.c", 12) && fits("at:a.c:1", "C:\\x\\a.c", 1));
+        assert!(!fits("at:solve.c:12", "solve.c", 13) && !fits("at:solve.c:12", "resolve.c", 12));
+        assert!(!FindQuery::parse("at:solve.c").expect("understood").matches_facts(&facts(&[], None)));
+        // The same conditions by the field names of the filter language.
+        assert!(fits("file~solve line=12", "../src/Solve.c", 12) && !fits("file=solve.c", "../src/solve.c", 12));
+        assert!(!fits("line=1", "solve.c", 12) && fits("value=v container~node", "solve.c", 12));
+        assert!(FindQuery::parse("vector<int> operator<").is_ok());
+    }
+
+    #[test]
+    fn errors_name_the_invalid_word() {
+        for (text, word) in [
+            (">fast", ">fast"),
+            ("kind:cat", "kind:cat"),
+            ("in:", "in:"),
+            ("at:", "at:"),
+            ("\"open", "quote"),
+            ("  ", "write"),
+            ("x=", "x="),
+            ("bytes>1000", "a filter also compares"),
+        ] {
+            let message = FindQuery::parse(text).expect_err(text);
+            assert!(message.contains(word), "{text}: {message}");
+        }
+    }
+}

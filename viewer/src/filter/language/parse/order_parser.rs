@@ -1,0 +1,107 @@
+//! Parses the expressions that sort or select containers by a measure.
+
+use super::filter_reader::{ExpectedToken, FilterReader, alternatives};
+use crate::filter::language::ast::{DurationStatistic, FilterExpr, Measure, OrderKey, ReduceOperation};
+use crate::filter::language::error::FilterError;
+use crate::filter::language::keywords::SYNONYMS;
+use crate::filter::language::pattern::NamePattern;
+
+const MEASURES: [&str; 21] = [
+    "name", "start", "end", "time", "share", "self", "number", "duration", "shortest", "median", "p90", "p95", "p99",
+    "longest", "sum", "mean", "min", "max", "integral", "sent", "received",
+];
+
+impl FilterReader<'_> {
+    /// Reads the rest of `sort`.
+    pub(super) fn sort(&mut self) -> Result<FilterExpr, FilterError> {
+        let ty = self.pattern("the name of a container type")?;
+        self.need("by")?;
+        let measure = self.measure()?;
+        let before = self.accept_keyword("descending");
+        let by = OrderKey { measure, during: self.time_range_if()? };
+        Ok(FilterExpr::Sort { ty, by, descending: before || self.accept_keyword("descending") })
+    }
+
+    /// Reads the rest of `best`, or of `least` if `lowest`.
+    pub(super) fn best(&mut self, lowest: bool) -> Result<FilterExpr, FilterError> {
+        self.could_be([ExpectedToken::Named("a number of containers")]);
+        let number = self.word().and_then(|word| word.parse().ok());
+        let number = number.ok_or_else(|| self.expected_error("a number of containers"))?;
+        self.at += 1;
+        let ty = self.pattern("the name of a container type")?;
+        self.need("by")?;
+        let by = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
+        Ok(FilterExpr::Best { number, ty, by, lowest })
+    }
+
+    /// Reads the rest of `keep`.
+    pub(super) fn keep_statement(&mut self) -> Result<FilterExpr, FilterError> {
+        let ty = self.pattern("the name of a container type")?;
+        self.need("with")?;
+        let by = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
+        let comparison = self.compare()?;
+        let number = self.number(by.measure.is_time())?;
+        Ok(FilterExpr::Having { ty, by, comparison, number })
+    }
+
+    fn measure(&mut self) -> Result<Measure, FilterError> {
+        self.could_be(MEASURES.map(ExpectedToken::Word));
+        let word = self.word().unwrap_or("").to_owned();
+        self.at += usize::from(!word.is_empty());
+        let word = SYNONYMS.iter().find(|one| one.0 == word).map_or(word.as_str(), |one| one.1);
+        if let Some(&(_, statistic)) = DurationStatistic::ALL.iter().find(|one| one.0 == word) {
+            return Ok(Measure::Duration {
+                statistic,
+                values: self.patterns_if("the name of a value")?,
+                of: self.of()?,
+            });
+        }
+        Ok(match word {
+            "name" => Measure::Name,
+            "start" => Measure::Start,
+            "end" => Measure::End,
+            "time" => Measure::Time { values: self.patterns_if("the name of a value")?, of: self.of()? },
+            "share" => Measure::Share { values: self.patterns_if("the name of a value")?, of: self.of()? },
+            "self" => {
+                self.could_be(["time", "share"].map(ExpectedToken::Word));
+                let is_time = self.accept_keyword("time");
+                if !is_time && !self.accept_keyword("share") {
+                    return Err(self.expected_error("time or share, such as in: self time Wait of Activity"));
+                }
+                let (values, of) = (self.patterns_if("the name of a value")?, self.of()?);
+                if is_time { Measure::SelfTime { values, of } } else { Measure::SelfShare { values, of } }
+            }
+            "number" => Measure::Number { values: self.patterns_if("the name of a value")?, of: self.of()? },
+            "integral" => Measure::Integral { of: self.variable_pattern()? },
+            "sent" => Measure::Sent { field: self.name_if("the name of a field"), of: self.of()? },
+            "received" => Measure::Received { field: self.name_if("the name of a field"), of: self.of()? },
+            "sum" => self.field_measure(ReduceOperation::Sum)?,
+            "mean" => self.field_measure(ReduceOperation::Mean)?,
+            "min" => self.field_measure(ReduceOperation::Min)?,
+            "max" => self.field_measure(ReduceOperation::Max)?,
+            _ => {
+                self.at -= usize::from(!word.is_empty());
+                return Err(self.expected_error(alternatives(&MEASURES)));
+            }
+        })
+    }
+
+    fn variable_pattern(&mut self) -> Result<NamePattern, FilterError> {
+        self.need("of")?;
+        self.pattern("the name of a variable")
+    }
+
+    /// Reads a measure of a field, or of a variable, which has only its value.
+    fn field_measure(&mut self, operation: ReduceOperation) -> Result<Measure, FilterError> {
+        let Some(field) = self.name_if("the name of a field") else {
+            return Ok(match operation {
+                ReduceOperation::Mean => Measure::Mean { of: self.variable_pattern()? },
+                ReduceOperation::Min => Measure::Min { of: self.variable_pattern()? },
+                ReduceOperation::Max => Measure::Max { of: self.variable_pattern()? },
+                ReduceOperation::Sum | ReduceOperation::Count => return Err(self.expected_error("the name of a field")),
+            });
+        };
+        self.need("of")?;
+        Ok(Measure::Field { operation, field, of: self.pattern("the name of a type")? })
+    }
+}

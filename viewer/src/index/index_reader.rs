@@ -1,0 +1,487 @@
+//! [`IndexReader`]: answers queries from an index.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
+use tumit_paje::{ContainerId, TraceDiagnostic, TypeId, ValueId};
+
+use super::description_section::DescriptionSection;
+use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, LaneRecord, PageBytes};
+use super::file::index_bytes::{IndexBytes, IndexOpenError, blocks_read};
+use super::lanes::links::{self, IndexLinks};
+use super::lanes::marks::IndexMarkLane;
+use super::lanes::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
+use super::lanes::variables::IndexVariableLane;
+use super::mixtures::few_values::FewValuesWalk;
+use super::mixtures::many_values::ManyValuesWalk;
+use super::mixtures::overview::{CellRequest, OverviewTable};
+use crate::parallel::map_parts;
+use crate::query::entity_facts::{self, EntityLookup};
+use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
+use crate::query::{
+    ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, LinkEntity, LinkVisitor, MixtureCell,
+    MixtureCellWriter, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
+    TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
+};
+
+/// Minimum number of cells per thread.
+const CELLS_PER_THREAD: usize = 1 << 13;
+/// Fixed cost of a lane, in cells: finding its sums, which may have thousands of values.
+const CELLS_PER_LANE: usize = 1 << 6;
+
+/// Lanes with at most this many values use arrays of half the size.
+const FEWER: usize = DENSE_VALUES / 2;
+
+/// A trace in an index file.
+#[derive(Debug)]
+pub struct IndexReader {
+    pub(super) index_bytes: IndexBytes,
+    summary: TraceSummary,
+    pub(super) model: Arc<TypeModel>,
+    pub(super) containers: Arc<Vec<ContainerInfo>>,
+    /// Position in `containers` by id; `u32::MAX` if there is no such container.
+    pub(super) positions: Vec<u32>,
+    /// Rows of extra fields by container id.
+    pub(super) container_details: Vec<u32>,
+    /// Least and largest value of each variable type that has values. They are read at the first
+    /// request.
+    ranges: OnceLock<FxHashMap<TypeId, ValueRange>>,
+}
+
+impl IndexReader {
+    /// Opens the index of the trace that `key` identifies. Files of more than `read_up_to` bytes
+    /// are mapped, and checked when they are read.
+    pub(crate) fn open(path: &Path, key: IndexKey, read_up_to: u64) -> Result<Self, IndexOpenError> {
+        let index_bytes = IndexBytes::open(path, key, read_up_to)?;
+        let PageBytes { at, len } = index_bytes.header.model;
+        let whole = usize::try_from(len).ok().and_then(|len| DescriptionSection::decode(index_bytes.slice(at, len)));
+        let DescriptionSection { summary, model, containers, details } = whole.ok_or(IndexRefusal::Damaged)?;
+        let mut positions = vec![u32::MAX; details.len()];
+        for (position, container) in containers.iter().enumerate() {
+            positions[container.id.index()] = position as u32;
+        }
+        Ok(Self {
+            index_bytes,
+            summary,
+            model: Arc::new(model),
+            containers: Arc::new(containers),
+            positions,
+            container_details: details,
+            ranges: OnceLock::new(),
+        })
+    }
+
+    /// Whether a read found damage. If so, answers since the last check are invalid.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.index_bytes.is_damaged()
+    }
+
+    /// Whether the whole file is undamaged. Reads all of it.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.index_bytes.is_whole()
+    }
+
+    /// Adds a diagnostic about this opening to the summary.
+    pub(crate) fn reporting(mut self, diagnostic: Option<TraceDiagnostic>) -> Self {
+        self.summary.diagnostics.extend(diagnostic);
+        self
+    }
+
+    /// Number of blocks and sums that this thread has read so far, in all indexes: the cost of
+    /// queries, independent of the machine. It does not count cells of many lanes, which other
+    /// threads compute.
+    #[must_use]
+    pub fn blocks_read(&self) -> u64 {
+        blocks_read()
+    }
+
+    /// The answer, or an error if the file is damaged.
+    fn check_damage<T>(&self, answer: T) -> Result<T, QueryError> {
+        if self.index_bytes.is_damaged() { Err(QueryError::Damaged) } else { Ok(answer) }
+    }
+
+    fn record(&self, directory: PageBytes, at: u64) -> LaneRecord {
+        let bytes = LaneRecord::BYTES;
+        LaneRecord::decode(self.index_bytes.slice(directory.at.saturating_add(at * bytes as u64), bytes))
+    }
+
+    /// Number of records with `is_before` true; they come first. A directory cannot be longer than
+    /// the file.
+    fn partition(&self, directory: PageBytes, is_before: impl Fn(&LaneRecord) -> bool) -> u64 {
+        let len = directory.len.min(self.index_bytes.header.length);
+        links::partition(len, |at| is_before(&self.record(directory, at)))
+    }
+
+    fn find_record(&self, directory: PageBytes, key: LaneKey) -> Option<LaneRecord> {
+        let at = self.partition(directory, |record| record.key() < key);
+        (at < directory.len).then(|| self.record(directory, at)).filter(|record| record.key() == key)
+    }
+
+    /// The lane with entity `number`, and the entity's row.
+    pub(super) fn locate(&self, directory: PageBytes, number: u32) -> Option<(LaneRecord, u64)> {
+        let after = self.partition(directory, |record| record.base <= number);
+        let record = self.record(directory, after.checked_sub(1)?);
+        let row = u64::from(number.checked_sub(record.base)?);
+        (row < record.table.rows).then_some((record, row))
+    }
+
+    /// All state lanes of a container, of any type.
+    pub(super) fn state_lanes(&self, container: ContainerId) -> impl Iterator<Item = IndexStateLane<'_>> {
+        let directory = self.index_bytes.header.states;
+        let first = self.partition(directory, |record| record.container < container.0);
+        self.records_from(directory, first)
+            .take_while(move |record| record.container == container.0)
+            .map(|record| IndexStateLane::new(&self.index_bytes, record))
+    }
+
+    /// The records of a directory from a position on. They end if the file is damaged.
+    fn records_from(&self, directory: PageBytes, first: u64) -> impl Iterator<Item = LaneRecord> {
+        (first..directory.len).map(move |at| self.record(directory, at)).take_while(|_| !self.index_bytes.is_damaged())
+    }
+
+    fn state_lane(&self, lane: StateLaneId) -> Option<IndexStateLane<'_>> {
+        let record = self.find_record(
+            self.index_bytes.header.states,
+            LaneKey { container: lane.container.0, ty: lane.ty.0, depth: lane.depth },
+        )?;
+        Some(IndexStateLane::new(&self.index_bytes, record))
+    }
+
+    fn mark_lane(&self, container: ContainerId, ty: TypeId) -> Option<IndexMarkLane<'_>> {
+        let record =
+            self.find_record(self.index_bytes.header.marks, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
+        Some(IndexMarkLane::new(&self.index_bytes, record))
+    }
+
+    fn variable(&self, container: ContainerId, ty: TypeId) -> Option<IndexVariableLane<'_>> {
+        let record = self
+            .find_record(self.index_bytes.header.variables, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
+        Some(IndexVariableLane::new(&self.index_bytes, record))
+    }
+
+    fn link_table(&self, ty: TypeId) -> Option<IndexLinks<'_>> {
+        let record = self.find_record(self.index_bytes.header.links, LaneKey { container: 0, ty: ty.0, depth: 0 })?;
+        Some(IndexLinks::new(&self.index_bytes, record))
+    }
+
+    fn check(&self, container: ContainerId, ty: TypeId, time_range: TimeRange) -> Result<(), QueryError> {
+        self.container(container)?;
+        self.check_type(ty)?;
+        check_time_range(time_range)
+    }
+
+    fn check_type(&self, ty: TypeId) -> Result<(), QueryError> {
+        if ty.index() < self.model.types.len() { Ok(()) } else { Err(QueryError::Unknown { kind: "type" }) }
+    }
+
+    pub(super) fn value_name(&self, value: ValueId) -> String {
+        self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
+    }
+
+    /// The cells of some lanes, in a list with capacity for `room` cells.
+    fn lane_cells(&self, lanes: &[StateLaneId], request: CellRequest, room: usize) -> Vec<MixtureCell> {
+        let mut cells = MixtureCellWriter::new(room, self.model.values.len());
+        let (mut times, mut blocks) = (IndexTimeSums::default(), Vec::new());
+        let CellRequest { time_range, columns, max_shares } = request;
+        let (origin, count) = (self.summary.extent.from.0, columns as usize);
+        let overview = OverviewTable::new(&self.index_bytes, request, origin);
+        for &lane in lanes {
+            let end = cells.len() + count;
+            if let Some(lane) = self.state_lane(lane) {
+                let number = lane.record.extra.checked_sub(1);
+                if number.zip(overview.as_ref()).is_none_or(|(number, overview)| !overview.cells(number, &mut cells)) {
+                    let columns = time_range.columns(columns);
+                    if let Some(walk) = FewValuesWalk::<FEWER>::new(&lane) {
+                        walk.cells(columns, max_shares, &mut blocks, &mut cells);
+                    } else if let Some(walk) = FewValuesWalk::<DENSE_VALUES>::new(&lane) {
+                        walk.cells(columns, max_shares, &mut blocks, &mut cells);
+                    } else {
+                        ManyValuesWalk::new(&lane).cells(columns, max_shares, &mut times, &mut cells);
+                    }
+                }
+            }
+            cells.fill(end);
+        }
+        cells.finish()
+    }
+
+    /// Adds the time of each value in some lanes.
+    fn add_times(&self, lanes: &[StateLaneId], time_range: TimeRange, mut add: impl FnMut(u32, i64)) {
+        let mut sums = Vec::new();
+        for lane in lanes.iter().filter_map(|&lane| self.state_lane(lane)) {
+            match FewValuesWalk::<DENSE_VALUES>::new(&lane) {
+                Some(walk) => walk.add_times(time_range, &mut add),
+                None => ManyValuesWalk::new(&lane).add_times(time_range, &mut sums, &mut add),
+            }
+        }
+    }
+
+    fn check_lanes(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<(), QueryError> {
+        check_time_range(time_range)?;
+        lanes.iter().try_for_each(|lane| self.check(lane.container, lane.ty, time_range))
+    }
+}
+
+/// If a trace has more values per requested lane than this, and few lanes are requested, times are
+/// summed in a hash map instead of an array over all values.
+const VALUES_PER_LANE: usize = 64;
+
+/// Minimum number of lanes per thread, for `cells` cells per lane.
+fn lanes_per_thread(cells: u32) -> usize {
+    CELLS_PER_THREAD.div_ceil((cells as usize).saturating_add(CELLS_PER_LANE))
+}
+
+fn check_time_range(time_range: TimeRange) -> Result<(), QueryError> {
+    if time_range.from < time_range.to { Ok(()) } else { Err(QueryError::EmptyTimeRange) }
+}
+
+fn empty_list<T>() -> EntityList<T> {
+    EntityList { total: 0, items: Vec::new() }
+}
+
+impl TimelineSource for IndexReader {
+    fn summary(&self) -> TraceSummary {
+        self.summary.clone()
+    }
+
+    fn model(&self) -> Arc<TypeModel> {
+        Arc::clone(&self.model)
+    }
+
+    fn containers(&self) -> Arc<Vec<ContainerInfo>> {
+        Arc::clone(&self.containers)
+    }
+
+    fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
+        let directory = self.index_bytes.header.states;
+        let first = self.partition(directory, |record| (record.container, record.ty) < (container.0, ty.0));
+        let records = self.records_from(directory, first);
+        let records = records.take_while(|record| (record.container, record.ty) == (container.0, ty.0));
+        records.map(|record| record.depth.saturating_add(1)).max().unwrap_or(0)
+    }
+
+    fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
+        let header = &self.index_bytes.header;
+        let mut types = Vec::new();
+        for directory in [header.states, header.marks, header.variables] {
+            let first = self.partition(directory, |record| record.container < container.0);
+            let records = self.records_from(directory, first);
+            types.extend(records.take_while(|record| record.container == container.0).map(|record| TypeId(record.ty)));
+        }
+        types.sort_unstable();
+        types.dedup();
+        Some(types)
+    }
+
+    fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
+        self.largest(lanes, time_range, columns, usize::MAX)
+    }
+
+    fn largest(
+        &self,
+        lanes: &[StateLaneId],
+        time_range: TimeRange,
+        columns: u32,
+        limit: usize,
+    ) -> Result<MixtureCells, QueryError> {
+        self.check_lanes(lanes, time_range)?;
+        if columns == 0 {
+            return Err(QueryError::EmptyTimeRange);
+        }
+        let all = lanes.len().saturating_mul(columns as usize);
+        let mut parts = map_parts(lanes, lanes_per_thread(columns), |part, is_first| {
+            let room = if is_first { all } else { part.len() * columns as usize };
+            self.lane_cells(part, CellRequest { time_range, columns, max_shares: limit }, room)
+        })
+        .into_iter();
+        let mut cells = parts.next().unwrap_or_default();
+        parts.for_each(|mut part| cells.append(&mut part));
+        self.check_damage(MixtureCells { columns, cells })
+    }
+
+    fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
+        self.check_lanes(lanes, time_range)?;
+        let values = self.model.values.len();
+        if lanes.len() < lanes_per_thread(0).min(values / VALUES_PER_LANE) {
+            let mut times: FxHashMap<u32, i64> = FxHashMap::default();
+            self.add_times(lanes, time_range, |value, time| {
+                let sum = times.entry(value).or_default();
+                *sum = sum.wrapping_add(time);
+            });
+            let times = times.into_iter().filter(|time| (time.0 as usize) < values && time.1 > 0);
+            let mut times: Vec<(ValueId, i64)> = times.map(|(value, time)| (ValueId(value), time)).collect();
+            times.sort_unstable();
+            return self.check_damage(times);
+        }
+        let parts = map_parts(lanes, lanes_per_thread(0), |part, _| {
+            let mut times = vec![0_i64; values];
+            self.add_times(part, time_range, |value, time| {
+                if let Some(sum) = times.get_mut(value as usize) {
+                    *sum = sum.wrapping_add(time);
+                }
+            });
+            times
+        });
+        let sum = |value: usize| parts.iter().fold(0_i64, |sum, times| sum.wrapping_add(times[value]));
+        let times = (0_u32..).map(ValueId).zip((0..values).map(sum)).filter(|time| time.1 > 0);
+        self.check_damage(times.collect())
+    }
+
+    fn nested_times(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        time_range: TimeRange,
+    ) -> Result<Vec<NestedTime>, QueryError> {
+        self.check(container, ty, time_range)?;
+        let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
+        if nesting.depths < 2 {
+            return Ok(nested_times::unnested_times(
+                self.times(&[StateLaneId { container, ty, depth: 0 }], time_range)?,
+            ));
+        }
+        let sweep = |part| {
+            nested_times::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), nesting, part)
+        };
+        let Some(PageBytes { at, len }) = self
+            .find_record(self.index_bytes.header.nested, LaneKey { container: container.0, ty: ty.0, depth: 0 })
+            .map(|record| record.sums)
+        else {
+            return sweep(time_range);
+        };
+        let word = |number: u64| self.index_bytes.word(at.saturating_add(number.saturating_mul(8)));
+        let max_words = len.min(self.index_bytes.header.length / 8);
+        self.check_damage(nested_times::times_in_range(&Checkpoints::new(word, max_words), time_range, sweep)?)
+    }
+
+    fn states(
+        &self,
+        lane: StateLaneId,
+        time_range: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<StateEntity>, QueryError> {
+        self.check(lane.container, lane.ty, time_range)?;
+        let Some(lane) = self.state_lane(lane) else { return self.check_damage(empty_list()) };
+        let rows = lane.overlapping_range(time_range);
+        self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
+    }
+
+    fn events(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        time_range: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<EventEntity>, QueryError> {
+        self.check(container, ty, time_range)?;
+        let Some(lane) = self.mark_lane(container, ty) else { return self.check_damage(empty_list()) };
+        let rows = lane.rows_in(time_range);
+        self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
+    }
+
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+        self.check_type(ty)?;
+        check_time_range(time_range)?;
+        let Some(table) = self.link_table(ty) else { return self.check_damage(empty_list()) };
+        self.check_damage(EntityList { total: table.count(time_range), items: table.list(time_range, limit) })
+    }
+
+    fn event_counts(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        time_range: TimeRange,
+        columns: u32,
+        limit: usize,
+    ) -> Result<Vec<EventCount>, QueryError> {
+        self.check(container, ty, time_range)?;
+        if columns == 0 {
+            return Err(QueryError::EmptyTimeRange);
+        }
+        let parts = time_range.columns(columns);
+        self.check_damage(match self.mark_lane(container, ty) {
+            Some(lane) => lane.counts(parts, limit, self.model.values.len()),
+            None => vec![EventCount::default(); columns as usize],
+        })
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        time_range: TimeRange,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        self.check_type(ty)?;
+        check_time_range(time_range)?;
+        let table = self.link_table(ty);
+        let counted = table.map_or(Ok(()), |table| table.counts(time_range, exponent.min(63), visit));
+        self.check_damage(())?;
+        counted
+    }
+
+    fn samples(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        time_range: TimeRange,
+        limit: usize,
+    ) -> Result<EntityList<VariableSample>, QueryError> {
+        self.check(container, ty, time_range)?;
+        let Some(lane) = self.variable(container, ty) else { return self.check_damage(empty_list()) };
+        let rows = lane.overlapping_range(time_range);
+        self.check_damage(EntityList { total: rows.end - rows.start, items: lane.list(rows, limit) })
+    }
+
+    fn series(
+        &self,
+        container: ContainerId,
+        ty: TypeId,
+        time_range: TimeRange,
+        columns: u32,
+    ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
+        self.check(container, ty, time_range)?;
+        if columns == 0 {
+            return Err(QueryError::EmptyTimeRange);
+        }
+        let parts = time_range.columns(columns);
+        self.check_damage(match self.variable(container, ty) {
+            Some(lane) => lane.columns(parts),
+            None => vec![None; columns as usize],
+        })
+    }
+
+    fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
+        let ranges = self.ranges.get_or_init(|| {
+            let mut ranges: FxHashMap<TypeId, ValueRange> = FxHashMap::default();
+            for record in self.records_from(self.index_bytes.header.variables, 0) {
+                let ty = TypeId(record.ty);
+                let Some(one) = IndexVariableLane::new(&self.index_bytes, record).range() else { continue };
+                ranges.entry(ty).and_modify(|all| *all = all.join(one)).or_insert(one);
+            }
+            ranges
+        });
+        ranges.get(&ty).copied().filter(|_| !self.index_bytes.is_damaged())
+    }
+
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
+        let facts = entity_facts::facts(self, id, true)?;
+        self.check_damage(facts)
+    }
+
+    fn facts_without_paths(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
+        let facts = entity_facts::facts(self, id, false)?;
+        self.check_damage(facts)
+    }
+
+    fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
+        let numbers = entity_facts::number_fields(self, ids, field)?;
+        self.check_damage(numbers)
+    }
+
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        let related = entity_facts::related_entities(self, id, limit)?;
+        self.check_damage(related)
+    }
+}

@@ -1,0 +1,85 @@
+//! Visits all entities of a list in pages, so that the whole list is never in memory.
+//!
+//! ```
+//! use tumit_viewer::query::{ContainerId, StateLaneId, TimelineSource, TypeId, entity_walk};
+//!
+//! # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
+//! # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
+//! #             11 0 t S w\n14 2 t S\n7 3 T t\n";
+//! # let trace = format!("{header}{body}");
+//! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+//! let (mut count, lane) = (0, StateLaneId { container: ContainerId(1), ty: TypeId(2), depth: 0 });
+//! walk::states(&store, lane, store.extent(), |_state| {
+//!     count += 1;
+//!     Ok(())
+//! })?;
+//! assert_eq!(count, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::time_range::TimeRange;
+use tumit_paje::{ContainerId, TypeId};
+
+use super::entity_pages;
+use super::{EventEntity, LinkEntity, QueryError, StateEntity, StateLaneId, TimelineSource, VariableSample};
+
+/// The unlimited time range.
+pub(crate) const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+
+/// Visits the states of a lane that overlap a time range, by start. It costs as much as listing
+/// them.
+///
+/// # Errors
+/// As [`TimelineSource::states`], and the errors of `visit`.
+pub fn states(
+    source: &dyn TimelineSource,
+    lane: StateLaneId,
+    time_range: TimeRange,
+    mut visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let key = |state: &StateEntity| (state.id, state.life.from.0);
+    entity_pages::visit(time_range, |part, limit| source.states(lane, part, limit), key, &mut visit)
+}
+
+/// Visits point events in a time range, by timestamp.
+///
+/// # Errors
+/// As [`TimelineSource::events`], and the errors of `visit`.
+pub fn events(
+    source: &dyn TimelineSource,
+    (container, ty): (ContainerId, TypeId),
+    time_range: TimeRange,
+    mut visit: impl FnMut(&EventEntity) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let key = |mark: &EventEntity| (mark.id, mark.time.0);
+    entity_pages::visit(time_range, |part, limit| source.events(container, ty, part, limit), key, &mut visit)
+}
+
+/// Visits the links of a type that overlap a time range, by the earlier of their timestamps.
+///
+/// # Errors
+/// As [`TimelineSource::links`], and the errors of `visit`.
+pub fn links(
+    source: &dyn TimelineSource,
+    ty: TypeId,
+    time_range: TimeRange,
+    mut visit: impl FnMut(&LinkEntity) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
+    entity_pages::visit(time_range, |part, limit| source.links(ty, part, limit), key, &mut visit)
+}
+
+/// Visits the values of a variable that overlap a time range, by start.
+///
+/// # Errors
+/// As [`TimelineSource::samples`], and the errors of `visit`.
+pub fn samples(
+    source: &dyn TimelineSource,
+    (container, ty): (ContainerId, TypeId),
+    time_range: TimeRange,
+    mut visit: impl FnMut(&VariableSample) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let key = |sample: &VariableSample| (sample.id, sample.life.from.0);
+    entity_pages::visit(time_range, |part, limit| source.samples(container, ty, part, limit), key, &mut visit)
+}
