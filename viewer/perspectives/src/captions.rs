@@ -1,7 +1,7 @@
 //! The time and options of a request in words, for the subtitles of charts.
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
-use tumit_viewer::text::time::{duration, timestamp};
+use tumit_viewer::text::time_display::{duration, timestamp};
 
 use crate::execution::Execution;
 use crate::order::UnitOrder;

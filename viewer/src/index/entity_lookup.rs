@@ -90,7 +90,7 @@ impl EntityLookup for IndexReader {
     }
 
     fn field(&self, row: u32, name: &str) -> Option<DetailValue> {
-        IndexDetails(&self.image).field(row, name)
+        IndexDetails(&self.index_bytes).field(row, name)
     }
 
     fn key(&self, key: u64) -> String {

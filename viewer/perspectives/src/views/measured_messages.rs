@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use tumit_viewer::text::time::group_digits;
+use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{AxisUnit, ChartTable, TableValue};
 use crate::error::PerspectiveError;

@@ -1,7 +1,7 @@
 //! The time and the options of a request in words, and its time ranges with closed ends.
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
-use tumit_viewer::text::time;
+use tumit_viewer::text::time_display;
 
 use crate::execution::Execution;
 use crate::order::UnitOrder;
@@ -10,7 +10,7 @@ use crate::view::{TimeMode, ViewRequest};
 /// A timestamp, precise to about a thousandth of the time range.
 fn timestamp(at: i64, range: TimeRange) -> String {
     let nanos = range.to.0.saturating_sub(range.from.0);
-    time::timestamp(GlobalNanos(at), (nanos / 1000).max(1))
+    time_display::timestamp(GlobalNanos(at), (nanos / 1000).max(1))
 }
 
 /// The present time in words, such as `at 1.538 s`.

@@ -6,7 +6,7 @@ use std::path::Path;
 use tumit_perspectives::diagnosis::{Diagnosis, PathShare, WaitGroup};
 use tumit_perspectives::efficiency::Efficiency;
 use tumit_viewer::query::GlobalNanos;
-use tumit_viewer::text::time::{duration, group_digits, timestamp};
+use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
 
 use crate::text_table;
 

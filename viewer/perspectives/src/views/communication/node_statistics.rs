@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use tumit_viewer::query::TypeModel;
-use tumit_viewer::text::time::group_digits;
+use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{
     AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, ScatterChart, ScatterPoint, TableValue,

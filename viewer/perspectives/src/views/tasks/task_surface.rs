@@ -1,7 +1,7 @@
 //! G29: the number of units that execute each task over time, as a heat map.
 
 use tumit_viewer::query::TimeRange;
-use tumit_viewer::text::time::timestamp;
+use tumit_viewer::text::time_display::timestamp;
 
 use crate::captions;
 use crate::chart::{

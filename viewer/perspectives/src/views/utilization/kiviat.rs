@@ -1,7 +1,7 @@
 //! G6: the smoothed utilisation of each unit, now and at most, as a polygon.
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
-use tumit_viewer::text::time::duration;
+use tumit_viewer::text::time_display::duration;
 
 use crate::activity::UnitActivity;
 use crate::category_timeline::{CategoryPiece, CategoryTimeline, number};

@@ -1,7 +1,7 @@
 //! G22: the state, the task and the pending messages of each unit, as grids.
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::text::time::group_digits;
+use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{
     AxisUnit, ChartPaint, ChartPanel, ChartTable, LegendItem, StatusCell, StatusGrid, TableValue, TitledPanel,

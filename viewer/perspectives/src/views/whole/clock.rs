@@ -1,7 +1,7 @@
 //! G23: the present time, and the fraction of the trace until then.
 
 use tumit_viewer::query::GlobalNanos;
-use tumit_viewer::text::time::{duration, timestamp};
+use tumit_viewer::text::time_display::{duration, timestamp};
 
 use crate::captions;
 use crate::chart::{

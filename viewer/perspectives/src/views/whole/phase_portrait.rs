@@ -1,7 +1,7 @@
 //! G20: utilisation against communication, as a curve over time.
 
 use tumit_viewer::query::TimeRange;
-use tumit_viewer::text::time::duration;
+use tumit_viewer::text::time_display::duration;
 
 use crate::captions;
 use crate::chart::{
