@@ -1,7 +1,7 @@
 //! Numbers of a quantity as text, with one unit for a whole axis or column.
 
 use tumit_viewer::scene::number;
-use tumit_viewer::text::time::{duration, group_digits};
+use tumit_viewer::text::time_display::{duration, group_digits};
 
 use crate::chart::AxisUnit;
 
