@@ -54,7 +54,7 @@ impl NumberUnit {
         match (name.is_empty(), self.name.is_empty()) {
             (_, true) => name.to_owned(),
             (true, false) => self.name.to_owned(),
-            (false, false) if name.contains(", %") && self.name == "%" => name.to_owned(),
+            (false, false) if self.name == "%" && (name.contains("%") || name.contains("percent")) => name.to_owned(),
             (false, false) => format!("{name}, {}", self.name),
         }
     }
