@@ -13,6 +13,7 @@ mod fmt;
 mod image_memory;
 mod image_outputs;
 mod measurement_programs;
+mod perspectives;
 mod pj_dump_comparison;
 mod specs;
 mod task_latencies;

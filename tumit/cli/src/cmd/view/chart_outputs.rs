@@ -91,6 +91,11 @@ impl TableOutput<'_> {
             TableFormat::Json => chart_text::json(chart).context("the view cannot be written as JSON")?,
         };
         let path = self.path;
+        if self.format == TableFormat::Csv {
+            // The other formats contain the notes.
+            let name = if is_standard_output(path) { "the table".into() } else { path.to_string_lossy() };
+            chart.notes.iter().for_each(|note| term::note(&format!("{name}: {note}")));
+        }
         if is_standard_output(path) {
             let mut out = term::stdout();
             return out
@@ -101,10 +106,6 @@ impl TableOutput<'_> {
         let file = OutputFile::create(path)?;
         (&file).write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
         file.finish()?;
-        if self.format == TableFormat::Csv {
-            // The other formats contain the notes.
-            chart.notes.iter().for_each(|note| term::note(&format!("{}: {note}", path.display())));
-        }
         term::note(&format!("wrote {}", path.display()));
         Ok(())
     }

@@ -34,7 +34,8 @@ pub(super) struct PerspectiveOptions {
     /// time range]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "perspective", allow_hyphen_values = true, help_heading = "Perspectives")]
     at: Option<GlobalNanos>,
-    /// The time that the view shows [default: the first mode of the view; `at` if --at is given]
+    /// The time that the view shows [default: `at` if --at is given; otherwise `range`, if the view
+    /// has this mode]
     #[arg(long, value_enum, requires = "perspective", help_heading = "Perspectives")]
     mode: Option<TimeModeChoice>,
     /// An option of the view, such as `order=busy` or `level=Thread`; can be repeated; `help` prints
@@ -175,8 +176,9 @@ impl PerspectiveOptions {
     /// The time mode of a view.
     fn mode(&self, info: &ViewInfo) -> anyhow::Result<TimeMode> {
         let Some(mode) = self.mode.map(TimeMode::from) else {
-            let at = self.at.and(Some(TimeMode::At)).filter(|at| info.modes.contains(at));
-            return Ok(at.or(info.modes.first().copied()).unwrap_or(TimeMode::Range));
+            let wanted = if self.at.is_some() { TimeMode::At } else { TimeMode::Range };
+            let is_known = info.modes.contains(&wanted);
+            return Ok(info.modes.first().copied().filter(|_| !is_known).unwrap_or(wanted));
         };
         if !info.modes.contains(&mode) {
             let words: Vec<&str> = info.modes.iter().map(|mode| mode.word()).collect();

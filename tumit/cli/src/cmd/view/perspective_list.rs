@@ -73,9 +73,7 @@ pub(super) fn of_views() -> String {
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows.into_iter().map(|row| row.1)).collect();
     let mut text = String::new();
     text_table::append(&mut text, &rows, &[]);
-    text.push_str(
-        "\nThe first time is the default. `--perspective NAME --option help` prints the options of a view.\n",
-    );
+    text.push_str("\n`--mode` chooses the time. `--perspective NAME --option help` prints the options of a view.\n");
     text.trim_start().to_owned()
 }
 

@@ -1,0 +1,136 @@
+//! `tumit view --perspective`: views of `ParaGraph` as files, and the texts about them.
+
+use std::fs;
+use std::path::Path;
+
+use tests::programs::{output, tumit};
+
+const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
+
+/// Two ranks. Rank 0 works from 0 s to 3 s, rank 1 from 1 s to 2 s of 4 s. A message is pending
+/// from 1 s to 2 s.
+const BODY: &str = "0 R 0 Rank
+2 S R Activity
+4 M 0 R R Message
+6 0 r0 0 R \"rank 0\"
+6 0 r1 0 R \"rank 1\"
+11 0 r0 S work
+11 0 r1 S Wait
+11 1 r1 S work
+15 1 0 M r0 data k
+11 2 r1 S Wait
+16 2 0 M r1 data k
+11 3 r0 S Wait
+7 4 R r0
+7 4 R r1
+";
+
+fn trace(folder: &Path) {
+    fs::write(folder.join("a.paje"), [HEADER, BODY].concat()).unwrap();
+}
+
+fn call(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let out = output(tumit().arg("view").args(args).current_dir(folder));
+    (out.status.code(), String::from_utf8_lossy(&out.stdout).into_owned(), String::from_utf8(out.stderr).unwrap())
+}
+
+#[test]
+fn a_view_is_written_in_all_formats() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path());
+    let files = ["k.svg", "k.png", "k.html", "k.csv", "k.json"];
+    let mut args = vec!["a.paje", "--perspective", "utilization-summary", "--width", "640", "--theme", "dark"];
+    for file in files {
+        args.extend(["--export", file]);
+    }
+    let (status, printed, error) = call(dir.path(), &args);
+    assert_eq!((status, printed.as_str()), (Some(0), ""), "{error}");
+    let read = |file: &str| fs::read(dir.path().join(file)).unwrap();
+    let text = |file: &str| String::from_utf8(read(file)).unwrap();
+    assert!(text("k.svg").starts_with("<svg ") && text("k.svg").contains("width=\"640\" height=\"360\""));
+    assert!(text("k.svg").contains("<title>rank 1: busy 25 %, overhead 0 %, idle 75 %</title>"), "{}", text("k.svg"));
+    assert!(read("k.png").starts_with(b"\x89PNG"));
+    // A chart has no ruler, so the page does not zoom.
+    assert!(text("k.html").starts_with("<!doctype html>") && !text("k.html").contains("<script>"));
+    assert!(text("k.json").starts_with("{\"title\":\"Utilization summary\""), "{}", text("k.json"));
+    let lines: Vec<String> = text("k.csv").lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines[0], "unit,busy,overhead,idle,\"busy, %\",\"overhead, %\",\"idle, %\"");
+    assert_eq!(lines[2], "rank 1,1,0,3,25,0,75");
+}
+
+#[test]
+fn time_options_and_categories_select_the_contents() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path());
+    let table = |args: &[&str]| {
+        let all = [&["a.paje", "-o", "-", "--format", "csv", "--perspective"], args].concat();
+        let (status, printed, error) = call(dir.path(), &all);
+        assert_eq!(status, Some(0), "{error}");
+        (printed, error)
+    };
+    let busy = |args: &[&str]| table(args).0.lines().find(|line| line.starts_with("busy,")).unwrap().to_owned();
+    assert_eq!(busy(&["utilization-meter", "--at", "1500ms"]), "busy,2,100");
+    assert_eq!(busy(&["utilization-meter", "--at", "2.5"]), "busy,1,50");
+    assert_eq!(busy(&["utilization-meter", "--mode", "range"]), "busy,1,50");
+    assert_eq!(busy(&["utilization-meter", "--at", "1.5", "--category", "idle=work of Act*"]), "busy,0,0");
+    let (_, error) = table(&["utilization-meter", "--category", "idle=Sleep*"]);
+    assert!(error.contains("no state of the trace has such a value"), "{error}");
+    let pending = |at: &str| table(&["message-queues", "--at", at]).0.lines().nth(2).unwrap().to_owned();
+    assert!(pending("1.5").starts_with("rank 1,1,") && pending("2.5").starts_with("rank 1,0,"), "{}", pending("1.5"));
+}
+
+#[test]
+fn modes_of_the_diagram_are_drawn() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path());
+    for name in ["utilization-gantt", "space-time", "critical-path"] {
+        let file = format!("{name}.svg");
+        let (status, _, error) = call(dir.path(), &["a.paje", "--perspective", name, "-o", &file]);
+        assert_eq!(status, Some(0), "{name}: {error}");
+        assert!(fs::read_to_string(dir.path().join(file)).unwrap().contains("rank 1"), "{name}");
+    }
+}
+
+#[test]
+fn the_views_and_their_options_are_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (status, printed, _) = call(dir.path(), &["--perspective", "list"]);
+    assert_eq!(status, Some(0));
+    for number in 1..=30 {
+        let line = format!("G{number} ");
+        assert_eq!(printed.lines().filter(|text| text.starts_with(&line)).count(), 1, "{line}\n{printed}");
+    }
+    for asked in ["help", "list"] {
+        let (status, printed, _) = call(dir.path(), &["--perspective", "kiviat", "--option", asked]);
+        assert_eq!(status, Some(0));
+        assert!(printed.starts_with("Kiviat diagram: ") && printed.contains("--option order=VALUE"), "{printed}");
+    }
+}
+
+#[test]
+fn mistakes_are_reported_with_a_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path());
+    for (args, expected) in [
+        (&["--perspective", "kiviat"][..], "add `-o kiviat.svg`"),
+        (&["--perspective", "kivat", "-o", "k.svg"], "did you mean `kiviat`?"),
+        (&["--perspective", "kiviat", "-o", "k.pdf"], "the format of `k.pdf` is unknown"),
+        (&["--perspective", "kiviat", "-o", "k.svg", "--option", "size=2"], "no option `size`"),
+        (&["--perspective", "kiviat", "-o", "k.svg", "--option", "order"], "expected NAME=VALUE"),
+        (&["--perspective", "kiviat", "-o", "k.svg", "--mode", "range"], "its modes are at"),
+        (&["--perspective", "kiviat", "-o", "k.svg", "--category", "lazy=Wait"], "busy, overhead, idle, ignored"),
+        (&["--perspective", "utilization-count", "-o", "k.svg", "--mode", "moving"], "--option width=10ms"),
+        (&["--perspective", "task-count", "-o", "k.svg"], "--option tasks=TYPE"),
+        (&["--perspective", "space-time", "-o", "k.csv"], "a mode of the space-time diagram"),
+        (&["--perspective", "color-code", "-o", "k.svg"], "a feature of other views"),
+        (&["--at", "1", "-o", "k.svg"], "--perspective <NAME>"),
+        (&["-o", "-", "--format", "csv"], "need --perspective"),
+    ] {
+        let (status, printed, error) = call(dir.path(), &[&["a.paje"], args].concat());
+        assert!(status == Some(2) && printed.is_empty() && error.contains(expected), "{args:?}: {status:?} {error}");
+    }
+    let (status, _, error) = call(dir.path(), &["--perspective", "kiviat", "-o", "k.svg"]);
+    assert!(status == Some(2) && error.contains("needs a trace"), "{error}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
