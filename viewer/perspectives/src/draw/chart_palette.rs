@@ -28,76 +28,44 @@ pub(super) struct ChartPalette {
     faint: RgbColor,
 }
 
-/// Colours by theme.
-const LIGHT: [u32; 21] = [
-    0x0011_606b,
-    0x00d9_9a2b,
-    0x00e4_d0ce,
-    0x00f1_f2f4, // categories
-    0x000f_6cb5,
-    0x00e6_9f00,
-    0x000a_8f6b,
-    0x00cc_6fa2,
-    0x005c_b8ec,
-    0x00bf_4a0a, // tasks
-    0x00e6_eedb,
-    0x00bc_dcc2,
-    0x0086_c3b7,
-    0x004f_a2ad,
-    0x002f_7da0,
-    0x0028_5789,
-    0x001f_3161, // sizes
-    0x001f_5f9f,
-    0x00b5_cfe8,
-    0x00d0_2340,
-    0x00b9_c8dc, // now, maximum, emphasis, faint
-];
-const DARK: [u32; 21] = [
-    0x007f_d6cf,
-    0x00c0_7a1c,
-    0x004f_3b3d,
-    0x0020_262e,
-    0x003d_8fdc,
-    0x00f0_b02c,
-    0x001f_ae86,
-    0x00d9_8bb8,
-    0x008f_d4fa,
-    0x00e0_692a,
-    0x0022_304f,
-    0x0028_5081,
-    0x002c_7594,
-    0x0045_9a97,
-    0x007d_bf8a,
-    0x00bf_dd82,
-    0x00fa_f3ac,
-    0x008a_bcff,
-    0x002d_4f7c,
-    0x00ff_6078,
-    0x0046_566c,
-];
-const CONTRAST: [u32; 21] = [
-    0x005c_f2e6,
-    0x00e0_8a00,
-    0x006b_4446,
-    0x002a_2a2a,
-    0x004a_a3ff,
-    0x00ff_c233,
-    0x001f_d19f,
-    0x00f2_9acb,
-    0x00b0_e6ff,
-    0x00ff_7a33,
-    0x002b_3d73,
-    0x002f_63a8,
-    0x002f_8bb0,
-    0x004a_b0a6,
-    0x0086_d191,
-    0x00c8_ea84,
-    0x00ff_ffb5,
-    0x009f_d0ff,
-    0x0035_66a3,
-    0x00ff_6b8a,
-    0x006a_7f9c,
-];
+/// The colours of a theme as `0xRRGGBB`.
+struct PaletteCodes {
+    categories: [u32; 4],
+    tasks: [u32; TASK_COLORS],
+    sizes: [u32; 7],
+    now: u32,
+    maximum: u32,
+    emphasis: u32,
+    faint: u32,
+}
+
+const LIGHT: PaletteCodes = PaletteCodes {
+    categories: [0x0011_606b, 0x00d9_9a2b, 0x00e4_d0ce, 0x00f1_f2f4],
+    tasks: [0x000f_6cb5, 0x00e6_9f00, 0x000a_8f6b, 0x00cc_6fa2, 0x005c_b8ec, 0x00bf_4a0a],
+    sizes: [0x00cf_e3c8, 0x00a6_d0b8, 0x0078_b9b2, 0x004a_9cac, 0x002f_7da0, 0x0028_5789, 0x001f_3161],
+    now: 0x001f_5f9f,
+    maximum: 0x00b5_cfe8,
+    emphasis: 0x00d0_2340,
+    faint: 0x00b9_c8dc,
+};
+const DARK: PaletteCodes = PaletteCodes {
+    categories: [0x007f_d6cf, 0x00c0_7a1c, 0x004f_3b3d, 0x0020_262e],
+    tasks: [0x003d_8fdc, 0x00f0_b02c, 0x001f_ae86, 0x00d9_8bb8, 0x008f_d4fa, 0x00e0_692a],
+    sizes: [0x0033_477a, 0x0035_629a, 0x0036_80a4, 0x0046_a09d, 0x007d_bf8a, 0x00bf_dd82, 0x00fa_f3ac],
+    now: 0x008a_bcff,
+    maximum: 0x002d_4f7c,
+    emphasis: 0x00ff_6078,
+    faint: 0x0046_566c,
+};
+const CONTRAST: PaletteCodes = PaletteCodes {
+    categories: [0x005c_f2e6, 0x00e0_8a00, 0x006b_4446, 0x002a_2a2a],
+    tasks: [0x004a_a3ff, 0x00ff_c233, 0x001f_d19f, 0x00f2_9acb, 0x00b0_e6ff, 0x00ff_7a33],
+    sizes: [0x003f_55a6, 0x003c_70bd, 0x0038_90b8, 0x004a_b0a6, 0x0086_d191, 0x00c8_ea84, 0x00ff_ffb5],
+    now: 0x009f_d0ff,
+    maximum: 0x0035_66a3,
+    emphasis: 0x00ff_6b8a,
+    faint: 0x006a_7f9c,
+};
 
 /// Greys of tasks in monochrome images, from most to least contrast. Patterns distinguish them
 /// further.
@@ -106,23 +74,20 @@ const TASK_GREYS: [f32; TASK_COLORS] = [0.92, 0.3, 0.62, 0.16, 0.78, 0.46];
 impl ChartPalette {
     /// The colours of a theme. Monochrome palettes contain greys only.
     pub(super) fn new(kind: ThemeKind, is_monochrome: bool) -> Self {
-        let colors = match kind {
+        let codes = match kind {
             ThemeKind::Light => LIGHT,
             ThemeKind::Dark => DARK,
             ThemeKind::Contrast => CONTRAST,
-        }
-        .map(rgb);
-        let theme = ColorTheme::new(kind);
-        let at = |index: usize| colors[index];
+        };
         let mut palette = Self {
-            theme,
-            categories: std::array::from_fn(at),
-            tasks: std::array::from_fn(|task| at(4 + task)),
-            sizes: std::array::from_fn(|size| at(10 + size)),
-            now: at(17),
-            maximum: at(18),
-            emphasis: at(19),
-            faint: at(20),
+            theme: ColorTheme::new(kind),
+            categories: codes.categories.map(rgb),
+            tasks: codes.tasks.map(rgb),
+            sizes: codes.sizes.map(rgb),
+            now: rgb(codes.now),
+            maximum: rgb(codes.maximum),
+            emphasis: rgb(codes.emphasis),
+            faint: rgb(codes.faint),
         };
         if is_monochrome {
             palette.remove_hues();
