@@ -4,7 +4,7 @@ use anyhow::bail;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
-use tumit_perspectives::view::{TimeMode, ViewInfo};
+use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewInfo};
 
 use crate::text_table;
 
@@ -53,7 +53,7 @@ pub(super) fn refuse_feature(name: &str) -> anyhow::Result<()> {
 /// The list of all views, one per line.
 pub(super) fn of_views() -> String {
     let words = |modes: &[TimeMode]| modes.iter().map(|mode| mode.word()).collect::<Vec<_>>().join(", ");
-    let infos = gallery::views().map(|view| view.info());
+    let infos = gallery::views().map(PerspectiveView::info);
     let mut rows: Vec<(u8, Vec<String>)> = infos
         .chain(DiagramMode::ALL.map(DiagramMode::info))
         .map(|info| {
