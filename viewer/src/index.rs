@@ -29,6 +29,7 @@ mod details;
 mod entity_lookup;
 mod file;
 mod lanes;
+mod link_fields;
 mod location;
 mod mixtures;
 mod model;
