@@ -212,9 +212,13 @@ pub struct KiviatSpoke {
     pub maximum: f64,
 }
 
-/// One cell per pair of units. Rows send, columns receive.
+/// One cell per row and column, such as the messages from a unit to another one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MatrixChart {
+    /// What a row is, such as `sender`.
+    pub row_heading: String,
+    /// What a column is, such as `receiver`.
+    pub column_heading: String,
     /// Names of the rows.
     pub rows: Vec<String>,
     /// Names of the columns.
@@ -234,6 +238,8 @@ pub struct ChartMatrixCell {
     pub row: u32,
     pub column: u32,
     pub value: f64,
+    /// `None`: by its value, on a scale of the values of the chart.
+    pub paint: Option<ChartPaint>,
 }
 
 /// Units as nodes, messages as edges.

@@ -121,7 +121,11 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
     style.size = canvas.sizes.subtitle;
     style.color = canvas.theme.ink;
     let unit = chart.axis.unit;
+    // The value of a single part is worth a label even if it is 0.
+    let zero = bar.parts.first().filter(|part| bar.parts.len() == 1 && part.value == 0.0);
+    let zero = zero.map(|part| (bar.base, bar.base, part.paint));
     let mut labels: Vec<(f64, String)> = parts(bar)
+        .chain(zero)
         .map(|(from, to, paint)| {
             let name = canvas.name_of(paint).map(|name| format!(" {name}")).unwrap_or_default();
             ((from + to) / 2.0, format!("{}{name}", value_text(to - from, unit)))

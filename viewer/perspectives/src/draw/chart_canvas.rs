@@ -221,3 +221,19 @@ pub(super) fn baseline_shift(size: f32) -> f32 {
     // Capitals of the typeface are 0.727 em high.
     size * 0.3635
 }
+
+/// The area of a text, with some space around it.
+pub(super) fn text_frame(at: ScenePoint, text: &str, style: LabelStyle) -> OutlineRect {
+    let width = ChartCanvas::width(text, style);
+    let left = match style.anchor {
+        TextAnchor::Start => at.0,
+        TextAnchor::Middle => at.0 - width / 2.0,
+        TextAnchor::End => at.0 - width,
+    };
+    OutlineRect::new(left - 4.0, at.1 - style.size, width + 8.0, style.size * 1.25)
+}
+
+/// Whether two areas overlap.
+pub(super) fn have_overlap(a: &OutlineRect, b: &OutlineRect) -> bool {
+    a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
+}

@@ -5,7 +5,7 @@ use std::f32::consts::TAU;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::font;
 
-use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift};
+use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, text_frame};
 use super::plot_area::label_step;
 use super::short_names::ShortNames;
 use crate::chart::{ChartPaint, KiviatChart, KiviatSpoke};
@@ -149,7 +149,7 @@ impl KiviatCircle {
                 .filter(|at| *at == 0 || self.count - at >= step)
                 .filter_map(|at| self.name(labels[at], at, style, side))
                 .collect();
-            if names.len() < 3 || !have_overlap(&names) {
+            if names.len() < 3 || !names_overlap(&names) {
                 break names;
             }
             step = label_step((step + 1) as f32, 1.0);
@@ -171,13 +171,7 @@ impl KiviatCircle {
         let (x, y) = (self.center.0 + dx * (self.radius + 7.0), self.center.1 + dy * (self.radius + 7.0));
         // Names at the top are above their point, names at the bottom below it.
         let baseline = y + baseline_shift(style.size) + dy * style.size * 0.5;
-        let width = ChartCanvas::width(&text, style);
-        let left = match anchor {
-            TextAnchor::Start => x,
-            TextAnchor::Middle => x - width / 2.0,
-            TextAnchor::End => x - width,
-        };
-        let frame = OutlineRect::new(left - 4.0, baseline - style.size, width + 8.0, style.size * 1.25);
+        let frame = text_frame((x, baseline), &text, LabelStyle { anchor, ..style });
         Some(SpokeName { place: (x, baseline), text, anchor, frame })
     }
 }
@@ -191,10 +185,9 @@ struct SpokeName {
     frame: OutlineRect,
 }
 
-/// Whether a name overlaps one of the next two, or the first.
-fn have_overlap(names: &[SpokeName]) -> bool {
-    let overlap =
-        |a: &OutlineRect, b: &OutlineRect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+/// Whether a name overlaps one of the next three.
+fn names_overlap(names: &[SpokeName]) -> bool {
     let count = names.len();
-    (0..count).any(|at| (1..=3.min(count - 1)).any(|next| overlap(&names[at].frame, &names[(at + next) % count].frame)))
+    (0..count)
+        .any(|at| (1..=3.min(count - 1)).any(|next| have_overlap(&names[at].frame, &names[(at + next) % count].frame)))
 }

@@ -17,31 +17,45 @@ const MOST_TITLES: usize = 4096;
 struct MatrixArea<'a> {
     chart: &'a MatrixChart,
     frame: OutlineRect,
-    /// Side of a cell.
-    side: f32,
+    /// Width and height of a cell.
+    cell: (f32, f32),
     scale: ColorScale,
 }
 
-/// Draws the panel.
+/// Draws the panel. Cells are square if rows and columns are the same.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixChart) {
     let style = canvas.label_style(TextAnchor::Start);
     let widest = row_names(&chart.rows).iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
-    let left = (widest.min(frame.width * 0.2) + 7.0).max(ChartCanvas::width("sender", style) + 7.0);
+    let heading = ChartCanvas::width(&chart.row_heading, style);
+    let left = widest.min(frame.width * 0.2).max(heading) + 7.0;
     let above = style.size * 3.2;
     let scale = ColorScale::new(chart.cells.iter().map(|cell| cell.value), &chart.axis);
-    let scale_width = 18.0 + scale.width(canvas);
+    // The paints of cells are in the legend.
+    let has_scale = chart.cells.iter().any(|cell| cell.paint.is_none());
+    let scale_width = if has_scale { 18.0 + scale.width(canvas) } else { 0.0 };
     let (rows, columns) = (chart.rows.len().max(1) as f32, chart.columns.len().max(1) as f32);
-    let side = ((frame.width - left - scale_width) / columns).min((frame.height - above) / rows).max(0.5);
-    // Cells of whole pixels are sharp.
-    let side = if side >= 4.0 { side.floor() } else { side };
-    let used = left + side * columns + scale_width;
+    let (width, height) = ((frame.width - left - scale_width) / columns, (frame.height - above) / rows);
+    let cell = if chart.rows == chart.columns {
+        let side = whole(width.min(height));
+        (side, side)
+    } else {
+        (width.max(0.5), whole(height.min(style.size * 3.0)))
+    };
+    let used = left + cell.0 * columns + scale_width;
     let x = (frame.x + (frame.width - used).max(0.0) / 2.0 + left).round();
-    let inner = OutlineRect::new(x, (frame.y + above).round(), side * columns, side * rows);
-    let area = MatrixArea { chart, frame: inner, side, scale };
+    let inner = OutlineRect::new(x, (frame.y + above).round(), cell.0 * columns, cell.1 * rows);
+    let area = MatrixArea { chart, frame: inner, cell, scale };
     area.draw_cells(canvas);
     area.draw_names(canvas, left - 7.0);
-    let bar = OutlineRect::new(inner.right() + 18.0, inner.y, 12.0, inner.height.min(220.0));
-    area.scale.draw(canvas, bar);
+    if has_scale {
+        let height = inner.height.max(120.0).min(frame.height - above).min(220.0);
+        area.scale.draw(canvas, OutlineRect::new(inner.right() + 18.0, inner.y, 12.0, height));
+    }
+}
+
+/// Cells of whole pixels are sharp.
+fn whole(side: f32) -> f32 {
+    if side >= 4.0 { side.floor() } else { side.max(0.5) }
 }
 
 /// The names of the rows. Numbers have their word.
@@ -52,21 +66,22 @@ fn row_names(rows: &[String]) -> Vec<&str> {
 
 impl MatrixArea<'_> {
     fn cell_frame(&self, cell: &ChartMatrixCell) -> OutlineRect {
-        let (x, y) = (self.frame.x + cell.column as f32 * self.side, self.frame.y + cell.row as f32 * self.side);
-        let gap = if self.side >= 6.0 { 1.0 } else { 0.0 };
-        OutlineRect::new(x + gap, y + gap, self.side - gap, self.side - gap)
+        let (width, height) = self.cell;
+        let (x, y) = (self.frame.x + cell.column as f32 * width, self.frame.y + cell.row as f32 * height);
+        let gap = if width.min(height) >= 6.0 { 1.0 } else { 0.0 };
+        OutlineRect::new(x + gap, y + gap, width - gap, height - gap)
     }
 
     fn draw_cells(&self, canvas: &mut ChartCanvas) {
         let (track, grid) = (canvas.theme.panel, canvas.theme.grid);
         canvas.rect(self.frame, track);
-        if self.side >= 10.0 {
+        if self.cell.0.min(self.cell.1) >= 10.0 {
             for column in 0..=self.chart.columns.len() {
-                let x = self.frame.x + column as f32 * self.side;
+                let x = self.frame.x + column as f32 * self.cell.0;
                 canvas.grid_line((x, self.frame.y), (x, self.frame.bottom() + 1.0), grid);
             }
             for row in 0..=self.chart.rows.len() {
-                let y = self.frame.y + row as f32 * self.side;
+                let y = self.frame.y + row as f32 * self.cell.1;
                 canvas.grid_line((self.frame.x, y), (self.frame.right() + 1.0, y), grid);
             }
         } else {
@@ -74,7 +89,7 @@ impl MatrixArea<'_> {
         }
         canvas.group("cells", None, |canvas| {
             for cell in &self.chart.cells {
-                let paint = ChartPaint::Size(self.scale.part(cell.value));
+                let paint = cell.paint.unwrap_or(ChartPaint::Size(self.scale.part(cell.value)));
                 let title = (self.chart.cells.len() <= MOST_TITLES).then(|| self.title(cell));
                 let frame = self.cell_frame(cell);
                 canvas.fill(frame, paint, 0.0, title);
@@ -102,28 +117,31 @@ impl MatrixArea<'_> {
 
     fn draw_names(&self, canvas: &mut ChartCanvas, room: f32) {
         let style = canvas.label_style(TextAnchor::End);
-        let step = label_step(style.size * 1.3, self.side);
+        let step = label_step(style.size * 1.3, self.cell.1);
         let names = row_names(&self.chart.rows);
         for (at, name) in names.iter().enumerate().step_by(step) {
-            let y = self.frame.y + (at as f32 + 0.5) * self.side + baseline_shift(style.size);
+            let y = self.frame.y + (at as f32 + 0.5) * self.cell.1 + baseline_shift(style.size);
             canvas.text_within((self.frame.x - 7.0, y), name, room, style);
         }
         let style = canvas.label_style(TextAnchor::Middle);
         let names = ShortNames::new(self.chart.columns.iter().map(String::as_str)).names;
         let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
-        let step = label_step(widest + 6.0, self.side);
+        let step = label_step(widest + 6.0, self.cell.0);
         let baseline = self.frame.y - 6.0;
         for (at, name) in names.iter().enumerate().step_by(step) {
-            let x = self.frame.x + (at as f32 + 0.5) * self.side;
+            let center = self.frame.x + (at as f32 + 0.5) * self.cell.0;
+            // Names at the edges stay within the matrix.
+            let half = ChartCanvas::width(name, style) / 2.0;
+            let x = center.min(self.frame.right() - half).max(self.frame.x + half.min(self.frame.width / 2.0));
             canvas.text((x, baseline), *name, style);
         }
         let mut heading = canvas.label_style(TextAnchor::End);
         heading.color = canvas.theme.ink;
         let line = baseline - style.size * 1.4;
-        canvas.text((self.frame.x - 7.0, line), "sender", heading);
+        canvas.text((self.frame.x - 7.0, line), self.chart.row_heading.clone(), heading);
         canvas.text(
             (self.frame.x, line),
-            "receiver",
+            self.chart.column_heading.clone(),
             super::chart_canvas::LabelStyle { anchor: TextAnchor::Start, ..heading },
         );
     }

@@ -3,7 +3,8 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 
-use super::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, text_frame};
+use super::short_names::ShortNames;
 use crate::chart::{NetworkChart, NetworkEdge, NetworkNode};
 
 /// If there are more edges, they are thin and translucent.
@@ -14,6 +15,7 @@ const EDGE_POINTS: u8 = 24;
 /// The nodes of a panel.
 struct NetworkArea<'a> {
     chart: &'a NetworkChart,
+    names: ShortNames<'a>,
     frame: OutlineRect,
     /// Radius of a node.
     radius: f32,
@@ -32,38 +34,34 @@ enum NodeLabels {
 /// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &NetworkChart) {
     let style = canvas.label_style(TextAnchor::Middle);
-    let names: Vec<&str> = chart.nodes.iter().map(|node| short(&node.label)).collect();
-    let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
+    let names = ShortNames::new(chart.nodes.iter().map(|node| node.label.as_str()));
+    let widest = names.widest(style);
     let side = frame.width.min(frame.height);
     let spacing = nearest_distance(&chart.nodes) * side * 0.86;
     let largest = (spacing * 0.4).min(side * 0.07);
     let (radius, labels) = if largest >= (widest / 2.0 + 4.0).max(style.size * 0.85) {
         (largest.min((widest / 2.0 + 9.0).max(16.0)), NodeLabels::Inside)
-    } else if spacing >= style.size * 2.4 {
-        ((spacing * 0.22).clamp(2.5, 7.0), NodeLabels::Outside)
+    } else if spacing >= style.size * 1.3 {
+        ((spacing * 0.25).clamp(2.5, 7.0), NodeLabels::Outside)
     } else {
         ((spacing * 0.32).clamp(1.5, 6.0), NodeLabels::Absent)
     };
-    let margin = radius + 4.0 + if labels == NodeLabels::Outside { widest.min(60.0) + 4.0 } else { 0.0 };
+    let (beside, above) = match labels {
+        NodeLabels::Outside => (widest.min(frame.width * 0.2) + 6.0, style.size * 1.4),
+        NodeLabels::Inside | NodeLabels::Absent => (0.0, 0.0),
+    };
     // Layouts are square.
-    let inner = (side - 2.0 * margin).max(10.0);
-    let square =
-        OutlineRect::new(frame.x + (frame.width - inner) / 2.0, frame.y + (frame.height - inner) / 2.0, inner, inner);
-    let area = NetworkArea { chart, frame: square, radius, labels };
+    let room = |size: f32, label: f32| size - 2.0 * (radius + 4.0 + label);
+    let inner = room(frame.width, beside).min(room(frame.height, above)).max(10.0);
+    let (x, y) = (frame.x + (frame.width - inner) / 2.0, frame.y + (frame.height - inner) / 2.0);
+    let square = OutlineRect::new(x, y, inner, inner);
+    let area = NetworkArea { chart, names, frame: square, radius, labels };
     canvas.group("edges", None, |canvas| {
         for edge in &chart.edges {
             area.draw_edge(canvas, edge);
         }
     });
     canvas.group("nodes", None, |canvas| area.draw_nodes(canvas));
-}
-
-/// The last part of a path of names.
-fn short(name: &str) -> &str {
-    let last = name.rsplit('/').next().unwrap_or(name);
-    let digits = last.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let (start, number) = last.split_at(last.len() - digits);
-    if number.is_empty() || start.len() < 2 { last } else { number }
 }
 
 /// The smallest distance of two nodes, if the whole is 1 wide. Networks of many nodes are assumed to
@@ -128,7 +126,7 @@ impl NetworkArea<'_> {
 
     fn draw_nodes(&self, canvas: &mut ChartCanvas) {
         let mut style = canvas.label_style(TextAnchor::Middle);
-        let (paper, ink, faint) = (canvas.theme.paper, canvas.theme.ink, canvas.theme.faint);
+        let (paper, faint) = (canvas.theme.paper, canvas.theme.faint);
         for (at, node) in self.chart.nodes.iter().enumerate() {
             let Some((x, y)) = self.place(at as u32) else { continue };
             let color = canvas.palette.color(node.paint);
@@ -139,38 +137,39 @@ impl NetworkArea<'_> {
             }
             let status = canvas.name_of(node.paint).map(|status| format!(": {status}")).unwrap_or_default();
             canvas.disc((x, y), self.radius, color, Some(format!("{}{status}", node.label)));
-            match self.labels {
-                NodeLabels::Inside => {
-                    style.color = ColorTheme::text_on(color);
-                    canvas.text((x, y + baseline_shift(style.size)), short(&node.label), style);
-                }
-                NodeLabels::Outside => {
-                    style.color = ink;
-                    self.label_outside(canvas, node, (x, y), style);
-                }
-                NodeLabels::Absent => {}
+            if self.labels == NodeLabels::Inside {
+                style.color = ColorTheme::text_on(color);
+                canvas.text((x, y + baseline_shift(style.size)), self.names.names[at], style);
             }
+        }
+        if self.labels == NodeLabels::Outside {
+            self.draw_labels_outside(canvas);
         }
     }
 
-    /// A label beside a node, away from the middle of the network.
-    fn label_outside(
-        &self,
-        canvas: &mut ChartCanvas,
-        node: &NetworkNode,
-        (x, y): ScenePoint,
-        style: super::chart_canvas::LabelStyle,
-    ) {
-        let (dx, dy) = (node.x - 0.5, node.y - 0.5);
-        let length = dx.hypot(dy).max(1e-3);
-        let (ux, uy) = (dx / length, dy / length);
-        let anchor = match ux {
-            ux if ux > 0.3 => TextAnchor::Start,
-            ux if ux < -0.3 => TextAnchor::End,
-            _ => TextAnchor::Middle,
-        };
-        let gap = self.radius + 4.0;
-        let place = (x + ux * gap, y + uy * (gap + style.size * 0.35) + baseline_shift(style.size));
-        canvas.text(place, short(&node.label), super::chart_canvas::LabelStyle { anchor, ..style });
+    /// Labels beside the nodes, away from the middle of the network. A label that would overlap an
+    /// earlier one is left out.
+    fn draw_labels_outside(&self, canvas: &mut ChartCanvas) {
+        let style = LabelStyle { color: canvas.theme.ink, ..canvas.label_style(TextAnchor::Start) };
+        let mut drawn: Vec<OutlineRect> = Vec::new();
+        for (at, node) in self.chart.nodes.iter().enumerate() {
+            let Some((x, y)) = self.place(at as u32) else { continue };
+            let (dx, dy) = (node.x - 0.5, node.y - 0.5);
+            let length = dx.hypot(dy).max(1e-3);
+            let (ux, uy) = (dx / length, dy / length);
+            let anchor = match ux {
+                ux if ux > 0.15 => TextAnchor::Start,
+                ux if ux < -0.15 => TextAnchor::End,
+                _ => TextAnchor::Middle,
+            };
+            let gap = self.radius + 4.0;
+            let place = (x + ux * gap, y + uy * (gap + style.size * 0.35) + baseline_shift(style.size));
+            let text = self.names.names[at];
+            let frame = text_frame(place, text, LabelStyle { anchor, ..style });
+            if !drawn.iter().any(|other| have_overlap(&frame, other)) {
+                canvas.text(place, text, LabelStyle { anchor, ..style });
+                drawn.push(frame);
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Numbers of a quantity as text, with one unit for a whole axis or column.
 
 use tumit_viewer::scene::number;
-use tumit_viewer::text::time::{duration, group_digits};
+use tumit_viewer::text::time_display::{duration, group_digits};
 
 use crate::chart::AxisUnit;
 
@@ -54,7 +54,7 @@ impl NumberUnit {
         match (name.is_empty(), self.name.is_empty()) {
             (_, true) => name.to_owned(),
             (true, false) => self.name.to_owned(),
-            (false, false) if name.contains(", %") && self.name == "%" => name.to_owned(),
+            (false, false) if self.name == "%" && (name.contains("%") || name.contains("percent")) => name.to_owned(),
             (false, false) => format!("{name}, {}", self.name),
         }
     }

@@ -3,7 +3,7 @@
 use tumit_viewer::layout::scale::TimeScale;
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
-use tumit_viewer::text::time::timestamp;
+use tumit_viewer::text::time_display::timestamp;
 
 use super::chart_canvas::{ChartCanvas, baseline_shift};
 use super::value_axis::ValueAxis;
@@ -84,8 +84,8 @@ impl PlotArea {
 
     /// The scale of a time axis below the data.
     pub(super) fn time_scale(&self, from: i64, to: i64) -> TimeScale {
-        let interval = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
-        TimeScale { interval, width: self.frame.width }
+        let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+        TimeScale { time_range, width: self.frame.width }
     }
 
     /// The position of a timestamp.
@@ -96,8 +96,8 @@ impl PlotArea {
     /// The number of lines that the labels of a time axis need.
     pub(super) fn time_lines(canvas: &ChartCanvas, width: f32, from: i64, to: i64) -> u8 {
         let style = canvas.label_style(TextAnchor::Middle);
-        let interval = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
-        let ruler = TimeScale { interval, width }.ruler(|label| ChartCanvas::width(label, style));
+        let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+        let ruler = TimeScale { time_range, width }.ruler(|label| ChartCanvas::width(label, style));
         if ruler.base.is_some() { 2 } else { 1 }
     }
 
@@ -123,7 +123,7 @@ impl PlotArea {
     /// Draws the line of the present time, with the time above it.
     pub(super) fn draw_cursor(&self, canvas: &mut ChartCanvas, scale: &TimeScale, time: Option<i64>) {
         let Some(time) = time else { return };
-        if time < scale.interval.from.0 || time > scale.interval.to.0 {
+        if time < scale.time_range.from.0 || time > scale.time_range.to.0 {
             return;
         }
         let (x, ink) = (self.x(scale, time), canvas.theme.ink);

@@ -3,7 +3,7 @@
 use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorWithOpacity;
-use tumit_viewer::text::time::timestamp;
+use tumit_viewer::text::time_display::timestamp;
 
 use super::chart_canvas::{ChartCanvas, baseline_shift};
 use super::number_text::value_text;

@@ -31,7 +31,13 @@ impl TableColumnText {
         let text = |value: Option<&TableValue>| match value {
             Some(TableValue::Text(text)) => text.clone(),
             Some(TableValue::Number(number)) => decimal(number / unit.size, decimals),
-            Some(TableValue::Absent) | None => "–".to_owned(),
+            Some(TableValue::Absent) | None => {
+                if is_number {
+                    "–".to_owned()
+                } else {
+                    String::new()
+                }
+            }
         };
         let cells = table.rows.iter().take(rows).map(|row| text(row.get(column))).collect();
         let heading = if is_number { unit.heading(bare(&info.heading, info.unit)) } else { info.heading.clone() };
@@ -53,7 +59,7 @@ fn decimals(of: AxisUnit, unit: NumberUnit, is_whole: bool) -> usize {
             if unit.size == 1.0 && is_whole {
                 0
             } else {
-                1
+                2
             }
         }
         AxisUnit::Percent => 1,

@@ -186,7 +186,7 @@ impl PerspectiveOptions {
     }
 }
 
-impl RequestedView<'_> {
+impl<'a> RequestedView<'a> {
     /// Draws the view into all outputs.
     pub(super) fn draw(
         &self,
@@ -216,12 +216,14 @@ impl RequestedView<'_> {
     }
 
     /// The images among the outputs.
-    pub(super) fn images(&self) -> Vec<ImageOutput<'_>> {
-        let image = |output: &ChartOutput<'_>| match output {
-            ChartOutput::Image(image) => Some(*image),
-            ChartOutput::Table(_) => None,
-        };
-        self.outputs.iter().filter_map(image).collect()
+    pub(super) fn images(&self) -> Vec<ImageOutput<'a>> {
+        let mut images = Vec::new();
+        for output in &self.outputs {
+            if let ChartOutput::Image(image) = output {
+                images.push(*image);
+            }
+        }
+        images
     }
 
     /// Prepares the trace. Reports category rules without effect.
@@ -251,7 +253,7 @@ impl RequestedView<'_> {
         }
     }
 
-    fn write(&self, output: &ChartOutput<'_>, chart: &ViewChart, image: ChartImage) -> anyhow::Result<()> {
+    fn write(&self, output: &ChartOutput<'a>, chart: &ViewChart, image: ChartImage) -> anyhow::Result<()> {
         match output {
             ChartOutput::Image(output) => {
                 let height = image.height.unwrap_or((image.width * 9.0 / 16.0).round());

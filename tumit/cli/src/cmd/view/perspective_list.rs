@@ -18,13 +18,20 @@ struct ViewFeature {
     place: &'static str,
 }
 
-const FEATURES: [ViewFeature; 2] = [
+const FEATURES: [ViewFeature; 3] = [
     ViewFeature {
         number: 15,
         name: "color-code",
         title: "Colour code",
         group: "Communication",
         place: "the legend of each view with sizes",
+    },
+    ViewFeature {
+        number: 26,
+        name: "own-views",
+        title: "Views of users",
+        group: "Whole",
+        place: "Rust types that implement `PerspectiveView`",
     },
     ViewFeature {
         number: 30,

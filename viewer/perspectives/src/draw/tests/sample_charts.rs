@@ -217,10 +217,12 @@ fn matrix(units: usize, unit: AxisUnit) -> ViewChart {
         let near = (row as i64 - column as i64).unsigned_abs() as usize;
         let value = if unit == AxisUnit::Bytes { 65536.0 * 1e3_f64.powf(noise(at)) } else { (noise(at) * 40.0).ceil() };
         let is_sent = near == 1 || near == 4 || noise(at + 31) > 0.93;
-        is_sent.then_some(ChartMatrixCell { row: row as u32, column: column as u32, value })
+        is_sent.then_some(ChartMatrixCell { row: row as u32, column: column as u32, value, paint: None })
     });
     let largest = if unit == AxisUnit::Bytes { 65_536e3 } else { 40.0 };
     let panel = ChartPanel::Matrix(MatrixChart {
+        row_heading: "sender".to_owned(),
+        column_heading: "receiver".to_owned(),
         rows: names.clone(),
         columns: names,
         units_per_cell: 1,
@@ -228,6 +230,18 @@ fn matrix(units: usize, unit: AxisUnit) -> ViewChart {
         cells: cells.collect(),
     });
     chart("Communication matrix", "0 s to 2.77 s; all messages", vec![("", panel)], Vec::new())
+}
+
+fn surface() -> ViewChart {
+    let mut chart = matrix(40, AxisUnit::Count);
+    if let ChartPanel::Matrix(panel) = &mut chart.panels[0].panel {
+        (panel.row_heading, panel.column_heading) = ("task".to_owned(), "time".to_owned());
+        panel.rows = ["compute", "exchange", "Waits for a message", "reduce"].map(str::to_owned).to_vec();
+        panel.columns = (0..40).map(|column| format!("{} ms", column * 7)).collect();
+        panel.cells.retain(|cell| cell.row < 4);
+    }
+    chart.title = "Task surface".to_owned();
+    chart
 }
 
 fn network(units: usize) -> ViewChart {
@@ -399,6 +413,7 @@ pub(super) fn all() -> Vec<(&'static str, ViewChart)> {
         ("kiviat120", kiviat(120, 40)),
         ("matrix8", matrix(8, AxisUnit::Count)),
         ("matrix64", matrix(64, AxisUnit::Bytes)),
+        ("surface", surface()),
         ("matrix256", matrix(256, AxisUnit::Bytes)),
         ("network8", network(8)),
         ("network24", network(24)),
@@ -422,8 +437,15 @@ pub(super) fn empty() -> Vec<(&'static str, ViewChart)> {
     let scatter =
         ScatterChart { from: 5, to: 5, cursor: None, axis: axis(), categories: Vec::new(), points: Vec::new() };
     let portrait = PortraitChart { horizontal: axis(), vertical: axis(), points: Vec::new(), cursor: Some(3) };
-    let matrix =
-        MatrixChart { rows: Vec::new(), columns: Vec::new(), units_per_cell: 1, axis: axis(), cells: Vec::new() };
+    let matrix = MatrixChart {
+        row_heading: String::new(),
+        column_heading: String::new(),
+        rows: Vec::new(),
+        columns: Vec::new(),
+        units_per_cell: 1,
+        axis: axis(),
+        cells: Vec::new(),
+    };
     vec![
         ("levels", none(ChartPanel::Levels(levels))),
         ("bars", none(ChartPanel::Bars(BarChart { axis: axis(), arrangement: String::new(), bars: Vec::new() }))),

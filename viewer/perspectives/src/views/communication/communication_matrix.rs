@@ -35,19 +35,6 @@ impl PerspectiveView for CommunicationMatrixView {
         let measured = MeasuredMessages::new(execution, request, true)?;
         let groups = UnitGroups::new(execution, request, MOST_ROWS)?;
         let sums = measured.sums_by_pair(execution, request, |unit| groups.group(unit));
-        let mut cells: Vec<ChartMatrixCell> = Vec::with_capacity(sums.len());
-        for ((row, column), sum) in &sums {
-            let value = measured.value(*sum);
-            if value > 0 {
-                cells.push(ChartMatrixCell { row: *row, column: *column, value: number(value) });
-            }
-        }
-        let largest = sums.values().map(|sum| measured.value(*sum)).max().unwrap_or(0);
-        let labels = groups.labels(execution);
-        let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
-        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), number(largest));
-        let matrix =
-            MatrixChart { rows: labels.clone(), columns: labels.clone(), units_per_cell: groups.size(), axis, cells };
         // The sizes of single messages are a scale that does not change while the time moves.
         let scale = if measured.measure == MessageMeasure::Messages {
             None
@@ -55,6 +42,27 @@ impl PerspectiveView for CommunicationMatrixView {
             measured.size_scale()
         } else {
             SizeScale::new(sums.values().map(|sum| sum.bytes))
+        };
+        let mut cells: Vec<ChartMatrixCell> = Vec::with_capacity(sums.len());
+        for ((row, column), sum) in &sums {
+            let value = measured.value(*sum);
+            if value > 0 {
+                let paint = scale.map(|scale| scale.paint(sum.bytes));
+                cells.push(ChartMatrixCell { row: *row, column: *column, value: number(value), paint });
+            }
+        }
+        let largest = sums.values().map(|sum| measured.value(*sum)).max().unwrap_or(0);
+        let labels = groups.labels(execution);
+        let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
+        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), number(largest));
+        let matrix = MatrixChart {
+            row_heading: "sender".to_owned(),
+            column_heading: "receiver".to_owned(),
+            rows: labels.clone(),
+            columns: labels.clone(),
+            units_per_cell: groups.size(),
+            axis,
+            cells,
         };
         let mut notes = measured.notes();
         notes.extend(groups.note(execution, "Each row and column is the sum of up to"));

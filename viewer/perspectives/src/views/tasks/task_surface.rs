@@ -54,12 +54,14 @@ impl PerspectiveView for TaskSurface {
                 let time = columns[column as usize];
                 let times = [time.from.0 as f64, time.to.0 as f64, value].map(TableValue::Number);
                 table.rows.push([TableValue::Text(bundle.label.clone())].into_iter().chain(times).collect());
-                cells.push(ChartMatrixCell { row, column, value });
+                cells.push(ChartMatrixCell { row, column, value, paint: None });
             }
         }
         let largest = cells.iter().map(|cell| cell.value).fold(0.0, f64::max);
         let precision = columns.first().map_or(1, |column| column.to.0.saturating_sub(column.from.0)).max(1);
         let matrix = MatrixChart {
+            row_heading: "task".to_owned(),
+            column_heading: "time".to_owned(),
             rows: bundles.iter().map(|bundle| bundle.label.clone()).collect(),
             columns: columns.iter().map(|column| timestamp(column.from, precision)).collect(),
             units_per_cell: 1,

@@ -71,7 +71,7 @@ fn records_around_a_time_are_in_order() {
             "|rank 1|begin of Activity|wait",
             "|rank 0|send of Message|data",
             "|rank 0|send of Message|data",
-            "▸|rank 1|receive of Message|data",
+            "→|rank 1|receive of Message|data",
             "|rank 0|end of Activity|work",
             "|rank 1|receive of Message|data",
             "|rank 0|begin of Activity|send",
@@ -83,10 +83,10 @@ fn records_around_a_time_are_in_order() {
     );
     assert_eq!(times, [0, 0, 10, 20, 40, 50, 50, 50, 60, 90, 100, 100].map(|time| Some(f64::from(time))));
     let (rows, _) = at(45, &[("unit", "rank 1")]);
-    assert_eq!((rows.len(), rows[1].as_str()), (5, "▸|rank 1|receive of Message|data"));
+    assert_eq!((rows.len(), rows[1].as_str()), (5, "→|rank 1|receive of Message|data"));
     for (time, marked) in [(-5, 0), (0, 2), (100, 2), (500, 2)] {
         let (rows, _) = at(time, &[]);
-        assert_eq!(rows.iter().filter(|row| row.starts_with('▸')).count(), marked, "at {time}: {rows:?}");
+        assert_eq!(rows.iter().filter(|row| row.starts_with('→')).count(), marked, "at {time}: {rows:?}");
     }
 }
 

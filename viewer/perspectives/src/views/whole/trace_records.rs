@@ -84,7 +84,7 @@ fn row(execution: &Execution, record: &TraceRecord, is_present: bool) -> Result<
     let fields = facts.fields.iter().filter(|(_, text)| !text.is_empty());
     let fields: Vec<String> = fields.map(|(name, text)| format!("{name}={text}")).collect();
     Ok(vec![
-        if is_present { "▸".into() } else { TableValue::Absent },
+        if is_present { "→".into() } else { TableValue::Absent },
         signed_number(record.time).into(),
         execution.source().facts(record.container())?.name.as_str().into(),
         kind.as_str().into(),
