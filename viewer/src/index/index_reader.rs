@@ -479,8 +479,8 @@ impl TimelineSource for IndexReader {
     fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
         let are_links = ids.iter().all(|id| matches!(id, EntityId::Link(_)));
         let numbers = if are_links && !entity_facts::is_own_link_field(field) {
-            let locate = |number| self.locate(self.image.header.links, number);
-            let values = link_fields::values(&self.image, ids, field, locate)?.into_iter();
+            let locate = |number| self.locate(self.index_bytes.header.links, number);
+            let values = link_fields::values(&self.index_bytes, ids, field, locate)?.into_iter();
             values.map(|value| value.and_then(|value| entity_facts::number_of_value(self, value))).collect()
         } else {
             entity_facts::number_fields(self, ids, field)?

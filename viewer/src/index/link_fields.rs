@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use tumit_spill::varint;
 
 use super::details::{BOTH, BOTH_BEFORE, FULL, IndexDetails, VALUES};
-use super::file::format::{BLOCK, LaneRecord};
-use super::file::image::IndexImage;
+use super::file::file_layout::{BLOCK, LaneRecord};
+use super::file::index_bytes::IndexBytes;
 use super::file::packed_table::{PackedTable, TableBlock};
 use super::lanes::links::{COLUMNS, IndexLinks};
 use crate::query::entity_facts::DetailValue;
@@ -23,12 +23,12 @@ struct FieldPlace {
 
 /// The value of a field of each of some links. `locate` finds the table of a link, and its row there.
 pub(super) fn values(
-    image: &IndexImage,
+    index_bytes: &IndexBytes,
     ids: &[EntityId],
     field: &str,
     locate: impl Fn(u32) -> Option<(LaneRecord, u64)>,
 ) -> Result<Vec<Option<DetailValue>>, QueryError> {
-    let mut reader = LinkFieldReader::new(image, field);
+    let mut reader = LinkFieldReader::new(index_bytes, field);
     let value = |id: &EntityId| {
         let EntityId::Link(number) = *id else { return Ok(None) };
         let row = reader.detail_row(number, &locate).ok_or(QueryError::Unknown { kind: "link" })?;
@@ -39,7 +39,7 @@ pub(super) fn values(
 
 /// Reads one field of links.
 struct LinkFieldReader<'a> {
-    image: &'a IndexImage,
+    index_bytes: &'a IndexBytes,
     field: &'a str,
     details: IndexDetails<'a>,
     links: Option<(LaneRecord, IndexLinks<'a>)>,
@@ -51,14 +51,14 @@ struct LinkFieldReader<'a> {
 }
 
 impl<'a> LinkFieldReader<'a> {
-    fn new(image: &'a IndexImage, field: &'a str) -> Self {
+    fn new(index_bytes: &'a IndexBytes, field: &'a str) -> Self {
         Self {
-            image,
+            index_bytes,
             field,
-            details: IndexDetails(image),
+            details: IndexDetails(index_bytes),
             links: None,
             link_block: None,
-            begins: PackedTable::new(image, image.header.detail_rows),
+            begins: PackedTable::new(index_bytes, index_bytes.header.detail_rows),
             begin_block: None,
             places: FxHashMap::default(),
         }
@@ -77,7 +77,7 @@ impl<'a> LinkFieldReader<'a> {
             Some(found) => found,
             None => {
                 let (record, row) = locate(number)?;
-                let links = IndexLinks::new(self.image, record);
+                let links = IndexLinks::new(self.index_bytes, record);
                 (self.links, self.link_block) = (Some((record, links)), None);
                 (links, row)
             }
