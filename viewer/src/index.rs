@@ -32,6 +32,7 @@ mod file;
 pub(crate) mod index_reader;
 mod index_writer;
 mod lanes;
+mod link_fields;
 mod location;
 mod mixtures;
 pub(crate) mod self_repair;

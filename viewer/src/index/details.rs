@@ -42,10 +42,10 @@ const CACHED_ROWS: usize = 1 << 12;
 /// Maximum bytes of a row in the cache.
 const CACHED_ROW_BYTES: usize = 40;
 /// The first number of a row.
-const FULL: u64 = 0;
-const BOTH: u64 = 1;
-const BOTH_BEFORE: u64 = 2;
-const VALUES: u64 = 3;
+pub(super) const FULL: u64 = 0;
+pub(super) const BOTH: u64 = 1;
+pub(super) const BOTH_BEFORE: u64 = 2;
+pub(super) const VALUES: u64 = 3;
 /// Row numbers up to this one are written directly. They are as short as distances, and equal pairs
 /// give equal rows, which the cache of whole rows finds.
 const SHORT: u32 = 1 << 14;
@@ -356,13 +356,22 @@ impl<'a> IndexDetails<'a> {
             return &[];
         }
         let ([from], [to]) = (begins.row(number), begins.row(number + 1));
+        self.part(bytes, from, to)
+    }
+
+    fn part(&self, bytes: PageBytes, from: u64, to: u64) -> &'a [u8] {
         if from >= to || to > bytes.len {
             return &[];
         }
         self.0.slice(bytes.at.saturating_add(from), (to - from) as usize)
     }
 
-    fn text(&self, number: u64) -> Cow<'a, str> {
+    /// The bytes of a row, given its begin and end.
+    pub(super) fn row_bytes(&self, begin: u64, end: u64) -> &'a [u8] {
+        self.part(self.0.header.detail_bytes, begin, end)
+    }
+
+    pub(super) fn text(&self, number: u64) -> Cow<'a, str> {
         let header = &self.0.header;
         String::from_utf8_lossy(self.item(header.text_ends, header.text_bytes, number))
     }
@@ -409,7 +418,7 @@ impl<'a> IndexDetails<'a> {
         found.map(|(kind, value)| self.value(kind, value))
     }
 
-    fn value(&self, kind: u8, value: u64) -> DetailValue {
+    pub(super) fn value(&self, kind: u8, value: u64) -> DetailValue {
         match kind {
             0 => DetailValue::Text(self.text(value).into_owned()),
             1 => DetailValue::Integer((value >> 1).cast_signed() ^ -((value & 1).cast_signed())),
@@ -418,7 +427,7 @@ impl<'a> IndexDetails<'a> {
         }
     }
 
-    fn row(&self, row: u64) -> &'a [u8] {
+    pub(super) fn row(&self, row: u64) -> &'a [u8] {
         self.item(self.0.header.detail_rows, self.0.header.detail_bytes, row)
     }
 

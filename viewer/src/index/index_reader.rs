@@ -13,6 +13,7 @@ use super::lanes::links::{self, IndexLinks};
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
 use super::lanes::variables::IndexVariableLane;
+use super::link_fields;
 use super::mixtures::few_values::FewValuesWalk;
 use super::mixtures::many_values::ManyValuesWalk;
 use super::mixtures::overview::{CellRequest, OverviewTable};
@@ -476,7 +477,14 @@ impl TimelineSource for IndexReader {
     }
 
     fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
-        let numbers = entity_facts::number_fields(self, ids, field)?;
+        let are_links = ids.iter().all(|id| matches!(id, EntityId::Link(_)));
+        let numbers = if are_links && !entity_facts::is_own_link_field(field) {
+            let locate = |number| self.locate(self.index_bytes.header.links, number);
+            let values = link_fields::values(&self.index_bytes, ids, field, locate)?.into_iter();
+            values.map(|value| value.and_then(|value| entity_facts::number_of_value(self, value))).collect()
+        } else {
+            entity_facts::number_fields(self, ids, field)?
+        };
         self.check_damage(numbers)
     }
 

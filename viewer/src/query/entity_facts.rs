@@ -116,21 +116,32 @@ pub(crate) fn number_fields(
     ids: &[EntityId],
     field: &str,
 ) -> Result<Vec<Option<f64>>, QueryError> {
-    let is_of_link = ["from", "to", "key"].iter().any(|name| name.eq_ignore_ascii_case(field));
     let number = |id: &EntityId| {
         let row = match *id {
-            EntityId::Link(_) if is_of_link => return Ok(number_of_facts(&facts(tables, *id, true)?, field)),
+            EntityId::Link(_) if is_own_link_field(field) => {
+                return Ok(number_of_facts(&facts(tables, *id, true)?, field));
+            }
             EntityId::Link(number) => tables.link(number).ok_or(QueryError::Unknown { kind: "link" })?.detail,
             _ => tables.find(*id)?.detail,
         };
-        Ok(tables.field(row, field).and_then(|value| match value {
-            DetailValue::Text(text) => text.trim().parse().ok(),
-            DetailValue::Integer(number) => Some(number as f64),
-            DetailValue::Float(number) => Some(number),
-            DetailValue::Container(container) => name_of(tables, container).trim().parse().ok(),
-        }))
+        Ok(tables.field(row, field).and_then(|value| number_of_value(tables, value)))
     };
     ids.iter().map(number).collect()
+}
+
+/// Whether a field of links is not stored as an extra field.
+pub(crate) fn is_own_link_field(name: &str) -> bool {
+    ["from", "to", "key"].iter().any(|own| own.eq_ignore_ascii_case(name))
+}
+
+/// The number that the text of a value is.
+pub(crate) fn number_of_value(tables: &impl EntityLookup, value: DetailValue) -> Option<f64> {
+    match value {
+        DetailValue::Text(text) => text.trim().parse().ok(),
+        DetailValue::Integer(number) => Some(number as f64),
+        DetailValue::Float(number) => Some(number),
+        DetailValue::Container(container) => name_of(tables, container).trim().parse().ok(),
+    }
 }
 
 fn name_of(tables: &impl EntityLookup, container: ContainerId) -> String {

@@ -166,6 +166,16 @@ fn fields_of_many_links_equal_those_of_the_store() {
     write_with_little_memory(&path, "links", &events);
     let (store, index) =
         (TraceStore::from_events("links", events), IndexReader::map_file(&path, KEY).expect("it was just written"));
+    let all: Vec<EntityId> = (0..LINKS as u32).map(EntityId::Link).collect();
+    for field in ["bytes", "N", "key", "absent"] {
+        let numbers = index.number_fields(&all, field);
+        assert_eq!(numbers, store.number_fields(&all, field), "{field}");
+        assert_eq!(
+            numbers.expect("the index is whole").iter().flatten().count() > 1_000,
+            field == "bytes" || field == "N"
+        );
+    }
+    assert!(index.number_fields(&[EntityId::Link(LINKS as u32)], "bytes").is_err());
     for link in (0..LINKS as u32).step_by(7).chain(LINKS as u32 - 100..LINKS as u32).map(EntityId::Link) {
         let facts = index.facts(link).expect("the index is whole");
         assert_eq!(Ok(&facts), store.facts(link).as_ref());

@@ -85,6 +85,16 @@ impl<'a> IndexLinks<'a> {
         self.table.rows()
     }
 
+    /// A block of links.
+    pub(crate) fn block(&self, number: u64) -> TableBlock<'a, COLUMNS> {
+        self.table.block(number)
+    }
+
+    /// The row of extra fields of a link in a block.
+    pub(crate) fn detail(block: &TableBlock<'a, COLUMNS>, index: usize) -> u32 {
+        (block.columns[COLUMNS - 1].get(index) >> 1) as u32
+    }
+
     pub(crate) fn row(&self, index: u64) -> LinkRow {
         row(self.table.row(index))
     }
