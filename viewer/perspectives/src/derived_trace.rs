@@ -22,6 +22,8 @@ use crate::step_function::StepFunction;
 /// The contents of a derived trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DerivedParts<'a> {
+    /// The title, which follows the name of the trace.
+    pub title: &'a str,
     /// The category of each unit as states. Idle times are left out if `hides_idle` is set.
     pub categories: bool,
     /// Whether idle times have no states.
@@ -175,7 +177,9 @@ pub fn derived_trace(
     if parts.series {
         add_series(execution, &mut builder)?;
     }
-    Ok(Arc::new(builder.build(&execution.source().summary().name)))
+    let name = execution.source().summary().name;
+    let name = if parts.title.is_empty() { name } else { format!("{name}: {}", parts.title) };
+    Ok(Arc::new(builder.build(&name)))
 }
 
 /// Adds the units and the containers around them.
@@ -361,7 +365,7 @@ fn size_values(is_pale: bool, largest: Option<u64>, ty: TypeId, builder: &mut Tr
     for (color, edge) in SIZE_COLORS.iter().zip(edges.into_iter().rev()) {
         let least = if values.is_empty() { 0 } else { edge };
         if values.last().is_none_or(|last| last.0 < least) {
-            let name = if least == 0 { "smallest".to_owned() } else { format!("from {least} bytes") };
+            let name = if least == 0 { "smaller messages".to_owned() } else { format!("from {least} bytes") };
             values.push((least, builder.define_value(ty, &name, *color)));
         }
     }

@@ -85,7 +85,7 @@ impl DiagramMode {
     /// # Errors
     /// If the execution lacks the data of the view, or the source fails.
     pub fn trace(self, execution: &Execution, range: TimeRange) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
-        let parts = DerivedParts::default();
+        let parts = DerivedParts { title: self.info().title, ..DerivedParts::default() };
         match self {
             Self::UtilizationGantt => derived_trace(execution, DerivedParts { categories: true, ..parts }),
             Self::SpaceTime => {
@@ -96,7 +96,8 @@ impl DiagramMode {
             Self::TaskGantt => derived_trace(execution, DerivedParts { tasks: true, ..parts }),
             Self::CriticalPath => {
                 let (path, _) = path_with_times(execution, range)?;
-                derived_trace(execution, DerivedParts { messages: true, path: Some(&path), ..parts })
+                let parts = DerivedParts { hides_idle: true, messages: true, path: Some(&path), ..parts };
+                derived_trace(execution, parts)
             }
         }
     }
