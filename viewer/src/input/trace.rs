@@ -93,7 +93,8 @@ impl TraceInputFile {
         path.file_stem().or_else(|| path.file_name()).unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     }
 
-    /// Announces the fields that a Pajé file defines, at any position, and returns to its start.
+    /// Reads a Pajé file for its definitions of fields, announces them to the sink, and seeks back to the
+    /// start of the file.
     /// Runs announce their fields in [`Self::feed`]. Input that cannot be read twice, such as a
     /// pipe, announces its fields at their definitions.
     pub(crate) fn announce(&mut self, sink: &mut dyn PajeSink) -> Result<(), TraceOpenError> {

@@ -22,7 +22,7 @@
 //! assert_eq!(message[4], b'{');
 //! ```
 
-mod message_sections;
+mod wire_sections;
 
 use std::collections::BTreeMap;
 
@@ -36,15 +36,15 @@ use super::primitives::{
 use crate::query::EntityId;
 use crate::style::theme::ColorWithOpacity;
 use crate::style::theme::font::FontWeight;
-use message_sections::{ColumnScale, MessageSections};
+use wire_sections::{ColumnScale, WireSections};
 
-pub use message_sections::ColumnDetail;
+pub use wire_sections::ColumnDetail;
 
 /// A scene in the form in which the page receives it.
 #[derive(Debug)]
 pub struct SceneMessage {
     head: Vec<u8>,
-    sections: MessageSections,
+    sections: WireSections,
 }
 
 impl SceneMessage {
@@ -72,7 +72,7 @@ impl SceneMessage {
             paints: PaintTable::default(),
             runs: Vec::new(),
             tables: BTreeMap::new(),
-            sections: MessageSections::default(),
+            sections: WireSections::default(),
             column_scale: ColumnScale { detail, resolution },
             pen: 0,
         };
@@ -198,7 +198,7 @@ struct SceneWriter {
     /// Kinds of consecutive items, and their numbers.
     runs: Vec<(&'static str, usize)>,
     tables: BTreeMap<&'static str, ItemTable>,
-    sections: MessageSections,
+    sections: WireSections,
     column_scale: ColumnScale,
     /// The right edge of the previous rectangle or mixture.
     pen: i64,

@@ -64,7 +64,7 @@ enum StateEnds {
     Column(Vec<i64>),
 }
 
-/// Time per value in all blocks before a block.
+/// For each block, the time of each value in all earlier blocks.
 #[derive(Debug)]
 enum TimeSums {
     /// `[block * values + value]`, for block = 0 ..= number of whole blocks.

@@ -26,9 +26,9 @@ pub(super) struct LinkKeyText {
 
 /// Writes Pajé text.
 #[derive(Debug)]
-pub struct PajeWriter<W: Write, D: TimestampWriter = ExactSeconds> {
+pub struct PajeWriter<W: Write, T: TimestampWriter = ExactSeconds> {
     pub(super) out: W,
-    pub(super) timestamps: D,
+    pub(super) timestamps: T,
     pub(super) line: Vec<u8>,
     pub(super) layouts: ExtraDefinitions,
     /// Type of each container, by its id.
@@ -51,8 +51,8 @@ impl<W: Write> PajeWriter<W> {
     }
 }
 
-impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
-    pub(super) fn with_timestamps(out: W, timestamps: D, header: HeaderStyle) -> Self {
+impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
+    pub(super) fn with_timestamps(out: W, timestamps: T, header: HeaderStyle) -> Self {
         Self {
             out,
             timestamps,

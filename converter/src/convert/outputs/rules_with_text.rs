@@ -314,7 +314,7 @@ impl PajeSink for TextEventSink<'_> {
 struct MergedSink<'a> {
     text: Option<PajeReader<PipeReader>>,
     processes: ProcessOfLine,
-    /// The reader stopped at a line that is not due yet.
+    /// Whether the reader waits: its next line is later than the operations that were passed on so far.
     waits: bool,
     labels: Vec<(String, String)>,
     of_rules: NumberMap,

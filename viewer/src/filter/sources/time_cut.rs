@@ -18,7 +18,7 @@ use crate::query::{
     StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange, VariableSample, counts,
 };
 
-struct TimeRangeSource {
+struct TimeCutSource {
     inner: HideSource,
     kept_range: TimeRange,
     list: Arc<Vec<ContainerInfo>>,
@@ -40,7 +40,7 @@ pub(crate) fn apply(
     for info in &mut clipped {
         info.life = clip(info.life, kept_range);
     }
-    Ok(Arc::new(TimeRangeSource {
+    Ok(Arc::new(TimeCutSource {
         inner: hidden,
         kept_range,
         list: Arc::new(clipped),
@@ -60,7 +60,7 @@ fn overlaps(life: TimeRange, time_range: TimeRange) -> bool {
     life.from < time_range.to && (life.to > time_range.from || life.from == life.to && life.from == time_range.from)
 }
 
-impl TimeRangeSource {
+impl TimeCutSource {
     /// The members that live in the time range, with clipped lifetimes.
     fn clip_members(&self, mut members: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
         members.retain(|info| overlaps(info.life, self.kept_range));
@@ -150,7 +150,7 @@ impl TimeRangeSource {
     }
 }
 
-impl FilterLayer for TimeRangeSource {
+impl FilterLayer for TimeCutSource {
     fn inner_source(&self) -> &dyn TimelineSource {
         &self.inner
     }
