@@ -16,9 +16,9 @@
 //! # let trace = format!("{header}{body}");
 //! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 //! let lane = StateLaneId { container: ContainerId(1), ty: TypeId(2), depth: 0 };
-//! let jobs = scan::jobs(&store, [ScanList::States(lane)], store.extent())?;
+//! let jobs = entity_scan::jobs(&store, [ScanList::States(lane)], store.extent())?;
 //! let mut longest = 0;
-//! let of_job = |job: &scan::ScanJob| {
+//! let of_job = |job: &entity_scan::ScanJob| {
 //!     let mut longest = 0;
 //!     job.visit(&store, |state| {
 //!         longest = longest.max(state.nanos());
@@ -26,7 +26,7 @@
 //!     })?;
 //!     Ok(longest)
 //! };
-//! scan::run(jobs, of_job, |nanos, _share_done| longest = longest.max(nanos))?;
+//! entity_scan::run(jobs, of_job, |nanos, _share_done| longest = longest.max(nanos))?;
 //! assert_eq!(longest, 2_000_000_000);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

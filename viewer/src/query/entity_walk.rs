@@ -9,7 +9,7 @@
 //! # let trace = format!("{header}{body}");
 //! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 //! let (mut count, lane) = (0, StateLaneId { container: ContainerId(1), ty: TypeId(2), depth: 0 });
-//! walk::states(&store, lane, store.extent(), |_state| {
+//! entity_walk::states(&store, lane, store.extent(), |_state| {
 //!     count += 1;
 //!     Ok(())
 //! })?;
