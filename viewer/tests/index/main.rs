@@ -1,12 +1,12 @@
 //! The index and the store in memory give the same answers for the same events. Damaged files are
 //! detected. The work does not grow with the trace.
 
-mod comparison;
 mod damage;
 mod dense_lanes;
 mod events;
 mod long_lanes;
 mod scale;
+mod source_comparison;
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -24,8 +24,8 @@ use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::sim::Simulation;
 use tumit_viewer::store::TraceStore;
 
-use self::comparison::compare;
 use self::events::{XorshiftGenerator, create_container, define_type, define_value, send_events};
+use self::source_comparison::compare;
 
 const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 const KEY: IndexKey = IndexKey { size: 1, content: 2, options: 3 };
