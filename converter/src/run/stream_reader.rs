@@ -105,7 +105,7 @@ impl<'r> RunStreamReader<'r> {
     }
 
     /// Number of truncated records among those read so far.
-    pub(crate) const fn truncated(&self) -> u64 {
+    pub(crate) const fn truncated_records(&self) -> u64 {
         self.truncated
     }
 

@@ -112,7 +112,7 @@ fn wire() -> (Vec<NodeChannels>, Vec<Port<Order>>, Inbox<Report>) {
             let (main_reports, from_main) = board.channel();
             let (work, local) = board.channel();
             orders.push(order);
-            let reports = board.another(&to_controller);
+            let reports = board.new_port(&to_controller);
             NodeChannels {
                 ports: Ports { orders: main_orders, reports: main_reports, work: vec![work], tasks: Vec::new() },
                 local,

@@ -72,7 +72,7 @@ pub trait TimelineSource: Send + Sync {
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,

@@ -193,7 +193,7 @@ proptest! {
         let lane = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
         let lanes: Vec<StateLaneId> = (1..=4).cycle().take(4 + 40 * usize::from(shift % 2)).map(lane).collect();
         prop_assert_eq!(index.cells(&lanes, time_range, columns), store.cells(&lanes, time_range, columns));
-        prop_assert_eq!(index.largest(&lanes, time_range, columns, limit), store.largest(&lanes, time_range, columns, limit));
+        prop_assert_eq!(index.largest_shares(&lanes, time_range, columns, limit), store.largest_shares(&lanes, time_range, columns, limit));
         prop_assert_eq!(index.times(&lanes, time_range), store.times(&lanes, time_range));
         prop_assert_eq!(index.states(lanes[1], time_range, 50), store.states(lanes[1], time_range, 50));
         for container in [1, 2, 3].map(ContainerId) {

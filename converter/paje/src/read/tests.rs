@@ -333,7 +333,7 @@ fn fields_are_announced_on_request() {
     let (mut before, mut on_the_way, mut never) =
         (FieldSetLog::default(), FieldSetLog::default(), FieldSetLog::default());
     announce(text.as_slice(), &mut before).unwrap();
-    PajeReader::new(text.as_slice()).announcing().read(&mut on_the_way).unwrap();
+    PajeReader::new(text.as_slice()).with_field_announcements().read(&mut on_the_way).unwrap();
     read(text.as_slice(), &mut never).unwrap();
     assert_eq!(before.0, expected);
     assert_eq!((on_the_way.0, never.0.len()), (before.0, 0));

@@ -87,7 +87,7 @@ impl TimeCutSource {
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        let mut cells = self.inner_source().largest(lanes, time_range, columns, limit)?;
+        let mut cells = self.inner_source().largest_shares(lanes, time_range, columns, limit)?;
         if self.contains(time_range) {
             return Ok(cells);
         }
@@ -99,7 +99,7 @@ impl TimeCutSource {
                 }
                 *cell = match self.kept_part(column) {
                     Some(part) => {
-                        let one = self.inner_source().largest(&[*lane], part, 1, limit)?;
+                        let one = self.inner_source().largest_shares(&[*lane], part, 1, limit)?;
                         one.cells.into_iter().next().unwrap_or_default()
                     }
                     None => MixtureCell::default(),
@@ -171,7 +171,7 @@ impl FilterLayer for TimeCutSource {
         self.cut_cells(lanes, time_range, columns, usize::MAX)
     }
 
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,

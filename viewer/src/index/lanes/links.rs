@@ -149,10 +149,13 @@ impl<'a> IndexLinks<'a> {
         density.visit(time_range, exponent, visit, &mut |part, visit| {
             let first = self.table.lower_bound(0, sortable_timestamp(part.from.0));
             let mut result = Ok(());
-            self.table.each(first..self.table.lower_bound(first, sortable_timestamp(part.to.0)), |block, index| {
-                result = visit(&self.link_count(block, index, exponent));
-                result.is_ok()
-            });
+            self.table.visit_rows(
+                first..self.table.lower_bound(first, sortable_timestamp(part.to.0)),
+                |block, index| {
+                    result = visit(&self.link_count(block, index, exponent));
+                    result.is_ok()
+                },
+            );
             result
         })
     }
