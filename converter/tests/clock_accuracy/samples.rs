@@ -298,7 +298,7 @@ fn wrong_samples_are_reported_and_ignored() {
         write(&ClockRunParameters { sample_fault: Some(sample_fault), ..honest.clone() }, folder.path());
         let sorted =
             sort(&OpenRun::open(folder.path()).unwrap(), &options(CorrectionMethod::Graph), Vec::new()).unwrap();
-        assert_eq!(error_texts(&sorted.1), errors, "{sample_fault:?}");
+        assert_eq!(error_texts(&sorted.diagnostics), errors, "{sample_fault:?}");
         // A cut by a time range reports it, too, because its ends are timestamps.
         let mut first = RecordSelection::default();
         first.times.push(TimeRange { from: GlobalNanos(0), to: GlobalNanos(1_000_000_000) }.into());

@@ -123,7 +123,7 @@ pub trait FilterLayer: Send + Sync {
             return self.checked_source()?.nested_times(container, ty, time_range);
         }
         let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
-        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), nesting, time_range)
+        nested_times::sweep(|lane, time_range, limit| self.states(lane, time_range, limit), nesting, time_range)
     }
 
     fn states(
@@ -161,7 +161,7 @@ pub trait FilterLayer: Send + Sync {
         if self.keeps_entities(ty) {
             return self.checked_source()?.event_counts(container, ty, time_range, columns, limit);
         }
-        counts::events(|part, limit| self.events(container, ty, part, limit), time_range, columns, limit)
+        counts::events(|time_range, limit| self.events(container, ty, time_range, limit), time_range, columns, limit)
     }
 
     /// Computed from [`Self::links`], as [`Self::largest_shares`] is from cells.
@@ -175,7 +175,7 @@ pub trait FilterLayer: Send + Sync {
         if self.keeps_entities(ty) {
             return self.checked_source()?.link_counts(ty, time_range, exponent, visit);
         }
-        counts::links(|part, limit| self.links(ty, part, limit), time_range, exponent, visit)
+        counts::links(|time_range, limit| self.links(ty, time_range, limit), time_range, exponent, visit)
     }
 
     fn samples(

@@ -36,8 +36,9 @@ fn lines_that_some_readers_reject_are_noted() {
         let mut notes: Vec<_> = report.notes.iter().map(|note| (note.kind, note.count)).collect();
         // A timestamp before 0 precedes all others, and the lines after a late timestamp precede
         // it.
-        notes
-            .retain(|note| !matches!(kind, FaultKind::NegativeTimestamp | FaultKind::LongTime) || note.0 != FaultKind::Disorder);
+        notes.retain(|note| {
+            !matches!(kind, FaultKind::NegativeTimestamp | FaultKind::LongTime) || note.0 != FaultKind::Disorder
+        });
         // An event without effect contains the definitions.
         notes.retain(|note| note.0 != FaultKind::RareEvent);
         assert_eq!(notes, [(kind, 1)], "{body}");
