@@ -262,7 +262,7 @@ impl SceneWriter {
                     delta_encoded(&points.iter().map(of).map(to_tenths).collect::<Vec<_>>())
                 };
                 let last = json!([axis(|point| point.0), axis(|point| point.1)]);
-                self.row("p", ([], [fill, line, width, floor.map_or(-1, length)]), Some(last));
+                self.row("p", ([], [fill, line, width, floor.map_or(-1, to_hundredths)]), Some(last));
             }
             SceneItem::Arrow(SceneArrow { from, to, width, head, paint, halo, id: of, .. }) => {
                 let (paint, halo) = (self.paints.place(Some(*paint)), self.paints.place(*halo));

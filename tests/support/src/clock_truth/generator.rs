@@ -121,7 +121,7 @@ impl<'s> RunGenerator<'s> {
 
     /// A burst: in round k node i exchanges ten messages with node i XOR 2^k.
     fn burst(&mut self, number: u32, true_time: f64, files: &mut [SyntheticFile]) {
-        let (nodes, per_node) = (self.parameters.nodes, self.parameters.per_node);
+        let &ClockRunParameters { nodes, per_node, bursts: schedule, sample_fault, .. } = self.parameters;
         let mut round_start = true_time;
         let mut bit = 1;
         while bit < nodes {
@@ -132,19 +132,19 @@ impl<'s> RunGenerator<'s> {
                 for exchange in 0..10 {
                     let t2 = now + self.latency(a, b);
                     let t3 = t2 + 200.0;
-                    let is_third = matches!(self.parameters.bursts, BurstSchedule::Many(bursts) if (bursts..2 * bursts).contains(&(3 * number)));
-                    let is_last = matches!(self.parameters.bursts, BurstSchedule::Many(bursts) if number + 1 == bursts);
-                    let late = match self.parameters.sample_fault.filter(|_| b == 1) {
+                    let is_third =
+                        matches!(schedule, BurstSchedule::Many(bursts) if (bursts..2 * bursts).contains(&(3 * number)));
+                    let is_last = matches!(schedule, BurstSchedule::Many(bursts) if number + 1 == bursts);
+                    let late = match sample_fault.filter(|_| b == 1) {
                         Some(SampleFault::Slow(nanos)) if is_third => f64::from(nanos),
                         Some(SampleFault::SlowFirst(nanos)) if number == 0 => f64::from(nanos),
                         Some(SampleFault::SlowLast(nanos)) if is_last => f64::from(nanos),
                         _ => 0.0,
                     };
                     let t4 = t3 + self.latency(b, a) + late;
-                    let is_late = matches!(self.parameters.bursts, BurstSchedule::Many(bursts) if 2 * number >= bursts);
-                    let is_middle =
-                        matches!(self.parameters.bursts, BurstSchedule::Many(bursts) if number == bursts / 2);
-                    let answer = |truth| match self.parameters.sample_fault.filter(|_| b == 1) {
+                    let is_late = matches!(schedule, BurstSchedule::Many(bursts) if 2 * number >= bursts);
+                    let is_middle = matches!(schedule, BurstSchedule::Many(bursts) if number == bursts / 2);
+                    let answer = |truth| match sample_fault.filter(|_| b == 1) {
                         Some(SampleFault::Always(ticks)) => ticks,
                         Some(SampleFault::Later(ticks)) => self.ticks(b, truth).saturating_add_signed(ticks),
                         Some(SampleFault::Once(ticks)) if is_middle => {
@@ -170,7 +170,7 @@ impl<'s> RunGenerator<'s> {
                         t1: self.ticks(a, now),
                         t2: answer(t2),
                         t3: answer(t3),
-                        t4: match self.parameters.sample_fault {
+                        t4: match sample_fault {
                             Some(SampleFault::Before(ticks)) => self.ticks(a, now).saturating_sub(ticks),
                             _ => self.ticks(a, t4),
                         },
