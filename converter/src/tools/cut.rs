@@ -235,7 +235,7 @@ impl CutJob<'_> {
             });
             self.selection.takes_some_of(last_timestamps.min().unwrap_or(from), to)
         };
-        MissingRecords::of(process).selected(is_selected, has_end)
+        MissingRecords::of(process).select_gaps(is_selected, has_end)
     }
 
     /// The ends of a process and its threads in the cut. A thread that ends after the time range has

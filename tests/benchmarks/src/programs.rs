@@ -8,7 +8,7 @@ use tumit::codegen::{Backend as _, CodegenOptions, c::CBackend};
 use tumit_converter::run::OpenRun;
 
 use crate::disturbance::Ticks;
-use crate::tools::Tool;
+use crate::recorders::Tool;
 
 /// Events per round. No tool's buffers overflow with this number.
 const BURST: u64 = 20_000;

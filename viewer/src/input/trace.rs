@@ -154,7 +154,7 @@ fn warnings(report: &ReadReport) -> impl Iterator<Item = TraceDiagnostic> {
 
 /// A reader of text, including the text of a run.
 fn reader<R: Read>(input: R, options: &OpenOptions) -> PajeReader<R> {
-    let reader = PajeReader::new(input).in_unit(options.unit).announcing();
+    let reader = PajeReader::new(input).in_unit(options.unit).with_field_announcements();
     let reader = if options.unit_is_known { reader.trusting_unit() } else { reader };
     if options.as_pj_dump { reader.as_pj_dump() } else { reader }
 }

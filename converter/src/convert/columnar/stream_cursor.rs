@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tracer_format::columns::{BlockColumns, FixedSizeRows};
+use tracer_format::columns::{BlockColumns, ColumnBytes, FixedSizeRows};
 
 use super::evaluate::{ColumnEvaluator, StreamTemplates};
 use super::ops::OpBatch;
@@ -182,7 +182,7 @@ impl<'r> StreamCursor<'r> {
         for (kind, (id, _)) in (0u16..).zip(columns.kinds()) {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
             for &ValueColumn { action, part } in &need.columns {
-                let Some((width, bytes)) = columns.column(id, part) else { continue };
+                let Some(ColumnBytes { width, bytes }) = columns.column(id, part) else { continue };
                 let found = self.seen.iter().position(|seen| (seen.id, seen.action) == (id, action));
                 let at = found.unwrap_or_else(|| {
                     self.seen.push(ActionValues { id, action, values: SeenValues::default() });

@@ -76,7 +76,7 @@ pub(crate) fn convert(
             Ok::<_, ConvertError>(report)
         });
         let processes = ProcessOfLine { processes, next: None, current: None };
-        let mut merged = MergedSink::new((PajeReader::new(text).announcing(), processes), labels, sink);
+        let mut merged = MergedSink::new((PajeReader::new(text).with_field_announcements(), processes), labels, sink);
         let rules = convert_rules(run, options, &mut merged);
         let found = merged.found;
         // Closes the pipe, so that the writing thread ends.

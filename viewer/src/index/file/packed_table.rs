@@ -427,7 +427,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     ) -> Vec<T> {
         let end = rows.end.min(rows.start.saturating_add(limit as u64));
         let mut items = Vec::with_capacity((end.saturating_sub(rows.start)).min(1 << 16) as usize);
-        self.each_block(rows.start..end, |block, range| {
+        self.visit_blocks(rows.start..end, |block, range| {
             items.extend(range.map(|index| of(block, index)));
             true
         });
@@ -435,13 +435,17 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     }
 
     /// Visits rows in order, until `visit` returns `false`.
-    pub(crate) fn each(&self, rows: Range<u64>, mut visit: impl FnMut(&TableBlock<'a, K>, usize) -> bool) {
-        self.each_block(rows, |block, mut range| range.all(|index| visit(block, index)));
+    pub(crate) fn visit_rows(&self, rows: Range<u64>, mut visit: impl FnMut(&TableBlock<'a, K>, usize) -> bool) {
+        self.visit_blocks(rows, |block, mut range| range.all(|index| visit(block, index)));
     }
 
     /// Visits rows block by block, with the range of their indexes in each block, until `visit`
     /// returns `false`.
-    pub(crate) fn each_block(&self, rows: Range<u64>, mut visit: impl FnMut(&TableBlock<'a, K>, Range<usize>) -> bool) {
+    pub(crate) fn visit_blocks(
+        &self,
+        rows: Range<u64>,
+        mut visit: impl FnMut(&TableBlock<'a, K>, Range<usize>) -> bool,
+    ) {
         let mut row = rows.start;
         while row < rows.end {
             let (block, first) = self.at(row);

@@ -177,7 +177,7 @@ impl<'a> IndexStateLane<'a> {
     }
 
     /// States that touch a closed time range: `start <= to` and `end >= from`.
-    pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<u64> {
+    pub(crate) fn touching_range(&self, from: i64, to: i64) -> std::ops::Range<u64> {
         let first = self.first_unless(from, |end| end < from);
         let after =
             to.checked_add(1).map_or(self.len(), |after| self.table.lower_bound(first, sortable_timestamp(after)));
