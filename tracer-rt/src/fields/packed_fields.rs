@@ -17,7 +17,7 @@ pub trait Fields: Sized {
 
     /// Upper bound of [`Self::bytes_cut`] that ignores boundaries of characters and elements.
     /// It is the same in C.
-    fn bytes_at_max_bytes(&self, _max_bytes: usize) -> usize {
+    fn bytes_at_most(&self, _max_bytes: usize) -> usize {
         self.bytes()
     }
 
