@@ -142,25 +142,18 @@ impl<'s> RunGenerator<'s> {
                         _ => 0.0,
                     };
                     let t4 = t3 + self.latency(b, a) + late;
+                    let later = |truth, ticks| self.ticks(b, truth).saturating_add_signed(ticks);
                     let is_late = matches!(schedule, BurstSchedule::Many(bursts) if 2 * number >= bursts);
                     let is_middle = matches!(schedule, BurstSchedule::Many(bursts) if number == bursts / 2);
                     let answer = |truth| match sample_fault.filter(|_| b == 1) {
                         Some(SampleFault::Always(ticks)) => ticks,
-                        Some(SampleFault::Later(ticks)) => self.ticks(b, truth).saturating_add_signed(ticks),
-                        Some(SampleFault::Once(ticks)) if is_middle => {
-                            self.ticks(b, truth).saturating_add_signed(ticks)
-                        }
-                        Some(SampleFault::First(ticks)) if number == 0 => {
-                            self.ticks(b, truth).saturating_add_signed(ticks)
-                        }
-                        Some(SampleFault::Last(ticks)) if is_last => self.ticks(b, truth).saturating_add_signed(ticks),
-                        Some(SampleFault::Late(ticks)) if is_late => self.ticks(b, truth).saturating_add_signed(ticks),
-                        Some(SampleFault::Middle(ticks)) if is_third => {
-                            self.ticks(b, truth).saturating_add_signed(ticks)
-                        }
-                        Some(SampleFault::EveryThird(ticks)) if exchange % 3 == 1 => {
-                            self.ticks(b, truth).saturating_add_signed(ticks)
-                        }
+                        Some(SampleFault::Later(ticks)) => later(truth, ticks),
+                        Some(SampleFault::Once(ticks)) if is_middle => later(truth, ticks),
+                        Some(SampleFault::First(ticks)) if number == 0 => later(truth, ticks),
+                        Some(SampleFault::Last(ticks)) if is_last => later(truth, ticks),
+                        Some(SampleFault::Late(ticks)) if is_late => later(truth, ticks),
+                        Some(SampleFault::Middle(ticks)) if is_third => later(truth, ticks),
+                        Some(SampleFault::EveryThird(ticks)) if exchange % 3 == 1 => later(truth, ticks),
                         None | Some(_) => self.ticks(b, truth),
                     };
                     samples.push(SyncSample {
