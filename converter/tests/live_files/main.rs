@@ -227,7 +227,7 @@ fn names_that_the_file_has_are_newer() {
     let run = OpenRun::open(folder(&file, &live).path()).unwrap();
     assert_eq!(run.processes[0].streams[0].name, "main");
     assert_eq!(run.processes[0].strings[1].as_deref(), Some("new"));
-    let mut live = self::live_file();
+    let mut live = live_file();
     live.thread(0, 2, "renamed");
     let run = OpenRun::open(folder(&file, &live).path()).unwrap();
     assert_eq!(run.processes[0].streams[0].name, "renamed");

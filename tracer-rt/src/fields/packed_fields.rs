@@ -21,16 +21,16 @@ pub trait Fields: Sized {
         self.bytes()
     }
 
-    /// Size in bytes if counted fields keep at most `most` bytes each, in whole characters and
+    /// Size in bytes if counted fields keep at most `max_bytes` bytes each, in whole characters and
     /// elements.
     fn bytes_cut(&self, _max_bytes: usize) -> usize {
         self.bytes()
     }
 
-    /// Stores the value cut to `most` bytes per counted field.
+    /// Stores the value cut to `max_bytes` bytes per counted field.
     ///
     /// # Safety
-    /// The caller must own the `bytes_cut(most)` bytes at `at`.
+    /// The caller must own the `bytes_cut(max_bytes)` bytes at `at`.
     unsafe fn store_cut(self, at: *mut u8, _max_bytes: usize) {
         // SAFETY: a field that cannot be cut has its own size.
         unsafe { self.store(at) };
