@@ -323,7 +323,7 @@ fn remove_observed_steps(run: &OpenRun, domains: &mut [ClockDomain], domain_of: 
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); domains.len()];
     domain_of.iter().enumerate().for_each(|(process, domain)| members[*domain].push(process));
     for (domain, members) in domains.iter_mut().zip(members) {
-        domain.observed_steps = steps::observed::find(run, &members, domain);
+        domain.observed_steps = steps::from_readings::find(run, &members, domain);
         // Readings are compared within one process, so that one bad process does not spoil the
         // others.
         let bounds = members.iter().filter_map(|member| {

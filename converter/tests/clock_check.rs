@@ -7,7 +7,7 @@ use tumit_converter::convert::{ConvertOptions, check_clocks, convert};
 use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{PajeEvent, PajeSink};
-use tumit_test_support::clock_truth::{BurstSchedule, ClockScene, clocks_alone, options, write};
+use tumit_test_support::clock_truth::{BurstSchedule, ClockRunParameters, clocks_alone, options, write};
 
 struct DiscardingSink;
 
@@ -30,30 +30,30 @@ fn bytes_read() -> u64 {
 
 #[test]
 fn a_clock_check_gives_the_clocks_of_a_conversion() {
-    let scenes = [
-        ClockScene { nodes: 3, links: 4000, ..ClockScene::default() },
-        ClockScene { nodes: 3, links: 4000, bursts: BurstSchedule::None, ..ClockScene::default() },
-        ClockScene {
+    let parameter_sets = [
+        ClockRunParameters { nodes: 3, links: 4000, ..ClockRunParameters::default() },
+        ClockRunParameters { nodes: 3, links: 4000, bursts: BurstSchedule::None, ..ClockRunParameters::default() },
+        ClockRunParameters {
             nodes: 3,
             links: 4000,
             bursts: BurstSchedule::Many(4),
             record_delay: 1e5,
-            ..ClockScene::default()
+            ..ClockRunParameters::default()
         },
-        ClockScene {
+        ClockRunParameters {
             nodes: 3,
             links: 4000,
             one_way: true,
             open: true,
             bursts: BurstSchedule::None,
-            ..ClockScene::default()
+            ..ClockRunParameters::default()
         },
-        ClockScene { nodes: 1, links: 2000, disagree_nanos: 1e5, ..ClockScene::default() },
-        ClockScene { nodes: 1, links: 2000, ..ClockScene::default() },
+        ClockRunParameters { nodes: 1, links: 2000, disagree_nanos: 1e5, ..ClockRunParameters::default() },
+        ClockRunParameters { nodes: 1, links: 2000, ..ClockRunParameters::default() },
     ];
-    for scene in scenes {
+    for parameters in parameter_sets {
         let folder = tempfile::tempdir().unwrap();
-        write(&scene, folder.path());
+        write(&parameters, folder.path());
         let run = OpenRun::open(folder.path()).unwrap();
         let raw = convert(&run, &clocks_alone(CorrectionMethod::None), &mut DiscardingSink).unwrap();
         for options in [CorrectionMethod::Graph, CorrectionMethod::Bursts, CorrectionMethod::None]
@@ -63,7 +63,7 @@ fn a_clock_check_gives_the_clocks_of_a_conversion() {
         {
             let expected = convert(&run, &options, &mut DiscardingSink).unwrap();
             let found = check_clocks(&run, &options).unwrap();
-            let case = format!("{options:?} {scene:?}");
+            let case = format!("{options:?} {parameters:?}");
             assert_eq!(found.reversed_raw, raw.counts.reversed_links, "{case}");
             let counts = |report: &tumit_converter::report::ConversionReport| {
                 (report.counts.links, report.counts.reversed_links, report.reversed_by_samples, report.causality)
@@ -82,7 +82,7 @@ fn a_clock_check_gives_the_clocks_of_a_conversion() {
 #[test]
 fn the_records_are_read_once() {
     let folder = tempfile::tempdir().unwrap();
-    write(&ClockScene { nodes: 2, links: 200_000, ..ClockScene::default() }, folder.path());
+    write(&ClockRunParameters { nodes: 2, links: 200_000, ..ClockRunParameters::default() }, folder.path());
     let size: u64 = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
     let run = OpenRun::open(folder.path()).unwrap();
     // One thread does all the work, so its counter counts all reads.

@@ -92,7 +92,7 @@ fn step(file: &mut SyntheticFile, stream: u32, tid: u64, name: &str, (from, to):
 }
 
 /// Converts in all ways, checks that the results are equal, and returns the rows of `pj_dump`.
-fn converted(folder: &Path) -> (Vec<String>, ConversionReport) {
+fn convert_to_rows(folder: &Path) -> (Vec<String>, ConversionReport) {
     let run = OpenRun::open(folder).unwrap();
     let text = |change: &dyn Fn(&mut ConvertOptions)| {
         let (mut options, mut writer) = (ConvertOptions::default(), PajeWriter::new(Vec::new()));
@@ -191,7 +191,7 @@ fn no_two_processes_share_a_row() {
                 file.end();
                 file.save(folder.path(), &format!("{number}.tmt"));
             }
-            let (rows, report) = converted(folder.path());
+            let (rows, report) = convert_to_rows(folder.path());
             assert_eq!(report.counts.ambiguous, 0, "{case} {tree}");
             let ty = match tree {
                 "" => "process",
@@ -218,7 +218,7 @@ fn a_thread_id_that_is_used_again_has_a_row_of_its_own() {
         step(&mut file, 3, 8, "other", (5_000, 6_000));
         file.end();
         file.save(folder.path(), "a.tmt");
-        let (rows, _) = converted(folder.path());
+        let (rows, _) = convert_to_rows(folder.path());
         let expected = match tree.contains("Thread {tid}") {
             true => ["Thread 7 (#1)", "Thread 7 (#2)", "Thread 7 (#3)", "Thread 8"],
             false => ["other", "pool (#1)", "pool (#2)", "pool (#3)"],
@@ -256,7 +256,7 @@ fn a_reference_by_value_means_the_own_process_then_the_only_one() {
         file.end();
         file.save(folder.path(), &format!("{number}.tmt"));
     }
-    let (rows, report) = converted(folder.path());
+    let (rows, report) = convert_to_rows(folder.path());
     assert_eq!(report.counts.ambiguous, 2, "{rows:#?}");
     let errors = diagnostic_texts(&report.errors()).join("\n");
     assert!(
@@ -300,7 +300,7 @@ fn threads_and_processes_end_when_they_end() {
         let mut killed = process(&SyntheticProcess::new(2), 1, &schema);
         step(&mut killed, 0, 9, "killed", (1_000, 1_500));
         killed.save(folder.path(), "b.tmt");
-        let (rows, _) = converted(folder.path());
+        let (rows, _) = convert_to_rows(folder.path());
         let name = |tid: u64, name: &str| match tree {
             "" => name.to_owned(),
             _ if tree.contains("Thread {tid}") => format!("Thread {tid}"),
@@ -330,7 +330,7 @@ fn streams_begin_and_end_one_after_the_other() {
     }
     file.end();
     file.save(folder.path(), "a.tmt");
-    let (rows, report) = converted(folder.path());
+    let (rows, report) = convert_to_rows(folder.path());
     assert_eq!((report.counts.records, report.counts.containers), (3_000, 1_501));
     assert_eq!(rows.iter().filter(|row| row.starts_with("State")).count(), 1_500);
     assert!(names(&rows, "thread").contains(&"worker 1499"));

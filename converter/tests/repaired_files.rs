@@ -50,7 +50,7 @@ fn file() -> SyntheticFile {
 
 /// A live file with names 1 (which the file also has) and 2, the rest of block 1 of stream 0, its
 /// block 2, and a block of stream 1.
-fn live() -> SyntheticLiveFile {
+fn live_file() -> SyntheticLiveFile {
     let mut live = SyntheticLiveFile::new(process_id(1), 4);
     live.string(1, "one");
     live.log_is_in_file();
@@ -62,7 +62,7 @@ fn live() -> SyntheticLiveFile {
     live
 }
 
-fn listed(run: &OpenRun) -> Vec<String> {
+fn list_records(run: &OpenRun) -> Vec<String> {
     let mut lines = Vec::new();
     list::<ConvertError>(run, &ConvertOptions::default(), |record| {
         let fields: Vec<String> = record.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -80,13 +80,13 @@ fn repaired(folder: &Path) -> (OpenRun, OpenRun) {
     let repair = FileRepair::of(&before.processes[0]).expect("there is something to do");
     let mut bytes = Vec::new();
     write(&before.processes[0], &mut bytes).unwrap();
-    let listed_before = listed(&before);
+    let listed_before = list_records(&before);
     fs::write(&repair.file, bytes).unwrap();
     if let Some(live) = &repair.live {
         fs::remove_file(live).unwrap();
     }
     let after = OpenRun::open(folder).unwrap();
-    assert_eq!(listed(&after), listed_before);
+    assert_eq!(list_records(&after), listed_before);
     assert_eq!(FileRepair::of(&after.processes[0]), None, "once is enough");
     (before, after)
 }
@@ -95,9 +95,9 @@ fn repaired(folder: &Path) -> (OpenRun, OpenRun) {
 fn live_blocks_go_into_the_file() {
     let folder = tempfile::tempdir().unwrap();
     file().save(folder.path(), "a.tmt");
-    live().save(folder.path(), "a.live");
+    live_file().save(folder.path(), "a.live");
     let (before, after) = repaired(folder.path());
-    let lines = listed(&after);
+    let lines = list_records(&after);
     assert_eq!(lines.iter().filter(|line| line.contains("mark")).count(), 12);
     assert!(lines.iter().any(|line| line.ends_with("late named what=two")), "{lines:?}");
     let process = &after.processes[0];
@@ -162,9 +162,9 @@ fn names_of_a_damaged_file_come_from_the_log() {
     assert_eq!(file.bytes[strings + 12], BlockKind::Strings as u8);
     file.bytes[strings + 80] ^= 1;
     file.save(folder.path(), "a.tmt");
-    live().save(folder.path(), "a.live");
+    live_file().save(folder.path(), "a.live");
     let (_, after) = repaired(folder.path());
-    assert!(listed(&after).iter().any(|line| line.ends_with("named what=one")), "{:?}", listed(&after));
+    assert!(list_records(&after).iter().any(|line| line.ends_with("named what=one")), "{:?}", list_records(&after));
 }
 
 /// The head of a live file gives a smaller number of names in the file than there are, and the log
@@ -174,17 +174,17 @@ fn names_of_the_file_win_over_names_of_the_log() {
     let with_log = |change: &dyn Fn(&mut SyntheticLiveFile)| {
         let folder = tempfile::tempdir().unwrap();
         file().save(folder.path(), "a.tmt");
-        let mut live = live();
+        let mut live = live_file();
         change(&mut live);
         live.save(folder.path(), "a.live");
-        listed(&repaired(folder.path()).1)
+        list_records(&repaired(folder.path()).1)
     };
     let unchanged = with_log(&|_| {});
     assert!(unchanged.iter().any(|line| line.ends_with("named what=one")), "{unchanged:?}");
     let in_file = 64;
-    assert!(live().bytes[in_file] > 0, "names that the file has");
+    assert!(live_file().bytes[in_file] > 0, "names that the file has");
     assert_eq!(with_log(&|live| live.bytes[in_file] = 0), unchanged);
-    let text = (0..live().bytes.len()).find(|at| live().bytes[*at..].starts_with(b"one")).unwrap();
+    let text = (0..live_file().bytes.len()).find(|at| live_file().bytes[*at..].starts_with(b"one")).unwrap();
     assert_eq!(with_log(&|live| live.bytes[text] ^= 1), unchanged);
     let both = |live: &mut SyntheticLiveFile| (live.bytes[in_file], live.bytes[text]) = (0, b'0');
     assert_eq!(with_log(&both), unchanged);
@@ -198,12 +198,12 @@ fn a_damaged_log_makes_no_other_process() {
     let mut file = file();
     file.bytes.truncate(file.bytes.len() / 2);
     file.save(folder.path(), "a.tmt");
-    let mut live = live();
+    let mut live = live_file();
     // The stream of the log's first entry, a name. It is not a valid process number in this file.
     live.bytes[HEADER_BYTES + 4] ^= 1;
     live.save(folder.path(), "a.live");
     let (_, after) = repaired(folder.path());
-    assert!(listed(&after).len() > 5, "{:?}", listed(&after));
+    assert!(list_records(&after).len() > 5, "{:?}", list_records(&after));
 }
 
 #[test]
@@ -230,10 +230,10 @@ fn a_whole_file_needs_nothing() {
     file.save(folder.path(), "a.tmt");
     assert_eq!(FileRepair::of(&OpenRun::open(folder.path()).unwrap().processes[0]), None);
     // A remaining live file of a process that ended is removed, and no file is written.
-    live().save(folder.path(), "a.live");
+    live_file().save(folder.path(), "a.live");
     let repair = FileRepair::of(&OpenRun::open(folder.path()).unwrap().processes[0]).unwrap();
     assert!(!repair.needs_rewrite() && repair.live.is_some_and(|live| live.ends_with("a.live")));
-    let mut other = live();
+    let mut other = live_file();
     other.put(16, &process_id(2));
     other.save(folder.path(), "a.live");
     assert_eq!(
@@ -270,7 +270,7 @@ proptest! {
     /// changes nothing.
     #[test]
     fn any_damage_is_repaired(flips in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 0..6), cut in any::<prop::sample::Index>(), cuts in any::<bool>()) {
-        let (mut file, mut live) = (file(), live());
+        let (mut file, mut live) = (file(), live_file());
         let used = SyntheticLiveFile::slot_at(3) + 130;
         for (which, at, flip) in flips {
             if which {

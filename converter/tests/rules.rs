@@ -31,7 +31,7 @@ fn run_of(text: &str, write: impl FnOnce(&mut SyntheticFile, &mut SyntheticRecor
 fn paje_of(run: &OpenRun) -> (Vec<String>, ConversionReport) {
     let mut writer = PajeWriter::new(Vec::new());
     let report = convert(run, &ConvertOptions::default(), &mut writer).unwrap();
-    assert_eq!(writer.backward(), 0);
+    assert_eq!(writer.backward_events(), 0);
     let text = writer.into_inner();
     // The result is the same without a thread that reads ahead.
     let mut without_text = PajeWriter::new(Vec::new());
@@ -164,7 +164,7 @@ fn text(text: &str) -> Vec<u8> {
     [&u16::try_from(text.len()).unwrap().to_le_bytes(), text.as_bytes()].concat()
 }
 
-fn everything(write: impl FnOnce(&mut SyntheticRecords)) -> (Vec<String>, ConversionReport) {
+fn convert_thread(write: impl FnOnce(&mut SyntheticRecords)) -> (Vec<String>, ConversionReport) {
     let (_folder, run) = run_of(EVERYTHING, |_, records| {
         records.record(2, 0, &9u32.to_le_bytes());
         write(records);
@@ -179,7 +179,7 @@ fn everything(write: impl FnOnce(&mut SyntheticRecords)) -> (Vec<String>, Conver
 #[test]
 fn computed_values_and_unwinding() {
     let one = 1u32.to_le_bytes();
-    let (rows, report) = everything(|records| {
+    let (rows, report) = convert_thread(|records| {
         records.record(0, 100, &body(&[&one, &text("a"), &5i64.to_le_bytes()]));
         records.record(0, 200, &body(&[&one, &text("b"), &(-5i64).to_le_bytes()]));
         records.record(0, 300, &body(&[&one, &text("idle"), &0i64.to_le_bytes()]));
@@ -202,7 +202,7 @@ fn computed_values_and_unwinding() {
 #[test]
 fn reset_and_states_left_open() {
     let one = 1u32.to_le_bytes();
-    let (rows, report) = everything(|records| {
+    let (rows, report) = convert_thread(|records| {
         records.record(0, 100, &body(&[&one, &text("a"), &[0; 8]]));
         records.record(0, 200, &body(&[&one, &text("b"), &[0; 8]]));
         records.record(2, 300, &one);
@@ -216,7 +216,7 @@ fn reset_and_states_left_open() {
 #[test]
 fn unmatched_links_are_left_out_and_keys_may_return() {
     let key = |thread: u32, key: u64| body(&[&thread.to_le_bytes(), &key.to_le_bytes()]);
-    let (rows, report) = everything(|records| {
+    let (rows, report) = convert_thread(|records| {
         records.record(5, 100, &key(1, 7));
         records.record(6, 200, &key(2, 7));
         records.record(5, 300, &key(1, 7));
@@ -237,7 +237,7 @@ fn unmatched_links_are_left_out_and_keys_may_return() {
 
 #[test]
 fn links_between_several_types_of_container() {
-    let (rows, report) = everything(|records| {
+    let (rows, report) = convert_thread(|records| {
         records.record(7, 100, &body(&[&1u32.to_le_bytes(), &5u64.to_le_bytes()]));
         records.record(8, 200, &5u64.to_le_bytes());
     });
@@ -248,7 +248,7 @@ fn links_between_several_types_of_container() {
 #[test]
 fn counters_begin_at_zero_and_marks_have_colours() {
     let add = |by: i32| body(&[&1u32.to_le_bytes(), &by.to_le_bytes()]);
-    let (rows, report) = everything(|records| {
+    let (rows, report) = convert_thread(|records| {
         records.record(4, 100, &add(3));
         records.record(4, 200, &add(-1));
         // The source position precedes the fields.

@@ -223,7 +223,7 @@ impl PajeSink for InputRecorder {
 
 /// The output of a conversion, its report, and the numbers of conversions in one pass and of
 /// unsuccessful attempts.
-fn converted(run: &OpenRun, options: &ConvertOptions, can_restart: bool) -> (SinkInput, String, (usize, usize)) {
+fn convert_run(run: &OpenRun, options: &ConvertOptions, can_restart: bool) -> (SinkInput, String, (usize, usize)) {
     let mut recorder = InputRecorder { can_restart, ..InputRecorder::default() };
     let report = convert(run, options, &mut recorder).unwrap();
     let (counts, lines, reversed) = (report.counts, report.all_diagnostics(), report.reversed_by_samples);
@@ -267,8 +267,8 @@ fn one_pass_gives_the_operations_of_two_passes() {
         if !is_forward {
             (options.causal, options.clock) = (false, CorrectionMethod::None);
         }
-        let (expected, report, _) = converted(&run, &options, false);
-        let (input, its_report, (link_removals, restarts)) = converted(&run, &options, true);
+        let (expected, report, _) = convert_run(&run, &options, false);
+        let (input, its_report, (link_removals, restarts)) = convert_run(&run, &options, true);
         prop_assert_eq!(input, expected, "{}", &spec);
         prop_assert_eq!(its_report, report, "{}", &spec);
         prop_assert!(link_removals + restarts <= 1);

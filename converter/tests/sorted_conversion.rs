@@ -137,7 +137,7 @@ fn write_run(folder: &Path, losses: bool) {
     }
 }
 
-fn converted(folder: &Path) -> (String, ConversionReport) {
+fn convert_folder(folder: &Path) -> (String, ConversionReport) {
     let mut writer = PajeWriter::new(Vec::new());
     let report = convert(&OpenRun::open(folder).unwrap(), &ConvertOptions::default(), &mut writer).unwrap();
     (String::from_utf8(writer.into_inner()).unwrap(), report)
@@ -164,8 +164,8 @@ fn a_sorted_run_converts_to_the_same_operations() {
             // The result is the same for any number of threads.
             assert!(std::fs::read(one.join("all.tmt")).unwrap() == std::fs::read(two.join("all.tmt")).unwrap());
         }
-        let (expected, before) = converted(&run);
-        let (found, after) = converted(&one);
+        let (expected, before) = convert_folder(&run);
+        let (found, after) = convert_folder(&one);
         assert_eq!((before.clocks.domains.len(), after.clocks.domains.len()), (2, 1));
         assert_eq!(before.counts, after.counts, "losses: {losses}");
         assert_eq!(expected.contains("unknown (records dropped or missing)"), losses);
@@ -178,7 +178,7 @@ fn a_sorted_run_converts_to_the_same_operations() {
         // A second sort changes only the zero of timestamps, which is the same here.
         let again = folder.path().join("again");
         sorted(&one, &again, 2);
-        assert!(converted(&again).0 == found);
+        assert!(convert_folder(&again).0 == found);
     }
 }
 

@@ -30,8 +30,8 @@ PARTS = [
 ]
 # Parts of "apply rules".
 PARTS_OF_RULES = [
-    ("of it links", "rules", r"links::.*Emitter.*>::link$"),
-    ("of it sending operations to the simulation", "rules", r"EventSender as .*PajeSink>::(plain_)?event$"),
+    ("of which: links", "rules", r"links::.*Emitter.*>::link$"),
+    ("of which: sending operations to the simulation", "rules", r"EventSender as .*PajeSink>::(plain_)?event$"),
 ]
 PATHS = ["run-entities", "run-entities-two-passes"]
 

@@ -11,6 +11,7 @@
 #![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 mod layers {
+    pub(crate) mod cargo_targets;
     pub(crate) mod cycles;
     pub(crate) mod imports;
     pub(crate) mod modules;
@@ -18,7 +19,6 @@ mod layers {
     pub(crate) mod order;
     pub(crate) mod packages;
     pub(crate) mod scripts;
-    pub(crate) mod targets;
     pub(crate) mod tokens;
 }
 

@@ -162,7 +162,7 @@ macro_rules! tuples {
                 $(
                     let here = next;
                     next = next.wrapping_add($field.bytes_cut(max_bytes));
-                    // SAFETY: the fields' sizes add up to `bytes_cut(most)`.
+                    // SAFETY: the fields' sizes add up to `bytes_cut(max_bytes)`.
                     unsafe { $field.store_cut(here, max_bytes) };
                 )*
                 let _ = next;

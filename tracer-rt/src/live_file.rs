@@ -365,11 +365,11 @@ pub(crate) fn request() -> Option<(u32, String)> {
     if base.is_null() {
         return None;
     }
-    let number = half(base, head::REQUEST).load(Ordering::Acquire);
-    if number == half(base, head::REQUEST_DONE).load(Ordering::Relaxed) {
+    let number = half_word(base, head::REQUEST).load(Ordering::Acquire);
+    if number == half_word(base, head::REQUEST_DONE).load(Ordering::Relaxed) {
         return None;
     }
-    let bytes = half(base, head::REQUEST_LENGTH).load(Ordering::Relaxed) as usize;
+    let bytes = half_word(base, head::REQUEST_LENGTH).load(Ordering::Relaxed) as usize;
     let mut text = vec![0; bytes.min(REQUEST_BYTES)];
     for (at, byte) in text.iter_mut().enumerate() {
         let address = base.wrapping_add(head::REQUEST_TEXT + at);
@@ -384,8 +384,8 @@ pub(crate) fn request() -> Option<(u32, String)> {
 pub(crate) fn answer(number: u32, result: u32) {
     let base = HEAD.load(Ordering::Acquire);
     if !base.is_null() {
-        half(base, head::REQUEST_RESULT).store(result, Ordering::Relaxed);
-        half(base, head::REQUEST_DONE).store(number, Ordering::Release);
+        half_word(base, head::REQUEST_RESULT).store(result, Ordering::Relaxed);
+        half_word(base, head::REQUEST_DONE).store(number, Ordering::Release);
     }
 }
 
@@ -395,7 +395,7 @@ fn word<'a>(base: *mut u8, offset: usize) -> &'a AtomicU64 {
     unsafe { &*base.wrapping_add(offset).cast::<AtomicU64>() }
 }
 
-fn half<'a>(base: *mut u8, offset: usize) -> &'a AtomicU32 {
+fn half_word<'a>(base: *mut u8, offset: usize) -> &'a AtomicU32 {
     // SAFETY: as in `word`.
     unsafe { &*base.wrapping_add(offset).cast::<AtomicU32>() }
 }

@@ -121,8 +121,8 @@ fn misuse_is_explained() {
 #[test]
 fn right_uses_make_no_warning() {
     let folder = tempfile::tempdir().unwrap();
-    let output = compile("right", "link", folder.path());
+    let output = compile("valid_uses", "link", folder.path());
     assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut program = Command::new(folder.path().join("right"));
+    let mut program = Command::new(folder.path().join("valid_uses"));
     assert!(program.env("TUMIT_TRACE", folder.path().join("run.tmt")).status().unwrap().success());
 }

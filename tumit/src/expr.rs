@@ -1,8 +1,8 @@
 //! Expressions: resolution of their names, and checks of their types.
 
 pub(crate) mod constant_folding;
+mod expr_function;
 mod expr_scope;
-mod function;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::list_candidates;
@@ -11,10 +11,10 @@ use crate::spec::{BinaryOp, Builtin, Expr, PatternPiece, TextPattern, UnaryOp};
 use crate::syntax::ast::{self, ExprKind, Ident, Path, Text, TextPiece};
 use crate::value_type::ValueType;
 
+use expr_function::check_format;
+pub(crate) use expr_function::is_function;
 pub(crate) use expr_scope::ExprScope;
 use expr_scope::error_value;
-use function::check_format;
-pub(crate) use function::is_function;
 
 const BUILTINS: [(&str, Builtin, ValueType); 11] = [
     ("date", Builtin::Date, ValueType::Date),

@@ -84,7 +84,7 @@ impl GrowthCheck<'_> {
             return;
         }
         if noun != new_noun {
-            return self.changed(
+            return self.report_changed(
                 &format!("`{}` was {} and is {} now", old.name, with_article(noun), with_article(new_noun)),
                 span,
             );
@@ -99,7 +99,10 @@ impl GrowthCheck<'_> {
             };
             let (before, after) = (class(field.ty, self.old), class(new.ty, &self.model.spec));
             if before != after {
-                self.changed(&format!("`{}` of `{}` was {before} and is {after} now", field.name, old.name), span);
+                self.report_changed(
+                    &format!("`{}` of `{}` was {before} and is {after} now", field.name, old.name),
+                    span,
+                );
             }
         }
         self.report_added(old, id, span, rules);
@@ -159,7 +162,7 @@ impl GrowthCheck<'_> {
         self.diagnostics.push(diagnostic.at(place, label));
     }
 
-    fn changed(&mut self, title: &str, place: SourceSpan) {
+    fn report_changed(&mut self, title: &str, place: SourceSpan) {
         let diagnostic = self.version_diagnostic(Code::Changed, title.to_owned());
         self.diagnostics.push(diagnostic.at(place, "differs in older traces"));
     }

@@ -27,6 +27,17 @@ pub use expr::{
 };
 pub use ids::{ContainerTypeId, EntityTypeId, LevelId, RecordId, ValueId};
 
+/// A piece of the source text of a spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceExcerpt<'s> {
+    /// Path of the file.
+    pub path: &'s str,
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// The text.
+    pub text: &'s str,
+}
+
 /// A compiled spec.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
@@ -355,12 +366,13 @@ impl Spec {
         self.span_of(record).map_or_else(|| acts(record), |span| acts(span.begin) || acts(span.end))
     }
 
-    /// The file, the line counted from 1, and the text of a span in [`sources`](Self::sources).
+    /// The place and the text of a span in [`sources`](Self::sources).
     #[must_use]
-    pub fn source_at(&self, span: crate::source_text::SourceSpan) -> Option<(&str, usize, &str)> {
+    pub fn source_at(&self, span: crate::source_text::SourceSpan) -> Option<SourceExcerpt<'_>> {
         let file = self.sources.get(span.file.0 as usize)?;
         let before = file.text.get(..span.start as usize)?;
-        Some((&file.path, before.matches('\n').count() + 1, file.text.get(span.range())?))
+        let line = before.matches('\n').count() + 1;
+        Some(SourceExcerpt { path: &file.path, line, text: file.text.get(span.range())? })
     }
 
     /// Types from the root to `ty`, including `ty`.

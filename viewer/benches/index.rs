@@ -321,7 +321,7 @@ fn measure_lanes(source: &dyn TimelineSource, lanes: &LanesByValues, only: &str)
             let AlignedTimeRange { range: around, columns, .. } = range.align_to_columns(1600);
             let name =
                 format!("  the 8 largest shares of {} lanes of {kind}, × {columns} aligned columns", lanes.len());
-            measure(&name, &|| drop(source.largest(lanes, around, columns, 8)));
+            measure(&name, &|| drop(source.largest_shares(lanes, around, columns, 8)));
         }
     }
     let (all, range) = (&lanes.all, inner_range(source, 3));

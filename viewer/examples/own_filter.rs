@@ -50,7 +50,7 @@ impl ShortStates {
         Self { inner, model: Arc::new(model), short, nanos }
     }
 
-    fn changed(&self, lane: StateLaneId, mut state: StateEntity) -> StateEntity {
+    fn change_value(&self, lane: StateLaneId, mut state: StateEntity) -> StateEntity {
         if state.life.to.0 - state.life.from.0 < self.nanos {
             state.value = self.short[lane.ty.index()].unwrap_or(state.value);
         }
@@ -74,7 +74,7 @@ impl FilterLayer for ShortStates {
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         let listed = self.inner.states(lane, time_range, limit)?;
-        let items = listed.items.into_iter().map(|state| self.changed(lane, state)).collect();
+        let items = listed.items.into_iter().map(|state| self.change_value(lane, state)).collect();
         Ok(EntityList { total: listed.total, items })
     }
 
@@ -85,7 +85,7 @@ impl FilterLayer for ShortStates {
             for column in (0..columns).map(|at| time_range.column(at, columns)) {
                 let mut cell = MixtureCell::default();
                 entity_walk::states(self.inner_source(), lane, column, |state| {
-                    let state = self.changed(lane, *state);
+                    let state = self.change_value(lane, *state);
                     let nanos = state.life.to.0.min(column.to.0) - state.life.from.0.max(column.from.0);
                     match cell.shares.iter_mut().find(|share| share.0 == state.value) {
                         Some(share) => share.1 += nanos,

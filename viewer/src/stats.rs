@@ -29,7 +29,7 @@ mod variables;
 
 pub use durations::Durations;
 use durations::durations;
-use links::{LinkTrafficKey, exchanges};
+use links::{LinkTrafficKey, link_traffic};
 pub use links::{number, size_field};
 pub(crate) use state_times::nested_times;
 use state_times::times_of;

@@ -105,10 +105,10 @@ impl TimelineSource for TraceStore {
     }
 
     fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        self.largest(lanes, time_range, columns, usize::MAX)
+        self.largest_shares(lanes, time_range, columns, usize::MAX)
     }
 
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,

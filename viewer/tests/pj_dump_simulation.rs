@@ -120,7 +120,7 @@ impl PajeLineWriter {
         let _ = writeln!(self.text, "{id} {}.{:09} {rest}", self.time / 1_000_000_000, self.time % 1_000_000_000);
     }
 
-    fn half(&mut self, key: usize, thread: usize, starts: bool) {
+    fn link_endpoint(&mut self, key: usize, thread: usize, starts: bool) {
         let (id, end) = if starts { (15, "l0") } else { (16, "l0") };
         self.line(id, &format!("0 L t{thread} {end} k{key}"));
     }
@@ -130,7 +130,7 @@ impl PajeLineWriter {
             return;
         }
         let (key, end_first) = self.open.swap_remove(usize::from(pick) % self.open.len());
-        self.half(key, thread, end_first);
+        self.link_endpoint(key, thread, end_first);
     }
 
     fn take(&mut self, step: u64, op: &Op) {
@@ -173,7 +173,7 @@ impl PajeLineWriter {
                 self.line(8 + u32::from(op % 3), &format!("t{thread} V {}", f64::from(value) / 4.0));
             }
             Op::Link(_, end_first) => {
-                self.half(self.keys, thread, !end_first);
+                self.link_endpoint(self.keys, thread, !end_first);
                 self.open.push((self.keys, end_first));
                 self.keys += 1;
             }

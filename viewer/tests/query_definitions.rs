@@ -155,7 +155,7 @@ fn check_states(
         prop_assert!(cell.shares.is_sorted_by(|a, b| a.1 >= b.1));
     }
     for most in [0, 1, 5] {
-        let largest = store.largest(&[LANE], time_range, columns, most).expect("the lane is there").cells;
+        let largest = store.largest_shares(&[LANE], time_range, columns, most).expect("the lane is there").cells;
         for (cell, whole) in largest.iter().zip(&cells) {
             prop_assert_eq!(&cell.shares[..], &whole.shares[..most.min(whole.shares.len())]);
             let all: i64 = whole.shares.iter().map(|share| share.1).sum();
@@ -186,7 +186,7 @@ fn steps(values: u32, len: usize) -> impl Strategy<Value = StackSteps> {
 type Stretch = (i64, i64, Vec<u32>);
 
 /// A trace from steps, and its stack of open values over time.
-fn nested(steps: &StackSteps, values: u32) -> (Sources, Vec<Stretch>) {
+fn trace_of_steps(steps: &StackSteps, values: u32) -> (Sources, Vec<Stretch>) {
     let (container, ty) = (HERE, ACTIVITY);
     let (mut now, mut stack, mut stretches, mut events) = (0, Vec::new(), Vec::new(), Vec::new());
     for &(gap, push) in steps {
@@ -238,7 +238,7 @@ proptest! {
 
     #[test]
     fn total_and_self_times_equal_their_definition(steps in steps(5, 14_000), from in -100_i64..150_000, length in 1_i64..200_000) {
-        let (sources, stretches) = nested(&steps, 5);
+        let (sources, stretches) = trace_of_steps(&steps, 5);
         for source in sources.all() {
             check_nested(source, &stretches, time_range_of(from, length), |_| true)?;
             check_nested(source, &stretches, source.extent(), |_| true)?;
@@ -249,7 +249,7 @@ proptest! {
     fn total_and_self_times_of_many_values_equal_their_definition(
         steps in steps(90, 14_000), from in -100_i64..150_000, length in 1_i64..200_000,
     ) {
-        let (sources, stretches) = nested(&steps, 90);
+        let (sources, stretches) = trace_of_steps(&steps, 90);
         for source in sources.all() {
             check_nested(source, &stretches, time_range_of(from, length), |_| true)?;
         }
@@ -259,7 +259,7 @@ proptest! {
     fn total_and_self_times_of_filtered_traces_equal_their_definition(
         steps in steps(5, 900), from in -100_i64..9_000, length in 1_i64..9_000, cut in 0_i64..5_000,
     ) {
-        let (Sources { store, index }, stretches) = nested(&steps, 5);
+        let (Sources { store, index }, stretches) = trace_of_steps(&steps, 5);
         let all: [Arc<dyn TimelineSource>; 2] = [Arc::new(store), Arc::new(index)];
         for source in &all {
             let apply = |text: String| text.parse::<FilterExpr>().expect("it is a filter").apply(source);

@@ -11,15 +11,15 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and fails by panicking")]
 
+mod accuracy_targets;
 mod speed;
-mod targets;
 
 use std::time::Instant;
 
 use tumit_converter::clock::CorrectionMethod;
 use tumit_test_support::clock_truth::{
-    BurstSchedule, ClockScene, TimestampErrors, clocks_alone, errors_beyond_bound, judge_clocks, judge_run, options,
-    random_scene, write,
+    BurstSchedule, ClockRunParameters, TimestampErrors, clocks_alone, errors_beyond_bound, judge_clocks, judge_run,
+    options, random_parameters, write,
 };
 
 fn main() {
@@ -32,7 +32,11 @@ fn main() {
     if let Some(at) = arguments.iter().position(|argument| argument == "--targets") {
         let number = |at: usize| arguments.get(at).and_then(|number| number.parse().ok());
         let only = arguments.get(at + 3).map_or("", String::as_str);
-        return targets::print(number(at + 1).expect("--targets needs how many"), number(at + 2).unwrap_or(1), only);
+        return accuracy_targets::print(
+            number(at + 1).expect("--targets needs how many"),
+            number(at + 2).unwrap_or(1),
+            only,
+        );
     }
     if let Some(at) = arguments.iter().position(|argument| argument == "--speed") {
         return speed::print(arguments.get(at + 1).map_or("", String::as_str));
@@ -45,26 +49,26 @@ fn main() {
     println!("nodes  seconds  bursts  method           median       max   reversed    links  seconds to convert");
     for &(seconds, links) in lengths {
         for bursts in [BurstSchedule::Both, BurstSchedule::First, BurstSchedule::None] {
-            let scene = ClockScene { seconds, links, bursts, ..ClockScene::default() };
-            table(&scene);
+            let parameters = ClockRunParameters { seconds, links, bursts, ..ClockRunParameters::default() };
+            table(&parameters);
         }
     }
     if !smoke {
         for nodes in [2, 16, 64] {
-            table(&ClockScene {
+            table(&ClockRunParameters {
                 nodes,
                 seconds: 300.0,
                 links: 25_000 * nodes,
                 bursts: BurstSchedule::None,
-                ..ClockScene::default()
+                ..ClockRunParameters::default()
             });
         }
     }
 }
 
-fn table(scene: &ClockScene) {
+fn table(parameters: &ClockRunParameters) {
     let folder = tempfile::tempdir().unwrap();
-    write(scene, folder.path());
+    write(parameters, folder.path());
     let methods = [
         ("none", clocks_alone(CorrectionMethod::None)),
         ("bursts", clocks_alone(CorrectionMethod::Bursts)),
@@ -76,9 +80,9 @@ fn table(scene: &ClockScene) {
         let verdict = judge_run(folder.path(), &options);
         println!(
             "{:5}  {:7}  {:6}  {name:13} {:9.3} {:9.3} {:10} {:8} {:8.2}",
-            scene.nodes,
-            scene.seconds,
-            format!("{:?}", scene.bursts),
+            parameters.nodes,
+            parameters.seconds,
+            format!("{:?}", parameters.bursts),
             verdict.median as f64 * 1e-3,
             verdict.max as f64 * 1e-3,
             verdict.reversed,
@@ -93,21 +97,24 @@ fn table(scene: &ClockScene) {
 fn drawn_runs(runs: u64) {
     println!("errors in nanoseconds: median and largest, then what is certain");
     for seed in 1..=runs {
-        let scene = random_scene(seed);
+        let parameters = random_parameters(seed);
         let (graph, bursts) =
-            (judge_clocks(&scene, CorrectionMethod::Graph), judge_clocks(&scene, CorrectionMethod::Bursts));
+            (judge_clocks(&parameters, CorrectionMethod::Graph), judge_clocks(&parameters, CorrectionMethod::Bursts));
         let line = |verdict: &TimestampErrors| {
             format!("{} {} ({:.0})", verdict.median, verdict.max, mean_error_bound(verdict))
         };
         let odd = [
             (!errors_beyond_bound(&graph).is_empty(), "beyond what is certain"),
             (!errors_beyond_bound(&bursts).is_empty(), "samples beyond what is certain"),
-            (graph.max > bursts.max + bursts.max / 2 + 300 && scene.bursts != BurstSchedule::None, "worse by messages"),
+            (
+                graph.max > bursts.max + bursts.max / 2 + 300 && parameters.bursts != BurstSchedule::None,
+                "worse by messages",
+            ),
             (graph.reversed > 0, "reversed links"),
         ];
         let odd: Vec<&str> = odd.into_iter().filter(|(is, _)| *is).map(|(_, finding)| finding).collect();
         println!("{seed:4}  messages {}  samples {}  {}", line(&graph), line(&bursts), odd.join(", "));
-        println!("      {scene:?}");
+        println!("      {parameters:?}");
     }
 }
 

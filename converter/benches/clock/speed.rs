@@ -5,40 +5,45 @@ use std::time::{Duration, Instant};
 use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::check_clocks;
 use tumit_converter::run::OpenRun;
-use tumit_test_support::clock_truth::{BurstSchedule, ClockScene, SampleFault, options, write};
+use tumit_test_support::clock_truth::{BurstSchedule, ClockRunParameters, SampleFault, options, write};
 
 const LINKS: usize = 50_000;
 /// Number of measurements of each run. The fastest counts, because other programs disturb the
 /// others.
 const REPEATS: usize = 3;
 
-fn scenes() -> Vec<(&'static str, ClockScene)> {
-    let none = ClockScene { seconds: 300.0, links: LINKS, bursts: BurstSchedule::None, ..ClockScene::default() };
-    let hour = ClockScene { seconds: 3600.0, ..none.clone() };
+fn parameter_sets() -> Vec<(&'static str, ClockRunParameters)> {
+    let none = ClockRunParameters {
+        seconds: 300.0,
+        links: LINKS,
+        bursts: BurstSchedule::None,
+        ..ClockRunParameters::default()
+    };
+    let hour = ClockRunParameters { seconds: 3600.0, ..none.clone() };
     vec![
         ("8 clocks", none.clone()),
-        ("8 clocks, both bursts", ClockScene { bursts: BurstSchedule::Both, ..none.clone() }),
+        ("8 clocks, both bursts", ClockRunParameters { bursts: BurstSchedule::Both, ..none.clone() }),
         ("8 clocks, 1 h", hour.clone()),
-        ("8 clocks, 1 h, wander", ClockScene { wander: 1e-7, ..hour.clone() }),
-        ("8 clocks, 1 h, 60 bursts", ClockScene { bursts: BurstSchedule::Many(60), ..hour.clone() }),
+        ("8 clocks, 1 h, wander", ClockRunParameters { wander: 1e-7, ..hour.clone() }),
+        ("8 clocks, 1 h, 60 bursts", ClockRunParameters { bursts: BurstSchedule::Many(60), ..hour.clone() }),
         (
             "8 clocks, NTP",
-            ClockScene { slewed_ppm: 20.0, bursts: BurstSchedule::Many(5), seconds: 600.0, ..none.clone() },
+            ClockRunParameters { slewed_ppm: 20.0, bursts: BurstSchedule::Many(5), seconds: 600.0, ..none.clone() },
         ),
-        ("8 clocks, step of 5 ms", ClockScene { step_nanos: 5e6, ..none.clone() }),
+        ("8 clocks, step of 5 ms", ClockRunParameters { step_nanos: 5e6, ..none.clone() }),
         (
             "8 clocks, wrong sample",
-            ClockScene {
+            ClockRunParameters {
                 bursts: BurstSchedule::Both,
                 sample_fault: Some(SampleFault::Last(1_000_000)),
                 ..none.clone()
             },
         ),
-        ("8 clocks, 1 ms ticks", ClockScene { quantum: 1e6, ..none.clone() }),
-        ("8 clocks, one way", ClockScene { one_way: true, open: true, ..none.clone() }),
-        ("ring of 32", ClockScene { halo: Some(0.02), links: 780, ..none.clone() }),
-        ("64 clocks", ClockScene { nodes: 64, per_node: 2, ..none.clone() }),
-        ("256 clocks", ClockScene { nodes: 256, per_node: 1, ..none }),
+        ("8 clocks, 1 ms ticks", ClockRunParameters { quantum: 1e6, ..none.clone() }),
+        ("8 clocks, one way", ClockRunParameters { one_way: true, open: true, ..none.clone() }),
+        ("ring of 32", ClockRunParameters { halo: Some(0.02), links: 780, ..none.clone() }),
+        ("64 clocks", ClockRunParameters { nodes: 64, per_node: 2, ..none.clone() }),
+        ("256 clocks", ClockRunParameters { nodes: 256, per_node: 1, ..none }),
     ]
 }
 
@@ -46,9 +51,9 @@ fn scenes() -> Vec<(&'static str, ClockScene)> {
 /// time.
 pub(crate) fn print(only: &str) {
     println!("kind                        records   seconds   of all processors");
-    for (name, scene) in scenes().into_iter().filter(|(name, _)| name.contains(only)) {
+    for (name, parameters) in parameter_sets().into_iter().filter(|(name, _)| name.contains(only)) {
         let folder = tempfile::tempdir().unwrap();
-        write(&scene, folder.path());
+        write(&parameters, folder.path());
         let run = OpenRun::open(folder.path()).unwrap();
         let measured = (0..REPEATS).map(|_| {
             let (start, processors) = (Instant::now(), processor_time());

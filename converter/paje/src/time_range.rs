@@ -18,7 +18,7 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// Column `index` of `columns` equally wide ones. All sources divide intervals in this way.
+    /// Column `index` of `columns` equally wide ones. All sources divide time ranges in this way.
     /// A column is at least 1 ns wide, so that no entity falls between columns.
     #[must_use]
     pub fn column(self, index: u32, columns: u32) -> Self {
@@ -47,13 +47,13 @@ impl TimeRange {
         })
     }
 
-    /// Columns that cover this interval, with edges at multiples of a power of two of nanoseconds.
+    /// Columns that cover this time range, with edges at multiples of a power of two of nanoseconds.
     ///
     /// Sources have stored sums of such columns, and the columns keep their positions when the view
     /// moves. They are at least as wide as `columns` equal columns, and less than twice as wide.
     /// There are at most `columns` + 1 of them.
     ///
-    /// If the timestamps are too large for such edges, returns the interval and `columns`
+    /// If the timestamps are too large for such edges, returns the time range and `columns`
     /// unchanged.
     #[must_use]
     pub fn align_to_columns(self, columns: u32) -> AlignedTimeRange {
@@ -76,7 +76,7 @@ impl TimeRange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AlignedTimeRange {
-    /// The covered interval.
+    /// The covered time range.
     pub range: TimeRange,
     /// The number of columns in it.
     pub columns: u32,

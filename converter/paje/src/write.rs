@@ -74,6 +74,6 @@ pub fn in_style<'w>(out: impl Write + 'w, style: PajeStyle) -> Box<dyn PajeSink 
     }
 }
 
-fn with_header<'w, W: Write + 'w, D: TimestampWriter + 'w>(writer: PajeWriter<W, D>) -> Box<dyn PajeSink + 'w> {
+fn with_header<'w, W: Write + 'w, T: TimestampWriter + 'w>(writer: PajeWriter<W, T>) -> Box<dyn PajeSink + 'w> {
     if writer.layouts.header == HeaderStyle::Basic { Box::new(StandardFieldSink(writer)) } else { Box::new(writer) }
 }

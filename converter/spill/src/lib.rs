@@ -17,7 +17,7 @@ pub mod deferred_section;
 pub mod endpoint_map;
 pub mod map;
 pub mod row_sorter;
-mod run_file;
+mod sorted_file;
 pub mod spool;
 pub mod temporary_space;
 pub mod varint;

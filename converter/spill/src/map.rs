@@ -1,7 +1,7 @@
 //! [`SpillMap`]: a map that may exceed memory.
 //!
-//! Recently used entries are in memory. When memory is full, all of them become a sorted run in a
-//! temporary file, and runs of one level are merged (O'Neil et al., The Log-Structured Merge-Tree,
+//! Recently used entries are in memory. When memory is full, all of them become a sorted file in a
+//! temporary file, and files of one level are merged (O'Neil et al., The Log-Structured Merge-Tree,
 //! 1996, with the tiers of Cassandra's). Most entries are short-lived and never written to a file.
 //! An operation on an entry in a file needs a read of some KB. An operation on an absent key needs
 //! almost nothing.
@@ -35,9 +35,9 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::run_file::{RunEntry, RunFile, RunFileReader, RunFileWriter};
+use super::sorted_file::{SortedEntry, SortedFile, SortedFileReader, SortedFileWriter};
 
-/// Number of runs of one level that are merged.
+/// Number of files of one level that are merged.
 const ALIKE: usize = 4;
 
 /// The destination of entries that exceed memory.
@@ -93,9 +93,9 @@ pub fn spread(mut key: u128) -> u128 {
 /// An entry in memory.
 #[derive(Clone, Copy, Debug)]
 struct MemoryEntry<const N: usize> {
-    /// `None` if the entry was removed. The entries of the runs for its key are void.
+    /// `None` if the entry was removed. The entries of the files for its key are void.
     words: Option<[u64; N]>,
-    /// Whether the runs have an entry for its key.
+    /// Whether the files have an entry for its key.
     is_over: bool,
 }
 
@@ -106,8 +106,8 @@ type MemoryMap<const N: usize> = HashMap<u128, MemoryEntry<N>, BuildHasherDefaul
 pub struct SpillMap<const N: usize> {
     overflow: OverflowStore,
     in_memory: MemoryMap<N>,
-    /// Older runs first. The entry of a later run replaces those of earlier ones.
-    runs: Vec<Arc<RunFile<N>>>,
+    /// Older files first. The entry of a later file replaces those of earlier ones.
+    files: Vec<Arc<SortedFile<N>>>,
     count: u64,
     page: Vec<u8>,
 }
@@ -154,7 +154,7 @@ impl<const N: usize> SpillMap<N> {
                 (before, after, result)
             }
             MapEntry::Vacant(entry) => {
-                let before = if self.runs.is_empty() { None } else { find(&self.runs, key, &mut self.page)? };
+                let before = if self.files.is_empty() { None } else { find(&self.files, key, &mut self.page)? };
                 let (after, result) = change(before);
                 if before.is_some() || after.is_some() {
                     entry.insert(MemoryEntry { words: after, is_over: before.is_some() });
@@ -163,8 +163,8 @@ impl<const N: usize> SpillMap<N> {
             }
         };
         self.count = self.count + u64::from(after.is_some()) - u64::from(before.is_some());
-        if self.count == 0 && !self.runs.is_empty() {
-            // All entries of the runs are void.
+        if self.count == 0 && !self.files.is_empty() {
+            // All entries of the files are void.
             self.clear();
         } else if self.in_memory.len() >= self.overflow.max_entries.max(1) {
             self.spill()?;
@@ -172,48 +172,48 @@ impl<const N: usize> SpillMap<N> {
         Ok(result)
     }
 
-    /// Writes the entries in memory as a run, and merges runs if there are enough of a level.
+    /// Writes the entries in memory as a file, and merges files if there are enough of a level.
     #[cold]
     fn spill(&mut self) -> io::Result<()> {
         let entries = self.memory_entries();
-        let mut run = RunFileWriter::new(&self.overflow.folder, entries.len() as u64)?;
-        entries.iter().try_for_each(|entry| run.push(entry))?;
-        self.runs.push(Arc::new(run.finish(0)?));
+        let mut file = SortedFileWriter::new(&self.overflow.folder, entries.len() as u64)?;
+        entries.iter().try_for_each(|entry| file.push(entry))?;
+        self.files.push(Arc::new(file.finish(0)?));
         drop(entries);
         self.in_memory.clear();
         while let Some(from) = self.mergeable_runs() {
             self.merge(from)?;
         }
-        let entries: u64 = self.runs.iter().map(|run| run.count).sum();
-        // A removed entry exists twice in the runs: as an entry and as its removal. A merge of all
-        // runs drops both.
+        let entries: u64 = self.files.iter().map(|file| file.count).sum();
+        // A removed entry exists twice in the files: as an entry and as its removal. A merge of all
+        // files drops both.
         if entries > ALIKE as u64 * self.count.max(self.overflow.max_entries as u64) { self.merge(0) } else { Ok(()) }
     }
 
-    /// The index of the first of the last runs of equal level, if they are enough for a merge.
+    /// The index of the first of the last files of equal level, if they are enough for a merge.
     fn mergeable_runs(&self) -> Option<usize> {
-        let level = self.runs.last()?.level;
-        let same = self.runs.iter().rev().take_while(|run| run.level == level).count();
-        (same >= ALIKE).then(|| self.runs.len() - same)
+        let level = self.files.last()?.level;
+        let same = self.files.iter().rev().take_while(|file| file.level == level).count();
+        (same >= ALIKE).then(|| self.files.len() - same)
     }
 
-    /// Merges all runs from this index on.
+    /// Merges all files from this index on.
     fn merge(&mut self, from: usize) -> io::Result<()> {
-        let runs = self.runs.get(from..).unwrap_or_default();
-        let level = runs.iter().map(|run| run.level).max().unwrap_or(0) + 1;
-        let mut out = RunFileWriter::new(&self.overflow.folder, runs.iter().map(|run| run.count).sum())?;
+        let files = self.files.get(from..).unwrap_or_default();
+        let level = files.iter().map(|file| file.level).max().unwrap_or(0) + 1;
+        let mut out = SortedFileWriter::new(&self.overflow.folder, files.iter().map(|file| file.count).sum())?;
         let mut left = 0;
-        merge_runs(runs, &[], |key, words| {
-            // A removal is needed only if older runs may have the entry.
+        merge_files(files, &[], |key, words| {
+            // A removal is needed only if older files may have the entry.
             if from > 0 || words.is_some() {
                 left += 1;
                 out.push(&(key, words))?;
             }
             Ok(())
         })?;
-        self.runs.truncate(from);
+        self.files.truncate(from);
         if left > 0 {
-            self.runs.push(Arc::new(out.finish(level)?));
+            self.files.push(Arc::new(out.finish(level)?));
         }
         Ok(())
     }
@@ -223,12 +223,13 @@ impl<const N: usize> SpillMap<N> {
     /// # Errors
     /// As [`Self::change`], and those of `give`.
     pub fn for_each(&self, mut give: impl FnMut(u128, [u64; N]) -> io::Result<()>) -> io::Result<()> {
-        merge_runs(&self.runs, &self.memory_entries(), |key, words| words.map_or(Ok(()), |words| give(key, words)))
+        merge_files(&self.files, &self.memory_entries(), |key, words| words.map_or(Ok(()), |words| give(key, words)))
     }
 
     /// The entries in memory, by increasing key.
-    fn memory_entries(&self) -> Vec<RunEntry<N>> {
-        let mut in_memory: Vec<RunEntry<N>> = self.in_memory.iter().map(|(key, entry)| (*key, entry.words)).collect();
+    fn memory_entries(&self) -> Vec<SortedEntry<N>> {
+        let mut in_memory: Vec<SortedEntry<N>> =
+            self.in_memory.iter().map(|(key, entry)| (*key, entry.words)).collect();
         in_memory.sort_unstable_by_key(|(key, _)| *key);
         in_memory
     }
@@ -270,31 +271,31 @@ impl<const N: usize> SpillMap<N> {
     }
 }
 
-/// The value of a key in the runs.
-fn find<const N: usize>(runs: &[Arc<RunFile<N>>], key: u128, page: &mut Vec<u8>) -> io::Result<Option<[u64; N]>> {
-    for run in runs.iter().rev() {
-        if let Some((_, words)) = run.find(key, page)? {
+/// The value of a key in the files.
+fn find<const N: usize>(files: &[Arc<SortedFile<N>>], key: u128, page: &mut Vec<u8>) -> io::Result<Option<[u64; N]>> {
+    for file in files.iter().rev() {
+        if let Some((_, words)) = file.find(key, page)? {
             return Ok(words);
         }
     }
     Ok(None)
 }
 
-/// Gives each key of the runs and of `in_memory` once, with its latest value. `in_memory` is later
-/// than all runs.
-fn merge_runs<const N: usize>(
-    runs: &[Arc<RunFile<N>>],
-    in_memory: &[RunEntry<N>],
+/// Gives each key of the files and of `in_memory` once, with its latest value. `in_memory` is later
+/// than all files.
+fn merge_files<const N: usize>(
+    files: &[Arc<SortedFile<N>>],
+    in_memory: &[SortedEntry<N>],
     mut give: impl FnMut(u128, Option<[u64; N]>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut readings: Vec<RunFileReader<'_, N>> = runs.iter().map(|run| run.read()).collect();
+    let mut readings: Vec<SortedFileReader<'_, N>> = files.iter().map(|file| file.read()).collect();
     let mut in_memory = in_memory.iter().copied();
-    let mut heads: Vec<Option<RunEntry<N>>> = Vec::new();
+    let mut heads: Vec<Option<SortedEntry<N>>> = Vec::new();
     for reading in &mut readings {
         heads.push(reading.next()?);
     }
     heads.push(in_memory.next());
-    // There are a dozen runs at most.
+    // There are a dozen files at most.
     while let Some(key) = heads.iter().flatten().map(|(key, _)| *key).min() {
         let mut last = None;
         for (at, head) in heads.iter_mut().enumerate() {
@@ -373,7 +374,7 @@ mod tests {
             far.change(spread(key.into()), |_| (Some([key, 1]), ())).unwrap();
         }
         // Levels of 1,000, 4,000, 16,000, 64,000: three of each at most.
-        assert!(far.runs.len() <= 12, "{} runs", far.runs.len());
+        assert!(far.files.len() <= 12, "{} files", far.files.len());
         for key in (0..100_000_u64).step_by(7) {
             assert_eq!(far.change(spread(key.into()), |found| (found, found)).unwrap(), Some([key, 1]), "{key}");
         }
@@ -388,14 +389,14 @@ mod tests {
         };
         for round in 0..4 {
             (0..1_000).for_each(|key| turn(&mut far, key));
-            assert_eq!((far.len(), far.runs.is_empty()), if round % 2 == 0 { (1_000, false) } else { (0, true) });
+            assert_eq!((far.len(), far.files.is_empty()), if round % 2 == 0 { (1_000, false) } else { (0, true) });
         }
         // An entry that stays does not keep removed entries in the files.
         turn(&mut far, 1_000_000);
         (0..20_000).for_each(|key| turn(&mut far, key));
         (0..20_000).for_each(|key| turn(&mut far, key));
         assert_eq!(far.len(), 1);
-        let entries: u64 = far.runs.iter().map(|run| run.count).sum();
+        let entries: u64 = far.files.iter().map(|file| file.count).sum();
         assert!(entries <= 400, "{entries} entries");
     }
 
@@ -406,9 +407,9 @@ mod tests {
         for key in 0..300_u64 {
             far.change(7 << 64 | u128::from(key), |_| (Some([key]), ())).unwrap();
         }
-        assert_eq!(far.runs.len(), 1);
+        assert_eq!(far.files.len(), 1);
         for key in 0..300_u64 {
-            let found = find(&far.runs, 7 << 64 | u128::from(key), &mut Vec::new()).unwrap();
+            let found = find(&far.files, 7 << 64 | u128::from(key), &mut Vec::new()).unwrap();
             assert_eq!(found, Some([key]));
         }
     }

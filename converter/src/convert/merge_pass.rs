@@ -180,7 +180,7 @@ struct DispatchBatch {
     /// Streams that have no further block.
     ended_streams: Vec<u32>,
     window: MergeWindow,
-    /// Used blocks on their way back, to reuse their memory.
+    /// Blocks that were merged, on their way back to the reader threads, which reuse their memory.
     used: Vec<OpBatch>,
     /// Number of records read, including those that are not required.
     read: u64,
@@ -214,7 +214,7 @@ impl StreamBlocks {
 }
 
 /// Maximum number of blocks whose memory is kept for other streams.
-const MAX_USED: usize = 1024;
+const MAX_KEPT_BLOCKS: usize = 1024;
 
 impl<'p> Dispatcher<'p> {
     fn new(plan: &'p ConversionPlan<'_>) -> Self {
@@ -226,7 +226,7 @@ impl<'p> Dispatcher<'p> {
     fn close(&mut self, stream: u32, used: &mut Vec<OpBatch>) {
         let blocks = self.cursors.get_mut(stream as usize).map(|cursor| &mut cursor.blocks);
         let ended = blocks.and_then(|blocks| blocks.take_if(|blocks| blocks.is_done()));
-        used.extend(ended.map(|blocks| blocks.current).filter(|_| used.len() < MAX_USED));
+        used.extend(ended.map(|blocks| blocks.current).filter(|_| used.len() < MAX_KEPT_BLOCKS));
     }
 
     /// Visits the turns of a batch. Only reusable memory is left in it.
@@ -306,8 +306,8 @@ impl<'p> Dispatcher<'p> {
 }
 
 /// Number of entries that are fetched before the first one is processed. The blocks are in the
-/// caches of other processors, each entry at another address. Waiting for all of them takes no
-/// longer than waiting for one.
+/// caches of other processors, each entry at another address. The loads overlap, so
+/// waiting for all of them takes no longer than waiting for one.
 const FETCHED: usize = 32;
 
 /// An entry that was fetched, with its timestamp and stream.

@@ -26,7 +26,7 @@ pub(super) struct ProcessNames<'b> {
 }
 
 /// The dropped records that a payload reports, if it contains nothing besides this report.
-fn news(payload: &[u8]) -> Option<DroppedRecords> {
+fn decode_drop_report(payload: &[u8]) -> Option<DroppedRecords> {
     let (head, body) = payload.split_first_chunk::<RECORD_HEAD_BYTES>()?;
     if head[..2] == ID_DROPPED.to_le_bytes() && body.len() == DroppedRecords::BYTES {
         DroppedRecords::decode(body)
@@ -78,7 +78,7 @@ impl<'b> ProcessNames<'b> {
             }
             BlockKind::Strings | BlockKind::Sites => return Ok(self.take_names(&entry)),
             BlockKind::Records => {
-                if let Some(record) = news(&entry.payload) {
+                if let Some(record) = decode_drop_report(&entry.payload) {
                     self.building.streams.get_or_create(entry.stream).losses_mut().unreported.push(record);
                 }
                 false

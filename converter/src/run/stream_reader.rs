@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use tracer_format::block::{columns, flag, unpack};
-use tracer_format::columns::BlockColumns;
+use tracer_format::columns::{BlockColumns, TypeSize};
 use tracer_format::record::DroppedRecords;
 use tracer_format::{FormatError, ID_DROPPED, PayloadCodec, RECORD_HEAD_BYTES, RecordIterator, cause};
 
@@ -105,7 +105,7 @@ impl<'r> RunStreamReader<'r> {
     }
 
     /// Number of truncated records among those read so far.
-    pub(crate) const fn truncated(&self) -> u64 {
+    pub(crate) const fn truncated_records(&self) -> u64 {
         self.truncated
     }
 
@@ -223,7 +223,7 @@ impl<'r> RunStreamReader<'r> {
         let Some(memory) = BudgetShare::reserve(bytes) else { return Ok(None) };
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
         let stored = &self.stored[..filled];
-        let is_plain = |(id, size): (u16, usize)| match self.extents.get(usize::from(id)) {
+        let is_plain = |TypeSize { id, bytes: size }: TypeSize| match self.extents.get(usize::from(id)) {
             Some(RecordExtent::Fixed(bytes) | RecordExtent::Located(bytes)) => {
                 size == RECORD_HEAD_BYTES + *bytes as usize
             }

@@ -235,11 +235,11 @@ impl CutJob<'_> {
             });
             self.selection.takes_some_of(last_timestamps.min().unwrap_or(from), to)
         };
-        MissingRecords::of(process).selected(is_selected, has_end)
+        MissingRecords::of(process).select_gaps(is_selected, has_end)
     }
 
-    /// The ends of a process and its threads in the cut. A thread that ends after the interval has
-    /// no end in the cut. A process ends with the interval at the latest.
+    /// The ends of a process and its threads in the cut. A thread that ends after the time range has
+    /// no end in the cut. A process ends with the time range at the latest.
     fn ends(&self, process: &ProcessInRun, streams: &[(usize, &StreamInRun)]) -> EndTicks {
         let mut ends = EndTicks::of(process);
         let to = self.selection.range().to;

@@ -41,9 +41,9 @@ use crate::convert::{ConvertError, ConvertOptions, corrected_timestamps};
 use crate::rules::{RecordScope, RuleValue, Symbols, append_value};
 use crate::run::StreamInRun;
 use crate::run::{Loss, OpenRun};
-use tumit_paje::TraceDiagnostic;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::{OpenTimeRange, TimeRange};
+use tumit_paje::{SourcePosition, TraceDiagnostic};
 
 /// A record with its names.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ pub struct ListedRecord<'a> {
     /// Name of the event, or of the end of a span (`iteration.begin`).
     pub event: &'a str,
     /// The source position, if it was recorded.
-    pub source: Option<(&'a str, u32)>,
+    pub source: Option<SourcePosition<'a>>,
     /// The recorder truncated its longest texts, bytes or arrays, because the record was too long.
     pub truncated: bool,
     /// Its fields, in order.
@@ -308,7 +308,7 @@ fn record<E>(
         label: symbols.text(stream.label),
         level: symbols.text(program.level),
         event: symbols.text(program.full_name),
-        source: scope.source().map(|site| (symbols.text(site.file), site.line)),
+        source: scope.source().map(|site| SourcePosition { file: symbols.text(site.file), line: site.line }),
         truncated: item.position.truncated,
         fields: &fields,
     })

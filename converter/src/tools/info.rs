@@ -138,7 +138,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
             let last = count_stream(&mut reader, &mut counts)?;
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
             undecodable += reader.damaged_records();
-            truncated += reader.truncated();
+            truncated += reader.truncated_records();
             gaps::add_undecodable(&mut unreadable, &reader);
             let timestamp = |ticks| map.global_from_ticks(ticks);
             losses

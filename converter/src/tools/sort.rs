@@ -24,7 +24,7 @@
 //! use tumit_converter::tools::sort::sort;
 //!
 //! let mut sorted = Vec::new();
-//! let (summary, _) = sort(&OpenRun::open(path)?, &ConvertOptions::default(), &mut sorted)?;
+//! let summary = sort(&OpenRun::open(path)?, &ConvertOptions::default(), &mut sorted)?;
 //! assert_eq!((summary.processes, summary.records), (1, 2));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -64,7 +64,7 @@ const NO_REAL_TIME: i128 = 1 << 60;
 const NANOS: u64 = 1_000_000_000;
 
 /// Statistics of a sorted file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SortSummary {
     /// Number of processes.
@@ -75,22 +75,19 @@ pub struct SortSummary {
     pub records: u64,
     /// Number of records that could not be read. The file reports losses at their places.
     pub unreadable: u64,
+    /// The diagnostics about the clocks, the samples and the order of links. Errors come first.
+    pub diagnostics: Vec<TraceDiagnostic>,
 }
 
 /// Writes a run as one file with blocks in order of time. `options` determine the correction of
-/// clocks and the progress reports. The other options apply to conversions only. Returns the
-/// diagnostics about the clocks, the samples and the order of links. Errors come first.
+/// clocks and the progress reports. The other options apply to conversions only.
 ///
 /// Memory is that of a conversion plus that of [`FileWriter::new_sorted`]: a megabyte of records,
 /// or two kilobytes per stream.
 ///
 /// # Errors
 /// When the run cannot be read, or the file cannot be written.
-pub fn sort<W: Write>(
-    run: &OpenRun,
-    options: &ConvertOptions,
-    out: W,
-) -> Result<(SortSummary, Vec<TraceDiagnostic>), ConvertError> {
+pub fn sort<W: Write>(run: &OpenRun, options: &ConvertOptions, out: W) -> Result<SortSummary, ConvertError> {
     let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, _symbols) = plan_of_layouts(run, &mut clocks)?;
     let mut diagnostics;
@@ -141,7 +138,8 @@ pub fn sort<W: Write>(
     let passed =
         pass.run(report_progress, &mut RecordVisitorFn(|item: RecordRef<'_>| Ok(writing.write_record(&item)?)))?;
     writing.sort_summary.unreadable = passed.tallies.iter().map(|tally| tally.damaged).sum();
-    Ok((writing.finish()?, diagnostics))
+    writing.sort_summary.diagnostics = diagnostics;
+    Ok(writing.finish()?)
 }
 
 /// By stream of a process: its gap, if the process has no other gap. In this case the number of

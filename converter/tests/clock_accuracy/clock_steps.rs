@@ -2,16 +2,21 @@
 
 use tumit_converter::clock::CorrectionMethod;
 use tumit_paje::diagnostic_texts;
-use tumit_test_support::clock_truth::{BurstSchedule, ClockScene, judge, options};
+use tumit_test_support::clock_truth::{BurstSchedule, ClockRunParameters, judge, options};
 
 use super::in_order;
 
 #[test]
 fn a_clock_step_is_reported_and_corrected() {
     for step_nanos in [5e6, -5e6] {
-        let scene =
-            ClockScene { step_nanos, links: 8000, seconds: 20.0, bursts: BurstSchedule::None, ..ClockScene::default() };
-        let verdict = in_order("a step", &scene);
+        let parameters = ClockRunParameters {
+            step_nanos,
+            links: 8000,
+            seconds: 20.0,
+            bursts: BurstSchedule::None,
+            ..ClockRunParameters::default()
+        };
+        let verdict = in_order("a step", &parameters);
         let steps = &verdict.report.clocks.domains[1].clock_steps;
         assert_eq!(steps.len(), 1, "{steps:?}");
         assert!(
@@ -32,11 +37,18 @@ fn readings_of_the_own_process_show_a_clock_step() {
     for (step_nanos, (links, one_way, bursts)) in
         [5e6, -5e6, 700e6].into_iter().flat_map(|step| traffic.map(|traffic| (step, traffic)))
     {
-        let scene =
-            ClockScene { step_nanos, links, one_way, bursts, readings: true, moments: 8000, ..ClockScene::default() };
-        let scene = ClockScene { nodes: 4, per_node: 2, seconds: 20.0, ..scene };
+        let parameters = ClockRunParameters {
+            step_nanos,
+            links,
+            one_way,
+            bursts,
+            readings: true,
+            moments: 8000,
+            ..ClockRunParameters::default()
+        };
+        let parameters = ClockRunParameters { nodes: 4, per_node: 2, seconds: 20.0, ..parameters };
         let case = format!("a step of {step_nanos} with {links} links, {bursts:?}");
-        let verdict = in_order(&case, &scene);
+        let verdict = in_order(&case, &parameters);
         let steps = &verdict.report.clocks.domains[1].clock_steps;
         assert_eq!(steps.len(), 1, "{case}: {steps:?}");
         // Drift within a second cannot be distinguished from a step.
@@ -51,15 +63,17 @@ fn readings_of_the_own_process_show_a_clock_step() {
 #[test]
 fn a_backward_clock_step_moves_no_other_clock() {
     for step_nanos in [-5e6, -300e6] {
-        let scene = ClockScene {
+        let parameters = ClockRunParameters {
             step_nanos,
             links: 8000,
             bursts: BurstSchedule::None,
             readings: true,
-            ..ClockScene::default()
+            ..ClockRunParameters::default()
         };
-        let verdict =
-            in_order("set back", &ClockScene { nodes: 4, per_node: 1, seconds: 20.0, moments: 8000, ..scene });
+        let verdict = in_order(
+            "set back",
+            &ClockRunParameters { nodes: 4, per_node: 1, seconds: 20.0, moments: 8000, ..parameters },
+        );
         // The records of this clock have one timestamp until the clock reaches its former value
         // again. Links that start or end in this time are put in order.
         let others: Vec<_> = verdict.worst.iter().filter(|(process, _)| **process != 1).collect();
@@ -70,9 +84,15 @@ fn a_backward_clock_step_moves_no_other_clock() {
 #[test]
 fn no_clock_step_is_reported_without_one() {
     for (wander, drift_ppm) in [(1e-9, 50.0), (1e-7, 300.0)] {
-        let scene =
-            ClockScene { wander, drift_ppm, readings: true, links: 2000, seconds: 20.0, ..ClockScene::default() };
-        let clocks = in_order("no step", &scene).report.clocks;
+        let parameters = ClockRunParameters {
+            wander,
+            drift_ppm,
+            readings: true,
+            links: 2000,
+            seconds: 20.0,
+            ..ClockRunParameters::default()
+        };
+        let clocks = in_order("no step", &parameters).report.clocks;
         assert!(clocks.domains.iter().all(|domain| domain.clock_steps.is_empty()), "{clocks:?}");
     }
 }
@@ -80,9 +100,16 @@ fn no_clock_step_is_reported_without_one() {
 #[test]
 fn rates_that_change_each_minute_are_no_steps() {
     for (seed, seconds, links) in [(1, 600.0, 3000), (2, 3600.0, 6000), (3, 1200.0, 2000)] {
-        let scene =
-            ClockScene { slewed_ppm: 20.0, seconds, links, seed, nodes: 3, per_node: 1, ..ClockScene::default() };
-        let verdict = in_order("rates change", &ClockScene { bursts: BurstSchedule::None, ..scene });
+        let parameters = ClockRunParameters {
+            slewed_ppm: 20.0,
+            seconds,
+            links,
+            seed,
+            nodes: 3,
+            per_node: 1,
+            ..ClockRunParameters::default()
+        };
+        let verdict = in_order("rates change", &ClockRunParameters { bursts: BurstSchedule::None, ..parameters });
         assert!(verdict.report.clocks.domains.iter().all(|domain| domain.clock_steps.is_empty()), "{seed}");
     }
 }
@@ -90,21 +117,22 @@ fn rates_that_change_each_minute_are_no_steps() {
 #[test]
 fn a_step_of_the_real_time_clock_is_no_suspension() {
     for step_nanos in [5e6, -5e6, 0.7e9, -3e9] {
-        let scene = ClockScene {
+        let parameters = ClockRunParameters {
             step_nanos,
             links: 8000,
             bursts: BurstSchedule::None,
             readings: true,
-            ..ClockScene::default()
+            ..ClockRunParameters::default()
         };
-        let scene = ClockScene { nodes: 3, per_node: 1, seconds: 20.0, moments: 500, real_time: true, ..scene };
-        let verdict = in_order("a real-time clock", &scene);
+        let parameters =
+            ClockRunParameters { nodes: 3, per_node: 1, seconds: 20.0, moments: 500, real_time: true, ..parameters };
+        let verdict = in_order("a real-time clock", &parameters);
         let steps = &verdict.report.clocks.domains[1].clock_steps;
         let all: i64 = steps.iter().map(|step| step.size).sum();
         assert!((all as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {steps:?}");
         assert!(verdict.median <= 40_000, "{step_nanos}: {}", verdict.median);
         // The step is also found without messages.
-        let samples_only = judge(&ClockScene { links: 0, ..scene }, &options(CorrectionMethod::Graph));
+        let samples_only = judge(&ClockRunParameters { links: 0, ..parameters }, &options(CorrectionMethod::Graph));
         let steps = &samples_only.report.clocks.domains[1].clock_steps;
         assert!(steps.len() == 1 && (steps[0].size as f64 / step_nanos - 1.0).abs() < 0.05, "{step_nanos}: {steps:?}");
     }

@@ -9,27 +9,28 @@ use tumit_converter::convert::ConvertError;
 use tumit_converter::run::OpenRun;
 use tumit_paje::{TraceDiagnostic, diagnostic_texts};
 use tumit_test_support::clock_truth::{
-    BurstSchedule, ClockScene, SampleFault, TimestampErrors, clocks_alone, judge, judge_run, options, write,
+    BurstSchedule, ClockRunParameters, SampleFault, TimestampErrors, clocks_alone, judge, judge_run, options, write,
 };
 
 #[test]
-fn a_generated_run_has_the_errors_of_its_scene() {
-    let scene = ClockScene { links: 3000, seconds: 10.0, ..ClockScene::default() };
-    let raw = judge(&scene, &clocks_alone(CorrectionMethod::None));
+fn a_generated_run_has_the_errors_of_its_parameters() {
+    let parameters = ClockRunParameters { links: 3000, seconds: 10.0, ..ClockRunParameters::default() };
+    let raw = judge(&parameters, &clocks_alone(CorrectionMethod::None));
     assert_eq!((raw.links, raw.report.counts.links), (3000, 3000));
     assert_eq!(raw.backward, 0);
     // Clocks differ by seconds. Processes with a slow clock receive messages before they are sent.
     assert!(raw.max > 1_000_000_000 && raw.reversed > 500, "{} {}", raw.max, raw.reversed);
     // Perfect clocks need no correction.
-    let perfect = ClockScene { offset_seconds: 0.0, drift_ppm: 0.0, wander: 0.0, ..scene };
+    let perfect = ClockRunParameters { offset_seconds: 0.0, drift_ppm: 0.0, wander: 0.0, ..parameters };
     let verdict = judge(&perfect, &clocks_alone(CorrectionMethod::None));
     assert_eq!((verdict.max, verdict.reversed), (1, 0), "a nanosecond is lost by rounding down");
 }
 
 #[test]
 fn bursts_at_both_ends_of_a_short_run() {
-    let scene = ClockScene { seconds: 10.0, links: 5000, bursts: BurstSchedule::Both, ..ClockScene::default() };
-    let verdict = judge(&scene, &options(CorrectionMethod::Bursts));
+    let parameters =
+        ClockRunParameters { seconds: 10.0, links: 5000, bursts: BurstSchedule::Both, ..ClockRunParameters::default() };
+    let verdict = judge(&parameters, &options(CorrectionMethod::Bursts));
     assert!(verdict.median <= 300 && verdict.max <= 1000, "{} {}", verdict.median, verdict.max);
     assert_eq!(verdict.backward, 0);
 }
@@ -37,9 +38,17 @@ fn bursts_at_both_ends_of_a_short_run() {
 #[test]
 fn no_link_is_reversed_however_wrong_the_clocks_are() {
     for (nodes, hz, record_delay) in [(2, 1e9, 0.0), (3, 2.5e9, 0.0), (8, 1e6, 0.0), (8, 1e9, 1e8)] {
-        let scene = ClockScene { nodes, hz, record_delay, links: 2000, seconds: 5.0, seed: 7, ..ClockScene::default() };
+        let parameters = ClockRunParameters {
+            nodes,
+            hz,
+            record_delay,
+            links: 2000,
+            seconds: 5.0,
+            seed: 7,
+            ..ClockRunParameters::default()
+        };
         for method in [CorrectionMethod::None, CorrectionMethod::Bursts] {
-            let verdict = judge(&scene, &options(method));
+            let verdict = judge(&parameters, &options(method));
             verdict.check_order(&format!("{nodes} nodes, {hz} Hz, {record_delay} ns, {method:?}"));
             let found = verdict.report.causality.unwrap();
             assert_eq!((found.links, found.circular), (2000, 0));
@@ -54,17 +63,17 @@ fn error_texts(diagnostics: &[TraceDiagnostic]) -> Vec<String> {
 
 #[test]
 fn dump_reports_a_wrong_clock_model_as_a_conversion_does() {
-    let scene = ClockScene {
+    let parameters = ClockRunParameters {
         nodes: 2,
         links: 2000,
         seconds: 5.0,
         sample_fault: Some(SampleFault::Later(5_000_000)),
-        ..ClockScene::default()
+        ..ClockRunParameters::default()
     };
-    let errors = diagnostic_texts(&judge(&scene, &options(CorrectionMethod::Bursts)).report.errors());
+    let errors = diagnostic_texts(&judge(&parameters, &options(CorrectionMethod::Bursts)).report.errors());
     assert!(errors.iter().any(|error| error.contains("model is wrong")), "{errors:?}");
     let folder = tempfile::tempdir().unwrap();
-    write(&scene, folder.path());
+    write(&parameters, folder.path());
     let run = OpenRun::open(folder.path()).unwrap();
     let listing =
         tumit_converter::tools::dump::list::<ConvertError>(&run, &options(CorrectionMethod::Bursts), |_| Ok(()))
@@ -75,8 +84,8 @@ fn dump_reports_a_wrong_clock_model_as_a_conversion_does() {
 #[test]
 fn the_graph_fit_needs_no_bursts() {
     for bursts in [BurstSchedule::Both, BurstSchedule::First, BurstSchedule::None] {
-        let scene = ClockScene { seconds: 60.0, links: 10_000, bursts, ..ClockScene::default() };
-        let verdict = judge(&scene, &clocks_alone(CorrectionMethod::Graph));
+        let parameters = ClockRunParameters { seconds: 60.0, links: 10_000, bursts, ..ClockRunParameters::default() };
+        let verdict = judge(&parameters, &clocks_alone(CorrectionMethod::Graph));
         // A fifth of the error allowed for five minutes, without the causal pass.
         verdict.check(&format!("{bursts:?}"), 50, 200);
         assert_eq!(verdict.report.clocks.wander, Some(1e-9));
@@ -88,24 +97,30 @@ fn the_graph_fit_needs_no_bursts() {
     }
 }
 
-/// Converts a scene with clocks that cannot be accurate. The order has to be correct in any case.
-fn in_order(name: &str, scene: &ClockScene) -> TimestampErrors {
-    let verdict = judge(scene, &options(CorrectionMethod::Graph));
+/// Converts a run with clocks that cannot be accurate. The order has to be correct in any case.
+fn in_order(name: &str, parameters: &ClockRunParameters) -> TimestampErrors {
+    let verdict = judge(parameters, &options(CorrectionMethod::Graph));
     verdict.check_order(name);
     verdict
 }
 
 #[test]
 fn one_clock_needs_no_fit() {
-    let verdict = in_order("one domain", &ClockScene { nodes: 1, links: 2000, ..ClockScene::default() });
+    let verdict =
+        in_order("one domain", &ClockRunParameters { nodes: 1, links: 2000, ..ClockRunParameters::default() });
     assert_eq!((verdict.max, verdict.report.clocks.wander), (1, None));
 }
 
 #[test]
 fn two_components_are_joined_by_the_real_time_clock_and_flagged() {
-    let scene =
-        ClockScene { split: true, links: 4000, seconds: 20.0, bursts: BurstSchedule::None, ..ClockScene::default() };
-    let verdict = in_order("two components", &scene);
+    let parameters = ClockRunParameters {
+        split: true,
+        links: 4000,
+        seconds: 20.0,
+        bursts: BurstSchedule::None,
+        ..ClockRunParameters::default()
+    };
+    let verdict = in_order("two components", &parameters);
     assert_eq!(verdict.report.causality.unwrap().reversed, 0, "each is corrected by its own messages");
     let domains = &verdict.report.clocks.domains;
     assert!(domains[1..4].iter().all(|domain| domain.status == TimestampSource::Messages), "{domains:?}");
@@ -122,19 +137,19 @@ fn two_components_are_joined_by_the_real_time_clock_and_flagged() {
 
 #[test]
 fn one_way_traffic_is_reported() {
-    let scene = ClockScene {
+    let parameters = ClockRunParameters {
         nodes: 2,
         one_way: true,
         links: 4000,
         seconds: 20.0,
         bursts: BurstSchedule::None,
-        ..ClockScene::default()
+        ..ClockRunParameters::default()
     };
     // In a ring of two nodes, messages go in both directions. In a ring of three, each node
     // receives from one other node only, but the loop bounds all errors.
-    let both = in_order("a ring of two", &scene);
+    let both = in_order("a ring of two", &parameters);
     assert_eq!(both.report.clocks.domains[1].status, TimestampSource::Messages);
-    let ring = in_order("a ring of three", &ClockScene { nodes: 3, ..scene.clone() });
+    let ring = in_order("a ring of three", &ClockRunParameters { nodes: 3, ..parameters.clone() });
     for domain in &ring.report.clocks.domains[1..] {
         assert_eq!(domain.status, TimestampSource::Messages);
         assert!(
@@ -143,7 +158,7 @@ fn one_way_traffic_is_reported() {
             ring.max
         );
     }
-    let verdict = in_order("one way", &ClockScene { nodes: 3, open: true, ..scene });
+    let verdict = in_order("one way", &ClockRunParameters { nodes: 3, open: true, ..parameters });
     let domains = &verdict.report.clocks.domains;
     assert!(domains[1..].iter().all(|domain| domain.status == TimestampSource::OneWay), "{domains:?}");
     assert!(verdict.report.clocks.diagnostics.iter().any(|found| found.text.contains("one direction only")));
@@ -153,18 +168,29 @@ fn one_way_traffic_is_reported() {
 
 #[test]
 fn ticks_of_a_microsecond_give_errors_of_a_few_ticks() {
-    let scene =
-        ClockScene { hz: 1e6, links: 10_000, seconds: 30.0, bursts: BurstSchedule::None, ..ClockScene::default() };
-    let verdict = in_order("1 us ticks", &scene);
+    let parameters = ClockRunParameters {
+        hz: 1e6,
+        links: 10_000,
+        seconds: 30.0,
+        bursts: BurstSchedule::None,
+        ..ClockRunParameters::default()
+    };
+    let verdict = in_order("1 us ticks", &parameters);
     assert!(verdict.median <= 600 && verdict.max <= 3000, "{} {}", verdict.median, verdict.max);
 }
 
 #[test]
 fn ticks_of_milliseconds_are_no_drift() {
     for seed in 1..6 {
-        let scene =
-            ClockScene { nodes: 2, quantum: 3_999_998.7, links: 4000, seconds: 0.8, seed, ..ClockScene::default() };
-        let diagnostics = judge(&scene, &options(CorrectionMethod::Graph)).report.diagnostics;
+        let parameters = ClockRunParameters {
+            nodes: 2,
+            quantum: 3_999_998.7,
+            links: 4000,
+            seconds: 0.8,
+            seed,
+            ..ClockRunParameters::default()
+        };
+        let diagnostics = judge(&parameters, &options(CorrectionMethod::Graph)).report.diagnostics;
         assert!(diagnostics.is_empty(), "{seed}: {diagnostics:?}");
     }
 }
@@ -178,8 +204,16 @@ fn ticks_of_a_tenth_of_a_millisecond_give_errors_of_two_ticks_at_most() {
         (BurstSchedule::None, stands_still),
         (BurstSchedule::Both, stands_still),
     ] {
-        let scene = ClockScene { nodes: 2, hz, quantum, links: 4000, seconds: 4.0, bursts, ..ClockScene::default() };
-        let verdict = in_order("100 us ticks", &scene);
+        let parameters = ClockRunParameters {
+            nodes: 2,
+            hz,
+            quantum,
+            links: 4000,
+            seconds: 4.0,
+            bursts,
+            ..ClockRunParameters::default()
+        };
+        let verdict = in_order("100 us ticks", &parameters);
         // The causal pass moves many links by a tick at most. These shifts do not add up.
         assert!(verdict.median <= 100_000 && verdict.max <= 250_000, "{} {}", verdict.median, verdict.max);
         let report = verdict.report;
@@ -191,8 +225,8 @@ fn ticks_of_a_tenth_of_a_millisecond_give_errors_of_two_ticks_at_most() {
         if quantum > 0.0 {
             continue;
         }
-        let scene = ClockScene { links: 0, moments: 2000, ..scene };
-        let samples_only = judge(&scene, &options(CorrectionMethod::Graph));
+        let parameters = ClockRunParameters { links: 0, moments: 2000, ..parameters };
+        let samples_only = judge(&parameters, &options(CorrectionMethod::Graph));
         assert!(
             samples_only.report.is_clean() && samples_only.max <= 250_000 || bursts == BurstSchedule::None,
             "{} {:?}",
@@ -210,26 +244,32 @@ fn ticks_of_a_tenth_of_a_millisecond_give_errors_of_two_ticks_at_most() {
 
 #[test]
 fn bad_clocks_are_followed() {
-    let scene = ClockScene {
+    let parameters = ClockRunParameters {
         nodes: 4,
         wander: 1e-7,
         links: 8000,
         seconds: 20.0,
         bursts: BurstSchedule::None,
-        ..ClockScene::default()
+        ..ClockRunParameters::default()
     };
-    let verdict = in_order("wander 1e-7", &scene);
+    let verdict = in_order("wander 1e-7", &parameters);
     assert!(verdict.report.clocks.wander > Some(2e-8), "{:?}", verdict.report.clocks.wander);
     assert!(verdict.median <= 500 && verdict.max <= 5000, "{} {}", verdict.median, verdict.max);
 }
 
 #[test]
 fn messages_in_a_thousandth_of_the_run_are_used() {
-    let scene =
-        ClockScene { nodes: 3, links: 300, seconds: 60.0, window: (0.4, 0.401), moments: 100, ..ClockScene::default() };
+    let parameters = ClockRunParameters {
+        nodes: 3,
+        links: 300,
+        seconds: 60.0,
+        message_range: (0.4, 0.401),
+        moments: 100,
+        ..ClockRunParameters::default()
+    };
     for bursts in [BurstSchedule::None, BurstSchedule::First] {
-        let scene = ClockScene { bursts, ..scene.clone() };
-        let verdict = in_order("a short talk", &scene);
+        let parameters = ClockRunParameters { bursts, ..parameters.clone() };
+        let verdict = in_order("a short talk", &parameters);
         let domains = &verdict.report.clocks.domains;
         assert!(domains[1..].iter().all(|domain| domain.messages > 0), "{domains:?}");
         // Nothing shows the drift before and after the messages, so the reported bound has to be
@@ -238,43 +278,50 @@ fn messages_in_a_thousandth_of_the_run_are_used() {
         assert!((verdict.max as f64) < certain, "{} {certain}", verdict.max);
         assert!(verdict.max < 1_000_000, "{bursts:?}: {}", verdict.max);
     }
-    let verdict = in_order("and samples at both ends", &ClockScene { bursts: BurstSchedule::Both, ..scene });
+    let verdict =
+        in_order("and samples at both ends", &ClockRunParameters { bursts: BurstSchedule::Both, ..parameters });
     verdict.check("and samples at both ends", 200, 1000);
 }
 
 #[test]
 fn sixty_messages_bound_errors_to_100_microseconds() {
-    let scene = ClockScene {
+    let parameters = ClockRunParameters {
         nodes: 4,
         per_node: 1,
         links: 60,
         seconds: 30.0,
         bursts: BurstSchedule::None,
-        ..ClockScene::default()
+        ..ClockRunParameters::default()
     };
-    let verdict = in_order("sixty messages", &scene);
+    let verdict = in_order("sixty messages", &parameters);
     assert!(verdict.max <= 100_000, "{}", verdict.max);
 }
 
 #[test]
 fn clocks_of_256_processes_are_correct_to_5_microseconds() {
-    let scene = ClockScene {
+    let parameters = ClockRunParameters {
         nodes: 64,
         per_node: 4,
         links: 12_000,
         seconds: 10.0,
         bursts: BurstSchedule::First,
-        ..ClockScene::default()
+        ..ClockRunParameters::default()
     };
-    let verdict = in_order("256 processes", &scene);
+    let verdict = in_order("256 processes", &parameters);
     assert!(verdict.median <= 500 && verdict.max <= 5000, "{} {}", verdict.median, verdict.max);
 }
 
 #[test]
 fn processes_of_one_node_with_different_counters_get_separate_clocks() {
-    let scene =
-        ClockScene { nodes: 2, per_node: 2, disagree_nanos: 20e3, links: 6000, seconds: 10.0, ..ClockScene::default() };
-    let verdict = in_order("counters that disagree", &ClockScene { bursts: BurstSchedule::None, ..scene });
+    let parameters = ClockRunParameters {
+        nodes: 2,
+        per_node: 2,
+        disagree_nanos: 20e3,
+        links: 6000,
+        seconds: 10.0,
+        ..ClockRunParameters::default()
+    };
+    let verdict = in_order("counters that disagree", &ClockRunParameters { bursts: BurstSchedule::None, ..parameters });
     let clocks = &verdict.report.clocks;
     assert_eq!(clocks.domains.len(), 4);
     assert!(clocks.diagnostics.iter().any(|found| found.text.contains("disagree")), "{:?}", clocks.diagnostics);
@@ -288,10 +335,15 @@ fn processes_of_one_node_with_different_counters_get_separate_clocks() {
 
 #[test]
 fn an_affine_change_of_the_clocks_hardly_moves_timestamps() {
-    let scene =
-        ClockScene { nodes: 4, links: 6000, seconds: 20.0, bursts: BurstSchedule::None, ..ClockScene::default() };
-    let one = in_order("as they are", &scene);
-    let other = in_order("changed", &ClockScene { offset_seconds: 0.7, drift_ppm: -20.0, ..scene });
+    let parameters = ClockRunParameters {
+        nodes: 4,
+        links: 6000,
+        seconds: 20.0,
+        bursts: BurstSchedule::None,
+        ..ClockRunParameters::default()
+    };
+    let one = in_order("as they are", &parameters);
+    let other = in_order("changed", &ClockRunParameters { offset_seconds: 0.7, drift_ppm: -20.0, ..parameters });
     assert_eq!(one.errors.len(), other.errors.len());
     let max_difference = one.errors.iter().zip(&other.errors).map(|(one, other)| (one - other).abs()).max();
     assert!(max_difference <= Some(20), "{max_difference:?} ns");
@@ -299,24 +351,29 @@ fn an_affine_change_of_the_clocks_hardly_moves_timestamps() {
 
 #[test]
 fn a_node_that_begins_late() {
-    let scene = ClockScene {
+    let parameters = ClockRunParameters {
         nodes: 4,
         late: true,
         links: 6000,
         seconds: 20.0,
         bursts: BurstSchedule::First,
-        ..ClockScene::default()
+        ..ClockRunParameters::default()
     };
-    let verdict = in_order("late", &scene);
+    let verdict = in_order("late", &parameters);
     assert!(verdict.median <= 100 && verdict.max <= 300, "{} {}", verdict.median, verdict.max);
 }
 
 #[test]
 fn a_file_that_ends_early() {
     let folder = tempfile::tempdir().unwrap();
-    let scene =
-        ClockScene { nodes: 4, links: 20_000, seconds: 20.0, bursts: BurstSchedule::None, ..ClockScene::default() };
-    write(&scene, folder.path());
+    let parameters = ClockRunParameters {
+        nodes: 4,
+        links: 20_000,
+        seconds: 20.0,
+        bursts: BurstSchedule::None,
+        ..ClockRunParameters::default()
+    };
+    write(&parameters, folder.path());
     let file = folder.path().join("005.tmt");
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
@@ -330,20 +387,21 @@ fn a_file_that_ends_early() {
 /// trip of single messages therefore takes milliseconds.
 #[test]
 fn waiting_for_neighbours_does_not_hide_the_network() {
-    let ring = ClockScene {
+    let ring = ClockRunParameters {
         halo: Some(0.02),
         per_node: 1,
         seconds: 120.0,
         bursts: BurstSchedule::None,
-        ..ClockScene::default()
+        ..ClockRunParameters::default()
     };
     for (links, seed) in [(1600, 1), (4000, 3)] {
-        let verdict = judge(&ClockScene { links, seed, ..ring.clone() }, &clocks_alone(CorrectionMethod::Graph));
+        let verdict =
+            judge(&ClockRunParameters { links, seed, ..ring.clone() }, &clocks_alone(CorrectionMethod::Graph));
         verdict.check(&format!("{links} links, seed {seed}"), 130, 600);
         assert!(verdict.report.is_clean() && verdict.report.diagnostics.is_empty(), "{:?}", verdict.report.errors());
     }
     for step_nanos in [5e6, -5e6] {
-        let stepped = ClockScene { step_nanos, links: 3200, nodes: 5, ..ring.clone() };
+        let stepped = ClockRunParameters { step_nanos, links: 3200, nodes: 5, ..ring.clone() };
         let verdict = in_order("a step in a ring", &stepped);
         let steps = &verdict.report.clocks.domains[1].clock_steps;
         assert!(steps.len() == 1 && (steps[0].size as f64 / step_nanos - 1.0).abs() < 0.01, "{steps:?}");
@@ -354,9 +412,16 @@ fn waiting_for_neighbours_does_not_hide_the_network() {
 #[test]
 fn readings_bound_the_drift_of_clocks_with_one_way_traffic() {
     for draining in [2e8, 2e7, 3e6] {
-        let scene = ClockScene { nodes: 2, one_way: true, open: true, draining, links: 4000, ..ClockScene::default() };
-        let scene = ClockScene { readings: true, bursts: BurstSchedule::None, ..scene };
-        let verdict = in_order("a queue that drains", &scene);
+        let parameters = ClockRunParameters {
+            nodes: 2,
+            one_way: true,
+            open: true,
+            draining,
+            links: 4000,
+            ..ClockRunParameters::default()
+        };
+        let parameters = ClockRunParameters { readings: true, bursts: BurstSchedule::None, ..parameters };
+        let verdict = in_order("a queue that drains", &parameters);
         let domain = &verdict.report.clocks.domains[1];
         assert_eq!(domain.status, TimestampSource::OneWay);
         assert!(domain.drift_ppm.abs() < 110.0, "{} {}", draining, domain.drift_ppm);

@@ -8,7 +8,7 @@ use tumit_converter::run::Loss;
 use tumit_test_support::synthetic_live_file::{HEAD_BYTES, HEADER_BYTES, SLOT_BYTES, SyntheticLiveFile, SyntheticSlot};
 use tumit_test_support::synthetic_run::SyntheticRecords;
 
-use super::{expected, file, folder, live, marks, open, others};
+use super::{expected, file, folder, live_file, marks, open, unexpected_losses};
 
 /// Each case changes the records or the head of a slot, and gives the expected report.
 #[test]
@@ -32,11 +32,11 @@ fn impossible_slots_are_reported() {
         ("bytes that nobody wrote", at, &64u32.to_le_bytes(), 9, "are damaged after 30 of 64 bytes"),
     ];
     for (case, place, bytes, intact, message) in cases {
-        let mut live = live();
+        let mut live = live_file();
         live.put(place, bytes);
         let (lines, losses) = open(folder(&file(), &live).path());
         assert_eq!(lines, expected(0..intact), "{case}");
-        assert!(others(&losses).iter().any(|loss| loss.contains(message)), "{case}: {losses:?}");
+        assert!(unexpected_losses(&losses).iter().any(|loss| loss.contains(message)), "{case}: {losses:?}");
     }
 }
 
@@ -54,21 +54,21 @@ fn impossible_headers_are_reported() {
         (56, &u64::MAX.to_le_bytes(), "of 4096 bytes of names"),
     ];
     for (at, bytes, message) in cases {
-        let mut live = live();
+        let mut live = live_file();
         live.put(at, bytes);
         let (lines, losses) = open(folder(&file(), &live).path());
         assert!(lines.starts_with(&expected(0..6)), "{message}");
-        assert!(others(&losses).iter().any(|loss| loss.contains(message)), "{message}: {losses:?}");
+        assert!(unexpected_losses(&losses).iter().any(|loss| loss.contains(message)), "{message}: {losses:?}");
     }
-    let pipe = folder(&file(), &live());
+    let pipe = folder(&file(), &live_file());
     fs::remove_file(pipe.path().join("a.live")).unwrap();
     fs::create_dir(pipe.path().join("a.live")).unwrap();
-    assert!(others(&open(pipe.path()).1)[0].contains("not a live file"));
+    assert!(unexpected_losses(&open(pipe.path()).1)[0].contains("not a live file"));
 }
 
 /// A live file with names, two streams and a partly flushed slot.
 fn full_live_file() -> SyntheticLiveFile {
-    let mut live = live();
+    let mut live = live_file();
     live.thread(1, 3, "late");
     live.string(7, "seven");
     let mut named = SyntheticRecords::default();
@@ -87,7 +87,7 @@ fn full_live_file() -> SyntheticLiveFile {
 fn every_truncation_is_survived_and_reported() {
     let pair = folder(&file(), &full_live_file());
     let whole = open(pair.path());
-    assert_eq!((whole.0.len(), others(&whole.1).len()), (10, 1), "{whole:?}");
+    assert_eq!((whole.0.len(), unexpected_losses(&whole.1).len()), (10, 1), "{whole:?}");
     let bytes = full_live_file().bytes;
     let used = SyntheticLiveFile::slot_at(2) + HEAD_BYTES + 30;
     for cut in (0..bytes.len()).filter(|cut| *cut < 128 || cut % 61 == 0 || cut.abs_diff(used) < 40) {

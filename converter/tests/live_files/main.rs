@@ -44,7 +44,7 @@ fn file() -> SyntheticFile {
 }
 
 /// The live file of `file` with marks 6..9 as the third block.
-fn live() -> SyntheticLiveFile {
+fn live_file() -> SyntheticLiveFile {
     let mut live = SyntheticLiveFile::new(process_id(1), 4);
     live.slot(2, &SyntheticSlot { sequence: 2, records: marks(6..9), ..SyntheticSlot::default() });
     live
@@ -58,7 +58,7 @@ fn folder(file: &SyntheticFile, live: &SyntheticLiveFile) -> tempfile::TempDir {
 }
 
 /// All records: thread, event and fields.
-fn listed(run: &OpenRun) -> Vec<String> {
+fn list_records(run: &OpenRun) -> Vec<String> {
     let mut lines = Vec::new();
     list::<ConvertError>(run, &ConvertOptions::default(), |record| {
         let fields: Vec<String> = record.fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -71,7 +71,7 @@ fn listed(run: &OpenRun) -> Vec<String> {
 
 fn open(folder: &Path) -> (Vec<String>, Vec<Loss>) {
     let run = OpenRun::open(folder).unwrap();
-    (listed(&run), run.losses())
+    (list_records(&run), run.losses())
 }
 
 fn expected(numbers: std::ops::Range<u32>) -> Vec<String> {
@@ -79,13 +79,13 @@ fn expected(numbers: std::ops::Range<u32>) -> Vec<String> {
 }
 
 /// The losses without the one that every run without an end has.
-fn others(losses: &[Loss]) -> Vec<String> {
+fn unexpected_losses(losses: &[Loss]) -> Vec<String> {
     losses.iter().filter(|loss| !matches!(loss, Loss::NotEnded { .. })).map(ToString::to_string).collect()
 }
 
 #[test]
 fn live_slots_are_blocks_of_their_streams() {
-    let mut live = live();
+    let mut live = live_file();
     live.thread(1, 3, "late");
     live.string(7, "seven");
     let mut named = SyntheticRecords::default();
@@ -100,13 +100,13 @@ fn live_slots_are_blocks_of_their_streams() {
 
 #[test]
 fn flushed_records_are_read_once() {
-    let mut live = live();
+    let mut live = live_file();
     let records = marks(3..9);
     let flushed = u32::try_from(records.payload.len() / 2).unwrap();
     live.slot(2, &SyntheticSlot { sequence: 2, records, flushed: (flushed, 3, 1050), ..SyntheticSlot::default() });
     let folder = folder(&file(), &live);
     let run = OpenRun::open(folder.path()).unwrap();
-    assert_eq!(listed(&run), expected(0..9));
+    assert_eq!(list_records(&run), expected(0..9));
     let block = run.processes[0].streams[0].blocks.last().unwrap();
     assert_eq!((block.header.first_ticks, block.header.last_ticks, block.header.records), (1050, 1080, 3));
 }
@@ -115,7 +115,7 @@ fn flushed_records_are_read_once() {
 fn a_block_of_the_file_replaces_its_part_of_a_slot() {
     // The process was killed after it wrote the block and before it updated the slot. Meanwhile it
     // continued to record.
-    let mut live = live();
+    let mut live = live_file();
     live.slot(2, &SyntheticSlot { sequence: 1, records: marks(3..8), ..SyntheticSlot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..8));
@@ -132,7 +132,7 @@ fn a_block_of_the_file_replaces_its_part_of_a_slot() {
 
 #[test]
 fn missing_blocks_and_dropped_records_are_reported() {
-    let mut live = live();
+    let mut live = live_file();
     live.slot(2, &SyntheticSlot { sequence: 4, records: marks(6..9), dropped: 5, ..SyntheticSlot::default() });
     live.slot(3, &SyntheticSlot { stream: 9, dropped: 2, ..SyntheticSlot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
@@ -157,7 +157,7 @@ fn a_live_file_in_another_folder_is_found() {
     std::mem::swap(&mut file, &mut other);
     let folder = tempfile::tempdir().unwrap();
     file.save(folder.path(), "a.tmt");
-    live().save(other_folder.path(), "x.live");
+    live_file().save(other_folder.path(), "x.live");
     assert_eq!(open(folder.path()).0, expected(0..9));
     // The live file is moved to its usual name next to the process file.
     fs::rename(&path, folder.path().join("a.live")).unwrap();
@@ -165,29 +165,33 @@ fn a_live_file_in_another_folder_is_found() {
     fs::remove_file(folder.path().join("a.live")).unwrap();
     let (lines, losses) = open(folder.path());
     assert_eq!(lines, expected(0..6));
-    assert!(others(&losses)[0].contains("x.live: it does not exist"), "{losses:?}");
+    assert!(unexpected_losses(&losses)[0].contains("x.live: it does not exist"), "{losses:?}");
 }
 
 #[test]
 fn a_live_file_is_used_only_for_its_own_unfinished_process() {
     let mut ended_file = file();
     ended_file.end();
-    assert_eq!(open(folder(&ended_file, &live()).path()), (expected(0..6), Vec::new()), "it ended: nothing is missing");
+    assert_eq!(
+        open(folder(&ended_file, &live_file()).path()),
+        (expected(0..6), Vec::new()),
+        "it ended: nothing is missing"
+    );
 
-    let mut other_process = live();
+    let mut other_process = live_file();
     other_process.put(16, &process_id(2));
     let (lines, losses) = open(folder(&file(), &other_process).path());
     assert_eq!(lines, expected(0..6));
-    assert!(others(&losses)[0].contains("a.live: it belongs to another process"), "{losses:?}");
+    assert!(unexpected_losses(&losses)[0].contains("a.live: it belongs to another process"), "{losses:?}");
 
-    let lone = folder(&file(), &live());
+    let lone = folder(&file(), &live_file());
     fs::rename(lone.path().join("a.live"), lone.path().join("b.live")).unwrap();
     let (lines, losses) = open(lone.path());
     assert_eq!(lines, expected(0..6));
-    assert!(others(&losses)[0].contains("b.live: it belongs to another process"), "{losses:?}");
+    assert!(unexpected_losses(&losses)[0].contains("b.live: it belongs to another process"), "{losses:?}");
 
     // A process file that is opened alone is also read with its live file.
-    let pair = folder(&file(), &live());
+    let pair = folder(&file(), &live_file());
     assert_eq!(open(&pair.path().join("a.tmt")).0, expected(0..9));
 }
 
@@ -202,13 +206,13 @@ fn a_file_without_a_process_block_takes_the_process_of_the_log() {
     let empty = tempfile::tempdir().unwrap();
     fs::write(empty.path().join("a.tmt"), &whole.bytes[..tracer_format::PREAMBLE_BYTES]).unwrap();
     live.save(empty.path(), "a.live");
-    assert!(others(&open(empty.path()).1)[0].contains("another process"));
+    assert!(unexpected_losses(&open(empty.path()).1)[0].contains("another process"));
     live.entry(BlockKind::Process, u32::MAX, &tags);
     live.schema(&schema());
     live.thread(0, 2, "main");
     live.save(empty.path(), "a.live");
     let run = OpenRun::open(empty.path()).unwrap();
-    assert_eq!(listed(&run), expected(0..3));
+    assert_eq!(list_records(&run), expected(0..3));
     assert_eq!(run.processes[0].host, "there");
 }
 
@@ -216,14 +220,14 @@ fn a_file_without_a_process_block_takes_the_process_of_the_log() {
 fn names_that_the_file_has_are_newer() {
     let mut file = file();
     let id = file.string("new");
-    let mut live = live();
+    let mut live = live_file();
     live.thread(0, 2, "old name");
     live.string(id, "old");
     live.log_is_in_file();
     let run = OpenRun::open(folder(&file, &live).path()).unwrap();
     assert_eq!(run.processes[0].streams[0].name, "main");
     assert_eq!(run.processes[0].strings[1].as_deref(), Some("new"));
-    let mut live = self::live();
+    let mut live = live_file();
     live.thread(0, 2, "renamed");
     let run = OpenRun::open(folder(&file, &live).path()).unwrap();
     assert_eq!(run.processes[0].streams[0].name, "renamed");
@@ -263,7 +267,7 @@ fn a_slot_counts_the_blocks_that_were_made_of_it() {
         live.put(SyntheticLiveFile::slot_at(1) + 30, &u16::try_from(blocks).unwrap().to_le_bytes());
         let (lines, losses) = open(folder(&file(), &live).path());
         assert_eq!(lines, expected(0..8), "{blocks} blocks");
-        assert_eq!(others(&losses), Vec::<String>::new());
+        assert_eq!(unexpected_losses(&losses), Vec::<String>::new());
     }
 }
 
@@ -271,11 +275,16 @@ fn a_slot_counts_the_blocks_that_were_made_of_it() {
 fn processes_that_ended_before_they_recorded_lost_nothing() {
     let (header, zeros) = (SyntheticLiveFile::new(process_id(2), 4), vec![0; HEADER_BYTES + 4 * SLOT_BYTES]);
     for early in [&[][..], &zeros, &header.bytes] {
-        let folder = folder(&file(), &live());
+        let folder = folder(&file(), &live_file());
         let path = folder.path().join("b.live");
         fs::write(&path, early).unwrap();
         let run = OpenRun::open(folder.path()).unwrap();
-        assert_eq!((listed(&run), others(&run.losses())), (expected(0..9), Vec::new()), "{} bytes", early.len());
+        assert_eq!(
+            (list_records(&run), unexpected_losses(&run.losses())),
+            (expected(0..9), Vec::new()),
+            "{} bytes",
+            early.len()
+        );
         assert_eq!(run.empty_live, [path.as_path()]);
         let other_folder = tempfile::tempdir().unwrap();
         fs::rename(&path, other_folder.path().join("b.live")).unwrap();
@@ -285,10 +294,14 @@ fn processes_that_ended_before_they_recorded_lost_nothing() {
     // If any byte is not zero, something may be missing.
     let mut torn = zeros;
     torn[HEADER_BYTES + 17] = 1;
-    let folder = folder(&file(), &live());
+    let folder = folder(&file(), &live_file());
     fs::write(folder.path().join("b.live"), torn).unwrap();
     let run = OpenRun::open(folder.path()).unwrap();
-    assert!(run.empty_live.is_empty() && others(&run.losses())[0].contains("not a live file"), "{:?}", run.losses());
+    assert!(
+        run.empty_live.is_empty() && unexpected_losses(&run.losses())[0].contains("not a live file"),
+        "{:?}",
+        run.losses()
+    );
 }
 
 #[test]
@@ -297,7 +310,7 @@ fn names_that_were_being_written_are_no_damage() {
     let whole = file.bytes.len();
     file.string("new");
     for (in_log, faults) in [(true, 0), (false, 1)] {
-        let mut live = live();
+        let mut live = live_file();
         live.string(1, "new");
         let pair = folder(&file, &live);
         fs::write(pair.path().join("a.tmt"), &file.bytes[..whole + 70]).unwrap();
@@ -312,11 +325,11 @@ fn names_that_were_being_written_are_no_damage() {
 
 #[test]
 fn two_slots_with_one_sequence_number_are_reported() {
-    let mut live = live();
+    let mut live = live_file();
     live.slot(3, &SyntheticSlot { sequence: 2, records: marks(20..22), ..SyntheticSlot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..9));
-    assert!(others(&losses)[0].contains("block 2 of stream 0, which another slot contains"), "{losses:?}");
+    assert!(unexpected_losses(&losses)[0].contains("block 2 of stream 0, which another slot contains"), "{losses:?}");
     assert!(losses.iter().any(|loss| matches!(loss, Loss::Live { bytes: 20, records: 2, .. })), "{losses:?}");
 }
 
@@ -326,32 +339,36 @@ fn a_block_that_was_being_written_is_no_damage() {
     let whole = file.bytes.len();
     file.records(0, 2, &marks(6..9));
     for cut in [whole + 64, file.bytes.len() - 9] {
-        let pair = folder(&file, &live());
+        let pair = folder(&file, &live_file());
         fs::write(pair.path().join("a.tmt"), &file.bytes[..cut]).unwrap();
         let (lines, losses) = open(pair.path());
-        assert_eq!((lines, others(&losses)), (expected(0..9), Vec::new()), "cut at {cut}");
+        assert_eq!((lines, unexpected_losses(&losses)), (expected(0..9), Vec::new()), "cut at {cut}");
         // Without the slot, damage is reported.
         SyntheticLiveFile::new(process_id(1), 4).save(pair.path(), "a.live");
         let (lines, losses) = open(pair.path());
         assert_eq!(lines, expected(0..6));
-        assert!(others(&losses)[0].contains("cut short"), "cut at {cut}: {losses:?}");
+        assert!(unexpected_losses(&losses)[0].contains("cut short"), "cut at {cut}: {losses:?}");
     }
 }
 
 #[test]
 fn a_released_slot_that_overwrites_is_no_second_block() {
-    let mut live = live();
+    let mut live = live_file();
     live.slot(3, &SyntheticSlot { sequence: 1, records: marks(20..26), ..SyntheticSlot::default() });
-    assert_eq!(others(&open(folder(&file(), &live).path()).1).len(), 1, "a block that is otherwise in the file");
+    assert_eq!(
+        unexpected_losses(&open(folder(&file(), &live).path()).1).len(),
+        1,
+        "a block that is otherwise in the file"
+    );
     // A slot that overwrites was copied and then released. The block of the file has its records.
     live.put(SyntheticLiveFile::slot_at(3) + 60, &2u32.to_le_bytes());
     let (lines, losses) = open(folder(&file(), &live).path());
-    assert_eq!((lines, others(&losses)), (expected(0..9), Vec::new()));
+    assert_eq!((lines, unexpected_losses(&losses)), (expected(0..9), Vec::new()));
 }
 
 #[test]
 fn overwritten_records_are_counted_and_no_block_is_missing() {
-    let mut live = live();
+    let mut live = live_file();
     // Blocks 2 to 8 were overwritten. Block 8 is in slot 1. 20 records are counted as dropped, and
     // the 5 records of slot 1 are not counted yet.
     live.put(72, &20u64.to_le_bytes());
@@ -363,7 +380,7 @@ fn overwritten_records_are_counted_and_no_block_is_missing() {
     live.put(SyntheticLiveFile::slot_at(2) + 60, &2u32.to_le_bytes());
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, [expected(0..6), expected(30..33)].concat());
-    assert_eq!(others(&losses).len(), 1, "{losses:?}");
+    assert_eq!(unexpected_losses(&losses).len(), 1, "{losses:?}");
     let dropped =
         |live: &SyntheticLiveFile| OpenRun::open(folder(&file(), live).path()).unwrap().processes[0].dropped_records();
     assert_eq!(dropped(&live), 25);
@@ -373,7 +390,10 @@ fn overwritten_records_are_counted_and_no_block_is_missing() {
     // In a slot that does not overwrite, the gap is seven missing blocks.
     live.put(SyntheticLiveFile::slot_at(2) + 60, &1u32.to_le_bytes());
     let (_, losses) = open(folder(&file(), &live).path());
-    assert!(others(&losses).iter().any(|loss| loss.contains("7 blocks of stream 0 are missing")), "{losses:?}");
+    assert!(
+        unexpected_losses(&losses).iter().any(|loss| loss.contains("7 blocks of stream 0 are missing")),
+        "{losses:?}"
+    );
 }
 
 #[test]
@@ -389,5 +409,5 @@ fn slots_may_be_divided() {
     live.slot(3, &SyntheticSlot { sequence: 4, records: marks(12..15), ..SyntheticSlot::default() });
     let (lines, losses) = open(folder(&file(), &live).path());
     assert_eq!(lines, expected(0..12));
-    assert!(others(&losses).is_empty(), "{losses:?}");
+    assert!(unexpected_losses(&losses).is_empty(), "{losses:?}");
 }

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use crate::cells::Grid;
 use crate::controller::{self, RunHistory};
+use crate::locks::{Mutex, Semaphore};
 use crate::machine::{Machine, Usage};
 use crate::message::{Forces, Inbox, NeighbourMessage, NeighbourTask, Order, Port, Report, Switchboard, WorkMessage};
-use crate::node::control::Control;
 use crate::node::exchange::Exchange;
 use crate::node::integrator::{Integrator, Ports};
 use crate::node::internode::Internode;
+use crate::node::orders::Control;
 use crate::node::{NodeContext, NodeSums, Role, local_forces};
 use crate::physics::{Atom, LennardJones, System};
 use crate::placement::{WORKERS, plan};
-use crate::sync::{Mutex, Semaphore};
 use crate::trace::{self, SyncObject, ThreadAddress};
 
 /// The input of a run.
@@ -112,7 +112,7 @@ fn wire() -> (Vec<NodeChannels>, Vec<Port<Order>>, Inbox<Report>) {
             let (main_reports, from_main) = board.channel();
             let (work, local) = board.channel();
             orders.push(order);
-            let reports = board.another(&to_controller);
+            let reports = board.new_port(&to_controller);
             NodeChannels {
                 ports: Ports { orders: main_orders, reports: main_reports, work: vec![work], tasks: Vec::new() },
                 local,

@@ -34,7 +34,7 @@ pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, steps: 
     let mut history = RunHistory::default();
     let mut order = Order::Begin;
     for step in 0..=steps {
-        trace::ordered(step, order == Order::Step { redistribute: true });
+        trace::record_order(step, order == Order::Step { redistribute: true });
         for port in &mut orders {
             port.post(PLACE, order);
         }
@@ -45,7 +45,7 @@ pub(crate) fn run(mut orders: Vec<Port<Order>>, reports: &Inbox<Report>, steps: 
             balance += report.balance;
             displacement = displacement.max(report.displacement);
         }
-        trace::measured(step, &balance);
+        trace::record_balance(step, &balance);
         history.balances.push(balance);
         history.displacement = history.displacement.max(displacement);
         order = Order::Step { redistribute: displacement > REDISTRIBUTE_BEYOND };

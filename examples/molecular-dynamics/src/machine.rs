@@ -107,7 +107,7 @@ impl Machine {
         let (result, units) = work();
         let ends = begins + self.unit.saturating_mul(units.try_into().unwrap_or(u32::MAX));
         std::thread::sleep(ends.saturating_duration_since(Instant::now()));
-        trace::worked(place, phase, queued, since, units);
+        trace::record_work(place, phase, queued, since, units);
         self.give_processor_back(ends);
         result
     }

@@ -27,13 +27,13 @@ mod args;
 mod cells;
 mod cluster;
 mod controller;
+mod locks;
 mod machine;
 mod message;
 mod node;
 mod physics;
 mod placement;
 mod reference;
-mod sync;
 mod trace;
 
 use std::error::Error;

@@ -144,7 +144,7 @@ impl Switchboard {
     }
 
     /// One more sender of a channel.
-    pub(crate) fn another<T>(&mut self, port: &Port<T>) -> Port<T> {
+    pub(crate) fn new_port<T>(&mut self, port: &Port<T>) -> Port<T> {
         self.port(port.sender.clone())
     }
 
@@ -186,7 +186,7 @@ impl<T: Payload> Inbox<T> {
     pub(crate) fn receive(&self, place: ThreadAddress) -> Option<T> {
         let since = trace::now();
         let Envelope { stamp, payload } = self.receiver.recv().ok()?;
-        trace::received(place, stamp, payload.kind(), since);
+        trace::record_receipt(place, stamp, payload.kind(), since);
         Some(payload)
     }
 }

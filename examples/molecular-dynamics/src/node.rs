@@ -1,16 +1,16 @@
 //! A working node: the shared data and the roles of its threads. Each role has a module of its own.
 
-pub(crate) mod control;
 pub(crate) mod exchange;
 pub(crate) mod integrator;
 pub(crate) mod internode;
 pub(crate) mod local_forces;
+pub(crate) mod orders;
 
 use crate::cells::{CellBlock, Grid, PairWork};
+use crate::locks::{Mutex, Semaphore};
 use crate::machine::{Machine, SLICE, cost};
 use crate::physics::{Atom, LennardJones, Vec3};
 use crate::placement::{CellPair, NEIGHBOURS, NodePlan};
-use crate::sync::{Mutex, Semaphore};
 use crate::trace::{Phase, ThreadAddress};
 
 /// The threads of a working node.

@@ -59,7 +59,7 @@ pub(crate) fn thread_ended(ThreadAddress { node, thread }: ThreadAddress) {
 /// A piece of work is done on a processor that was requested at `queued` and acquired at `since`;
 /// both are equal if a processor was free.
 #[track_caller]
-pub(crate) fn worked(
+pub(crate) fn record_work(
     ThreadAddress { node, thread }: ThreadAddress,
     phase: Phase,
     queued: Date,
@@ -72,13 +72,13 @@ pub(crate) fn worked(
 
 /// Node 0 orders a step. With `redistribute`, the nodes first exchange atoms.
 #[track_caller]
-pub(crate) fn ordered(step: u32, redistribute: bool) {
+pub(crate) fn record_order(step: u32, redistribute: bool) {
     count(&[(&COUNTS.events, 1)]);
     app::ordered(step, redistribute);
 }
 
 /// Node 0 has added up the reports.
-pub(crate) fn measured(step: u32, balance: &Balance) {
+pub(crate) fn record_balance(step: u32, balance: &Balance) {
     count(&[(&COUNTS.variables, 2)]);
     app::measured(step, balance.kinetic, balance.potential);
 }
@@ -91,7 +91,7 @@ pub(crate) fn post(ThreadAddress { node, thread }: ThreadAddress, stamp: u64, ki
 }
 
 /// A message was received.
-pub(crate) fn received(ThreadAddress { node, thread }: ThreadAddress, stamp: u64, kind: Kind, since: Date) {
+pub(crate) fn record_receipt(ThreadAddress { node, thread }: ThreadAddress, stamp: u64, kind: Kind, since: Date) {
     count(&[(&COUNTS.states, 1), (&COUNTS.links, 1)]);
     com::received(node, thread, stamp, kind, since);
 }

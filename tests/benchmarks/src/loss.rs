@@ -1,7 +1,7 @@
 //! The table of dropped events: each recorder at several rates, on an idle and on a busy machine.
 
 use crate::programs::{Memory, PacedRun, Programs};
-use crate::tools::Tool;
+use crate::recorders::Tool;
 
 /// The recorders, and the memory for their records.
 const SETUPS: [(Tool, Memory); 8] = [

@@ -12,13 +12,13 @@ mod loss;
 mod programs;
 mod recorder;
 mod task;
-mod tools;
+mod recorders;
 
 use std::path::Path;
 use std::process::Command;
 
 use programs::{KilledRun, Programs};
-use tools::Tool;
+use recorders::Tool;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -8,7 +8,7 @@ use tumit::codegen::{Backend as _, CodegenOptions, c::CBackend};
 use tumit_converter::run::OpenRun;
 
 use crate::disturbance::Ticks;
-use crate::tools::Tool;
+use crate::recorders::Tool;
 
 /// Events per round. No tool's buffers overflow with this number.
 const BURST: u64 = 20_000;
@@ -133,7 +133,8 @@ impl Programs {
         text.lines().find_map(|line| line.strip_prefix("ns ")?.parse().ok())
     }
 
-    /// Instructions of the recording thread per event: the difference of two runs.
+    /// Instructions of the recording thread per event: those of a long run minus those of a short one,
+    /// divided by the number of events between them.
     pub fn instructions(&self, tool: Tool) -> Option<f64> {
         // The instructions of the start vary by a million. This is much for tools with a few dozen
         // instructions per event, so these record as many events as the buffers hold.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tracer_rt::SlotLocation;
 
 use crate::recorder::{Recorder, WitnessCounters};
-use crate::tools::{Chrome, Fastrace, Limit, Puffin, Tracy, Tumit};
+use crate::recorders::{Chrome, Fastrace, Limit, Puffin, Tracy, Tumit};
 
 /// Events of `paced` between two readings of the thread's CPU time.
 const PACED_BURST: u64 = 1000;

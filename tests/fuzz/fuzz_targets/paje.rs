@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
         let report = read(&texts[texts.len() - 1][..], &mut again).expect("what was written is read");
         // A value that is used before it is defined is written twice, as it was read. Readers keep
         // the first.
-        let mut others = report.faults.iter().filter(|fault| fault.kind != FaultKind::ValueTwice);
+        let mut others = report.faults.iter().filter(|fault| fault.kind != FaultKind::DuplicateValue);
         assert!(others.next().is_none(), "{:?}\n{}", report.faults, String::from_utf8_lossy(&texts[texts.len() - 1]));
         texts.push(again.into_inner());
     }

@@ -73,7 +73,7 @@ fn main() {
         let file = if in_file { run(&bare, PayloadCodec::Raw, false) } else { Vec::new() };
         let mut bytes = u32::try_from(file.len()).expect("it is small").to_le_bytes().to_vec();
         bytes.extend(file);
-        bytes.extend(fuzz::few_bytes(&live(&bare, in_file).bytes));
+        bytes.extend(fuzz::few_bytes(&live_file(&bare, in_file).bytes));
         write_seed("live", name, &bytes);
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -143,7 +143,7 @@ fn run(schema: &Schema, codec: PayloadCodec, ended: bool) -> Vec<u8> {
 }
 
 /// The live file of that run: three slots. The process file contains a part of one of them.
-fn live(schema: &Schema, in_file: bool) -> SyntheticLiveFile {
+fn live_file(schema: &Schema, in_file: bool) -> SyntheticLiveFile {
     let mut live = SyntheticLiveFile::new(process_id(100), 3);
     let id = process_id(100);
     let mut tags = Vec::new();

@@ -42,12 +42,12 @@ fn current_nanos() -> u64 {
 }
 
 /// An endpoint of the link `n`.
-struct LinkEndpoint {
+struct GeneratedEndpoint {
     n: u32,
     is_start: bool,
 }
 
-impl LinkEndpoint {
+impl GeneratedEndpoint {
     /// The container of the endpoint, and that of the other endpoint.
     fn threads(&self) -> (u32, u32) {
         let (from, to) = (self.n % THREADS, (self.n + 1) % THREADS);
@@ -60,19 +60,19 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
 }
 
 /// The endpoints in the order of the trace.
-fn endpoints(links: u32, has_ends: bool) -> impl Iterator<Item = LinkEndpoint> {
+fn endpoints(links: u32, has_ends: bool) -> impl Iterator<Item = GeneratedEndpoint> {
     let count = u64::from(links);
     // A step that has no common divisor with the count visits each link once. A step near the
     // golden section puts neighbours far apart.
     let golden = count * 618 / 1000;
     let step = (golden.max(1)..).find(|step| greatest_common_divisor(*step, count.max(1)) == 1).unwrap_or(1);
     let ends = (0..if has_ends { count } else { 0 }).map(move |at| (at * step % count) as u32);
-    let endpoint = |is_start| move |n| LinkEndpoint { n, is_start };
+    let endpoint = |is_start| move |n| GeneratedEndpoint { n, is_start };
     (0..links).map(endpoint(true)).chain(ends.map(endpoint(false)))
 }
 
 /// Records the endpoints as messages of the spec of `make_trace`.
-fn write_run(folder: &str, endpoints: impl Iterator<Item = LinkEndpoint>) -> Result<(), String> {
+fn write_run(folder: &str, endpoints: impl Iterator<Item = GeneratedEndpoint>) -> Result<(), String> {
     tracer_rt::set_clock(current_nanos, 1_000_000_000);
     let mut config = tracer_rt::RecorderConfig::default();
     config.folder = Some(folder.into());
@@ -100,7 +100,7 @@ fn write_run(folder: &str, endpoints: impl Iterator<Item = LinkEndpoint>) -> Res
 }
 
 /// Writes the endpoints as Pajé text.
-fn write_paje(path: &str, endpoints: impl Iterator<Item = LinkEndpoint>) -> std::io::Result<()> {
+fn write_paje(path: &str, endpoints: impl Iterator<Item = GeneratedEndpoint>) -> std::io::Result<()> {
     let mut writer = PajeWriter::new(File::create(path)?);
     let (thread, ty, value) = (TypeId(1), TypeId(2), ValueId(0));
     let (color, style) = (None, DrawStyle::NONE);

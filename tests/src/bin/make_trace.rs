@@ -117,13 +117,13 @@ impl TraceWorker {
         }
     }
 
-    /// Advances to `date`. Messages that are due before are sent and received.
-    fn go_to(&mut self, date: u64) {
+    /// Advances to `now`. Messages that are due before are sent and received.
+    fn go_to(&mut self, now: u64) {
         loop {
             let is_out = self.out.next.0 <= self.into.next.0;
             let schedule = if is_out { &mut self.out } else { &mut self.into };
             let (timestamp, bytes) = schedule.next;
-            if timestamp > date {
+            if timestamp > now {
                 break;
             }
             NOW.set(NOW.get().max(timestamp));
@@ -135,7 +135,7 @@ impl TraceWorker {
             schedule.n += 1;
             schedule.advance();
         }
-        NOW.set(date);
+        NOW.set(now);
     }
 
     /// Runs until it has recorded `states` states.

@@ -11,11 +11,11 @@ mod errors;
 mod generator;
 mod halo;
 mod random;
-mod random_scenes;
-mod scene;
+mod random_parameters;
+mod run_parameters;
 
 pub use errors::{TimestampErrors, clocks_alone, judge, judge_run, options};
 pub use generator::write;
 pub use random::SplitMix;
-pub use random_scenes::{errors_beyond_bound, judge_clocks, random_scene};
-pub use scene::{BurstSchedule, ClockScene, START, SampleFault};
+pub use random_parameters::{errors_beyond_bound, judge_clocks, random_parameters};
+pub use run_parameters::{BurstSchedule, ClockRunParameters, START, SampleFault};

@@ -154,7 +154,7 @@ fn overlap(a: TimeRange, b: TimeRange) -> i64 {
     (a.to.0.min(b.to.0) - a.from.0.max(b.from.0)).max(0)
 }
 
-fn listed<T>(items: impl Iterator<Item = T>, limit: usize) -> Result<EntityList<T>, QueryError> {
+fn entity_list<T>(items: impl Iterator<Item = T>, limit: usize) -> Result<EntityList<T>, QueryError> {
     let mut items: Vec<T> = items.collect();
     let total = items.len() as u64;
     items.truncate(limit);
@@ -213,7 +213,7 @@ impl TimelineSource for TableTrace {
         let mine = |s: &&(ContainerId, TypeId, StateEntity)| {
             s.0 == lane.container && s.1 == lane.ty && s.2.depth == lane.depth
         };
-        listed(self.states.iter().filter(mine).map(|s| s.2).filter(|s| overlap(s.life, of) > 0), limit)
+        entity_list(self.states.iter().filter(mine).map(|s| s.2).filter(|s| overlap(s.life, of) > 0), limit)
     }
 
     fn events(
@@ -224,11 +224,11 @@ impl TimelineSource for TableTrace {
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         let mine = self.events.iter().filter(|e| e.0 == container && e.1 == ty).map(|e| e.2);
-        listed(mine.filter(|e| e.time >= of.from && e.time < of.to), limit)
+        entity_list(mine.filter(|e| e.time >= of.from && e.time < of.to), limit)
     }
 
     fn links(&self, ty: TypeId, of: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        listed(
+        entity_list(
             self.links.iter().copied().filter(|l| l.ty == ty && l.start_time < of.to && l.end_time >= of.from),
             limit,
         )
@@ -242,7 +242,7 @@ impl TimelineSource for TableTrace {
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         let mine = self.samples.iter().filter(|s| s.0 == container && s.1 == ty).map(|s| s.2);
-        listed(mine.filter(|s| overlap(s.life, of) > 0), limit)
+        entity_list(mine.filter(|s| overlap(s.life, of) > 0), limit)
     }
 
     fn series(

@@ -99,9 +99,9 @@ pub struct ModelTrace {
 /// Overlap as [`TimelineSource`] defines it. An entity without duration is found at its own
 /// timestamp.
 #[must_use]
-pub fn meets(life: (i64, i64), window: (i64, i64)) -> bool {
+pub fn meets(life: (i64, i64), range: (i64, i64)) -> bool {
     let (from, to) = (life.0.min(life.1), life.0.max(life.1));
-    from < window.1 && (to > window.0 || from == to && from == window.0)
+    from < range.1 && (to > range.0 || from == to && from == range.0)
 }
 
 /// The time range of a pair.
@@ -145,14 +145,14 @@ struct NamedQueries<'a> {
     types: BTreeMap<String, (TypeId, PajeTypeKind)>,
 }
 
-/// Checks all queries over a window.
+/// Checks all queries over a time range.
 ///
 /// # Errors
 /// The first answer that differs from the lists.
 pub fn check(
     source: &Arc<dyn TimelineSource>,
     trace: &ModelTrace,
-    window: (i64, i64),
+    range: (i64, i64),
     columns: u32,
 ) -> Result<(), TestCaseError> {
     let (list, model) = (source.containers(), source.model());
@@ -184,15 +184,15 @@ pub fn check(
     for place in &trace.places {
         for (ty, (_, kind)) in &queries.types {
             match kind {
-                PajeTypeKind::State => queries.states(trace, &place.name, ty, window, columns)?,
-                PajeTypeKind::Variable => queries.samples(trace, &place.name, ty, window, columns)?,
-                PajeTypeKind::Event => queries.events(trace, &place.name, ty, window, columns)?,
+                PajeTypeKind::State => queries.states(trace, &place.name, ty, range, columns)?,
+                PajeTypeKind::Variable => queries.samples(trace, &place.name, ty, range, columns)?,
+                PajeTypeKind::Event => queries.events(trace, &place.name, ty, range, columns)?,
                 _ => {}
             }
         }
     }
-    queries.links(trace, window)?;
-    queries.link_counts(trace, window)
+    queries.links(trace, range)?;
+    queries.link_counts(trace, range)
 }
 
 impl NamedQueries<'_> {
@@ -205,7 +205,7 @@ impl NamedQueries<'_> {
         trace: &ModelTrace,
         at: &str,
         ty: &str,
-        window: (i64, i64),
+        range: (i64, i64),
         columns: u32,
     ) -> Result<(), TestCaseError> {
         let (container, id) = (self.ids[at], self.types[ty].0);
@@ -215,10 +215,10 @@ impl NamedQueries<'_> {
         for depth in 0..depths {
             let lane = StateLaneId { container, ty: id, depth };
             let mine: Vec<&ModelState> = mine.iter().copied().filter(|state| state.depth == depth).collect();
-            let cells = self.source.cells(&[lane], time_range_of(window), columns).expect("the lane is there").cells;
+            let cells = self.source.cells(&[lane], time_range_of(range), columns).expect("the lane is there").cells;
             prop_assert_eq!(cells.len(), columns as usize);
             for (column, cell) in (0..i64::from(columns)).zip(&cells) {
-                let edge = |column: i64| window.0 + (window.1 - window.0) * column / i64::from(columns);
+                let edge = |column: i64| range.0 + (range.1 - range.0) * column / i64::from(columns);
                 let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
                 let mut expected: BTreeMap<String, i64> = BTreeMap::new();
                 for state in &mine {
@@ -232,9 +232,9 @@ impl NamedQueries<'_> {
                 prop_assert!(cell.shares.is_sorted_by(|a, b| a.1 >= b.1));
                 prop_assert_eq!(found.len(), cell.shares.len());
             }
-            let listed = self.source.states(lane, time_range_of(window), usize::MAX).expect("the lane is there");
+            let listed = self.source.states(lane, time_range_of(range), usize::MAX).expect("the lane is there");
             let mut expected: Vec<_> =
-                mine.iter().filter(|s| meets(s.life, window)).map(|s| (s.life.0, s.life.1, s.value.clone())).collect();
+                mine.iter().filter(|s| meets(s.life, range)).map(|s| (s.life.0, s.life.1, s.value.clone())).collect();
             let mut found: Vec<_> =
                 listed.items.iter().map(|s| (s.life.from.0, s.life.to.0, self.value(s.value))).collect();
             prop_assert!(found.is_sorted_by_key(|state| state.0));
@@ -244,7 +244,7 @@ impl NamedQueries<'_> {
                 found.sort();
             }
             prop_assert_eq!(&found, &expected, "{} {} depth {}", at, ty, depth);
-            let first = self.source.states(lane, time_range_of(window), 2).expect("the lane is there");
+            let first = self.source.states(lane, time_range_of(range), 2).expect("the lane is there");
             prop_assert_eq!(first.total, listed.total);
             prop_assert_eq!(&first.items[..], &listed.items[..listed.items.len().min(2)]);
             for state in &listed.items {
@@ -261,14 +261,14 @@ impl NamedQueries<'_> {
         trace: &ModelTrace,
         at: &str,
         ty: &str,
-        window: (i64, i64),
+        range: (i64, i64),
         columns: u32,
     ) -> Result<(), TestCaseError> {
         let listed = self
             .source
-            .events(self.ids[at], self.types[ty].0, time_range_of(window), usize::MAX)
+            .events(self.ids[at], self.types[ty].0, time_range_of(range), usize::MAX)
             .expect("the container is there");
-        let mine = trace.events.iter().filter(|e| e.at == at && (window.0..window.1).contains(&e.timestamp));
+        let mine = trace.events.iter().filter(|e| e.at == at && (range.0..range.1).contains(&e.timestamp));
         let mut expected: Vec<_> = mine.map(|e| (e.timestamp, e.value.clone())).collect();
         let mut found: Vec<_> = listed.items.iter().map(|mark| (mark.time.0, self.value(mark.value))).collect();
         prop_assert!(found.is_sorted_by_key(|mark| mark.0));
@@ -281,10 +281,10 @@ impl NamedQueries<'_> {
         let (container, ty) = (self.ids[at], self.types[ty].0);
         for most in [1, usize::MAX] {
             let counts =
-                self.source.event_counts(container, ty, time_range_of(window), columns, most).expect("it is there");
+                self.source.event_counts(container, ty, time_range_of(range), columns, most).expect("it is there");
             prop_assert_eq!(counts.len(), columns as usize);
             for (column, count) in (0_u32..).zip(&counts) {
-                let (from, to) = bounds(time_range_of(window).column(column, columns));
+                let (from, to) = bounds(time_range_of(range).column(column, columns));
                 let mut expected: BTreeMap<String, u64> = BTreeMap::new();
                 for event in trace.events.iter().filter(|e| e.at == at && (from..to).contains(&e.timestamp)) {
                     *expected.entry(event.value.clone()).or_default() += 1;
@@ -301,13 +301,13 @@ impl NamedQueries<'_> {
         Ok(())
     }
 
-    fn link_counts(&self, trace: &ModelTrace, window: (i64, i64)) -> Result<(), TestCaseError> {
+    fn link_counts(&self, trace: &ModelTrace, range: (i64, i64)) -> Result<(), TestCaseError> {
         let (ty, _) = self.types["Message"];
         let ids: BTreeMap<ContainerId, &String> = self.ids.iter().map(|(name, id)| (*id, name)).collect();
         for exponent in [0, 5, 63] {
             let mut found: BTreeMap<_, u64> = BTreeMap::new();
             let mut firsts = BTreeSet::new();
-            let counted = self.source.link_counts(ty, time_range_of(window), exponent, &mut |links| {
+            let counted = self.source.link_counts(ty, time_range_of(range), exponent, &mut |links| {
                 let key = (ids[&links.start].clone(), ids[&links.end].clone(), links.start_bin, links.end_bin);
                 *found.entry((key, links.reversed)).or_default() += links.count;
                 firsts.insert(links.first);
@@ -315,7 +315,7 @@ impl NamedQueries<'_> {
             });
             prop_assert_eq!(counted, Ok(()));
             let mut expected: BTreeMap<_, u64> = BTreeMap::new();
-            for link in trace.links.iter().filter(|link| meets(link.life, window)) {
+            for link in trace.links.iter().filter(|link| meets(link.life, range)) {
                 let (start, end) = link.ends.clone();
                 let key = (start, end, link.life.0 >> exponent, link.life.1 >> exponent);
                 *expected.entry((key, link.life.1 < link.life.0)).or_default() += 1;
@@ -328,9 +328,9 @@ impl NamedQueries<'_> {
         Ok(())
     }
 
-    fn links(&self, trace: &ModelTrace, window: (i64, i64)) -> Result<(), TestCaseError> {
+    fn links(&self, trace: &ModelTrace, range: (i64, i64)) -> Result<(), TestCaseError> {
         let (ty, _) = self.types["Message"];
-        let listed = self.source.links(ty, time_range_of(window), usize::MAX).expect("the type is there");
+        let listed = self.source.links(ty, time_range_of(range), usize::MAX).expect("the type is there");
         let ids: BTreeMap<ContainerId, &String> = self.ids.iter().map(|(name, id)| (*id, name)).collect();
         let mut found: Vec<_> = listed
             .items
@@ -338,7 +338,7 @@ impl NamedQueries<'_> {
             .map(|l| (l.start_time.0, l.end_time.0, ids[&l.start].clone(), ids[&l.end].clone()))
             .collect();
         prop_assert!(found.is_sorted_by_key(|link| link.0.min(link.1)));
-        let inside = trace.links.iter().filter(|link| meets(link.life, window));
+        let inside = trace.links.iter().filter(|link| meets(link.life, range));
         let mut expected: Vec<_> = inside.map(|l| (l.life.0, l.life.1, l.ends.0.clone(), l.ends.1.clone())).collect();
         found.sort();
         expected.sort();
@@ -358,23 +358,23 @@ impl NamedQueries<'_> {
         trace: &ModelTrace,
         at: &str,
         ty: &str,
-        window: (i64, i64),
+        range: (i64, i64),
         columns: u32,
     ) -> Result<(), TestCaseError> {
         let (container, id) = (self.ids[at], self.types[ty].0);
         let mine: Vec<&ModelSample> = trace.samples.iter().filter(|s| s.at == at && s.ty == ty).collect();
-        let listed = self.source.samples(container, id, time_range_of(window), usize::MAX).expect("it is there");
+        let listed = self.source.samples(container, id, time_range_of(range), usize::MAX).expect("it is there");
         let found: Vec<_> = listed.items.iter().map(|s| (s.life.from.0, s.life.to.0, s.value)).collect();
         let expected: Vec<_> =
-            mine.iter().filter(|s| meets(s.life, window)).map(|s| (s.life.0, s.life.1, s.value)).collect();
+            mine.iter().filter(|s| meets(s.life, range)).map(|s| (s.life.0, s.life.1, s.value)).collect();
         prop_assert_eq!(found, expected, "{} {}", at, ty);
         for sample in &listed.items {
             let facts = self.source.facts(sample.id).expect("it was listed");
             prop_assert_eq!((facts.life, facts.container), (sample.life, container));
         }
-        let series = self.source.series(container, id, time_range_of(window), columns).expect("it is there");
+        let series = self.source.series(container, id, time_range_of(range), columns).expect("it is there");
         for (column, found) in (0..i64::from(columns)).zip(&series) {
-            let edge = |column: i64| window.0 + (window.1 - window.0) * column / i64::from(columns);
+            let edge = |column: i64| range.0 + (range.1 - range.0) * column / i64::from(columns);
             let (from, to) = (edge(column), edge(column + 1).max(edge(column) + 1));
             let inside: Vec<(f64, i64)> = mine
                 .iter()

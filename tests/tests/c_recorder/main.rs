@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 mod arm;
+mod external_tools;
 mod features;
 mod name_collisions;
 mod overwriting;
@@ -12,6 +13,5 @@ mod self_tracing;
 mod settings;
 mod signal_handlers;
 mod standards;
-mod tools;
 mod translation_units;
 mod unusual_programs;

@@ -149,7 +149,7 @@ fn names_of_generated_code_do_not_collide() {
 }
 
 /// Compiles a file that includes these headers; `Err` contains the messages of the compiler.
-fn both(folder: &Path, compiler: CCompiler, headers: [&str; 2], main: &str) -> Result<(), String> {
+fn compile_with_headers(folder: &Path, compiler: CCompiler, headers: [&str; 2], main: &str) -> Result<(), String> {
     let path = folder.join("both.c");
     let includes: String = headers.iter().map(|name| format!("#include \"{name}\"\n")).collect();
     std::fs::write(&path, includes + main).expect("a writable folder");
@@ -168,7 +168,7 @@ fn two_specs_share_a_file() {
     let expected = ["tick n=red", "tick n=green", "work.begin n=Unsigned(1)", "work.begin n=Unsigned(2)"];
     for headers in [["one_trace.h", "two_trace.h"], ["two_trace.h", "one_trace.h"]] {
         for compiler in [C99, CXX11] {
-            both(folder.path(), compiler, headers, main).unwrap_or_else(|error| panic!("{error}"));
+            compile_with_headers(folder.path(), compiler, headers, main).unwrap_or_else(|error| panic!("{error}"));
             let run = record(&folder.path().join("both"), folder.path(), "run.tmt", &[]);
             let file = read(&run).remove(0);
             std::fs::remove_dir_all(&run).expect("the run can go");
@@ -202,7 +202,7 @@ fn colliding_specs_are_reported() {
         (["a.h", "a_again.h"], None),
         (["a.h", "a_b_calm.h"], None),
     ] {
-        let result = both(folder.path(), C99, headers, main);
+        let result = compile_with_headers(folder.path(), C99, headers, main);
         match expected {
             None => result.unwrap_or_else(|error| panic!("{headers:?}: {error}")),
             Some(words) => {

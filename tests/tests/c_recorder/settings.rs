@@ -227,11 +227,11 @@ int main(int argc, char **argv) {
         let run = folder.path().join("run.tmt");
         let files: Vec<_> =
             std::fs::read_dir(&run).expect("a run").map(|entry| entry.expect("an entry").path()).collect();
-        let run_file = files.iter().find(|path| path.extension().is_some_and(|end| end == "tmt")).expect("the file");
+        let sorted_file = files.iter().find(|path| path.extension().is_some_and(|end| end == "tmt")).expect("the file");
         let mut repair = tumit();
         repair.arg("repair").arg(&run);
         if argument.is_none() {
-            std::fs::remove_file(run_file).expect("it can go"); // as if it could never be made
+            std::fs::remove_file(sorted_file).expect("it can go"); // as if it could never be made
             assert_eq!(output(&mut repair).status.code(), Some(2), "it could lie elsewhere");
             repair.arg("--force");
         }

@@ -32,7 +32,7 @@ fn run(folder: &Path, compiler: CCompiler, extra: &[&str], place: &str, patience
 }
 
 /// The parent's file, then that of a child.
-fn whole(folder: &Path, compiler: CCompiler, extra: &[&str], place: &str) -> Vec<ProcessFile> {
+fn record_files(folder: &Path, compiler: CCompiler, extra: &[&str], place: &str) -> Vec<ProcessFile> {
     let (status, errors) = run(folder, compiler, extra, place, "100");
     assert!(status.success(), "{compiler:?} {extra:?} {place}: {status}: {errors}");
     let mut files = read(&folder.join("run.tmt"));
@@ -53,7 +53,7 @@ fn the_first_record_may_be_made_in_a_signal_handler() {
         let folder = folder();
         // A handler in a thread of a started session causes no loss.
         for (place, recorded, dropped) in [("first", 10, 1), ("only", 0, 1), ("thread", 11, 0)] {
-            let files = whole(folder.path(), compiler, extra, place);
+            let files = record_files(folder.path(), compiler, extra, place);
             let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
             assert_eq!(totals, [(recorded, dropped)], "{compiler:?} {extra:?} {place}");
         }
@@ -63,7 +63,7 @@ fn the_first_record_may_be_made_in_a_signal_handler() {
 #[test]
 fn a_handler_records_during_a_fork() {
     let folder = folder();
-    let files = whole(folder.path(), GNU99, &[], "fork");
+    let files = record_files(folder.path(), GNU99, &[], "fork");
     let totals: Vec<_> = files.iter().map(ProcessFile::totals).collect();
     assert_eq!(totals, [(20, 5000), (10, 0)]);
 }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use tests::lang::c::{C99, CCompiler, WARNINGS, folder, record};
 use tests::programs::{filter_rust, output, succeed, tumit, workspace};
 use tracer_format::BlockKind;
-use tracer_format::typed::{Address, Array, Choice, Date, Head, Name, Text, TypedRecord};
+use tracer_format::typed::{Address, Array, Choice, Date, Head, Name, SiteRef, Text, TypedRecord};
 use tumit::codegen::c::{CBackend, CReader};
 use tumit::codegen::{Backend, CodegenOptions};
 use tumit_converter::run::OpenRun;
@@ -334,7 +334,7 @@ fn round_trip(records: Vec<types::Record<'_>>) {
     let mut writer = RecordWriter::copy(&origin.processes[0], folder.path()).unwrap();
     let mut expected = Vec::new();
     for (ticks, record) in (1_000_000..).zip(records) {
-        let head = Head { ticks, source: Some(("x.c", 3)), ..Head::default() };
+        let head = Head { ticks, source: Some(SiteRef { file: "x.c", line: 3 }), ..Head::default() };
         let recorded = TypedRecord::new(head, record);
         writer.write(&recorded).unwrap();
         expected.push(recorded);

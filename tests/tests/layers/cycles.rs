@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
+use super::cargo_targets::root_files;
 use super::imports::{Import, imports};
 use super::modules::{Module, PathNames, modules};
 use super::order::{folders, root_file};
-use super::targets::root_files;
 
 /// The first import of each pair of files: the one that imports, and the imported one.
 type FileImports<'i> = BTreeMap<(&'i str, &'i str), &'i Import>;

@@ -1,6 +1,5 @@
 //! The images of the page: their contents, positions and colours.
 
-mod comparison;
 mod diagram;
 mod forced_colours;
 mod image_refinement;
@@ -10,4 +9,5 @@ mod reproducible_images;
 mod rows;
 mod styles;
 mod time_axis;
+mod trace_comparison;
 mod window_sizes;

@@ -7,6 +7,6 @@ mod accessibility;
 mod connection;
 mod costs;
 mod image;
-mod input;
+mod interaction;
 mod panels;
 mod screenshots;

@@ -10,11 +10,11 @@ use tests::programs::tumit;
 use tracer_format::tags::tag;
 use tracer_rt::clock_sync::{self, StreamLinks, SyncLink as _};
 
-use self::job::{ParticipantProgram, run};
+use self::process_job::{ParticipantProgram, run};
 
 mod child;
-mod job;
 mod mpi;
+mod process_job;
 
 tracer_rt::events!("tests/runs/clock_samples/samples.tumit");
 

@@ -13,7 +13,7 @@ fn record(path: &Path) {
 }
 
 /// The records, with timestamps relative to the first of them.
-fn listed(path: &Path, filters: &[&str]) -> Vec<Value> {
+fn list_records(path: &Path, filters: &[&str]) -> Vec<Value> {
     let text = succeed(tumit().arg("dump").arg(path).arg("--json").args(filters));
     let mut records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let first = records.first().map_or(0, |record| record["time_ns"].as_i64().unwrap());
@@ -28,8 +28,8 @@ fn a_cut_run_has_exactly_the_selected_records() {
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole.tmt");
     record(&whole);
-    let all = listed(&whole, &[]).len();
-    let thread = listed(&whole, &[])[0]["tid"].to_string();
+    let all = list_records(&whole, &[]).len();
+    let thread = list_records(&whole, &[])[0]["tid"].to_string();
     let cases: [&[&str]; 6] = [
         &["--level", "calls"],
         &["--event", "send", "--event", "receive"],
@@ -41,9 +41,9 @@ fn a_cut_run_has_exactly_the_selected_records() {
     for (number, filters) in cases.iter().enumerate() {
         let part = folder.path().join(format!("part{number}.tmt"));
         let stdout = succeed(tumit().arg("cut").arg(&whole).arg("-o").arg(&part).args(*filters));
-        let expected = listed(&whole, filters);
+        let expected = list_records(&whole, filters);
         assert!(!expected.is_empty() && expected.len() < all, "{filters:?}: {} of {all}", expected.len());
-        assert!(listed(&part, &[]) == expected, "{filters:?}");
+        assert!(list_records(&part, &[]) == expected, "{filters:?}");
         assert!(stdout.contains(&format!("{} records", expected.len())) && stdout.contains("left out"), "{stdout}");
         // The cut run is packed as well as the whole, so that it is not larger.
         let bytes = |path: &Path| -> u64 {
@@ -63,9 +63,9 @@ fn joined_runs_have_the_records_of_their_parts() {
     let whole = folder.path().join("whole.tmt");
     let stdout = succeed(tumit().arg("merge").args(&parts).arg("-o").arg(&whole));
     let pid_of = |record: &Value| record["pid"].as_u64().unwrap();
-    let joined = listed(&whole, &[]);
+    let joined = list_records(&whole, &[]);
     for part in &parts {
-        let expected = listed(part, &[]);
+        let expected = list_records(part, &[]);
         let pid = pid_of(&expected[0]);
         let found: Vec<&Value> = joined.iter().filter(|record| pid_of(record) == pid).collect();
         assert_eq!(found.len(), expected.len());

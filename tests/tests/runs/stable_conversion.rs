@@ -15,7 +15,7 @@ use tumit_viewer::{IndexChoice, OpenOptions};
 const FILES: u32 = 200;
 
 /// The output of `tumit convert` for a Pajé file.
-fn converted(text: &str, path: &Path) -> String {
+fn convert_text(text: &str, path: &Path) -> String {
     fs::write(path, text).unwrap();
     let mut options = OpenOptions::default();
     options.index = IndexChoice::None;
@@ -29,8 +29,8 @@ fn converted(text: &str, path: &Path) -> String {
 fn difference(text: &str) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.paje");
-    let once = converted(text, &path);
-    let twice = converted(&once, &path);
+    let once = convert_text(text, &path);
+    let twice = convert_text(&once, &path);
     if once == twice {
         return None;
     }

@@ -69,13 +69,13 @@ fn objects(text: &str) -> impl Iterator<Item = Value> + '_ {
 /// Timestamps in nanoseconds, by record number.
 type TimestampTable = BTreeMap<u64, i64>;
 
-fn dumped(run: &Path, args: &[&str]) -> TimestampTable {
+fn timestamps_by_dump(run: &Path, args: &[&str]) -> TimestampTable {
     let text = succeed(tumit().arg("dump").arg(run).arg("--json").args(args));
     let dates = |record: Value| (record["fields"]["n"].as_u64().unwrap(), record["time_ns"].as_i64().unwrap());
     objects(&text).map(dates).collect()
 }
 
-fn converted(run: &Path, args: &[&str]) -> TimestampTable {
+fn timestamps_by_convert(run: &Path, args: &[&str]) -> TimestampTable {
     let text = output(tumit().arg("convert").arg(run).args(["-o", "-", "--format", "json"]).args(args)).stdout;
     let events = text.split(|byte| *byte == b'\n').map(|line| String::from_utf8(line.to_vec()).unwrap());
     let dates = |line: String| {
@@ -95,7 +95,7 @@ fn a_record_has_the_same_timestamp_in_every_command() {
     write_run(&run);
     let mut all = Vec::new();
     for args in [&[][..], &["--clock", "none"], &["--causal", "off"], &["--clock", "none", "--causal", "off"]] {
-        let (by_convert, by_dump) = (converted(&run, args), dumped(&run, args));
+        let (by_convert, by_dump) = (timestamps_by_convert(&run, args), timestamps_by_dump(&run, args));
         assert_eq!(by_convert.len(), STEPS as usize * 6);
         let differing = by_convert.iter().zip(&by_dump).filter(|(a, b)| a != b).count();
         assert_eq!((by_convert.len(), differing), (by_dump.len(), 0), "{args:?}");
@@ -110,19 +110,19 @@ fn a_record_has_the_same_timestamp_in_every_command() {
         let expected: Vec<u64> =
             all[1].iter().filter(|(_, date)| (*at.1..=at.1 + 700_000).contains(*date)).map(|(n, _)| *n).collect();
         let args = ["--clock", "none", "--interval", &time];
-        let found: Vec<u64> = dumped(&run, &args).into_keys().collect();
+        let found: Vec<u64> = timestamps_by_dump(&run, &args).into_keys().collect();
         assert_eq!(found, expected, "{time}");
         let part = folder.path().join(format!("part{}.tmt", at.0));
         succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&part).args(args));
-        let records: Vec<u64> = dumped(&part, &["--clock", "none"]).into_keys().collect();
+        let records: Vec<u64> = timestamps_by_dump(&part, &["--clock", "none"]).into_keys().collect();
         assert_eq!(records, expected, "cut {time}");
         assert!(expected.contains(at.0));
     }
     let off = ["--clock", "none", "--causal", "off", "--interval", "10ms..20ms"];
-    let expected = dumped(&run, &off);
+    let expected = timestamps_by_dump(&run, &off);
     let part = folder.path().join("off.tmt");
     succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&part).args(off));
-    assert!(dumped(&part, &off[..4]).into_keys().eq(expected.into_keys()));
+    assert!(timestamps_by_dump(&part, &off[..4]).into_keys().eq(expected.into_keys()));
 }
 
 /// 2025-11-25T13:18:31.5Z

@@ -41,7 +41,7 @@ fn single_file(run: &Path) -> ProcessFile {
     files.remove(0)
 }
 
-fn truncated(file: &ProcessFile) -> Option<u64> {
+fn truncated_records(file: &ProcessFile) -> Option<u64> {
     file.end.as_ref().and_then(|end| integer(end.get(&tag::RECORDS_TRUNCATED)?))
 }
 
@@ -62,7 +62,11 @@ fn every_policy_and_handler_truncates_between_two_characters() {
     for (policy, buffers) in policies.iter().flat_map(|policy| [(policy, "mapped"), (policy, "private")]) {
         let settings = [("TUMIT_POLICY", *policy), ("TUMIT_BUFFERS", buffers)];
         let file = single_file(&record(&program, folder.path(), &format!("{policy}-{buffers}.tmt"), &settings));
-        assert_eq!((file.totals(), file.truncated, truncated(&file)), ((42, 0), 21, Some(21)), "{policy} {buffers}");
+        assert_eq!(
+            (file.totals(), file.truncated, truncated_records(&file)),
+            ((42, 0), 21, Some(21)),
+            "{policy} {buffers}"
+        );
         let records: Vec<_> = file.records.values().flatten().collect();
         let long = |text: &str| text.starts_with("say") && text.ends_with("é\" (truncated)");
         let whole = |text: &str| text.starts_with("tick") && !text.contains("truncated");
@@ -93,7 +97,7 @@ fn records_are_truncated_to_the_free_part_of_a_slot() {
         |at: usize| single_file(&record(&program, folder.path(), &format!("{at}.tmt"), &[("TUMIT_MEMORY", "256k")]));
     let file = (0..10).map(run).find(|file| file.totals().0 == 5).unwrap();
     // A record without a field that can be truncated is dropped.
-    assert_eq!((file.totals(), file.truncated, truncated(&file)), ((5, 1), 1, Some(1)));
+    assert_eq!((file.totals(), file.truncated, truncated_records(&file)), ((5, 1), 1, Some(1)));
     let short = file.records.values().find(|records| records[0].text.starts_with("tick")).unwrap();
     assert_eq!(short[1].bytes.len(), 2 + 4 + 2 + most_in(1 << 12) - 1);
     assert!(short[1].text.ends_with("é\" (truncated)"));

@@ -28,8 +28,8 @@
 //!
 //! let columns = BlockColumns::read(packed, payload.len(), |_, _| true).unwrap();
 //! assert_eq!((columns.records(), columns.length()), (100, 1000));
-//! let (width, numbers) = columns.column(1, 0).unwrap();
-//! assert_eq!((width, numbers[4 * 99]), (4, 99));
+//! let numbers = columns.column(1, 0).unwrap();
+//! assert_eq!((numbers.width, numbers.bytes[4 * 99]), (4, 99));
 //! ```
 
 mod column_constants;
@@ -44,4 +44,4 @@ mod tests;
 pub use column_layout::{BodyPart, PartCount, RecordShape, TypeLayout, layouts};
 pub use pack::BlockPacker;
 pub(crate) use unpack::unpack;
-pub use unpack::{BlockColumns, FixedSizeRows};
+pub use unpack::{BlockColumns, ColumnBytes, FixedSizeRows, TypeSize};

@@ -27,7 +27,7 @@ mod value;
 
 pub use typed_record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, TypedRecord};
 
-pub use context::{Context, Names, RecordedSite, Sink, Tables};
+pub use context::{Context, Names, RecordedSite, Sink, SiteRef, Tables};
 
 pub use spec_description::{Spec, Type};
 

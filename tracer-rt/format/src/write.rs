@@ -181,7 +181,7 @@ impl<W: Write> FileWriter<W> {
     /// Number of records with a timestamp before the previous one in their stream.
     /// They get the previous timestamp.
     #[must_use]
-    pub const fn backward(&self) -> u64 {
+    pub const fn backward_records(&self) -> u64 {
         self.backward
     }
 
@@ -451,7 +451,7 @@ mod tests {
         file.record(4, 1, 1 << 40, &[9]).unwrap();
         file.set_dropped(4, 5);
         file.add_dropped(4, 1 << 40, &DroppedRecords { count: 5, ..DroppedRecords::default() }).unwrap();
-        assert_eq!(file.backward(), 1);
+        assert_eq!(file.backward_records(), 1);
         let bytes = file.finish(Some(0)).unwrap();
         check_preamble(&bytes).unwrap();
         let kind = RecordType {

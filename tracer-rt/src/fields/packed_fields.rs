@@ -17,21 +17,21 @@ pub trait Fields: Sized {
 
     /// Upper bound of [`Self::bytes_cut`] that ignores boundaries of characters and elements.
     /// It is the same in C.
-    fn bytes_at_most(&self, _most: usize) -> usize {
+    fn bytes_at_most(&self, _max_bytes: usize) -> usize {
         self.bytes()
     }
 
-    /// Size in bytes if counted fields keep at most `most` bytes each, in whole characters and
+    /// Size in bytes if counted fields keep at most `max_bytes` bytes each, in whole characters and
     /// elements.
-    fn bytes_cut(&self, _most: usize) -> usize {
+    fn bytes_cut(&self, _max_bytes: usize) -> usize {
         self.bytes()
     }
 
-    /// Stores the value cut to `most` bytes per counted field.
+    /// Stores the value cut to `max_bytes` bytes per counted field.
     ///
     /// # Safety
-    /// The caller must own the `bytes_cut(most)` bytes at `at`.
-    unsafe fn store_cut(self, at: *mut u8, _most: usize) {
+    /// The caller must own the `bytes_cut(max_bytes)` bytes at `at`.
+    unsafe fn store_cut(self, at: *mut u8, _max_bytes: usize) {
         // SAFETY: a field that cannot be cut has its own size.
         unsafe { self.store(at) };
     }

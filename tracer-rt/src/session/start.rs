@@ -152,7 +152,7 @@ impl RecorderState {
                 }
             },
         };
-        self.pool.take_over(base, slots);
+        self.pool.adopt_slots(base, slots);
         self.full.reserve(slots * pool::PARTS_PER_SLOT);
         self.flight_recorder.reserve(slots * pool::PARTS_PER_SLOT);
         let domain = process::clock_domain(&self.process_id, config.clock_domain);

@@ -29,7 +29,7 @@ fn walk() -> StackWalk {
     let mut walk = StackWalk { interrupted: false, last: usize::MAX };
     // SAFETY: the declaration is that of the unwinder. The pointer is to a live local of the type
     // that `each` takes.
-    unsafe { _Unwind_Backtrace(each, (&raw mut walk).cast()) };
+    unsafe { _Unwind_Backtrace(visit_frame, (&raw mut walk).cast()) };
     walk
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn left_a_record(cursor: &ThreadCursor) -> bool {
     !walk.interrupted && walk.last == 0
 }
 
-extern "C" fn each(frame: *mut c_void, walk: *mut c_void) -> c_int {
+extern "C" fn visit_frame(frame: *mut c_void, walk: *mut c_void) -> c_int {
     const GO_ON: c_int = 0;
     const STOP: c_int = 4;
     let mut interrupted = 0;

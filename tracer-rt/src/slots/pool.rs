@@ -94,8 +94,8 @@ impl SlotPool {
         (bytes / SLOT_BYTES).clamp(2, u32::MAX as usize)
     }
 
-    /// Takes over the `slots` slots that are mapped at `base`. All of them are free and zero.
-    pub(crate) fn take_over(&mut self, base: *mut u8, slots: usize) {
+    /// Makes a pool of the `slots` slots that are mapped at `base`. All of them are free and zero.
+    pub(crate) fn adopt_slots(&mut self, base: *mut u8, slots: usize) {
         self.base = base;
         self.slots = slots;
         self.fresh = 0;
@@ -237,7 +237,7 @@ mod tests {
         let mut pool = SlotPool::empty();
         let slots = SlotPool::slots_in(5 * SLOT_BYTES + 100);
         let base = crate::live_file::map_private(slots * SLOT_BYTES, None).unwrap();
-        pool.take_over(base, slots);
+        pool.adopt_slots(base, slots);
         let warm = pool.take_cold().unwrap();
         assert_eq!(pool.take_cold(), None, "the last four slots are reserved for threads");
         make_ready(warm);
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(pool.take_cold(), None);
         pool.give_back(all[2]);
         assert_eq!(pool.take(), Some(all[2]));
-        pool.take_over(base, slots);
+        pool.adopt_slots(base, slots);
         assert_eq!(std::iter::from_fn(|| pool.take()).count(), 5, "a forked child has all slots");
         // Divided, and whole again.
         all.iter().for_each(|slot| pool.give_back(*slot));

@@ -99,8 +99,8 @@ pub(crate) fn random(state: &mut u64) -> u64 {
     *state
 }
 
-/// Kills a program repeatedly, each time at a random moment after its threads have made `min_called`
-/// calls together.
+/// Kills a program repeatedly, each time at a random moment after its threads have made
+/// `min_called` calls together.
 pub(crate) fn kill_at_random(
     program: &str,
     times: u32,

@@ -42,7 +42,7 @@ fn is_ignored(number: i32) -> bool {
 
 /// Waits for Ctrl-C. Yields the signal number that Unix has for it.
 #[cfg(not(unix))]
-pub(crate) async fn ended() -> i32 {
+pub(crate) async fn end_signal() -> i32 {
     const INTERRUPT: i32 = 2;
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;

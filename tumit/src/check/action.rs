@@ -52,13 +52,13 @@ pub(super) fn lower_action(
         }
         ActionKind::Start { ty, value, key, at } => link::lower(
             scope,
-            link::LinkPart { is_start: true, action, ty, value: value.as_ref(), key, at },
+            link::WrittenEndpoint { is_start: true, action, ty, value: value.as_ref(), key, at },
             usage,
             diagnostics,
         ),
         ActionKind::End { ty, value, key, at } => link::lower(
             scope,
-            link::LinkPart { is_start: false, action, ty, value: value.as_ref(), key, at },
+            link::WrittenEndpoint { is_start: false, action, ty, value: value.as_ref(), key, at },
             usage,
             diagnostics,
         ),

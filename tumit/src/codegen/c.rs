@@ -16,10 +16,10 @@
 
 mod c_text;
 mod format_constants;
-mod function;
 mod header;
 mod names;
 mod reader_backend;
+mod record_function;
 mod recorder_tables;
 mod runtime;
 mod scope_guard;
@@ -53,10 +53,10 @@ impl Backend for CBackend {
         type_declarations::write(&mut out, spec, &names);
         recorder_tables::write(&mut out, &header, &schema);
         for record in (0..).map(RecordId).take(spec.first_absent_end()) {
-            function::write(&mut out, &header, record.index())?;
+            record_function::write(&mut out, &header, record.index())?;
             let span = spec.span_of(record).filter(|span| span.end == record);
             if let Some(absent) = span.and_then(|span| span.absent_end) {
-                function::write(&mut out, &header, absent.index())?;
+                record_function::write(&mut out, &header, absent.index())?;
             }
         }
         scope_guard::write(&mut out, &header);

@@ -1,7 +1,7 @@
 //! The reference of a spec for readers of its traces: one page of HTML, or Markdown.
 //!
-//! `contents` collects the contents in the order of the spec. `calls` finds the generated functions of
-//! each event. `html` and `markdown` write the text. The output is deterministic, and has no
+//! `contents` collects the contents in the order of the spec. `calls` finds the generated functions
+//! of each event. `html` and `markdown` write the text. The output is deterministic, and has no
 //! references to external resources.
 //!
 //! ```

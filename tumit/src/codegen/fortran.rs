@@ -81,7 +81,7 @@ const CONTROL: [&str; 18] = [
 /// The Fortran module.
 fn module(spec: &Spec, names: &FortranNames, procedures: &[FortranProcedure<'_>]) -> String {
     let mut inner = CodeWriter::default();
-    inner.nested(|out| {
+    inner.indent(|out| {
         out.list("public :: ", &CONTROL.map(str::to_owned), "");
         for procedure in procedures {
             out.line(&format!("public :: {}", procedure.name));
@@ -93,13 +93,13 @@ fn module(spec: &Spec, names: &FortranNames, procedures: &[FortranProcedure<'_>]
         out.lines(CONTROL_INTERFACES);
     });
     let mut bodies = CodeWriter::default();
-    bodies.nested(|out| procedures.iter().for_each(|procedure| procedure.bodies(out)));
+    bodies.indent(|out| procedures.iter().for_each(|procedure| procedure.bodies(out)));
     let bodies = bodies.finish();
     let mut inner = inner.finish();
     inner.push_str("\ncontains\n");
     inner.push_str(&bodies);
     let mut end = CodeWriter::default();
-    end.nested(|out| {
+    end.indent(|out| {
         out.lines(CONTROL_PROCEDURES);
         narrowing(out, &bodies);
     });
@@ -108,7 +108,7 @@ fn module(spec: &Spec, names: &FortranNames, procedures: &[FortranProcedure<'_>]
     let mut out = CodeWriter::default();
     banner(&mut out, spec, &names.module);
     out.line(&format!("module {}", names.module));
-    out.nested(|out| {
+    out.indent(|out| {
         out.list("use, intrinsic :: iso_c_binding, only: ", &names::imported(&inner), "");
         out.line("implicit none");
         out.line("private");

@@ -161,7 +161,7 @@ impl<'i> TokenReader<'i> {
         self.newlines = 0;
         let index = self.tokens.len();
         self.after_sign = matches!(rule, Rule::minus | Rule::not) && text != "not";
-        self.tokens.push(SpecToken { text: normalized(rule, text), space, gap });
+        self.tokens.push(SpecToken { text: normalize_colour(rule, text), space, gap });
         Some(TokenNode { rule, tokens: index..index + 1, children: Vec::new() })
     }
 
@@ -228,7 +228,7 @@ fn needs_space(before: &str, text: &str, rule: Rule, parent: Rule) -> bool {
 }
 
 /// Converts the letters of colours to lower case.
-fn normalized(rule: Rule, text: &str) -> Cow<'_, str> {
+fn normalize_colour(rule: Rule, text: &str) -> Cow<'_, str> {
     if rule == Rule::hex && text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Owned(text.to_ascii_lowercase())
     } else {

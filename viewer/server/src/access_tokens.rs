@@ -22,8 +22,8 @@ pub(crate) fn are_equal(a: &[u8], b: &[u8]) -> bool {
     std::hint::black_box(difference) == 0 && a.len() == b.len()
 }
 
-/// A browser that is not running yet may need time to start.
-const VALID_TIME: Duration = Duration::from_secs(120);
+/// How long the one-time token is valid. A browser that is not running yet may need time to start.
+const TOKEN_LIFETIME: Duration = Duration::from_secs(120);
 
 /// The one-time token.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl OneTimeToken {
     /// If the system returns no random numbers.
     pub(crate) fn issue(&self) -> io::Result<String> {
         let token = new_token()?;
-        let issued = IssuedToken { token: token.clone(), until: Instant::now() + VALID_TIME, is_used: false };
+        let issued = IssuedToken { token: token.clone(), until: Instant::now() + TOKEN_LIFETIME, is_used: false };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(issued);
         Ok(token)
     }
@@ -72,6 +72,6 @@ mod tests {
         assert_eq!([tokens.redeem(&first, now), tokens.redeem(&first, now)], [Some(true), Some(false)]);
         let second = tokens.issue().expect("the system provides random numbers");
         assert_eq!(tokens.redeem(&first, now), None);
-        assert_eq!(tokens.redeem(&second, now + 2 * VALID_TIME), Some(false));
+        assert_eq!(tokens.redeem(&second, now + 2 * TOKEN_LIFETIME), Some(false));
     }
 }

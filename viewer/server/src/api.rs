@@ -255,8 +255,11 @@ pub(crate) async fn ping(State(app): State<Arc<AppState>>, Query(request): Query
     let trace = app.trace(request.trace)?;
     let snapshot = trace.served.source.snapshot();
     // A followed trace is expected to change.
-    let changed =
-        if snapshot.availability == TraceAvailability::Final && !trace.served.follows { trace.changed() } else { None };
+    let changed = if snapshot.availability == TraceAvailability::Final && !trace.served.follows {
+        trace.file_change()
+    } else {
+        None
+    };
     Ok(Json(
         json!({ "changed": changed, "generation": snapshot.generation, "availability": snapshot.availability.sentence(), "interrupted": matches!(snapshot.availability, TraceAvailability::Interrupted(_)) }),
     ))
@@ -347,7 +350,7 @@ fn facts_json(trace: &FilteredTrace, facts: &EntityFacts) -> Value {
         "types": facts.type_path,
         "containers": facts.container_path,
         "container": facts.container.0,
-        "ancestors": trace.outline.above(facts.container).iter().map(|container| container.0).collect::<Vec<_>>(),
+        "ancestors": trace.outline.ancestors(facts.container).iter().map(|container| container.0).collect::<Vec<_>>(),
         "from": facts.life.from.0.saturating_sub(origin),
         "to": facts.life.to.0.saturating_sub(origin),
         "fields": facts.fields,

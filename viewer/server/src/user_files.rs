@@ -157,7 +157,7 @@ impl TraceCache {
     }
 
     /// The change of the file since it was opened: `removed` or `changed`.
-    pub(crate) fn changed(&self) -> Option<&'static str> {
+    pub(crate) fn file_change(&self) -> Option<&'static str> {
         let path = self.served.path.as_ref()?;
         match fingerprint(path) {
             None => Some("removed"),
@@ -333,11 +333,11 @@ mod tests {
         let path = folder.path().join("run.paje");
         std::fs::write(&path, "one").expect("the file can be written");
         let trace = TraceCache::new(ServedTrace { path: Some(path.clone()), ..ServedTrace::new(Arc::new(store(""))) });
-        assert_eq!(trace.changed(), None);
+        assert_eq!(trace.file_change(), None);
         std::fs::write(&path, "another").expect("the file can be written");
-        assert_eq!(trace.changed(), Some("changed"));
+        assert_eq!(trace.file_change(), Some("changed"));
         std::fs::remove_file(&path).expect("the file exists");
-        assert_eq!(trace.changed(), Some("removed"));
+        assert_eq!(trace.file_change(), Some("removed"));
     }
 
     #[test]

@@ -117,7 +117,7 @@ pub(crate) struct DetailTableWriter {
 struct RecentRows(Vec<(u32, Box<[u8]>)>);
 
 impl RecentRows {
-    /// The number of an equal row in the cache. If there is none, caches the row as `number`.
+    /// The number of an equal row in the cache. Otherwise adds the row to the cache under `number`, and returns `number`.
     fn number(&mut self, row: &[u8], number: u32) -> u32 {
         if row.len() > CACHED_ROW_BYTES {
             return number;

@@ -105,9 +105,9 @@ impl EntityLookup for IndexReader {
     }
 
     fn states_at(&self, container: ContainerId, timestamp: i64, max_count: usize) -> Vec<EntityId> {
-        let numbers = self
-            .state_lanes(container)
-            .flat_map(|lane| lane.touching(timestamp, timestamp).map(move |row| EntityId::State(lane.number(row))));
+        let numbers = self.state_lanes(container).flat_map(|lane| {
+            lane.touching_range(timestamp, timestamp).map(move |row| EntityId::State(lane.number(row)))
+        });
         numbers.take(max_count).collect()
     }
 

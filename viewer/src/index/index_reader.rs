@@ -84,7 +84,7 @@ impl IndexReader {
     }
 
     /// Adds a diagnostic about this opening to the summary.
-    pub(crate) fn reporting(mut self, diagnostic: Option<TraceDiagnostic>) -> Self {
+    pub(crate) fn with_diagnostic(mut self, diagnostic: Option<TraceDiagnostic>) -> Self {
         self.summary.diagnostics.extend(diagnostic);
         self
     }
@@ -276,10 +276,10 @@ impl TimelineSource for IndexReader {
     }
 
     fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        self.largest(lanes, time_range, columns, usize::MAX)
+        self.largest_shares(lanes, time_range, columns, usize::MAX)
     }
 
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,

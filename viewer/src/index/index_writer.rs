@@ -3,7 +3,7 @@
 
 pub(crate) mod assembly;
 pub(crate) mod builder;
-pub(crate) mod lane_sections;
+pub(crate) mod lane_summaries;
 pub(crate) mod lane_values;
 pub(crate) mod lane_writer;
 pub(crate) mod nested_sums;

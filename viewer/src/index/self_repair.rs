@@ -92,7 +92,7 @@ impl SelfRepairingIndex {
         *rebuilds += 1;
         let repair = TraceDiagnostic::note(DiagnosticKind::Index, "the index was damaged and has been rebuilt");
         let next = match (self.rebuild)(&self.path, &self.options, self.key) {
-            Ok(Ok(index)) => AnswerSource::Index(Arc::new(index.reporting(Some(repair)))),
+            Ok(Ok(index)) => AnswerSource::Index(Arc::new(index.with_diagnostic(Some(repair)))),
             Ok(Err(memory)) => AnswerSource::Memory(memory),
             // The trace was removed or changed.
             Err(_) => return false,
@@ -127,14 +127,14 @@ impl TimelineSource for SelfRepairingIndex {
         self.query_or_repair(|source| source.cells(lanes, time_range, columns))
     }
 
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        self.query_or_repair(|source| source.largest(lanes, time_range, columns, limit))
+        self.query_or_repair(|source| source.largest_shares(lanes, time_range, columns, limit))
     }
 
     fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {

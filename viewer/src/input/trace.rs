@@ -93,7 +93,8 @@ impl TraceInputFile {
         path.file_stem().or_else(|| path.file_name()).unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     }
 
-    /// Announces the fields that a Pajé file defines, at any position, and returns to its start.
+    /// Reads a Pajé file for its definitions of fields, announces them to the sink, and seeks back to the
+    /// start of the file.
     /// Runs announce their fields in [`Self::feed`]. Input that cannot be read twice, such as a
     /// pipe, announces its fields at their definitions.
     pub(crate) fn announce(&mut self, sink: &mut dyn PajeSink) -> Result<(), TraceOpenError> {
@@ -153,7 +154,7 @@ fn warnings(report: &ReadReport) -> impl Iterator<Item = TraceDiagnostic> {
 
 /// A reader of text, including the text of a run.
 fn reader<R: Read>(input: R, options: &OpenOptions) -> PajeReader<R> {
-    let reader = PajeReader::new(input).in_unit(options.unit).announcing();
+    let reader = PajeReader::new(input).in_unit(options.unit).with_field_announcements();
     let reader = if options.unit_is_known { reader.trusting_unit() } else { reader };
     if options.as_pj_dump { reader.as_pj_dump() } else { reader }
 }

@@ -148,7 +148,7 @@ impl ContainerOutline {
 
     /// The containers above one, beginning with the first below the root.
     #[must_use]
-    pub fn above(&self, container: ContainerId) -> Vec<ContainerId> {
+    pub fn ancestors(&self, container: ContainerId) -> Vec<ContainerId> {
         let mut above = Vec::new();
         let mut at = self.position(container);
         while let Some(position) = at.filter(|&position| position > 0) {

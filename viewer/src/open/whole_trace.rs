@@ -63,7 +63,13 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn TimelineSource
             let cannot =
                 |error: IndexError| TraceOpenError::Index { path: index_path.clone(), source: io::Error::other(error) };
             let index = IndexReader::open_up_to(&index_path, lookup.key, options.read_up_to).map_err(cannot)?;
-            Ok(Arc::new(SelfRepairingIndex::new(index.reporting(diagnostic), lookup.key, path, options, rebuild_index)))
+            Ok(Arc::new(SelfRepairingIndex::new(
+                index.with_diagnostic(diagnostic),
+                lookup.key,
+                path,
+                options,
+                rebuild_index,
+            )))
         }
         Err(UnwritableIndex { path, source }) if matches!(lookup.target, IndexPath::Given(_)) => {
             Err(TraceOpenError::Index { path, source })

@@ -10,8 +10,8 @@
 //! # let trace = format!("{header}{body}");
 //! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 //! let list = store.containers();
-//! let positions = tree::positions(&list);
-//! assert_eq!(tree::path(&list, &positions, positions[&ContainerId(1)]), ["main"]);
+//! let positions = container_tree::positions(&list);
+//! assert_eq!(container_tree::path(&list, &positions, positions[&ContainerId(1)]), ["main"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -94,7 +94,7 @@ pub(crate) fn events(
     list(time_range, 0)?;
     let count = |column: TimeRange| {
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
-        each(
+        visit_each_once(
             &list,
             |mark| (mark.id, mark.time.0),
             column,
@@ -116,12 +116,12 @@ pub(crate) fn links(
     visit: &mut LinkVisitor<'_>,
 ) -> Result<(), QueryError> {
     let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
-    each(list, key, time_range, |link| visit(&LinkCount::of_link(link, exponent)))
+    visit_each_once(list, key, time_range, |link| visit(&LinkCount::of_link(link, exponent)))
 }
 
 /// Visits each entity of a time range once, stretch by stretch. `key` returns its number and the
 /// timestamp at which it begins.
-fn each<T>(
+fn visit_each_once<T>(
     list: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
     key: impl Fn(&T) -> (EntityId, i64),
     time_range: TimeRange,

@@ -96,8 +96,8 @@ mod tests {
         all.extend((0..20_000).map(|n| (100, 101 + n % 7)));
         all.extend((0..30_000).map(|n| (200 + n, 201 + n)));
         all.sort_unstable();
-        let list = |part: TimeRange, limit: usize| {
-            let inside = |&(_, life): &(usize, &(i64, i64))| life.0 < part.to.0 && life.1 > part.from.0;
+        let list = |time_range: TimeRange, limit: usize| {
+            let inside = |&(_, life): &(usize, &(i64, i64))| life.0 < time_range.to.0 && life.1 > time_range.from.0;
             let found: Vec<StateEntity> = all
                 .iter()
                 .enumerate()
@@ -112,15 +112,20 @@ mod tests {
             Ok(EntityList { total: found.len() as u64, items: found.into_iter().take(limit).collect() })
         };
         for (from, to) in [(-100, 300_000), (50, 10_000), (100, 101)] {
-            let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+            let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
             let mut found = Vec::new();
             let mut visit = |state: &StateEntity| {
                 found.push(state.id);
                 Ok(())
             };
-            super::visit(part, list, |state| (state.id, state.life.from.0), &mut visit).expect("the lists can be read");
-            let expected: Vec<EntityId> =
-                list(part, usize::MAX).expect("the list can be read").items.iter().map(|state| state.id).collect();
+            super::visit(time_range, list, |state| (state.id, state.life.from.0), &mut visit)
+                .expect("the lists can be read");
+            let expected: Vec<EntityId> = list(time_range, usize::MAX)
+                .expect("the list can be read")
+                .items
+                .iter()
+                .map(|state| state.id)
+                .collect();
             assert_eq!(found, expected, "{from}..{to}");
         }
     }

@@ -16,9 +16,9 @@
 //! # let trace = format!("{header}{body}");
 //! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 //! let lane = StateLaneId { container: ContainerId(1), ty: TypeId(2), depth: 0 };
-//! let jobs = scan::jobs(&store, [ScanList::States(lane)], store.extent())?;
+//! let jobs = entity_scan::jobs(&store, [ScanList::States(lane)], store.extent())?;
 //! let mut longest = 0;
-//! let of_job = |job: &scan::ScanJob| {
+//! let of_job = |job: &entity_scan::ScanJob| {
 //!     let mut longest = 0;
 //!     job.visit(&store, |state| {
 //!         longest = longest.max(state.nanos());
@@ -26,7 +26,7 @@
 //!     })?;
 //!     Ok(longest)
 //! };
-//! scan::run(jobs, of_job, |nanos, _share_done| longest = longest.max(nanos))?;
+//! entity_scan::run(jobs, of_job, |nanos, _share_done| longest = longest.max(nanos))?;
 //! assert_eq!(longest, 2_000_000_000);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -71,7 +71,16 @@ pub struct ScanItemRef {
     /// End in nanoseconds.
     pub to: i64,
     /// The containers at both endpoints of a link.
-    pub ends: Option<(ContainerId, ContainerId)>,
+    pub endpoints: Option<LinkEndpoints>,
+}
+
+/// The containers at the endpoints of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkEndpoints {
+    /// The container in which the link starts.
+    pub start: ContainerId,
+    /// The container in which it ends.
+    pub end: ContainerId,
 }
 
 impl ScanItemRef {
@@ -128,14 +137,21 @@ impl ScanJob {
         match self.list {
             ScanList::States(lane) => entity_walk::states(source, lane, self.time_range, |state| {
                 let (from, to) = (state.life.from.0, state.life.to.0);
-                visit(ScanItemRef { id: state.id, value: state.value, from, to, ends: None })
+                visit(ScanItemRef { id: state.id, value: state.value, from, to, endpoints: None })
             }),
             ScanList::Events(container, ty) => entity_walk::events(source, (container, ty), self.time_range, |mark| {
-                visit(ScanItemRef { id: mark.id, value: mark.value, from: mark.time.0, to: mark.time.0, ends: None })
+                visit(ScanItemRef {
+                    id: mark.id,
+                    value: mark.value,
+                    from: mark.time.0,
+                    to: mark.time.0,
+                    endpoints: None,
+                })
             }),
             ScanList::Links(ty) => entity_walk::links(source, ty, self.time_range, |link| {
-                let (from, to, ends) = (link.start_time.0, link.end_time.0, Some((link.start, link.end)));
-                visit(ScanItemRef { id: link.id, value: link.value, from, to, ends })
+                let (from, to) = (link.start_time.0, link.end_time.0);
+                let endpoints = Some(LinkEndpoints { start: link.start, end: link.end });
+                visit(ScanItemRef { id: link.id, value: link.value, from, to, endpoints })
             }),
         }
     }
@@ -268,10 +284,13 @@ mod tests {
         let store = store();
         let thread = store.containers().last().expect("one exists").id;
         let list = ScanList::Events(thread, TypeId(0));
-        let part = TimeRange { from: GlobalNanos(0), to: GlobalNanos(9) };
+        let time_range = TimeRange { from: GlobalNanos(0), to: GlobalNanos(9) };
         let mut added = 0;
-        let error =
-            run(vec![ScanJob::of(list, part, true); 100], |_| Err::<(), _>(QueryError::Cancelled), |(), _| added += 1);
+        let error = run(
+            vec![ScanJob::of(list, time_range, true); 100],
+            |_| Err::<(), _>(QueryError::Cancelled),
+            |(), _| added += 1,
+        );
         assert_eq!((error, added), (Err(QueryError::Cancelled), 0));
     }
 }

@@ -9,7 +9,7 @@
 //! # let trace = format!("{header}{body}");
 //! # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 //! let (mut count, lane) = (0, StateLaneId { container: ContainerId(1), ty: TypeId(2), depth: 0 });
-//! walk::states(&store, lane, store.extent(), |_state| {
+//! entity_walk::states(&store, lane, store.extent(), |_state| {
 //!     count += 1;
 //!     Ok(())
 //! })?;
@@ -39,7 +39,7 @@ pub fn states(
     mut visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let key = |state: &StateEntity| (state.id, state.life.from.0);
-    entity_pages::visit(time_range, |part, limit| source.states(lane, part, limit), key, &mut visit)
+    entity_pages::visit(time_range, |time_range, limit| source.states(lane, time_range, limit), key, &mut visit)
 }
 
 /// Visits point events in a time range, by timestamp.
@@ -53,7 +53,12 @@ pub fn events(
     mut visit: impl FnMut(&EventEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let key = |mark: &EventEntity| (mark.id, mark.time.0);
-    entity_pages::visit(time_range, |part, limit| source.events(container, ty, part, limit), key, &mut visit)
+    entity_pages::visit(
+        time_range,
+        |time_range, limit| source.events(container, ty, time_range, limit),
+        key,
+        &mut visit,
+    )
 }
 
 /// Visits the links of a type that overlap a time range, by the earlier of their timestamps.
@@ -67,7 +72,7 @@ pub fn links(
     mut visit: impl FnMut(&LinkEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
-    entity_pages::visit(time_range, |part, limit| source.links(ty, part, limit), key, &mut visit)
+    entity_pages::visit(time_range, |time_range, limit| source.links(ty, time_range, limit), key, &mut visit)
 }
 
 /// Visits the values of a variable that overlap a time range, by start.
@@ -81,5 +86,10 @@ pub fn samples(
     mut visit: impl FnMut(&VariableSample) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let key = |sample: &VariableSample| (sample.id, sample.life.from.0);
-    entity_pages::visit(time_range, |part, limit| source.samples(container, ty, part, limit), key, &mut visit)
+    entity_pages::visit(
+        time_range,
+        |time_range, limit| source.samples(container, ty, time_range, limit),
+        key,
+        &mut visit,
+    )
 }

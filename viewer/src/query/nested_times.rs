@@ -215,7 +215,7 @@ impl LaneCursor {
                 }
             }
             let lane = self.lane;
-            let list_page = |part, limit| list(lane, part, limit);
+            let list_page = |time_range, limit| list(lane, time_range, limit);
             match self.pages.next(list_page, |state: &StateEntity| (state.id, state.life.from.0))? {
                 Some(page) => self.page = page.into(),
                 None => return Ok(None),

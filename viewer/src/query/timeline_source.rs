@@ -73,7 +73,7 @@ pub trait TimelineSource: Send + Sync {
     ///
     /// # Errors
     /// See [`QueryError`].
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,
@@ -106,7 +106,7 @@ pub trait TimelineSource: Send + Sync {
         time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
-        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), nesting, time_range)
+        nested_times::sweep(|lane, time_range, limit| self.states(lane, time_range, limit), nesting, time_range)
     }
 
     /// Returns the states of a lane that overlap the time range, by start.
@@ -152,7 +152,7 @@ pub trait TimelineSource: Send + Sync {
         columns: u32,
         limit: usize,
     ) -> Result<Vec<EventCount>, QueryError> {
-        counts::events(|part, limit| self.events(container, ty, part, limit), time_range, columns, limit)
+        counts::events(|time_range, limit| self.events(container, ty, time_range, limit), time_range, columns, limit)
     }
 
     /// Counts the links of a type that overlap the time range, each once.
@@ -169,7 +169,7 @@ pub trait TimelineSource: Send + Sync {
         exponent: u8,
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
-        counts::links(|part, limit| self.links(ty, part, limit), time_range, exponent, visit)
+        counts::links(|time_range, limit| self.links(ty, time_range, limit), time_range, exponent, visit)
     }
 
     /// Returns the values of a variable that overlap the time range.

@@ -21,7 +21,7 @@ pub(crate) type ValueMixtures = MixtureColumns<ValueId>;
 /// The mean mixture of some lanes of one type. `of` is the number of lanes that fill the height.
 pub(crate) fn of(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
     match lanes {
-        [lane] if has_many(context, lane.ty) => largest(context, *lane, of),
+        [lane] if has_many(context, lane.ty) => largest_shares(context, *lane, of),
         [first, ..] if lanes.len() > MANY_LANES && has_many(context, first.ty) => mean_of_largest(context, lanes, of),
         [first, ..] if is_quick(context, first.ty, lanes.len()) => mean_of_largest(context, lanes, of),
         _ => mean(context, lanes, of),
@@ -52,7 +52,7 @@ fn has_many(context: &ChartContext<'_>, ty: TypeId) -> bool {
 ///
 /// The aligned column is one to two pixels wide. Its mixture is exact, is cheap for any number of
 /// values and states, and does not flicker when the view moves.
-fn largest(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> Result<ValueMixtures, QueryError> {
+fn largest_shares(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> Result<ValueMixtures, QueryError> {
     let aligned = AlignedColumns::new(context, 1, of);
     let cells = aligned.cells(context, &[lane])?;
     let mut mixtures =
@@ -65,7 +65,7 @@ fn largest(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> Result<V
     Ok(mixtures)
 }
 
-/// For each pixel column, the mean of the [`largest`] shares of each lane.
+/// For each pixel column, the mean of the [`largest_shares`] of each lane.
 fn mean_of_largest(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
     let aligned = AlignedColumns::new(context, lanes.len(), of);
     let mut sums = LaneSums::new(context, aligned.count as usize);
@@ -112,7 +112,7 @@ impl AlignedColumns {
     }
 
     fn cells(&self, context: &ChartContext<'_>, lanes: &[StateLaneId]) -> Result<Vec<MixtureCell>, QueryError> {
-        Ok(context.source.largest(lanes, self.time_range, self.count, MAX_SHARES)?.cells)
+        Ok(context.source.largest_shares(lanes, self.time_range, self.count, MAX_SHARES)?.cells)
     }
 
     /// For each pixel column, the index of the aligned column around its middle.

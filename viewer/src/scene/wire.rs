@@ -22,7 +22,7 @@
 //! assert_eq!(message[4], b'{');
 //! ```
 
-mod message_sections;
+mod wire_sections;
 
 use std::collections::BTreeMap;
 
@@ -36,15 +36,15 @@ use super::primitives::{
 use crate::query::EntityId;
 use crate::style::theme::ColorWithOpacity;
 use crate::style::theme::font::FontWeight;
-use message_sections::{ColumnScale, MessageSections};
+use wire_sections::{ColumnScale, WireSections};
 
-pub use message_sections::ColumnDetail;
+pub use wire_sections::ColumnDetail;
 
 /// A scene in the form in which the page receives it.
 #[derive(Debug)]
 pub struct SceneMessage {
     head: Vec<u8>,
-    sections: MessageSections,
+    sections: WireSections,
 }
 
 impl SceneMessage {
@@ -72,7 +72,7 @@ impl SceneMessage {
             paints: PaintTable::default(),
             runs: Vec::new(),
             tables: BTreeMap::new(),
-            sections: MessageSections::default(),
+            sections: WireSections::default(),
             column_scale: ColumnScale { detail, resolution },
             pen: 0,
         };
@@ -160,7 +160,7 @@ struct PaintTable {
 impl PaintTable {
     fn place(&mut self, paint: Option<ColorWithOpacity>) -> i64 {
         let Some(ColorWithOpacity { color, alpha }) = paint else { return 0 };
-        let alpha = length(alpha);
+        let alpha = to_hundredths(alpha);
         *self.places.entry(([color.red, color.green, color.blue], alpha)).or_insert_with(|| {
             #[expect(clippy::cast_precision_loss, reason = "0 to 100")]
             self.list.push((color, alpha as f64 / 100.0));
@@ -198,7 +198,7 @@ struct SceneWriter {
     /// Kinds of consecutive items, and their numbers.
     runs: Vec<(&'static str, usize)>,
     tables: BTreeMap<&'static str, ItemTable>,
-    sections: MessageSections,
+    sections: WireSections,
     column_scale: ColumnScale,
     /// The right edge of the previous rectangle or mixture.
     pen: i64,
@@ -242,7 +242,7 @@ impl SceneWriter {
             SceneItem::Rect(FilledRect { frame: f, fill, radius, id: of, .. }) => {
                 let fill = self.paints.place(Some(*fill));
                 // Edges are stored, not sizes, because an edge is often the next item's edge.
-                let numbers = [f.x, f.right(), f.y, f.height, *radius].map(length);
+                let numbers = [f.x, f.right(), f.y, f.height, *radius].map(to_hundredths);
                 let [x, right, y, height, radius] = numbers;
                 let gap = self.distance_from_previous(x, right - x);
                 self.row("r", ([gap, right - x], [y, height, radius, fill, id(*of)]), None);
@@ -251,31 +251,33 @@ impl SceneWriter {
             SceneItem::Band(band) => self.band(band),
             SceneItem::Line(line) => {
                 let paint = self.paints.place(Some(line.paint));
-                let [a, b, c, d, width] = [line.from.0, line.from.1, line.to.0, line.to.1, line.width].map(length);
+                let [a, b, c, d, width] =
+                    [line.from.0, line.from.1, line.to.0, line.to.1, line.width].map(to_hundredths);
                 self.row("l", ([], [a, b, c, d, width, paint]), None);
             }
             SceneItem::Curve(SceneCurve { points, floor, fill, stroke }) => {
                 let (fill, line) = (self.paints.place(*fill), self.paints.place(stroke.map(|stroke| stroke.paint)));
-                let width = stroke.map_or(0, |stroke| length(stroke.width));
-                let axis =
-                    |of: fn(&(f32, f32)) -> f32| delta_encoded(&points.iter().map(of).map(tenth).collect::<Vec<_>>());
+                let width = stroke.map_or(0, |stroke| to_hundredths(stroke.width));
+                let axis = |of: fn(&(f32, f32)) -> f32| {
+                    delta_encoded(&points.iter().map(of).map(to_tenths).collect::<Vec<_>>())
+                };
                 let last = json!([axis(|point| point.0), axis(|point| point.1)]);
-                self.row("p", ([], [fill, line, width, floor.map_or(-1, length)]), Some(last));
+                self.row("p", ([], [fill, line, width, floor.map_or(-1, to_hundredths)]), Some(last));
             }
             SceneItem::Arrow(SceneArrow { from, to, width, head, paint, halo, id: of, .. }) => {
                 let (paint, halo) = (self.paints.place(Some(*paint)), self.paints.place(*halo));
-                let [a, b, c, d, width, head] = [from.0, from.1, to.0, to.1, *width, *head].map(length);
+                let [a, b, c, d, width, head] = [from.0, from.1, to.0, to.1, *width, *head].map(to_hundredths);
                 self.row("a", ([], [a, b, c - a, d, width, head, paint, halo, id(*of)]), None);
             }
             SceneItem::Mark(SceneMark { at, shape, size, fill, id: of, .. }) => {
                 let fill = self.paints.place(Some(*fill));
-                let [x, y, size] = [at.0, at.1, *size].map(length);
+                let [x, y, size] = [at.0, at.1, *size].map(to_hundredths);
                 let shape = MarkShape::ALL.iter().position(|other| other == shape).unwrap_or(0);
                 self.row("m", ([], [x, y, size, i64::try_from(shape).unwrap_or(0), fill, id(*of)]), None);
             }
             SceneItem::Text(SceneText { at, text, size, weight, anchor, fill }) => {
                 let fill = self.paints.place(Some(*fill));
-                let [x, y, size] = [at.0, at.1, *size].map(length);
+                let [x, y, size] = [at.0, at.1, *size].map(to_hundredths);
                 let anchor = match anchor {
                     TextAnchor::Start => 0,
                     TextAnchor::Middle => 1,
@@ -291,7 +293,7 @@ impl SceneWriter {
         let paints = cells.palette.iter().map(|&color| self.paints.place(Some(ColorWithOpacity::from_opaque(color))));
         let paints: Vec<i64> = paints.collect();
         let f = cells.frame;
-        let [x, y, width, height] = [f.x, f.y, f.width, f.height].map(length);
+        let [x, y, width, height] = [f.x, f.y, f.width, f.height].map(to_hundredths);
         let count = i64::try_from(cells.columns.len()).unwrap_or(0);
         let steps = self.sections.cells(cells, &paints, self.column_scale);
         // Most mixtures have one column per pixel. The page computes the size of a pixel in the
@@ -304,26 +306,26 @@ impl SceneWriter {
 
     fn band(&mut self, band: &VariableBand) {
         let [pale, fill, line] = [band.pale, band.fill, band.line.paint].map(|paint| self.paints.place(Some(paint)));
-        let [x, floor, width] = [band.x, band.floor, band.line.width].map(length);
+        let [x, floor, width] = [band.x, band.floor, band.line.width].map(to_hundredths);
         // A step is a pixel or a nanosecond. A nanosecond may be hundreds of pixels wide, or a
         // fraction of a pixel.
         #[expect(clippy::cast_possible_truncation, reason = "a length within an image; larger ones saturate")]
         let step = (f64::from(band.step) * 1e4).round() as i64;
         let count = i64::try_from(band.columns.len()).unwrap_or(0);
-        let unit = length(self.sections.band(band, self.column_scale));
+        let unit = to_hundredths(self.sections.band(band, self.column_scale));
         self.row("b", ([], [x, floor, width, unit, step, count, pale, fill, line]), None);
     }
 }
 
 /// Converts to hundredths of a unit.
 #[expect(clippy::cast_possible_truncation, reason = "a length within an image; larger ones saturate")]
-fn length(value: f32) -> i64 {
+fn to_hundredths(value: f32) -> i64 {
     (f64::from(value) * 100.0).round() as i64
 }
 
 /// Converts to tenths of a unit, which are sufficient for a curve.
 #[expect(clippy::cast_possible_truncation, reason = "a length within an image; larger ones saturate")]
-fn tenth(value: f32) -> i64 {
+fn to_tenths(value: f32) -> i64 {
     (f64::from(value) * 10.0).round() as i64
 }
 

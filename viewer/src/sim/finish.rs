@@ -48,7 +48,7 @@ impl<E: EntitySink> Simulation<E> {
             self.faults.count_at(Fault::EarlyDestruction, (line, time));
         }
         let end = end.max(latest);
-        self.containers.live(container, from, end);
+        self.containers.set_life(container, from, end);
         let parent = self.containers.parent(container);
         if parent != container {
             self.containers.extend_content(parent, TimestampExtent { first: from, last: end });
@@ -118,7 +118,7 @@ impl<E: EntitySink> Simulation<E> {
     }
 
     fn close_all(&mut self, last: i64) {
-        self.containers.live(ContainerId::ROOT, self.first, last);
+        self.containers.set_life(ContainerId::ROOT, self.first, last);
         let all = self.containers.open();
         // A parent comes before its children, and lasts at least as long. So children are settled
         // first.

@@ -32,7 +32,7 @@ pub(crate) struct LinkTrafficKey {
 ///
 /// # Errors
 /// As [`TimelineSource::links`].
-pub(crate) fn exchanges(
+pub(crate) fn link_traffic(
     source: &dyn TimelineSource,
     ty: TypeId,
     time_range: TimeRange,

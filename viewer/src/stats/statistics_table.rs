@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    ContinuationTypes, Durations, LinkTrafficKey, VariableExtreme, durations, exchanges, size_field, tasks_of,
+    ContinuationTypes, Durations, LinkTrafficKey, VariableExtreme, durations, link_traffic, size_field, tasks_of,
     times_of, variable,
 };
 use crate::query::{
@@ -344,7 +344,7 @@ impl StatsTableBuilder<'_> {
             None => size_field(self.source, ty.id, self.time_range)?,
         };
         let mut joined: BTreeMap<_, (Vec<Durations>, Option<f64>)> = BTreeMap::new();
-        for (of, one) in exchanges(self.source, ty.id, self.time_range, field.as_deref())? {
+        for (of, one) in link_traffic(self.source, ty.id, self.time_range, field.as_deref())? {
             let LinkTrafficKey { start, end, value } = of;
             let key = match self.by {
                 RowGrouping::Container => (Some((start, end)), Some(value)),

@@ -132,7 +132,9 @@ impl EntityLookup for TraceStore {
     fn states_at(&self, container: ContainerId, timestamp: i64, max_count: usize) -> Vec<EntityId> {
         let lanes = self.state_lanes(container).iter();
         let states = lanes
-            .flat_map(|lane| lane.touching(timestamp, timestamp).map(|index| EntityId::State(number(lane.base, index))))
+            .flat_map(|lane| {
+                lane.touching_range(timestamp, timestamp).map(|index| EntityId::State(number(lane.base, index)))
+            })
             .take(max_count);
         states.collect()
     }
@@ -142,7 +144,7 @@ impl EntityLookup for TraceStore {
     }
 
     fn link_ends(&self, container: ContainerId, from: i64, to: i64, max_count: usize) -> Vec<EntityId> {
-        self.ends.overlapping(container, from, to).take(max_count).collect()
+        self.ends.links_within(container, from, to).take(max_count).collect()
     }
 }
 

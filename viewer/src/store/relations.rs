@@ -84,7 +84,7 @@ impl LinkEndIndex {
 
     /// Links that start or end in `container` at `from <= timestamp <= to`, ordered by that
     /// timestamp.
-    pub(crate) fn overlapping(&self, container: ContainerId, from: i64, to: i64) -> impl Iterator<Item = EntityId> {
+    pub(crate) fn links_within(&self, container: ContainerId, from: i64, to: i64) -> impl Iterator<Item = EntityId> {
         let first = self.0.partition_point(|end| (end.0, end.1) < (container, from));
         self.0[first..].iter().take_while(move |end| end.0 == container && end.1 <= to).map(|end| EntityId::Link(end.2))
     }

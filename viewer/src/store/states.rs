@@ -64,7 +64,7 @@ enum StateEnds {
     Column(Vec<i64>),
 }
 
-/// Time per value in all blocks before a block.
+/// For each block, the time of each value in all earlier blocks.
 #[derive(Debug)]
 enum TimeSums {
     /// `[block * values + value]`, for block = 0 ..= number of whole blocks.
@@ -227,7 +227,7 @@ impl StoreStateLane {
     }
 
     /// Positions of the states that touch a closed time range: `start <= to` and `end >= from`.
-    pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<usize> {
+    pub(crate) fn touching_range(&self, from: i64, to: i64) -> std::ops::Range<usize> {
         let first = partition_point_near(0, self.len(), |index| self.end(index) < from);
         first..partition_point_near(first, self.len(), |index| self.start(index) <= to)
     }

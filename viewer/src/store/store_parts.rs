@@ -1,4 +1,5 @@
-//! Makes a sealed [`TraceStore`] from the data that the simulation collected.
+//! [`StoreParts`]: the data that the simulation collected, and their conversion to a finished
+//! [`TraceStore`].
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

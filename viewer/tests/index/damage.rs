@@ -3,7 +3,7 @@
 use tumit_viewer::index::IndexReader;
 use tumit_viewer::query::QueryError;
 
-use super::comparison::compare;
+use super::source_comparison::compare;
 use super::{KEY, store, write_index};
 
 /// Files with each byte changed (of the zeros that fill pages, only some), and of many lengths. A

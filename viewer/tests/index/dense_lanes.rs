@@ -25,11 +25,11 @@ type LinkTotals = BTreeMap<(ContainerId, ContainerId, ValueId, i64, i64, bool), 
 pub(crate) fn counted(
     source: &dyn TimelineSource,
     ty: TypeId,
-    window: TimeRange,
+    time_range: TimeRange,
     exponent: u8,
 ) -> Result<LinkTotals, QueryError> {
     let mut counts = LinkTotals::new();
-    source.link_counts(ty, window, exponent, &mut |links: &LinkCount| {
+    source.link_counts(ty, time_range, exponent, &mut |links: &LinkCount| {
         let key = (links.start, links.end, links.value, links.start_bin, links.end_bin, links.reversed);
         let (count, first) = counts.entry(key).or_insert((0, links.first));
         (*count, *first) = (*count + links.count, links.first.min(*first));
@@ -96,21 +96,21 @@ proptest! {
         let (events, end) = events(number, values, threads, max_duration, seed);
         let (index, store) = index_and_store(events);
         let nanos = |share: f64| (share * end as f64) as i64;
-        let windows = ranges.iter().map(|&(from, length, columns)| {
+        let time_ranges = ranges.iter().map(|&(from, length, columns)| {
             let from = nanos(from);
             (TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + 1 + nanos(length * length)) }, columns)
         });
-        for (window, columns) in windows.chain([(EVER, 3), (store.summary().extent, 50)]) {
+        for (time_range, columns) in time_ranges.chain([(EVER, 3), (store.summary().extent, 50)]) {
             for exponent in [0, 4, 9, 13, 17, 24, 63] {
-                let found = counted(&index, MESSAGE, window, exponent).expect("it is whole");
-                let expected = counted(&store, MESSAGE, window, exponent).expect("it is whole");
+                let found = counted(&index, MESSAGE, time_range, exponent).expect("it is whole");
+                let expected = counted(&store, MESSAGE, time_range, exponent).expect("it is whole");
                 let total: u64 = expected.values().map(|links| links.0).sum();
-                prop_assert_eq!(total, store.links(MESSAGE, window, 0).expect("it is there").total);
-                prop_assert_eq!(found, expected, "{:?} {}", window, exponent);
+                prop_assert_eq!(total, store.links(MESSAGE, time_range, 0).expect("it is there").total);
+                prop_assert_eq!(found, expected, "{:?} {}", time_range, exponent);
             }
             for limit in [0, 2, usize::MAX] {
-                let found = index.event_counts(FIRST_THREAD, NOTE, window, columns, limit);
-                prop_assert_eq!(found, store.event_counts(FIRST_THREAD, NOTE, window, columns, limit), "{:?}", window);
+                let found = index.event_counts(FIRST_THREAD, NOTE, time_range, columns, limit);
+                prop_assert_eq!(found, store.event_counts(FIRST_THREAD, NOTE, time_range, columns, limit), "{:?}", time_range);
             }
         }
     }
@@ -123,19 +123,19 @@ fn counts_touch_few_blocks() {
     let (index, store) = index_and_store(events);
     let whole = TimeRange { from: GlobalNanos(0), to: GlobalNanos(end + 1) };
     let part = TimeRange { from: GlobalNanos(end / 5), to: GlobalNanos(end / 5 * 4) };
-    for window in [whole, part] {
+    for time_range in [whole, part] {
         let before = index.blocks_read();
         let exponent = (end / 100).ilog2() as u8;
-        let found = counted(&index, MESSAGE, window, exponent).expect("it is whole");
+        let found = counted(&index, MESSAGE, time_range, exponent).expect("it is whole");
         let touched = index.blocks_read() - before;
         assert!(touched < 200, "{touched} blocks of {} for links", 100_000 / 64);
-        assert_eq!(found, counted(&store, MESSAGE, window, exponent).expect("it is whole"));
+        assert_eq!(found, counted(&store, MESSAGE, time_range, exponent).expect("it is whole"));
         let before = index.blocks_read();
-        let found = index.event_counts(FIRST_THREAD, NOTE, window, 4, 9).expect("it is whole");
+        let found = index.event_counts(FIRST_THREAD, NOTE, time_range, 4, 9).expect("it is whole");
         let touched = index.blocks_read() - before;
         // At most a thousand events at each edge, and the blocks in between.
         assert!(touched <= 4 * (2 * 17 + 4), "{touched} blocks of {} for events", 100_000 / 64);
-        assert_eq!(found, store.event_counts(FIRST_THREAD, NOTE, window, 4, 9).expect("it is whole"));
+        assert_eq!(found, store.event_counts(FIRST_THREAD, NOTE, time_range, 4, 9).expect("it is whole"));
     }
 }
 

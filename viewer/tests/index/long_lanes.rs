@@ -61,7 +61,7 @@ fn sums_and_shares_of_a_long_lane_equal_those_of_the_store() {
             for (window, columns) in [(around, aligned), (window, columns)] {
                 for limit in [0, 1, 8, 9] {
                     let [found, expected] = [&index as &dyn TimelineSource, &store]
-                        .map(|source| source.largest(&[lane], window, columns, limit));
+                        .map(|source| source.largest_shares(&[lane], window, columns, limit));
                     assert_eq!(found, expected, "{window:?} {columns} {limit}");
                 }
             }
@@ -70,7 +70,7 @@ fn sums_and_shares_of_a_long_lane_equal_those_of_the_store() {
     // Before and after the trace.
     for (from, to) in [(-(1 << 40), -(1 << 39)), (-(1 << 16), 1 << 18), (1 << 40, 1 << 41)] {
         let window = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
-        assert_eq!(index.largest(&[lane], window, 64, 8), store.largest(&[lane], window, 64, 8));
+        assert_eq!(index.largest_shares(&[lane], window, 64, 8), store.largest_shares(&[lane], window, 64, 8));
     }
     let before = index.blocks_read();
     let whole = TimeRange { from: GlobalNanos(0), to: GlobalNanos(now) };
@@ -83,7 +83,7 @@ fn sums_and_shares_of_a_long_lane_equal_those_of_the_store() {
     // The cost of an image depends on its columns: nine rows per column, 64 of them per block.
     let AlignedTimeRange { range: around, columns, .. } = whole.align_to_columns(500);
     let before = index.blocks_read();
-    index.largest(&[lane], around, columns, 8).expect("the lane is there");
+    index.largest_shares(&[lane], around, columns, 8).expect("the lane is there");
     let touched = index.blocks_read() - before;
     assert!(touched <= u64::from(columns) * 9 / 64 + 3, "{touched} blocks for {columns} columns");
 }
@@ -127,8 +127,8 @@ fn shares_of_lanes_of_different_densities_equal_those_of_the_store() {
         for columns in [20, 90, 300, 700, 1_400, 3_000] {
             let AlignedTimeRange { range: around, columns, .. } = window.align_to_columns(columns);
             for lane in lanes {
-                let [found, expected] =
-                    [&index as &dyn TimelineSource, &store].map(|source| source.largest(&[lane], around, columns, 8));
+                let [found, expected] = [&index as &dyn TimelineSource, &store]
+                    .map(|source| source.largest_shares(&[lane], around, columns, 8));
                 assert_eq!(found, expected, "{lane:?} {window:?} {columns}");
             }
         }

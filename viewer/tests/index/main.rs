@@ -1,12 +1,12 @@
 //! The index and the store in memory give the same answers for the same events. Damaged files are
 //! detected. The work does not grow with the trace.
 
-mod comparison;
 mod damage;
 mod dense_lanes;
 mod events;
 mod long_lanes;
 mod scale;
+mod source_comparison;
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -24,8 +24,8 @@ use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::sim::Simulation;
 use tumit_viewer::store::TraceStore;
 
-use self::comparison::compare;
 use self::events::{XorshiftGenerator, create_container, define_type, define_value, send_events};
+use self::source_comparison::compare;
 
 const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
 const KEY: IndexKey = IndexKey { size: 1, content: 2, options: 3 };
@@ -209,7 +209,7 @@ proptest! {
         let lane = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
         let lanes: Vec<StateLaneId> = (1..=4).cycle().take(4 + 40 * usize::from(shift % 2)).map(lane).collect();
         prop_assert_eq!(index.cells(&lanes, time_range, columns), store.cells(&lanes, time_range, columns));
-        prop_assert_eq!(index.largest(&lanes, time_range, columns, limit), store.largest(&lanes, time_range, columns, limit));
+        prop_assert_eq!(index.largest_shares(&lanes, time_range, columns, limit), store.largest_shares(&lanes, time_range, columns, limit));
         prop_assert_eq!(index.times(&lanes, time_range), store.times(&lanes, time_range));
         prop_assert_eq!(index.states(lanes[1], time_range, 50), store.states(lanes[1], time_range, 50));
         for container in [1, 2, 3].map(ContainerId) {

@@ -46,7 +46,7 @@ fn a_lane_costs_the_same_beside_many_containers_values_and_levels() {
     let lane = |container, depth| StateLaneId { container: ContainerId(container), ty: CALLS, depth };
     let before = index.blocks_read();
     for lane in [lane(1, LEVELS - 1), lane(CONTAINERS / 2, 0)] {
-        let cells = index.largest(&[lane], index.extent(), 1, 8).expect("the lane is there").cells;
+        let cells = index.largest_shares(&[lane], index.extent(), 1, 8).expect("the lane is there").cells;
         assert_eq!(cells[0].shares.len(), 1);
     }
     assert!(index.blocks_read() - before <= 4, "{} blocks for two lanes of one state", index.blocks_read() - before);
@@ -55,7 +55,7 @@ fn a_lane_costs_the_same_beside_many_containers_values_and_levels() {
     assert_eq!((whole[0].shares.len(), whole[0].shares[0].1), (VALUES as usize, 10));
     let AlignedTimeRange { range: around, columns, .. } = index.extent().align_to_columns(1_000);
     let before = index.blocks_read();
-    let cells = index.largest(&[lane(CONTAINERS, 0)], around, columns, 8).expect("the lane is there").cells;
+    let cells = index.largest_shares(&[lane(CONTAINERS, 0)], around, columns, 8).expect("the lane is there").cells;
     assert!(cells.iter().all(|cell| cell.shares.len() <= 8));
     let (touched, states) = (index.blocks_read() - before, u64::from(2 * VALUES));
     assert!(touched <= states / 64 + 4 * u64::from(columns), "{touched} blocks for {columns} columns");

@@ -6,8 +6,18 @@ use std::sync::Arc;
 use super::trace_line::TraceLine;
 use crate::diagnostic::{DiagnosticKind, TraceDiagnostic};
 
+/// The name of a kind in machine-readable output: that of the variant, unless another one is given.
+macro_rules! printed_name {
+    ($name:ident) => {
+        stringify!($name)
+    };
+    ($name:ident $printed_name:literal) => {
+        $printed_name
+    };
+}
+
 macro_rules! faults {
-    ($($(#[$doc:meta])* $name:ident: $what:literal, $advice:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $(as $printed_name:literal)?: $what:literal, $advice:literal;)*) => {
         /// A kind of fault.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -17,6 +27,12 @@ macro_rules! faults {
 
         impl FaultKind {
             const COUNT: usize = [$(Self::$name),*].len();
+
+            /// The name of the kind in machine-readable output. It never changes.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => printed_name!($name $($printed_name)?),)* }
+            }
 
             /// The description of the fault.
             #[must_use]
@@ -76,7 +92,7 @@ faults! {
     /// An invalid colour.
     Color: "invalid colour", "write three numbers from 0 to 1 in quotes";
     /// An invalid shape or size.
-    Look: "invalid shape or size of a definition; the default is drawn", "write triangle, diamond, circle, square or line, and a number above 0";
+    Style as "Look": "invalid shape or size of a definition; the default is drawn", "write triangle, diamond, circle, square or line, and a number above 0";
     /// A type that is not defined.
     UnknownType: "line with a type that is not defined", "define each type before its first use, and name it by its alias";
     /// A container that was not created.
@@ -88,7 +104,7 @@ faults! {
     /// A type defined twice.
     TypeTwice: "type defined again; the first definition is used", "define each type once";
     /// A value defined twice.
-    ValueTwice: "value defined again; the first definition is used", "define each value once per type";
+    DuplicateValue as "ValueTwice": "value defined again; the first definition is used", "define each value once per type";
     /// A value defined after use.
     LateValue: "value defined after its first use", "define values before their first use: other readers reject this";
     /// A container created twice.
@@ -105,9 +121,9 @@ faults! {
     /// A trace in several files.
     SplitTrace: "trace in several files", "write the trace to one file: `pj_dump` and ViTE read only the first file";
     /// The identifier of a destroyed container is used again.
-    IdAgain: "identifier of a destroyed container is used again", "give each container a unique identifier: `pj_dump` rejects this";
+    ReusedId as "IdAgain": "identifier of a destroyed container is used again", "give each container a unique identifier: `pj_dump` rejects this";
     /// A link key is used again after its pair.
-    KeyAgain: "key of a link is used again after its pair", "give each link of a type and container a unique key: `pj_dump` rejects this";
+    ReusedKey as "KeyAgain": "key of a link is used again after its pair", "give each link of a type and container a unique key: `pj_dump` rejects this";
     /// A name from an older version of the format.
     OldName: "field with an old name", "use the names of format 1.3: `pj_dump` accepts others only with its option -n";
     /// Another type than the container's.
@@ -139,7 +155,7 @@ faults! {
     /// `#` inside a word.
     LooseHash: "`#` inside a word, which starts a comment for some readers only", "put such texts in quotes";
     /// A vertical tab or form feed.
-    OddBlank: "vertical tab or form feed", "write spaces or tabs: ViTE ignores lines with other separators";
+    UnusualBlank as "OddBlank": "vertical tab or form feed", "write spaces or tabs: ViTE ignores lines with other separators";
     /// The root, destroyed.
     RootEnd: "line that destroys the root container `0`, although it ends with the trace", "leave the root container to the reader";
     /// Timestamps that decrease.
@@ -159,11 +175,11 @@ faults! {
     /// No LF at the end of the file.
     NoLineEnd: "last line without a line end", "end the last line with LF: ViTE ignores it otherwise";
     /// Longer than 4000 bytes.
-    Lengthy: "line longer than 4000 bytes", "write shorter lines: ViTE cuts them";
+    LineCutByVite as "Lengthy": "line longer than 4000 bytes", "write shorter lines: ViTE cuts them";
     /// An empty text.
-    Empty: "empty text", "write a space instead: `pj_dump` misreads `\"\"`";
+    EmptyText as "Empty": "empty text", "write a space instead: `pj_dump` misreads `\"\"`";
     /// A timestamp before 0.
-    Negative: "timestamp before 0", "write timestamps from 0: `pj_dump` reads some negative ones as absent";
+    NegativeTimestamp as "Negative": "timestamp before 0", "write timestamps from 0: `pj_dump` reads some negative ones as absent";
     /// The last line has no timestamp.
     EndWithoutTimestamp: "last line without a timestamp", "end with a line that has a timestamp: `pj_dump` ends the trace there";
 }

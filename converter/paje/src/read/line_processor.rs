@@ -148,7 +148,7 @@ fn split_by_dialect(words: &mut LineWords, text: &str, expected: usize, faults: 
 #[inline]
 fn count_unusual_bytes(line: TextLine<'_>, text: &str, faults: &mut FaultList) {
     if line.bytes.len() > LENGTHY || text.ends_with('\r') {
-        let kind = if text.ends_with('\r') { FaultKind::CarriageReturn } else { FaultKind::Lengthy };
+        let kind = if text.ends_with('\r') { FaultKind::CarriageReturn } else { FaultKind::LineCutByVite };
         faults.count(kind, line.number, "");
     }
     if line.mark {
@@ -179,7 +179,7 @@ fn signs_with_escapes(
 #[inline]
 fn check_words(words: &LineWords, definition: &EventDefinition, text: &str, faults: &mut FaultList, line: u64) -> bool {
     if words.empty {
-        faults.count(FaultKind::Empty, line, text.trim_ascii_end());
+        faults.count(FaultKind::EmptyText, line, text.trim_ascii_end());
     }
     if words.unclosed {
         faults.count(FaultKind::Quote, line, text.trim_ascii_end());

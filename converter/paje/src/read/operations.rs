@@ -200,7 +200,7 @@ impl ReadState {
             self.faults.count(FaultKind::Comma, input.line, word);
         }
         if timestamp.value < 0 {
-            self.faults.count(FaultKind::Negative, input.line, word);
+            self.faults.count(FaultKind::NegativeTimestamp, input.line, word);
         }
         self.last_timestamp_line = input.line;
         self.last = timestamp.value;
@@ -282,7 +282,7 @@ impl ReadState {
         for word in
             [shape.filter(|_| style.shape.is_none()), size.filter(|_| style.size.is_none())].into_iter().flatten()
         {
-            self.faults.count(FaultKind::Look, input.line, word);
+            self.faults.count(FaultKind::Style, input.line, word);
         }
         style
     }
@@ -319,7 +319,7 @@ impl ReadState {
                 self.faults.count(FaultKind::LateValue, input.line, id);
                 value
             }
-            ValueDeclaration::Again => return self.fault(FaultKind::ValueTwice, input, id),
+            ValueDeclaration::Again => return self.fault(FaultKind::DuplicateValue, input, id),
         };
         self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, style })
     }
@@ -342,7 +342,7 @@ impl ReadState {
             self.faults.count(FaultKind::ZeroTaken, input.line, name);
         }
         if again {
-            self.faults.count(FaultKind::IdAgain, input.line, id);
+            self.faults.count(FaultKind::ReusedId, input.line, id);
         }
         let extras = self.extras(input);
         let result = self.send(sink, &PajeEvent::CreateContainer { time, container, ty, parent, name, extra: &extras });
@@ -453,7 +453,7 @@ impl ReadState {
                     Err(error) => return Some(Err(error)),
                 };
                 if new && self.keys.is_again() {
-                    self.faults.count(FaultKind::KeyAgain, input.line, text);
+                    self.faults.count(FaultKind::ReusedKey, input.line, text);
                 }
                 if new && let Err(error) = sink.name_key(key, text) {
                     return Some(Err(error));

@@ -179,7 +179,7 @@ impl<R: Read> PajeReader<R> {
     /// Announces the extra fields of each definition at its position. Meant for tables. A writer of
     /// Pajé text defines fields on demand, and would otherwise define all of them.
     #[must_use]
-    pub fn announcing(mut self) -> Self {
+    pub fn with_field_announcements(mut self) -> Self {
         self.processor.announces = true;
         self
     }

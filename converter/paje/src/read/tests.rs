@@ -272,7 +272,7 @@ fn each_fault_is_counted_and_reading_goes_on() {
         ("5 1 S nobody R\n6 1 S c2\n", FaultKind::UnknownContainer),
         ("5 1 T c1 R\n7 1 S c1 3\n", FaultKind::WrongKind),
         ("1 S T Again\n0 T 0 Again\n", FaultKind::TypeTwice),
-        ("2 R S Again \"\"\n2 R S Again \"\"\n", FaultKind::ValueTwice),
+        ("2 R S Again \"\"\n2 R S Again \"\"\n", FaultKind::DuplicateValue),
         ("3 1 c1 T 0 again\n3 1 c1 T 0 again\n", FaultKind::ContainerTwice),
         ("3 1 c 0 0 again\n3 1 c0 0 0 again\n", FaultKind::Root),
         ("%EventDef PajeDance 30\n%EndEventDef\n30 1 2\n%EventDef Dance 31\n%EndEventDef\n", FaultKind::UnknownEvent),
@@ -333,7 +333,7 @@ fn fields_are_announced_on_request() {
     let (mut before, mut on_the_way, mut never) =
         (FieldSetLog::default(), FieldSetLog::default(), FieldSetLog::default());
     announce(text.as_slice(), &mut before).unwrap();
-    PajeReader::new(text.as_slice()).announcing().read(&mut on_the_way).unwrap();
+    PajeReader::new(text.as_slice()).with_field_announcements().read(&mut on_the_way).unwrap();
     read(text.as_slice(), &mut never).unwrap();
     assert_eq!(before.0, expected);
     assert_eq!((on_the_way.0, never.0.len()), (before.0, 0));

@@ -34,7 +34,7 @@ const PALETTE: [RgbColor; 12] = [
 /// The colour of types without a colour.
 const NEUTRAL: RgbColor = RgbColor { red: 128, green: 128, blue: 128 };
 
-impl<W: Write, D: TimestampWriter> PajeSink for PajeWriter<W, D> {
+impl<W: Write, T: TimestampWriter> PajeSink for PajeWriter<W, T> {
     fn changed_texts(&self) -> u64 {
         self.changed
     }
@@ -121,7 +121,7 @@ struct EventHead {
     value: ValueId,
 }
 
-impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
+impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
     fn define_type(&mut self, event: &PajeEvent<'_>) {
         let PajeEvent::DefineType { ty, kind, parent, name, color, style } = *event else { return };
         let id = match kind {

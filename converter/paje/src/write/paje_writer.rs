@@ -26,9 +26,9 @@ pub(super) struct LinkKeyText {
 
 /// Writes Pajé text.
 #[derive(Debug)]
-pub struct PajeWriter<W: Write, D: TimestampWriter = ExactSeconds> {
+pub struct PajeWriter<W: Write, T: TimestampWriter = ExactSeconds> {
     pub(super) out: W,
-    pub(super) timestamps: D,
+    pub(super) timestamps: T,
     pub(super) line: Vec<u8>,
     pub(super) layouts: ExtraDefinitions,
     /// Type of each container, by its id.
@@ -39,7 +39,7 @@ pub struct PajeWriter<W: Write, D: TimestampWriter = ExactSeconds> {
     pub(super) has_header: bool,
     /// The maximum timestamp so far.
     pub(super) last: GlobalNanos,
-    pub(super) backward: u64,
+    pub(super) backward_events: u64,
     /// Number of texts that were changed.
     pub(super) changed: u64,
 }
@@ -51,8 +51,8 @@ impl<W: Write> PajeWriter<W> {
     }
 }
 
-impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
-    pub(super) fn with_timestamps(out: W, timestamps: D, header: HeaderStyle) -> Self {
+impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
+    pub(super) fn with_timestamps(out: W, timestamps: T, header: HeaderStyle) -> Self {
         Self {
             out,
             timestamps,
@@ -62,7 +62,7 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
             keys: HashMap::default(),
             has_header: false,
             last: GlobalNanos(0),
-            backward: 0,
+            backward_events: 0,
             changed: 0,
         }
     }
@@ -75,8 +75,8 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
     /// Number of events with a timestamp before that of their predecessor. Some readers reject
     /// these.
     #[must_use]
-    pub const fn backward(&self) -> u64 {
-        self.backward
+    pub const fn backward_events(&self) -> u64 {
+        self.backward_events
     }
 
     pub(super) fn flush_line(&mut self) -> io::Result<()> {
@@ -142,7 +142,7 @@ impl<W: Write, D: TimestampWriter> PajeWriter<W, D> {
 
     /// The timestamp in nanoseconds, at least 0. Counts timestamps before the last one.
     pub(super) fn timestamp(&mut self, time: GlobalNanos) -> u64 {
-        self.backward += u64::from(time < self.last);
+        self.backward_events += u64::from(time < self.last);
         self.last = self.last.max(time);
         u64::try_from(time.0).unwrap_or(0)
     }

@@ -67,9 +67,9 @@ mod tests {
 
     /// The timestamps of all events.
     #[derive(Default)]
-    struct TimestampLog(Vec<i64>);
+    struct EventTimestamps(Vec<i64>);
 
-    impl PajeSink for TimestampLog {
+    impl PajeSink for EventTimestamps {
         fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
             self.0.extend(event.time().map(|time| time.0));
             Ok(())
@@ -111,7 +111,7 @@ mod tests {
         ) {
             timestamps.sort_unstable();
             let text = written(&timestamps, PajeStyle { unit, decimals, header });
-            let mut read_back = TimestampLog::default();
+            let mut read_back = EventTimestamps::default();
             PajeReader::new(text.as_bytes()).in_unit(unit).read(&mut read_back).expect("the text is valid Pajé");
             let exact = unit.exact_decimals();
             let grain = 10_i64.pow(u32::from(exact.saturating_sub(decimals.unwrap_or(exact))));

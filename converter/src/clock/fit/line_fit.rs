@@ -15,8 +15,8 @@ use crate::clock::steps::from_messages::{self, OffsetStep};
 pub(crate) const BUCKETS: usize = 256;
 /// Maximum number of clock steps that are searched for.
 const MAX_STEPS: usize = 32;
-/// Clock steps that are closer together than one part in `DISTANCE_DIVISOR` of the run are merged.
-const DISTANCE_DIVISOR: i64 = 64;
+/// Clock steps that are closer together than this fraction of the run (one part in 64) are merged.
+const MERGE_DISTANCE_DIVISOR: i64 = 64;
 
 /// A line for each domain, without clock steps.
 pub(crate) struct LineFit {
@@ -99,7 +99,7 @@ fn locate_step(
 /// Adds a clock step to those of its domain, or to the size of a step nearby. A step itself bends
 /// the lines, so its size is underestimated. The next iteration finds the rest.
 fn add_step(steps: &mut Vec<CorrectionPoint>, step: CorrectionPoint, raw_span: RunSpan) {
-    let max_distance = (raw_span.end - raw_span.start) / DISTANCE_DIVISOR;
+    let max_distance = (raw_span.end - raw_span.start) / MERGE_DISTANCE_DIVISOR;
     match steps.iter_mut().find(|other| (other.raw - step.raw).abs() <= max_distance) {
         Some(other) => other.added += step.added,
         None => steps.push(step),

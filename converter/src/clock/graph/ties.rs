@@ -114,8 +114,8 @@ fn fastest_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
     trips.get(trips.len() / 10).copied().filter(|trip| trip.is_finite()).unwrap_or(0.0)
 }
 
-/// The time of fast round trips, microseconds: the 10th percentile. Each message is combined with
-/// the message back that is nearest in time.
+/// The 10th percentile of round-trip times, in microseconds. A round trip is a message and the
+/// message in the other direction that was sent nearest to it in time.
 fn round_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
     let mut trips = Vec::new();
     let mut at = 0;

@@ -14,9 +14,9 @@ pub(crate) const OF_TICKS: f64 = 4.0;
 const DRIFT: f64 = 5e-6;
 
 /// Maximum number of messages per direction that are combined into a piece.
-const MAX_TOGETHER: usize = 32;
+const MAX_PIECE_MESSAGES: usize = 32;
 /// Minimum number of pieces. It also limits the number of messages per piece.
-const FEWEST_PIECES: usize = 6;
+const MIN_PIECES: usize = 6;
 /// Pieces are long enough if half of the round trips take less than this many times the noise.
 const QUICK: f64 = 4.0;
 /// Number of pieces from which the rate of a clock before and after a jump is computed.
@@ -124,7 +124,7 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
     let mut best: Option<PairOffsets> = None;
     let mut best_half = f64::INFINITY;
     let mut many = 1;
-    while best.is_none() || (many <= MAX_TOGETHER && many * FEWEST_PIECES <= forth.len().min(back.len())) {
+    while best.is_none() || (many <= MAX_PIECE_MESSAGES && many * MIN_PIECES <= forth.len().min(back.len())) {
         let observations = if many == 1 { pair_messages(forth, back) } else { pair_fastest(forth, back, many) };
         let mut trips: Vec<f64> = observations.iter().map(|observation| observation.trip).collect();
         trips.sort_by(f64::total_cmp);

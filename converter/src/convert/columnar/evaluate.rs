@@ -4,7 +4,7 @@
 //! type at a time. A record type stays in record form if one of its actions, or a value in this
 //! block, has no columnar form.
 
-use tracer_format::columns::BlockColumns;
+use tracer_format::columns::{BlockColumns, ColumnBytes};
 
 use super::ops::{BatchBuilder, OpBatch, OpSource, OpTemplate, OpValues, TEMPLATE_BITS};
 use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
@@ -270,7 +270,7 @@ impl<'p> ColumnEvaluator<'p> {
         words.resize(start + width * count, 0);
         let mut rows = WideRows { words: &mut words[start..], width, at: 0 };
         if wide.site {
-            let (_, sites) = block.columns.column(block.id, 0)?;
+            let sites = block.columns.column(block.id, 0)?.bytes;
             rows.put(sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
         }
         match op_values {
@@ -347,7 +347,7 @@ impl<'b> TypeBlock<'b> {
 
     /// Appends the values of a column as words.
     fn words(&self, cell: &FieldCell, out: &mut Vec<u64>) -> Option<()> {
-        let (width, bytes) = self.columns.column(self.id, cell.part)?;
+        let ColumnBytes { width, bytes } = self.columns.column(self.id, cell.part)?;
         if cell.scalar.bytes() != Some(width) {
             return None;
         }
@@ -368,7 +368,7 @@ impl<'b> TypeBlock<'b> {
     fn body(&self, columnar: &ColumnarAction) -> Option<Box<[u8]>> {
         let mut body = Vec::new();
         for cell in &columnar.on {
-            let (width, bytes) = self.columns.column(self.id, cell.part)?;
+            let ColumnBytes { width, bytes } = self.columns.column(self.id, cell.part)?;
             let value = bytes.get(..width).filter(|_| cell.scalar.bytes() == Some(width))?;
             if bytes[width..] != bytes[..bytes.len() - width] {
                 return None;

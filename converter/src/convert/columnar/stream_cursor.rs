@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tracer_format::columns::{BlockColumns, FixedSizeRows};
+use tracer_format::columns::{BlockColumns, ColumnBytes, FixedSizeRows};
 
 use super::evaluate::{ColumnEvaluator, StreamTemplates};
 use super::ops::OpBatch;
@@ -182,7 +182,7 @@ impl<'r> StreamCursor<'r> {
         for (kind, (id, _)) in (0u16..).zip(columns.kinds()) {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
             for &ValueColumn { action, part } in &need.columns {
-                let Some((width, bytes)) = columns.column(id, part) else { continue };
+                let Some(ColumnBytes { width, bytes }) = columns.column(id, part) else { continue };
                 let found = self.seen.iter().position(|seen| (seen.id, seen.action) == (id, action));
                 let at = found.unwrap_or_else(|| {
                     self.seen.push(ActionValues { id, action, values: SeenValues::default() });
@@ -237,13 +237,13 @@ impl<'r> StreamCursor<'r> {
 /// The values found in a column of a stream.
 #[derive(Debug, Default)]
 struct SeenValues {
-    /// Values below [`MAX_BITS`], one bit each.
+    /// Values below [`BITMAP_VALUES`], one bit each.
     bits: Vec<u64>,
     others: FxHashSet<u64>,
 }
 
 /// Values below this are stored as bits.
-const MAX_BITS: u64 = 1 << 16;
+const BITMAP_VALUES: u64 = 1 << 16;
 
 impl SeenValues {
     /// The values of a column that are new, with their indexes. Marks them as found. Linear in the
@@ -262,7 +262,7 @@ impl SeenValues {
         new
     }
 
-    /// Whether all values of a column are below [`MAX_BITS`] and were found before. This holds for
+    /// Whether all values of a column are below [`BITMAP_VALUES`] and were found before. This holds for
     /// nearly all blocks, so the test has no branches. Linear in the number of values.
     fn has_all(&self, bytes: &[u8], width: usize) -> bool {
         let bit_of = |value: u64| match self.bits.get((value / 64) as usize) {
@@ -288,7 +288,7 @@ impl SeenValues {
             let value = number(*value);
             let is_met = match self.bits.get((value / 64) as usize) {
                 Some(bits) => bits >> (value % 64) & 1 == 1,
-                None => value >= MAX_BITS && self.others.contains(&value),
+                None => value >= BITMAP_VALUES && self.others.contains(&value),
             };
             if !is_met {
                 new.push((at, value));
@@ -299,7 +299,7 @@ impl SeenValues {
 
     #[cold]
     fn note_value(&mut self, value: u64) {
-        if value >= MAX_BITS {
+        if value >= BITMAP_VALUES {
             self.others.insert(value);
             return;
         }
@@ -317,7 +317,7 @@ mod tests {
     proptest! {
         #[test]
         fn each_value_is_new_once(columns in prop::collection::vec(prop::collection::vec(
-            prop_oneof![0u64..200, MAX_BITS - 3..MAX_BITS + 3, any::<u64>()], 0..50), 0..4)) {
+            prop_oneof![0u64..200, BITMAP_VALUES - 3..BITMAP_VALUES + 3, any::<u64>()], 0..50), 0..4)) {
             let (mut seen, mut known) = (SeenValues::default(), FxHashSet::default());
             for column in columns {
                 let bytes: Vec<u8> = column.iter().flat_map(|value| value.to_le_bytes()).collect();

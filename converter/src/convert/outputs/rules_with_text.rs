@@ -76,7 +76,7 @@ pub(crate) fn convert(
             Ok::<_, ConvertError>(report)
         });
         let processes = ProcessOfLine { processes, next: None, current: None };
-        let mut merged = MergedSink::new((PajeReader::new(text).announcing(), processes), labels, sink);
+        let mut merged = MergedSink::new((PajeReader::new(text).with_field_announcements(), processes), labels, sink);
         let rules = convert_rules(run, options, &mut merged);
         let found = merged.found;
         // Closes the pipe, so that the writing thread ends.
@@ -314,7 +314,7 @@ impl PajeSink for TextEventSink<'_> {
 struct MergedSink<'a> {
     text: Option<PajeReader<PipeReader>>,
     processes: ProcessOfLine,
-    /// The reader stopped at a line that is not due yet.
+    /// Whether the reader waits: its next line is later than the operations that were passed on so far.
     waits: bool,
     labels: Vec<(String, String)>,
     of_rules: NumberMap,

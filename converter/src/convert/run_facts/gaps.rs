@@ -127,7 +127,11 @@ impl MissingRecords {
 
     /// The part that concerns an excerpt: the wanted gaps. If there are no gaps, the missing
     /// records are the last ones, and `has_end` is whether the excerpt contains the end.
-    pub(crate) fn selected(mut self, is_wanted: impl Fn(&RecordGap) -> bool, has_end: impl FnOnce() -> bool) -> Self {
+    pub(crate) fn select_gaps(
+        mut self,
+        is_wanted: impl Fn(&RecordGap) -> bool,
+        has_end: impl FnOnce() -> bool,
+    ) -> Self {
         let is_any_wanted = if self.gaps.is_empty() {
             has_end()
         } else {

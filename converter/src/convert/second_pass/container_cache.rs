@@ -1,5 +1,5 @@
-//! A cache of containers: the last container of each pair of stream and target. It is nearly always
-//! the same again, so that no search is needed.
+//! A cache of containers: the last container of each pair of stream and target. The next
+//! record of the pair nearly always has the same container, so that no search is needed.
 
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{ContainerTarget, ExprCode};

@@ -199,7 +199,7 @@ impl ActionCompiler<'_> {
     fn reference(&self, instance: &Instance) -> WrittenReference {
         let container = self.spec.containers[instance.ty.index()].name.clone();
         let (location, text) = match instance.span.and_then(|span| self.spec.source_at(span)) {
-            Some((file, line, text)) => (format!("{file}:{line}"), text.to_owned()),
+            Some(source) => (format!("{}:{}", source.path, source.line), source.text.to_owned()),
             None => (format!("spec `{}`", self.spec.name), container.clone()),
         };
         WrittenReference { location, text, container }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use tracer_format::block::unpack;
 use tracer_format::record::{DroppedRecords, RecordIterator};
-use tracer_format::typed::{BoundType, Context, Family, Head, Origin, SchemaBinding, Tables, TypedRecord, bind};
+use tracer_format::typed::{
+    BoundType, Context, Family, Head, Origin, SchemaBinding, SiteRef, Tables, TypedRecord, bind,
+};
 use tracer_format::{FormatError, ID_DROPPED, RecordType};
 
 use crate::clock::{CorrectionMethod, RunClocks};
@@ -136,7 +138,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             tid: stream.tid,
             thread: &stream.name,
             label: &stream.label,
-            source: site.map(|site| (&*site.file, site.line)),
+            source: site.map(|site| SiteRef { file: &site.file, line: site.line }),
             dropped: cursor.dropped,
         };
         let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {

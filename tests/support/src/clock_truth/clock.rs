@@ -1,7 +1,7 @@
 //! A clock with an offset, a drift, a wandering frequency and steps.
 
 use super::random::SplitMix;
-use super::scene::{ClockScene, START};
+use super::run_parameters::{ClockRunParameters, START};
 
 /// Time between two frequency changes of a clock, in nanoseconds.
 const STEP: f64 = 2e7;
@@ -18,22 +18,22 @@ pub(super) struct SimulatedClock {
 }
 
 impl SimulatedClock {
-    pub(super) fn new(scene: &ClockScene, node: usize, random: &mut SplitMix) -> Self {
-        let end = START + (scene.seconds + 2.0) * 1e9;
-        let mut frequency = scene.drift_ppm * 1e-6 * random.signed();
+    pub(super) fn new(parameters: &ClockRunParameters, node: usize, random: &mut SplitMix) -> Self {
+        let end = START + (parameters.seconds + 2.0) * 1e9;
+        let mut frequency = parameters.drift_ppm * 1e-6 * random.signed();
         let mut gained = vec![0.0];
         let mut slewed = 0.0;
         while gained.len() as f64 * STEP < end + STEP {
-            if node > 0 && scene.slewed_ppm > 0.0 && gained.len() % (6e10 / STEP) as usize == 0 {
-                slewed = scene.slewed_ppm * 1e-6 * random.signed();
+            if node > 0 && parameters.slewed_ppm > 0.0 && gained.len() % (6e10 / STEP) as usize == 0 {
+                slewed = parameters.slewed_ppm * 1e-6 * random.signed();
             }
             gained.push(gained[gained.len() - 1] + (frequency + slewed) * STEP);
-            frequency += scene.wander * (STEP * 1e-9).sqrt() * random.normal();
+            frequency += parameters.wander * (STEP * 1e-9).sqrt() * random.normal();
         }
-        let step_nanos = if node == 1 { scene.step_nanos } else { 0.0 };
+        let step_nanos = if node == 1 { parameters.step_nanos } else { 0.0 };
         // The time of a clock must not be negative.
-        let offset = (scene.offset_seconds * random.signed() + scene.offset_seconds) * 1e9;
-        Self { offset, gained, step_at: START + scene.seconds * 0.5e9, step_nanos }
+        let offset = (parameters.offset_seconds * random.signed() + parameters.offset_seconds) * 1e9;
+        Self { offset, gained, step_at: START + parameters.seconds * 0.5e9, step_nanos }
     }
 
     /// The time of the clock in nanoseconds.

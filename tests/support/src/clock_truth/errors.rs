@@ -11,7 +11,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ExtraValue, PajeEvent, PajeSink};
 
 use super::generator::write;
-use super::scene::ClockScene;
+use super::run_parameters::ClockRunParameters;
 
 /// The accuracy of the timestamps of a conversion.
 #[derive(Debug)]
@@ -96,11 +96,11 @@ impl PajeSink for TimestampCollector {
     }
 }
 
-/// Converts the run of a scene and compares the timestamps. The run is removed.
+/// Converts the run with these parameters and compares the timestamps. The run is removed.
 #[must_use]
-pub fn judge(scene: &ClockScene, options: &ConvertOptions) -> TimestampErrors {
+pub fn judge(parameters: &ClockRunParameters, options: &ConvertOptions) -> TimestampErrors {
     let folder = tempfile::tempdir().unwrap();
-    write(scene, folder.path());
+    write(parameters, folder.path());
     judge_run(folder.path(), options)
 }
 

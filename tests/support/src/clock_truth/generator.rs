@@ -1,4 +1,4 @@
-//! Writes the run of a scene.
+//! Writes the run with these parameters.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use tracer_format::entries::{ClockAnchor, SyncSample};
 use super::clock::SimulatedClock;
 use super::halo;
 use super::random::SplitMix;
-use super::scene::{BurstSchedule, ClockScene, START, SampleFault};
+use super::run_parameters::{BurstSchedule, ClockRunParameters, START, SampleFault};
 use crate::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, peer};
 
 const SPEC: &str = r#"
@@ -47,8 +47,8 @@ struct LinkEvent {
 }
 
 /// The network and the clocks.
-struct SceneGenerator<'s> {
-    scene: &'s ClockScene,
+struct RunGenerator<'s> {
+    parameters: &'s ClockRunParameters,
     clocks: Vec<SimulatedClock>,
     /// Smallest latency from node to node.
     base: Vec<Vec<f64>>,
@@ -57,22 +57,22 @@ struct SceneGenerator<'s> {
     random: SplitMix,
 }
 
-impl<'s> SceneGenerator<'s> {
-    fn new(scene: &'s ClockScene) -> Self {
-        let mut random = SplitMix(scene.seed);
-        let clocks = (0..scene.nodes).map(|node| SimulatedClock::new(scene, node, &mut random)).collect();
-        let mut base = vec![vec![300.0; scene.nodes]; scene.nodes];
-        let pairs = (0..scene.nodes).flat_map(|a| (0..a).map(move |b| (a, b)));
+impl<'s> RunGenerator<'s> {
+    fn new(parameters: &'s ClockRunParameters) -> Self {
+        let mut random = SplitMix(parameters.seed);
+        let clocks = (0..parameters.nodes).map(|node| SimulatedClock::new(parameters, node, &mut random)).collect();
+        let mut base = vec![vec![300.0; parameters.nodes]; parameters.nodes];
+        let pairs = (0..parameters.nodes).flat_map(|a| (0..a).map(move |b| (a, b)));
         for (a, b) in pairs {
             let latency = 1000.0 + 4000.0 * random.unit();
             base[a][b] = latency * (1.0 + 0.05 * random.signed());
             base[b][a] = latency * (1.0 + 0.05 * random.signed());
         }
-        let mut slow = vec![vec![0.0; scene.nodes]; scene.nodes];
-        if scene.slow > 0.0 {
-            slow.iter_mut().flatten().for_each(|slow| *slow = scene.slow * random.unit());
+        let mut slow = vec![vec![0.0; parameters.nodes]; parameters.nodes];
+        if parameters.slow > 0.0 {
+            slow.iter_mut().flatten().for_each(|slow| *slow = parameters.slow * random.unit());
         }
-        Self { scene, clocks, base, slow, random }
+        Self { parameters, clocks, base, slow, random }
     }
 
     fn ticks(&self, node: usize, truth: f64) -> u64 {
@@ -81,15 +81,15 @@ impl<'s> SceneGenerator<'s> {
 
     /// The ticks of a process's clock at a true time.
     fn process_ticks(&self, rank: usize, truth: f64) -> u64 {
-        let more = if rank % 2 == 1 { self.scene.disagree_nanos } else { 0.0 };
-        self.counted(self.clocks[rank / self.scene.per_node].shows(truth) + more)
+        let more = if rank % 2 == 1 { self.parameters.disagree_nanos } else { 0.0 };
+        self.counted(self.clocks[rank / self.parameters.per_node].shows(truth) + more)
     }
 
     /// Converts nanoseconds of a clock to ticks.
     fn counted(&self, nanos: f64) -> u64 {
-        let quantum = self.scene.quantum;
+        let quantum = self.parameters.quantum;
         let nanos = if quantum > 0.0 { (nanos / quantum).floor() * quantum } else { nanos };
-        (nanos * self.scene.hz * 1e-9).floor() as u64
+        (nanos * self.parameters.hz * 1e-9).floor() as u64
     }
 
     /// The smallest latency, some noise, and a long wait in one of ten cases.
@@ -100,7 +100,7 @@ impl<'s> SceneGenerator<'s> {
 
     /// A partner of a process, on the same node or a power of two away.
     fn partner(&mut self, from: usize) -> usize {
-        let ClockScene { nodes, per_node, one_way, open, split, .. } = *self.scene;
+        let ClockRunParameters { nodes, per_node, one_way, open, split, .. } = *self.parameters;
         let processes = nodes * per_node;
         if one_way && open && from + per_node >= processes {
             return from - from % per_node + (from + 1) % per_node;
@@ -121,7 +121,7 @@ impl<'s> SceneGenerator<'s> {
 
     /// A burst: in round k node i exchanges ten messages with node i XOR 2^k.
     fn burst(&mut self, number: u32, true_time: f64, files: &mut [SyntheticFile]) {
-        let (nodes, per_node) = (self.scene.nodes, self.scene.per_node);
+        let &ClockRunParameters { nodes, per_node, bursts: schedule, sample_fault, .. } = self.parameters;
         let mut round_start = true_time;
         let mut bit = 1;
         while bit < nodes {
@@ -132,35 +132,31 @@ impl<'s> SceneGenerator<'s> {
                 for exchange in 0..10 {
                     let t2 = now + self.latency(a, b);
                     let t3 = t2 + 200.0;
-                    let is_third = matches!(self.scene.bursts, BurstSchedule::Many(bursts) if (bursts..2 * bursts).contains(&(3 * number)));
-                    let is_last = matches!(self.scene.bursts, BurstSchedule::Many(bursts) if number + 1 == bursts);
-                    let late = match self.scene.sample_fault.filter(|_| b == 1) {
+                    let is_third =
+                        matches!(schedule, BurstSchedule::Many(bursts) if (bursts..2 * bursts).contains(&(3 * number)));
+                    let is_last = matches!(schedule, BurstSchedule::Many(bursts) if number + 1 == bursts);
+                    let late = match sample_fault.filter(|_| b == 1) {
                         Some(SampleFault::Slow(nanos)) if is_third => f64::from(nanos),
                         Some(SampleFault::SlowFirst(nanos)) if number == 0 => f64::from(nanos),
                         Some(SampleFault::SlowLast(nanos)) if is_last => f64::from(nanos),
                         _ => 0.0,
                     };
                     let t4 = t3 + self.latency(b, a) + late;
-                    let is_late = matches!(self.scene.bursts, BurstSchedule::Many(bursts) if 2 * number >= bursts);
-                    let is_middle = matches!(self.scene.bursts, BurstSchedule::Many(bursts) if number == bursts / 2);
-                    let answer = |truth| match self.scene.sample_fault.filter(|_| b == 1) {
-                        Some(SampleFault::Always(ticks)) => ticks,
-                        Some(SampleFault::Later(ticks)) => self.ticks(b, truth).saturating_add_signed(ticks),
-                        Some(SampleFault::Once(ticks)) if is_middle => {
-                            self.ticks(b, truth).saturating_add_signed(ticks)
+                    let is_late = matches!(schedule, BurstSchedule::Many(bursts) if 2 * number >= bursts);
+                    let is_middle = matches!(schedule, BurstSchedule::Many(bursts) if number == bursts / 2);
+                    let answer = |truth| {
+                        let shifted = |ticks| self.ticks(b, truth).saturating_add_signed(ticks);
+                        match sample_fault.filter(|_| b == 1) {
+                            Some(SampleFault::Always(ticks)) => ticks,
+                            Some(SampleFault::Later(ticks)) => shifted(ticks),
+                            Some(SampleFault::Once(ticks)) if is_middle => shifted(ticks),
+                            Some(SampleFault::First(ticks)) if number == 0 => shifted(ticks),
+                            Some(SampleFault::Last(ticks)) if is_last => shifted(ticks),
+                            Some(SampleFault::Late(ticks)) if is_late => shifted(ticks),
+                            Some(SampleFault::Middle(ticks)) if is_third => shifted(ticks),
+                            Some(SampleFault::EveryThird(ticks)) if exchange % 3 == 1 => shifted(ticks),
+                            None | Some(_) => self.ticks(b, truth),
                         }
-                        Some(SampleFault::First(ticks)) if number == 0 => {
-                            self.ticks(b, truth).saturating_add_signed(ticks)
-                        }
-                        Some(SampleFault::Last(ticks)) if is_last => self.ticks(b, truth).saturating_add_signed(ticks),
-                        Some(SampleFault::Late(ticks)) if is_late => self.ticks(b, truth).saturating_add_signed(ticks),
-                        Some(SampleFault::Middle(ticks)) if is_third => {
-                            self.ticks(b, truth).saturating_add_signed(ticks)
-                        }
-                        Some(SampleFault::EveryThird(ticks)) if exchange % 3 == 1 => {
-                            self.ticks(b, truth).saturating_add_signed(ticks)
-                        }
-                        None | Some(_) => self.ticks(b, truth),
                     };
                     samples.push(SyncSample {
                         burst: number,
@@ -169,7 +165,7 @@ impl<'s> SceneGenerator<'s> {
                         t1: self.ticks(a, now),
                         t2: answer(t2),
                         t3: answer(t3),
-                        t4: match self.scene.sample_fault {
+                        t4: match sample_fault {
                             Some(SampleFault::Before(ticks)) => self.ticks(a, now).saturating_sub(ticks),
                             _ => self.ticks(a, t4),
                         },
@@ -185,33 +181,33 @@ impl<'s> SceneGenerator<'s> {
 
     /// By process: its records of links.
     fn links(&mut self) -> Vec<Vec<LinkEvent>> {
-        let scene = self.scene;
-        let processes = scene.nodes * scene.per_node;
+        let parameters = self.parameters;
+        let processes = parameters.nodes * parameters.per_node;
         let mut events: Vec<Vec<LinkEvent>> = vec![Vec::new(); processes];
-        if let Some(imbalance) = scene.halo {
+        if let Some(imbalance) = parameters.halo {
             return self.halo(imbalance);
         }
-        for key in 0..scene.links as u64 {
-            let place = (key as f64 + self.random.unit()) / scene.links as f64;
-            let place = scene.window.0 + (scene.window.1 - scene.window.0) * place;
-            let sent = START + place * scene.seconds * 1e9;
+        for key in 0..parameters.links as u64 {
+            let place = (key as f64 + self.random.unit()) / parameters.links as f64;
+            let place = parameters.message_range.0 + (parameters.message_range.1 - parameters.message_range.0) * place;
+            let sent = START + place * parameters.seconds * 1e9;
             let from = self.random.below(processes);
             let to = self.partner(from);
-            let (mute, node) = (scene.mute, |process: usize| process / scene.per_node);
+            let (mute, node) = (parameters.mute, |process: usize| process / parameters.per_node);
             let (from, to) = if mute && node(from) == 1 && node(to) != 1 { (from, 0) } else { (from, to) };
             if mute && node(to) == 1 && node(from) != 1 {
                 continue;
             }
-            let last = scene.nodes - 1;
-            let is_late = from / scene.per_node == last || to / scene.per_node == last;
-            if scene.late && is_late && sent < START + scene.seconds * 0.5e9 {
+            let last = parameters.nodes - 1;
+            let is_late = from / parameters.per_node == last || to / parameters.per_node == last;
+            if parameters.late && is_late && sent < START + parameters.seconds * 0.5e9 {
                 continue;
             }
-            let (from_node, to_node) = (from / scene.per_node, to / scene.per_node);
-            let queued = if from_node == to_node { 0.0 } else { scene.draining * (1.0 - place) };
+            let (from_node, to_node) = (from / parameters.per_node, to / parameters.per_node);
+            let queued = if from_node == to_node { 0.0 } else { parameters.draining * (1.0 - place) };
             let received = sent + queued + self.slow[from_node][to_node] + self.latency(from_node, to_node);
             events[from].push(LinkEvent { recorded: sent, true_time: sent, kind: SEND, key });
-            let recorded = received + scene.record_delay * self.random.unit();
+            let recorded = received + parameters.record_delay * self.random.unit();
             events[to].push(LinkEvent { recorded, true_time: received, kind: RECEIVE, key });
         }
         events
@@ -219,11 +215,11 @@ impl<'s> SceneGenerator<'s> {
 
     /// As [`Self::links`], for a bulk-synchronous program.
     fn halo(&mut self, imbalance: f64) -> Vec<Vec<LinkEvent>> {
-        let scene = self.scene;
-        let mut events = vec![Vec::new(); scene.nodes * scene.per_node];
+        let parameters = self.parameters;
+        let mut events = vec![Vec::new(); parameters.nodes * parameters.per_node];
         let mut loads = SplitMix(self.random.bits());
-        let messages = halo::messages(scene, imbalance, &mut loads, |from, to| {
-            self.latency(from / scene.per_node, to / scene.per_node)
+        let messages = halo::messages(parameters, imbalance, &mut loads, |from, to| {
+            self.latency(from / parameters.per_node, to / parameters.per_node)
         });
         for (key, message) in messages.into_iter().enumerate() {
             let key = key as u64;
@@ -262,21 +258,21 @@ impl<'s> SceneGenerator<'s> {
     }
 }
 
-/// Writes the run of a scene. The same scene gives the same bytes.
-pub fn write(scene: &ClockScene, folder: &Path) {
+/// Writes the run with these parameters. The same parameters give the same bytes.
+pub fn write(parameters: &ClockRunParameters, folder: &Path) {
     let (spec, diagnostics) = tumit::compile_text(
         "truth.tumit",
-        &SPEC.replace("AT", if scene.record_delay > 0.0 { "at moment" } else { "" }),
+        &SPEC.replace("AT", if parameters.record_delay > 0.0 { "at moment" } else { "" }),
     );
     let schema = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false))).schema();
-    let mut world = SceneGenerator::new(scene);
-    let processes = scene.nodes * scene.per_node;
+    let mut world = RunGenerator::new(parameters);
+    let processes = parameters.nodes * parameters.per_node;
     let mut files: Vec<SyntheticFile> = Vec::new();
     for rank in 0..processes {
-        let node = rank / scene.per_node;
+        let node = rank / parameters.per_node;
         let domain = format!("node {node}");
         let mut file = SyntheticFile::new(
-            &SyntheticProcess { hz: scene.hz as u64, domain, ..SyntheticProcess::rank(rank as u64) },
+            &SyntheticProcess { hz: parameters.hz as u64, domain, ..SyntheticProcess::rank(rank as u64) },
             &schema,
         );
         file.thread(0, 1, "main");
@@ -288,10 +284,10 @@ pub fn write(scene: &ClockScene, folder: &Path) {
             real_nanos: 1_700_000_000_000_000_000 + (START - 2e7 + wrong) as u64,
             ..ClockAnchor::default()
         });
-        if scene.readings {
-            for second in 0..(scene.seconds as u64 + 2) {
+        if parameters.readings {
+            for second in 0..(parameters.seconds as u64 + 2) {
                 let truth = START + second as f64 * 1e9;
-                let set = if scene.real_time { world.clocks[node].stepped(truth) } else { 0.0 };
+                let set = if parameters.real_time { world.clocks[node].stepped(truth) } else { 0.0 };
                 let real_nanos = 1_700_000_000_000_000_000 + (truth + wrong + set) as u64;
                 let ticks = world.ticks(node, truth);
                 file.anchor(ClockAnchor { ticks, monotonic_nanos: truth as u64, real_nanos, bracket: 100 });
@@ -299,8 +295,8 @@ pub fn write(scene: &ClockScene, folder: &Path) {
         }
         files.push(file);
     }
-    let end = START + scene.seconds * 1e9;
-    let bursts = match scene.bursts {
+    let end = START + parameters.seconds * 1e9;
+    let bursts = match parameters.bursts {
         BurstSchedule::None => 0,
         BurstSchedule::First => 1,
         BurstSchedule::Both => 2,
@@ -313,8 +309,8 @@ pub fn write(scene: &ClockScene, folder: &Path) {
     }
     let mut events = world.links();
     for (rank, own) in events.iter_mut().enumerate() {
-        for moment in 0..scene.moments {
-            let true_time = START + scene.seconds * 1e9 * (moment as f64 + 0.5) / scene.moments as f64;
+        for moment in 0..parameters.moments {
+            let true_time = START + parameters.seconds * 1e9 * (moment as f64 + 0.5) / parameters.moments as f64;
             own.push(LinkEvent { recorded: true_time, true_time, kind: PASSING, key: rank as u64 });
         }
     }

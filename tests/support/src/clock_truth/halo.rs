@@ -2,7 +2,7 @@
 //! both neighbours.
 
 use super::random::SplitMix;
-use super::scene::{ClockScene, START};
+use super::run_parameters::{ClockRunParameters, START};
 
 /// A message: sender, receiver, and the true timestamps at which it is sent and received.
 pub(super) struct HaloMessage {
@@ -18,17 +18,17 @@ pub(super) struct HaloMessage {
 /// node. In each iteration, one of the two directions between neighbours therefore takes about as
 /// long as the loads differ. Only the other direction shows the delay of the network.
 pub(super) fn messages(
-    scene: &ClockScene,
+    parameters: &ClockRunParameters,
     imbalance: f64,
     random: &mut SplitMix,
     mut latency: impl FnMut(usize, usize) -> f64,
 ) -> Vec<HaloMessage> {
-    let processes = scene.nodes * scene.per_node;
-    let iterations = (scene.links / (2 * processes)).max(1);
+    let processes = parameters.nodes * parameters.per_node;
+    let iterations = (parameters.links / (2 * processes)).max(1);
     // The slowest of three processes takes longer by this factor on average.
-    let period = scene.seconds * 1e9 / (iterations as f64 * (1.0 + imbalance));
+    let period = parameters.seconds * 1e9 / (iterations as f64 * (1.0 + imbalance));
     let mut free = vec![START; processes];
-    let mut all = Vec::with_capacity(scene.links);
+    let mut all = Vec::with_capacity(parameters.links);
     for _ in 0..iterations {
         let load = |_| period * (1.0 + imbalance * random.signed() * 3f64.sqrt());
         let loads: Vec<f64> = (0..processes).map(load).collect();

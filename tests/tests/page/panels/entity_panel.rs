@@ -21,7 +21,7 @@ fn the_inspector_leads_to_neighbours_and_linked_entities() {
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 1.1')");
     let inspector = read(&mut browser, "region", "Inspector");
     assert!(inspector.starts_with("working") && inspector.contains("Node 1 › thread 1.1"), "{inspector}");
-    // The address contains the choice.
+    // The address of the page contains the chosen entity.
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
     assert!(address.contains("chosen=s"), "{address}");
     browser.open("about:blank#away");

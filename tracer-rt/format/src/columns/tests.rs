@@ -128,7 +128,7 @@ proptest! {
             prop_assert_eq!(&rows.ticks, &expected.ticks);
             prop_assert_eq!(&rows.places, &expected.places);
             let mut found = Vec::new();
-            if let Some((width, bytes)) = columns.column(1, part) {
+            if let Some(ColumnBytes { width, bytes }) = columns.column(1, part) {
                 prop_assert_eq!(width, 8);
                 let kind = columns.kinds().position(|kind| kind == (1, bytes.len() / 8)).unwrap();
                 let mut ticks = Vec::new();

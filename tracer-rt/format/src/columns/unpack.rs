@@ -65,6 +65,24 @@ pub struct FixedSizeRows {
     pub places: Vec<u32>,
 }
 
+/// The size of the records of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeSize {
+    /// The id of the record type.
+    pub id: u16,
+    /// Bytes of a record, with its head.
+    pub bytes: usize,
+}
+
+/// The values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnBytes<'c> {
+    /// Bytes of a value.
+    pub width: usize,
+    /// The values, one after the other.
+    pub bytes: &'c [u8],
+}
+
 impl FixedSizeRows {
     fn clear(&mut self) {
         self.bytes.clear();
@@ -136,13 +154,12 @@ impl BlockColumns {
         self.order.len() / 2
     }
 
-    /// The record types in the stored payload of a block of this codec: id and record size with the
-    /// head.
+    /// The record types in the stored payload of a block of this codec, with their sizes.
     /// `None` if a size is not constant, or the columns are damaged. Reads only the start.
     #[must_use]
-    pub fn sizes(stored: &[u8]) -> Option<Vec<(u16, usize)>> {
+    pub fn sizes(stored: &[u8]) -> Option<Vec<TypeSize>> {
         let kinds = read_kinds(&mut ByteReader(stored))?;
-        kinds.iter().map(|kind| Some((kind.id, kind.size()?))).collect()
+        kinds.iter().map(|kind| Some(TypeSize { id: kind.id, bytes: kind.size()? })).collect()
     }
 
     /// Combines the records of the types that `is_selected` selects.
@@ -220,15 +237,15 @@ impl BlockColumns {
         deltas.fold(0, |sum: u64, delta| sum.wrapping_add(u32::from_le_bytes(*delta).into()))
     }
 
-    /// The values of a part of the records of one type, in the order of the records, and the size
-    /// of a value in bytes.
+    /// The values of a part of the records of one type, in the order of the records.
     /// `None` if there are none, they were not read, or their sizes differ.
     #[must_use]
-    pub fn column(&self, id: u16, part: usize) -> Option<(usize, &[u8])> {
+    pub fn column(&self, id: u16, part: usize) -> Option<ColumnBytes<'_>> {
         let kind = self.kinds.iter().find(|kind| kind.id == id && kind.count > 0)?;
         let UnpackedColumn { part, values, .. } = kind.columns.get(part)?;
-        let bytes = part.bytes()?;
-        (values.bytes.len() == kind.count.checked_mul(bytes)?).then_some((bytes, &values.bytes))
+        let width = part.bytes()?;
+        let is_full = values.bytes.len() == kind.count.checked_mul(width)?;
+        is_full.then_some(ColumnBytes { width, bytes: &values.bytes })
     }
 }
 

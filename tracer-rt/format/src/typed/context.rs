@@ -23,6 +23,15 @@ pub struct RecordedSite {
     pub line: u32,
 }
 
+/// A borrowed source position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SiteRef<'a> {
+    /// Path of the source file.
+    pub file: &'a str,
+    /// Number of the line.
+    pub line: u32,
+}
+
 impl Tables<'_> {
     /// No tables: names are unknown, and timestamps stay ticks.
     pub const EMPTY: Self = Self { strings: &[], sites: &[], nanos: None };

@@ -64,7 +64,7 @@ impl<'a, R: AnyRecord<'a>> fmt::Display for TypedRecord<'a, R> {
         };
         match self.head.source {
             // As in the columns of `tumit dump`: a space ends the column of the event.
-            Some((file, line)) => write!(f, "{}  ({file}:{line})", if fields { "" } else { " " }),
+            Some(site) => write!(f, "{}  ({}:{})", if fields { "" } else { " " }, site.file, site.line),
             None => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::binding::BoundType;
-use super::context::{Context, Names, Sink};
+use super::context::{Context, Names, Sink, SiteRef};
 use super::spec_description::Spec;
 use super::value::{Encode, Field};
 use crate::record::{DroppedRecords, field_bytes, value as decode_value};
@@ -125,8 +125,8 @@ pub struct Head<'a> {
     pub thread: &'a str,
     /// The label that the program gave to the thread's streams. Empty if there is none.
     pub label: &'a str,
-    /// File and line in the source, if recorded.
-    pub source: Option<(&'a str, u32)>,
+    /// The source position, if recorded.
+    pub source: Option<SiteRef<'a>>,
     /// Number of records that the stream had dropped by the end of the record's block.
     pub dropped: u64,
 }
@@ -208,7 +208,7 @@ impl<'a, R: AnyRecord<'a>> TypedRecord<'a, R> {
             (None, _) => false,
         };
         if located {
-            let site = self.head.source.map_or(0, |(file, line)| names.site(file, line));
+            let site = self.head.source.map_or(0, |site| names.site(site.file, site.line));
             out.extend_from_slice(&site.to_le_bytes());
         }
         match (content, &self.origin) {

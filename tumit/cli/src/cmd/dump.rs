@@ -151,8 +151,8 @@ impl ColumnWidths {
         if record.truncated {
             line.push_str("  (truncated)");
         }
-        if let Some((file, number)) = record.source {
-            line.push_str(&format!("  ({file}:{number})"));
+        if let Some(source) = record.source {
+            line.push_str(&format!("  ({}:{})", source.file, source.line));
         }
         line.truncate(line.trim_end().len());
         line
@@ -184,9 +184,9 @@ fn json_line(record: &ListedRecord<'_>, run: &OpenRun, has_wall_clock: bool) -> 
     if record.truncated {
         object["truncated"] = json!(true);
     }
-    if let Some((file, line)) = record.source {
-        object["file"] = json!(file);
-        object["line"] = json!(line);
+    if let Some(source) = record.source {
+        object["file"] = json!(source.file);
+        object["line"] = json!(source.line);
     }
     object.to_string()
 }

@@ -143,12 +143,12 @@ fn write_sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Resul
     let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.callback();
     let out = BufWriter::with_capacity(1 << 20, file);
-    let (summary, diagnostics) = sort(&run, &options, out).map_err(|error| match error {
+    let summary = sort(&run, &options, out).map_err(|error| match error {
         ConvertError::Write(source) => anyhow::Error::new(source).context(format!("cannot write `{}`", path.display())),
         other => other.into(),
     })?;
     drop(bar);
-    let (clock_errors, others): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(TraceDiagnostic::is_error);
+    let (clock_errors, others): (Vec<_>, Vec<_>) = summary.diagnostics.into_iter().partition(TraceDiagnostic::is_error);
     printed_diagnostics::print(&others);
     // The result itself records the dropped records of a process and its missing blocks.
     let is_absent_in_result = |loss: &Loss| {

@@ -10,7 +10,7 @@ use crate::value_type::ValueType;
 
 /// A `start` or an `end`, as written.
 #[derive(Clone, Copy)]
-pub(super) struct LinkPart<'a> {
+pub(super) struct WrittenEndpoint<'a> {
     pub(super) is_start: bool,
     pub(super) action: &'a ast::Action,
     pub(super) ty: &'a Ident,
@@ -21,7 +21,7 @@ pub(super) struct LinkPart<'a> {
 
 pub(super) fn lower(
     scope: &ExprScope<'_>,
-    part: LinkPart<'_>,
+    part: WrittenEndpoint<'_>,
     usage: &mut RuleUsage,
     diagnostics: &mut Diagnostics,
 ) -> Option<ActionVerb> {

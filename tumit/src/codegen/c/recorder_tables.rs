@@ -56,7 +56,7 @@ fn describe(out: &mut String, spec: &Spec, schema: &[u8], tag: &str, words: &[St
     array(out, "struct tumit1_level", &format!("tumit1_levels_{tag}"), levels);
     let runs = runs(spec);
     array(out, "uint16_t", &format!("tumit1_runs_{tag}"), runs.iter().flatten().map(ToString::to_string));
-    let shapes = LayoutTable::new(spec);
+    let shapes = ShapeTable::new(spec);
     out.push_str("/* Layouts of the records. */\n");
     array(out, "unsigned char", &format!("tumit1_shapes_{tag}"), shapes.bytes.iter().map(ToString::to_string));
     array(out, "uint16_t", &format!("tumit1_shapes_at_{tag}"), shapes.at.iter().map(ToString::to_string));
@@ -77,17 +77,17 @@ struct tumit1_spec tumit1_spec_{tag} = {{{name}, tumit1_schema_{tag}, {packed}u,
     );
 }
 
-/// The layouts of records.
+/// The shapes of records: the layouts without the names of fields.
 ///
-/// Each layout occurs once, in the form of blocks by columns (number of parts, and their codes).
-/// `at` has the position of the layout of each record.
-struct LayoutTable {
+/// Each shape occurs once, in the form of blocks by columns (number of parts, and their codes).
+/// `at` has the position of the shape of each record.
+struct ShapeTable {
     bytes: Vec<u8>,
     at: Vec<u16>,
 }
 
-impl LayoutTable {
-    /// Stands for a position: the layout does not support columns, or its position exceeds a `u16`.
+impl ShapeTable {
+    /// Stands for a position: the shape does not support columns, or its position exceeds a `u16`.
     const NONE: u16 = u16::MAX;
 
     fn new(spec: &Spec) -> Self {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::function::CSignature;
 use super::header::CHeader;
+use super::record_function::CSignature;
 use crate::spec::{RecordId, SpanType};
 
 /// A member of the class: data that the end needs.

@@ -258,7 +258,7 @@ pub(super) fn shape_name(shape: SpecShape) -> &'static str {
 }
 
 /// A description of the default for a record without rules.
-pub(super) fn default_image(kind: DeclarationKind) -> &'static str {
+pub(super) fn default_display(kind: DeclarationKind) -> &'static str {
     match kind {
         DeclarationKind::Event => "It has no rule: it is shown as a mark on the thread that recorded it.",
         DeclarationKind::Span => "It has no rule: it is shown as a state of the thread that recorded it.",

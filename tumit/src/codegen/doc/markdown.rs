@@ -71,7 +71,7 @@ fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level, events: &[
         for call in &event.calls {
             let _ = writeln!(out, "{}:\n\n{}", call.language, fence(&call.language.to_lowercase(), &call.signature));
         }
-        image_section(out, facts, event);
+        actions_section(out, facts, event);
         for call in &event.calls {
             let _ = write!(
                 out,
@@ -106,13 +106,13 @@ fn table(out: &mut String, title: &str, parameters: &[EventParameter<'_>]) {
     }
 }
 
-fn image_section(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
+fn actions_section(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     let rules = event.rules.iter().filter_map(|rule| facts.spec.rule_texts.get(*rule));
     let texts: Vec<_> = rules.map(|rule| contents::rule_text(&rule.text)).collect();
     if !texts.is_empty() {
         let _ = write!(out, "In the image:\n\n{}", fence("", &texts.join("\n")));
     } else if !event.has_rules {
-        let _ = writeln!(out, "{}", contents::default_image(event.kind));
+        let _ = writeln!(out, "{}", contents::default_display(event.kind));
     }
 }
 

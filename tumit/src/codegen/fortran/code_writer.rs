@@ -30,7 +30,7 @@ impl CodeWriter {
     }
 
     /// Calls `inside` with the depth increased by one level.
-    pub(super) fn nested(&mut self, inside: impl FnOnce(&mut Self)) {
+    pub(super) fn indent(&mut self, inside: impl FnOnce(&mut Self)) {
         self.depth += 1;
         inside(self);
         self.depth -= 1;
@@ -130,7 +130,7 @@ mod tests {
     fn long_lists_are_continued_between_items() {
         let mut writer = CodeWriter::default();
         let items: Vec<_> = (0..9).map(|number| format!("an_item_of_some_length_{number}")).collect();
-        writer.nested(|writer| writer.list("call it(", &items, ")"));
+        writer.indent(|writer| writer.list("call it(", &items, ")"));
         let text = writer.finish();
         assert_eq!(text.lines().count(), 3);
         assert!(text.lines().all(|line| line.len() <= WIDTH + 1), "{text}");

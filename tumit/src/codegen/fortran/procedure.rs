@@ -119,18 +119,18 @@ impl<'a> FortranProcedure<'a> {
                 out.doc(&self.documentation());
             }
             out.line("interface");
-            out.nested(|out| self.c_interface(out));
+            out.indent(|out| self.c_interface(out));
             out.line("end interface");
             return;
         }
         if !direct {
             out.line("interface");
-            out.nested(|out| self.c_interface(out));
+            out.indent(|out| self.c_interface(out));
             out.line("end interface");
         }
         out.doc(&self.documentation());
         out.line(&format!("interface {}", self.name));
-        out.nested(|out| {
+        out.indent(|out| {
             if direct {
                 self.c_interface(out);
             }
@@ -176,7 +176,7 @@ impl<'a> FortranProcedure<'a> {
         let names: Vec<_> = dummies.iter().map(|dummy| bare(&dummy.name)).collect();
         out.list(&format!("subroutine {}(", self.routine), &names, ") &");
         out.line(&format!("    bind(C, name=\"{}\")", self.label));
-        out.nested(|out| {
+        out.indent(|out| {
             let types: String = dummies.iter().map(|dummy| format!("{} ", dummy.declared_type)).collect();
             let kinds = imported(&types);
             if !kinds.is_empty() {
@@ -210,7 +210,7 @@ impl<'a> FortranProcedure<'a> {
         let position = self.position.iter().flat_map(|names| [names.file.clone(), names.line.clone()]);
         let dummies: Vec<_> = self.arguments.iter().map(|argument| argument.name.clone()).chain(position).collect();
         out.list(&format!("subroutine {name}("), &dummies, ")");
-        out.nested(|out| {
+        out.indent(|out| {
             let mut pass = Vec::new();
             for (number, (argument, &form)) in self.arguments.iter().zip(forms).enumerate() {
                 let form = &argument.forms[form];
@@ -224,11 +224,11 @@ impl<'a> FortranProcedure<'a> {
             out.line(&format!("integer(c_int), intent(in), optional :: {line}"));
             let with = |position: [String; 3]| position.into_iter().chain(pass.iter().cloned()).collect::<Vec<_>>();
             out.line(&format!("if (present({file}) .and. present({line})) then"));
-            out.nested(|out| {
+            out.indent(|out| {
                 out.list(&call, &with([file.clone(), format!("len({file}, c_size_t)"), line.clone()]), ")");
             });
             out.line("else");
-            out.nested(|out| {
+            out.indent(|out| {
                 out.list(&call, &with(["\" \"".into(), "0_c_size_t".into(), "0_c_int".into()]), ")");
             });
             out.line("end if");

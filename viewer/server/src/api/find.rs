@@ -21,7 +21,7 @@ use crate::api::streaming::grow;
 use tumit_viewer::filter::FilterError;
 use tumit_viewer::filter::language::entity_fields;
 use tumit_viewer::layout::SummaryMember;
-use tumit_viewer::query::entity_scan::{self, ScanItemRef, ScanJob, ScanList};
+use tumit_viewer::query::entity_scan::{self, LinkEndpoints, ScanItemRef, ScanJob, ScanList};
 use tumit_viewer::query::{
     ContainerId, EntityId, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo,
 };
@@ -243,7 +243,7 @@ impl EntitySearch<'_> {
             return Ok(false);
         }
         // A link belongs to both containers that it connects.
-        if let (Some(places), Some((start, end))) = (&self.places, item.ends)
+        if let (Some(places), Some(LinkEndpoints { start, end })) = (&self.places, item.endpoints)
             && !places.contains(&start)
             && !places.contains(&end)
         {

@@ -93,7 +93,7 @@ fn link_json(trace: &FilteredTrace, link: &LinkEntity) -> Value {
     let model = trace.source.model();
     let origin = trace.origin;
     let at = |container: ContainerId| -> Vec<u32> {
-        trace.outline.above(container).into_iter().chain([container]).map(|container| container.0).collect()
+        trace.outline.ancestors(container).into_iter().chain([container]).map(|container| container.0).collect()
     };
     let name = |of: ContainerId| {
         let all = trace.source.containers();

@@ -158,12 +158,12 @@ pub(crate) async fn containers(State(app): State<Arc<AppState>>, Query(request):
 fn place(trace: &FilteredTrace, container: ContainerId) -> Option<Value> {
     let name = trace.outline.name(container)?;
     let mut path: Vec<&str> =
-        trace.outline.above(container).into_iter().filter_map(|ancestor| trace.outline.name(ancestor)).collect();
+        trace.outline.ancestors(container).into_iter().filter_map(|ancestor| trace.outline.name(ancestor)).collect();
     path.push(name);
     Some(json!({ "id": container.0, "name": name, "path": path, "ancestors": ancestors(trace, container) }))
 }
 
 /// The numbers of the ancestors of a container.
 fn ancestors(trace: &FilteredTrace, container: ContainerId) -> Vec<u32> {
-    trace.outline.above(container).iter().map(|container| container.0).collect()
+    trace.outline.ancestors(container).iter().map(|container| container.0).collect()
 }

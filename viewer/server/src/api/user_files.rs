@@ -1,4 +1,4 @@
-//! Requests that read and write the notes on a trace and the style of its model.
+//! Requests that read the notes on a trace, and save notes, filters and the style of its model.
 
 use std::io;
 use std::sync::Arc;

@@ -65,7 +65,7 @@ export const ACTIONS = [
   { group: "Entities", name: "Previous of its kind", keys: [","], run: () => stepTo(-1, false) },
   { group: "Entities", name: "Next of the same value", keys: [">"], run: () => stepTo(1, true) },
   { group: "Entities", name: "Previous of the same value", keys: ["<"], run: () => stepTo(-1, true) },
-  { group: "Entities", name: "Go to the other end of the link", keys: ["o"], run: goToPartner },
+  { group: "Entities", name: "Go to the other endpoint of the link", keys: ["o"], run: goToPartner },
   { group: "Entities", name: "Show the chain of links through the entity", keys: ["c"], run: toggleChain },
   { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToSelected },
   { group: "Entities", name: "Show the source line", keys: ["s"], run: () => openSource() },

@@ -330,7 +330,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         }
         if self.predicate.value(ValueId(0)).is_none() {
             return counts::events(
-                |part, limit| FilterLayer::events(self, container, ty, part, limit),
+                |time_range, limit| FilterLayer::events(self, container, ty, time_range, limit),
                 time_range,
                 columns,
                 limit,
@@ -349,7 +349,12 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         visit: &mut LinkVisitor<'_>,
     ) -> Result<(), QueryError> {
         if self.predicate.applies_to(ty) && self.predicate.value(ValueId(0)).is_none() {
-            return counts::links(|part, limit| FilterLayer::links(self, ty, part, limit), time_range, exponent, visit);
+            return counts::links(
+                |time_range, limit| FilterLayer::links(self, ty, time_range, limit),
+                time_range,
+                exponent,
+                visit,
+            );
         }
         self.inner.link_counts(ty, time_range, exponent, &mut |count| {
             let passes = !self.predicate.applies_to(ty) || self.predicate.value(count.value) != Some(false);

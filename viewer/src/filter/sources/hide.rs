@@ -130,10 +130,10 @@ impl FilterLayer for HideSource {
     }
 
     fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
-        FilterLayer::largest(self, lanes, time_range, columns, usize::MAX)
+        FilterLayer::largest_shares(self, lanes, time_range, columns, usize::MAX)
     }
 
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,
@@ -143,9 +143,9 @@ impl FilterLayer for HideSource {
         crate::filter::sources::entity_filter::check(time_range, columns)?;
         let visible = self.visible_lanes(lanes)?;
         if visible.len() == lanes.len() {
-            return self.inner.largest(lanes, time_range, columns, limit);
+            return self.inner.largest_shares(lanes, time_range, columns, limit);
         }
-        let mut found = self.inner.largest(&visible, time_range, columns, limit)?.cells.into_iter();
+        let mut found = self.inner.largest_shares(&visible, time_range, columns, limit)?.cells.into_iter();
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for lane in lanes {
             if self.hides(lane.ty) {

@@ -90,7 +90,7 @@ pub trait FilterLayer: Send + Sync {
 
     /// Unlike the others, this default is computed from [`Self::cells`], unless the types are
     /// [kept](Self::keeps_entities). So a layer that overrides `cells` need not override this.
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,
@@ -98,14 +98,14 @@ pub trait FilterLayer: Send + Sync {
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
         if lanes.iter().all(|lane| self.keeps_entities(lane.ty)) {
-            return self.checked_source()?.largest(lanes, time_range, columns, limit);
+            return self.checked_source()?.largest_shares(lanes, time_range, columns, limit);
         }
         let mut cells = self.cells(lanes, time_range, columns)?;
         cells.cells.iter_mut().for_each(|cell| cell.keep_largest(limit));
         Ok(cells)
     }
 
-    /// Computed from [`Self::cells`], as [`Self::largest`] is.
+    /// Computed from [`Self::cells`], as [`Self::largest_shares`] is.
     fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
         if lanes.iter().all(|lane| self.keeps_entities(lane.ty)) {
             return self.checked_source()?.times(lanes, time_range);
@@ -113,7 +113,7 @@ pub trait FilterLayer: Send + Sync {
         query::times(|lanes| self.cells(lanes, time_range, 1), lanes)
     }
 
-    /// Computed from [`Self::states`], as [`Self::largest`] is.
+    /// Computed from [`Self::states`], as [`Self::largest_shares`] is.
     fn nested_times(
         &self,
         container: ContainerId,
@@ -124,7 +124,7 @@ pub trait FilterLayer: Send + Sync {
             return self.checked_source()?.nested_times(container, ty, time_range);
         }
         let nesting = NestedLaneGroup { container, ty, depths: self.depths(container, ty) };
-        nested_times::sweep(|lane, part, limit| self.states(lane, part, limit), nesting, time_range)
+        nested_times::sweep(|lane, time_range, limit| self.states(lane, time_range, limit), nesting, time_range)
     }
 
     fn states(
@@ -150,7 +150,7 @@ pub trait FilterLayer: Send + Sync {
         self.checked_source()?.links(ty, time_range, limit)
     }
 
-    /// Computed from [`Self::events`], as [`Self::largest`] is from cells.
+    /// Computed from [`Self::events`], as [`Self::largest_shares`] is from cells.
     fn event_counts(
         &self,
         container: ContainerId,
@@ -162,10 +162,10 @@ pub trait FilterLayer: Send + Sync {
         if self.keeps_entities(ty) {
             return self.checked_source()?.event_counts(container, ty, time_range, columns, limit);
         }
-        counts::events(|part, limit| self.events(container, ty, part, limit), time_range, columns, limit)
+        counts::events(|time_range, limit| self.events(container, ty, time_range, limit), time_range, columns, limit)
     }
 
-    /// Computed from [`Self::links`], as [`Self::largest`] is from cells.
+    /// Computed from [`Self::links`], as [`Self::largest_shares`] is from cells.
     fn link_counts(
         &self,
         ty: TypeId,
@@ -176,7 +176,7 @@ pub trait FilterLayer: Send + Sync {
         if self.keeps_entities(ty) {
             return self.checked_source()?.link_counts(ty, time_range, exponent, visit);
         }
-        counts::links(|part, limit| self.links(ty, part, limit), time_range, exponent, visit)
+        counts::links(|time_range, limit| self.links(ty, time_range, limit), time_range, exponent, visit)
     }
 
     fn samples(
@@ -263,14 +263,14 @@ impl<L: FilterLayer> TimelineSource for L {
         FilterLayer::cells(self, lanes, time_range, columns)
     }
 
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        FilterLayer::largest(self, lanes, time_range, columns, limit)
+        FilterLayer::largest_shares(self, lanes, time_range, columns, limit)
     }
 
     fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {

@@ -16,7 +16,7 @@ use tumit_paje::DrawStyle;
 
 use self::container_reduction::ContainerReduction;
 use self::reduce_input::ReduceInput;
-use self::result_states::StateInput;
+use self::result_states::ResultStates;
 use super::layer::FilterLayer;
 use super::step_function::{MEMORY_LIMIT, PieceMemory};
 use super::{entity_filter, hide};
@@ -38,7 +38,7 @@ struct ReduceSource {
     /// The new types begin here.
     first: TypeId,
     results: Vec<ContainerReduction>,
-    states: Option<StateInput>,
+    states: Option<ResultStates>,
     free: FirstFreeNumbers,
     text: String,
 }
@@ -73,7 +73,7 @@ pub(crate) fn apply(
     }
     let mut states = None;
     if reduction.form == ReductionForm::State {
-        let reduced = StateInput::new(&mut model, &mut results, free.state, reduction)?;
+        let reduced = ResultStates::new(&mut model, &mut results, free.state, reduction)?;
         free.state = free.state.saturating_add(reduced.store.summary().states as u32);
         states = Some(reduced);
     }
@@ -143,7 +143,7 @@ impl ReduceSource {
         }
     }
 
-    fn facts_of_state(&self, id: EntityId, states: &StateInput, number: u32) -> Result<EntityFacts, QueryError> {
+    fn facts_of_state(&self, id: EntityId, states: &ResultStates, number: u32) -> Result<EntityFacts, QueryError> {
         let within = states.store.facts(EntityId::State(number))?;
         let (container, ty) = states.owner(within.container).ok_or(QueryError::Unknown { kind: "state" })?;
         let value = within.name.parse().ok().map(|value| states.value(ValueId(value)));

@@ -14,12 +14,12 @@ use crate::query::{
 /// The colour of values that are not bright: light, so that they are unobtrusive.
 const GREY: RgbColor = RgbColor { red: 0xd3, green: 0xd7, blue: 0xdc };
 
-struct ColorSource {
+struct StyleSource {
     inner: Arc<dyn TimelineSource>,
     model: Arc<TypeModel>,
 }
 
-impl FilterLayer for ColorSource {
+impl FilterLayer for StyleSource {
     fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
@@ -53,7 +53,7 @@ pub(crate) fn paint(
     for value in values {
         model.values[value.index()].color = color;
     }
-    Ok(Arc::new(ColorSource { inner: Arc::clone(inner), model: Arc::new(model) }))
+    Ok(Arc::new(StyleSource { inner: Arc::clone(inner), model: Arc::new(model) }))
 }
 
 /// Sets the shape or the size of values, or both. Without values, it applies to the types that `of`
@@ -74,7 +74,7 @@ pub(crate) fn set_styles(
         let value = &mut model.values[value.index()];
         value.style = style.or(value.style);
     }
-    Ok(Arc::new(ColorSource { inner: Arc::clone(inner), model: Arc::new(model) }))
+    Ok(Arc::new(StyleSource { inner: Arc::clone(inner), model: Arc::new(model) }))
 }
 
 /// The selected types and values. There are no types if only some of their values are selected.
@@ -115,5 +115,5 @@ pub(crate) fn highlight_values(
     for ty in model.types.iter_mut().filter(|ty| ty.kind == PajeTypeKind::Variable) {
         ty.color = Some(GREY);
     }
-    Ok(Arc::new(ColorSource { inner: Arc::clone(inner), model: Arc::new(model) }))
+    Ok(Arc::new(StyleSource { inner: Arc::clone(inner), model: Arc::new(model) }))
 }

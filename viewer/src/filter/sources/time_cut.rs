@@ -18,7 +18,7 @@ use crate::query::{
     StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange, VariableSample, counts,
 };
 
-struct TimeRangeSource {
+struct TimeCutSource {
     inner: HideSource,
     kept_range: TimeRange,
     list: Arc<Vec<ContainerInfo>>,
@@ -40,7 +40,7 @@ pub(crate) fn apply(
     for info in &mut clipped {
         info.life = clip(info.life, kept_range);
     }
-    Ok(Arc::new(TimeRangeSource {
+    Ok(Arc::new(TimeCutSource {
         inner: hidden,
         kept_range,
         list: Arc::new(clipped),
@@ -60,7 +60,7 @@ fn overlaps(life: TimeRange, time_range: TimeRange) -> bool {
     life.from < time_range.to && (life.to > time_range.from || life.from == life.to && life.from == time_range.from)
 }
 
-impl TimeRangeSource {
+impl TimeCutSource {
     /// The members that live in the time range, with clipped lifetimes.
     fn clip_members(&self, mut members: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
         members.retain(|info| overlaps(info.life, self.kept_range));
@@ -71,8 +71,8 @@ impl TimeRangeSource {
     }
 
     fn kept_part(&self, time_range: TimeRange) -> Option<TimeRange> {
-        let part = clip(time_range, self.kept_range);
-        (part.from < part.to).then_some(part)
+        let kept = clip(time_range, self.kept_range);
+        (kept.from < kept.to).then_some(kept)
     }
 
     fn contains(&self, time_range: TimeRange) -> bool {
@@ -87,7 +87,7 @@ impl TimeRangeSource {
         columns: u32,
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
-        let mut cells = self.inner_source().largest(lanes, time_range, columns, limit)?;
+        let mut cells = self.inner_source().largest_shares(lanes, time_range, columns, limit)?;
         if self.contains(time_range) {
             return Ok(cells);
         }
@@ -98,8 +98,8 @@ impl TimeRangeSource {
                     continue;
                 }
                 *cell = match self.kept_part(column) {
-                    Some(part) => {
-                        let one = self.inner_source().largest(&[*lane], part, 1, limit)?;
+                    Some(kept) => {
+                        let one = self.inner_source().largest_shares(&[*lane], kept, 1, limit)?;
                         one.cells.into_iter().next().unwrap_or_default()
                     }
                     None => MixtureCell::default(),
@@ -150,7 +150,7 @@ impl TimeRangeSource {
     }
 }
 
-impl FilterLayer for TimeRangeSource {
+impl FilterLayer for TimeCutSource {
     fn inner_source(&self) -> &dyn TimelineSource {
         &self.inner
     }
@@ -171,7 +171,7 @@ impl FilterLayer for TimeRangeSource {
         self.cut_cells(lanes, time_range, columns, usize::MAX)
     }
 
-    fn largest(
+    fn largest_shares(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,
@@ -188,8 +188,8 @@ impl FilterLayer for TimeRangeSource {
         time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(part) = self.kept_part(time_range) else { return Ok(Vec::new()) };
-        self.inner_source().nested_times(container, ty, part)
+        let Some(kept) = self.kept_part(time_range) else { return Ok(Vec::new()) };
+        self.inner_source().nested_times(container, ty, kept)
     }
 
     fn states(
@@ -199,8 +199,8 @@ impl FilterLayer for TimeRangeSource {
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(part) = self.kept_part(time_range) else { return Ok(empty_list()) };
-        let mut listed = self.inner_source().states(lane, part, limit)?;
+        let Some(kept) = self.kept_part(time_range) else { return Ok(empty_list()) };
+        let mut listed = self.inner_source().states(lane, kept, limit)?;
         for state in &mut listed.items {
             state.life = clip(state.life, self.kept_range);
         }
@@ -215,8 +215,8 @@ impl FilterLayer for TimeRangeSource {
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(part) = self.kept_part(time_range) else { return Ok(empty_list()) };
-        self.inner_source().events(container, ty, part, limit)
+        let Some(kept) = self.kept_part(time_range) else { return Ok(empty_list()) };
+        self.inner_source().events(container, ty, kept, limit)
     }
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
@@ -236,8 +236,8 @@ impl FilterLayer for TimeRangeSource {
             return self.inner_source().event_counts(container, ty, time_range, columns, limit);
         }
         let counted = |column| match self.kept_part(column) {
-            Some(part) => {
-                let one = self.inner_source().event_counts(container, ty, part, 1, limit)?;
+            Some(kept) => {
+                let one = self.inner_source().event_counts(container, ty, kept, 1, limit)?;
                 Ok(one.into_iter().next().unwrap_or_default())
             }
             None => Ok(EventCount::default()),
@@ -259,7 +259,7 @@ impl FilterLayer for TimeRangeSource {
         if time_range.from <= self.kept_range.from && time_range.to >= self.kept_range.to {
             return self.inner_source().link_counts(ty, self.kept_range, exponent, visit);
         }
-        counts::links(|part, limit| self.cut_links(ty, part, limit), time_range, exponent, visit)
+        counts::links(|time_range, limit| self.cut_links(ty, time_range, limit), time_range, exponent, visit)
     }
 
     fn samples(
@@ -270,8 +270,8 @@ impl FilterLayer for TimeRangeSource {
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(part) = self.kept_part(time_range) else { return Ok(empty_list()) };
-        let mut listed = self.inner_source().samples(container, ty, part, limit)?;
+        let Some(kept) = self.kept_part(time_range) else { return Ok(empty_list()) };
+        let mut listed = self.inner_source().samples(container, ty, kept, limit)?;
         for sample in &mut listed.items {
             sample.life = clip(sample.life, self.kept_range);
         }
@@ -290,7 +290,7 @@ impl FilterLayer for TimeRangeSource {
             let column = time_range.column(at, columns);
             if !self.contains(column) {
                 *found = match self.kept_part(column) {
-                    Some(part) => self.inner_source().series(container, ty, part, 1)?.pop().flatten(),
+                    Some(kept) => self.inner_source().series(container, ty, kept, 1)?.pop().flatten(),
                     None => None,
                 };
             }
@@ -328,7 +328,7 @@ impl FilterLayer for TimeRangeSource {
 
     fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
         match self.kept_part(time_range) {
-            Some(part) => self.inner_source().is_dense(lane, part, limit),
+            Some(kept) => self.inner_source().is_dense(lane, kept, limit),
             None => Ok(false),
         }
     }

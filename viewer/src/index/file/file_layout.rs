@@ -222,8 +222,8 @@ pub(crate) struct LaneRecord {
     /// Number of the first entity.
     pub(crate) base: u32,
     pub(crate) table: TableRef,
-    /// States and events: the values that occur, four bytes each, and their number. Links: the
-    /// sorted endpoints, and their number.
+    /// States and events: the values that occur, four bytes each, and how many they are. Links:
+    /// the sorted endpoints, and how many they are.
     pub(crate) values: PageBytes,
     /// The sums or the search tree of the lane:
     ///

@@ -60,7 +60,7 @@ impl<'a> MaxEndTree<'a> {
     /// `from`. `blocks` is the number of all blocks.
     fn skippable_blocks(&self, block: u64, blocks: u64, from: i64) -> u64 {
         let (mut passed, mut size, mut nodes, mut level) = (0, 1, blocks, self.offset);
-        while nodes > 0 && block.is_multiple_of(size) && self.largest(level, block / size) <= from {
+        while nodes > 0 && block.is_multiple_of(size) && self.largest_end(level, block / size) <= from {
             passed = size;
             if nodes == 1 {
                 break;
@@ -72,7 +72,7 @@ impl<'a> MaxEndTree<'a> {
         passed
     }
 
-    fn largest(&self, level: u64, node: u64) -> i64 {
+    fn largest_end(&self, level: u64, node: u64) -> i64 {
         self.index_bytes.word(level.saturating_add(8 * node)).cast_signed()
     }
 

@@ -27,8 +27,8 @@ const HAS_BASE: u8 = 0x80;
 /// Maximum bytes of a block to prefetch.
 const PREFETCHED: u64 = 512;
 
-/// Maximum bytes after the columns of a block.
-pub(crate) const MAX_BEHIND: usize = 384;
+/// Maximum bytes of the sums after the columns of a block.
+pub(crate) const MAX_TRAILER_BYTES: usize = 384;
 
 /// Number of blocks that a search examines one by one first: their directory entries are adjacent.
 const STEPS: u64 = 8;
@@ -284,7 +284,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         let word = |at: usize| u64::from_le_bytes(*entries[at..].first_chunk().unwrap_or(&[0; 8]));
         let (first, place, end) = (word(0), word(8) & u64::from(u32::MAX), word(24) & u64::from(u32::MAX));
         (block.flags, block.next) = ((word(8) >> 32) as u32, word(16));
-        let max_bytes = (2 * K).next_multiple_of(8) + K * (8 + 8 * BLOCK) + MAX_BEHIND;
+        let max_bytes = (2 * K).next_multiple_of(8) + K * (8 + 8 * BLOCK) + MAX_TRAILER_BYTES;
         let bytes = end.saturating_sub(place).saturating_mul(8).min(max_bytes as u64) as usize;
         let bytes = self.index_bytes.slice(self.of.payload.saturating_add(place * 8), bytes + SLACK);
         let Some((head, mut rest)) = bytes.split_at_checked((2 * K).next_multiple_of(8)) else {
@@ -427,7 +427,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     ) -> Vec<T> {
         let end = rows.end.min(rows.start.saturating_add(limit as u64));
         let mut items = Vec::with_capacity((end.saturating_sub(rows.start)).min(1 << 16) as usize);
-        self.each_block(rows.start..end, |block, range| {
+        self.visit_blocks(rows.start..end, |block, range| {
             items.extend(range.map(|index| of(block, index)));
             true
         });
@@ -435,13 +435,17 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     }
 
     /// Visits rows in order, until `visit` returns `false`.
-    pub(crate) fn each(&self, rows: Range<u64>, mut visit: impl FnMut(&TableBlock<'a, K>, usize) -> bool) {
-        self.each_block(rows, |block, mut range| range.all(|index| visit(block, index)));
+    pub(crate) fn visit_rows(&self, rows: Range<u64>, mut visit: impl FnMut(&TableBlock<'a, K>, usize) -> bool) {
+        self.visit_blocks(rows, |block, mut range| range.all(|index| visit(block, index)));
     }
 
     /// Visits rows block by block, with the range of their indexes in each block, until `visit`
     /// returns `false`.
-    pub(crate) fn each_block(&self, rows: Range<u64>, mut visit: impl FnMut(&TableBlock<'a, K>, Range<usize>) -> bool) {
+    pub(crate) fn visit_blocks(
+        &self,
+        rows: Range<u64>,
+        mut visit: impl FnMut(&TableBlock<'a, K>, Range<usize>) -> bool,
+    ) {
         let mut row = rows.start;
         while row < rows.end {
             let (block, first) = self.at(row);

@@ -12,7 +12,7 @@ use tumit_spill::varint;
 use twox_hash::XxHash3_64;
 
 use super::builder::IndexBuilder;
-use super::lane_sections::{GatheredLane, LaneSection};
+use super::lane_summaries::{GatheredLane, LaneSummary};
 use super::lane_writer::{self, LaneDirectory, LaneJob, LanePiece, OtherLanes};
 use crate::index::description_section::DescriptionSection;
 use crate::index::details::DetailTableWriter;
@@ -40,11 +40,11 @@ struct IndexAssembly<'a> {
 }
 
 /// The lanes in the order of writing. Their entities are numbered consecutively over all lanes.
-fn ordered_lanes(lanes: impl Iterator<Item = LaneSection>, byte_streams: &mut ByteStreams) -> Vec<GatheredLane> {
-    let mut lanes: Vec<LaneSection> = lanes.filter(|lane| lane.rows > 0).collect();
+fn ordered_lanes(lanes: impl Iterator<Item = LaneSummary>, byte_streams: &mut ByteStreams) -> Vec<GatheredLane> {
+    let mut lanes: Vec<LaneSummary> = lanes.filter(|lane| lane.rows > 0).collect();
     lanes.sort_unstable_by_key(|lane| (lane.container, lane.ty, lane.depth));
     let mut next = 0_u64;
-    let mut number = |lane: LaneSection| {
+    let mut number = |lane: LaneSummary| {
         // The simulation rejects entities after the last number.
         let base = u32::try_from(next).unwrap_or(u32::MAX);
         next += lane.rows;

@@ -13,7 +13,7 @@ use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
-use super::lane_sections::{LaneSection, write_value};
+use super::lane_summaries::{LaneSummary, write_value};
 use crate::index::details::DetailTableWriter;
 use crate::index::lanes::links;
 use crate::query::TimeRange;
@@ -32,9 +32,9 @@ pub(crate) struct IndexBuilder {
     pub(crate) room: TemporarySpace,
     pub(crate) byte_streams: ByteStreams,
     /// The lanes of states by their container and type (a number of the simulation), then by depth.
-    pub(crate) states: Vec<Vec<LaneSection>>,
-    pub(crate) marks: Vec<Option<LaneSection>>,
-    pub(crate) variables: Vec<Option<LaneSection>>,
+    pub(crate) states: Vec<Vec<LaneSummary>>,
+    pub(crate) marks: Vec<Option<LaneSummary>>,
+    pub(crate) variables: Vec<Option<LaneSummary>>,
     pub(crate) links: RowSorter<LINK_WORDS, 2>,
     pub(crate) details: DetailTableWriter,
     /// Byte stream of the states that refer to containers: container, start, effective end, byte
@@ -77,10 +77,10 @@ impl IndexBuilder {
 
 /// The lane of a place.
 fn lane<'a>(
-    lanes: &'a mut Vec<Option<LaneSection>>,
+    lanes: &'a mut Vec<Option<LaneSummary>>,
     place: EntityPlace,
     byte_streams: &mut ByteStreams,
-) -> &'a mut LaneSection {
+) -> &'a mut LaneSummary {
     let at = place.number as usize;
     if lanes.len() <= at {
         lanes.resize(at + 1, None);
@@ -88,9 +88,9 @@ fn lane<'a>(
     lanes[at].get_or_insert_with(|| new_lane(place, 0, byte_streams))
 }
 
-fn new_lane(place: EntityPlace, depth: u32, byte_streams: &mut ByteStreams) -> LaneSection {
+fn new_lane(place: EntityPlace, depth: u32, byte_streams: &mut ByteStreams) -> LaneSummary {
     let (container, ty, byte_stream) = (place.container, place.ty, byte_streams.open());
-    LaneSection { container, ty, depth, byte_stream, rows: 0, last: 0, end: 0, is_sorted: true }
+    LaneSummary { container, ty, depth, byte_stream, rows: 0, last: 0, end: 0, is_sorted: true }
 }
 
 impl EntitySink for IndexBuilder {

@@ -12,7 +12,7 @@ use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
 use super::builder::LINK_WORDS;
-use super::lane_sections::{DetailedValue, GatheredLane, LaneSection, read_value};
+use super::lane_summaries::{DetailedValue, GatheredLane, LaneSummary, read_value};
 use super::lane_values::LaneValues;
 use super::nested_sums::{self, NestedLanes};
 use super::prefix_count_writer::{PrefixCountSections, PrefixCountWriter};
@@ -163,7 +163,7 @@ impl LaneJob {
     }
 }
 
-fn record(lane: &LaneSection, base: u32) -> LaneRecord {
+fn record(lane: &LaneSummary, base: u32) -> LaneRecord {
     let (container, ty) = (lane.container.0, lane.ty.0);
     LaneRecord { container, ty, depth: lane.depth, base, ..LaneRecord::default() }
 }

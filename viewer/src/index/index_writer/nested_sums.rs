@@ -13,7 +13,7 @@ use tumit_spill::byte_streams::{ByteStreamReader, FinishedByteStream};
 use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::lane_sections::{GatheredLane, read_value};
+use super::lane_summaries::{GatheredLane, read_value};
 use crate::index::file::file_layout::{LaneRecord, PageBytes, TableRef};
 use crate::index::file::page_writer::PageWriter;
 use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS, NestedState};

@@ -6,7 +6,7 @@ use tumit_spill::byte_streams::FinishedByteStream;
 use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::lane_sections::read_value;
+use super::lane_summaries::read_value;
 use super::lane_values::LaneValues;
 use crate::index::file::file_layout::PageBytes;
 use crate::index::file::page_writer::PageWriter;

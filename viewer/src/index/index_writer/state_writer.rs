@@ -7,7 +7,7 @@ use tumit_spill::byte_streams::FinishedByteStream;
 use tumit_spill::deferred_section::DeferredSection;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::lane_sections::{DetailedValue, LaneSection, read_value};
+use super::lane_summaries::{DetailedValue, LaneSummary, read_value};
 use super::lane_values::LaneValues;
 use crate::index::file::bit_fields::{SLACK, pack, sortable_timestamp, width};
 use crate::index::file::file_layout::{BLOCK, LaneRecord, PageBytes};
@@ -39,7 +39,7 @@ pub(crate) struct WrittenStateLane {
 pub(crate) fn write(
     outputs: StateOutputs<'_>,
     rows: &FinishedByteStream,
-    lane: &LaneSection,
+    lane: &LaneSummary,
     record: LaneRecord,
 ) -> io::Result<WrittenStateLane> {
     let StateOutputs { room, out, overview, lane_values } = outputs;
@@ -92,7 +92,7 @@ struct LaneSurvey {
 }
 
 impl LaneSurvey {
-    fn of(rows: &FinishedByteStream, lane: &LaneSection, lane_values: &mut LaneValues) -> io::Result<Self> {
+    fn of(rows: &FinishedByteStream, lane: &LaneSummary, lane_values: &mut LaneValues) -> io::Result<Self> {
         lane_values.clear();
         let mut survey = Self { extent: TimestampExtent::at(0), time: 0 };
         let mut from = rows.read()?;

@@ -231,7 +231,7 @@ fn visit_part(
     visit_part(narrower, before, exponent, visit, rows)?;
     let begin = table.lower_bound(0, sortable_timestamp(first));
     let mut result = Ok(());
-    table.each(begin..table.lower_bound(begin, sortable_timestamp(last)), |block, index| {
+    table.visit_rows(begin..table.lower_bound(begin, sortable_timestamp(last)), |block, index| {
         let [stretch, start, end, value, span, more, number] = block.columns.map(|column| column.get(index));
         let low = timestamp(stretch);
         let (low, high) = (

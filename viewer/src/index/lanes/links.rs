@@ -156,13 +156,16 @@ impl<'a> IndexLinks<'a> {
         });
         result?;
         let density = LinkDensity::new(self.tree.index_bytes, self.record.sums, exponent);
-        density.visit(time_range, exponent, visit, &mut |part, visit| {
-            let first = self.table.lower_bound(0, sortable_timestamp(part.from.0));
+        density.visit(time_range, exponent, visit, &mut |stretch, visit| {
+            let first = self.table.lower_bound(0, sortable_timestamp(stretch.from.0));
             let mut result = Ok(());
-            self.table.each(first..self.table.lower_bound(first, sortable_timestamp(part.to.0)), |block, index| {
-                result = visit(&self.link_count(block, index, exponent));
-                result.is_ok()
-            });
+            self.table.visit_rows(
+                first..self.table.lower_bound(first, sortable_timestamp(stretch.to.0)),
+                |block, index| {
+                    result = visit(&self.link_count(block, index, exponent));
+                    result.is_ok()
+                },
+            );
             result
         })
     }

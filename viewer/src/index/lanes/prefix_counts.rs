@@ -75,7 +75,7 @@ impl<'a> PrefixCounts<'a> {
 
 fn count_rows<const K: usize>(table: PackedTable<'_, K>, column: usize, rows: Range<u64>, counts: &mut CountsByValue) {
     let mut values = [0; BLOCK];
-    table.each_block(rows, |block, range| {
+    table.visit_blocks(rows, |block, range| {
         block.columns[column].unpack(range.clone(), &mut values);
         values[range].iter().for_each(|&value| counts.add(value as u32, 1));
         true

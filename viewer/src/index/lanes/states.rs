@@ -12,7 +12,7 @@ use tumit_paje::ValueId;
 use crate::index::file::bit_fields::{self, sortable_timestamp, timestamp};
 use crate::index::file::file_layout::{BLOCK, LaneRecord};
 use crate::index::file::index_bytes::IndexBytes;
-use crate::index::file::packed_table::{MAX_BEHIND, PackedTable, TableBlock};
+use crate::index::file::packed_table::{MAX_TRAILER_BYTES, PackedTable, TableBlock};
 use crate::query::{EntityId, GlobalNanos, StateEntity, TimeRange};
 
 /// Columns: start, duration, value (an index into the lane's own values), detail row.
@@ -32,8 +32,10 @@ pub(crate) const DENSE_VALUES: usize = 16;
 /// Number of states between the sums within a block, if sums are dense. The first of these sums
 /// follows the first `STATES_PER_SUM` states.
 pub(crate) const STATES_PER_SUM: usize = BLOCK / 4;
-const _: () =
-    assert!((BLOCK / STATES_PER_SUM - 1) * DENSE_VALUES * 8 <= MAX_BEHIND, "the buffer has space after the columns");
+const _: () = assert!(
+    (BLOCK / STATES_PER_SUM - 1) * DENSE_VALUES * 8 <= MAX_TRAILER_BYTES,
+    "the buffer has space after the columns"
+);
 /// Time ranges of up to this many states are summed state by state. Lanes of up to this many states
 /// have no sums.
 pub(crate) const DIRECT: u64 = 2 * BLOCK as u64;
@@ -175,7 +177,7 @@ impl<'a> IndexStateLane<'a> {
     }
 
     /// States that touch a closed time range: `start <= to` and `end >= from`.
-    pub(crate) fn touching(&self, from: i64, to: i64) -> std::ops::Range<u64> {
+    pub(crate) fn touching_range(&self, from: i64, to: i64) -> std::ops::Range<u64> {
         let first = self.first_unless(from, |end| end < from);
         let after =
             to.checked_add(1).map_or(self.len(), |after| self.table.lower_bound(first, sortable_timestamp(after)));

@@ -149,9 +149,9 @@ impl<'a> IndexVariableLane<'a> {
     ///
     /// Each costs O(log n), plus the samples in the blocks of its two edges. A block is unpacked
     /// once for all time ranges in it.
-    pub(crate) fn columns(&self, intervals: impl Iterator<Item = TimeRange>) -> Vec<Option<SeriesColumn>> {
+    pub(crate) fn columns(&self, time_ranges: impl Iterator<Item = TimeRange>) -> Vec<Option<SeriesColumn>> {
         let mut course = SampleWalk::new(*self);
-        intervals.map(|time_range| course.column(time_range)).collect()
+        time_ranges.map(|time_range| course.column(time_range)).collect()
     }
 
     fn node(&self, level: u64, node: u64) -> VariableNode {

@@ -80,7 +80,7 @@ impl DocumentLegend {
 
     /// Draws a bar of shares above the names of the values.
     fn states(&mut self, group: &LegendGroup, width: f32, theme: ColorTheme) {
-        let used = largest(group, theme);
+        let used = largest_entries(group, theme);
         let sum: f64 = used.iter().filter_map(|entry| entry.share).sum();
         let (mut x, y) = (0.0, self.height);
         self.items.push(SceneItem::Rect(FilledRect::decoration(
@@ -132,7 +132,7 @@ fn cut(name: &str, room: f32) -> String {
 
 /// The values that occur, in order of declaration. If there are too many, the largest by share and
 /// one entry for the others.
-fn largest(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
+fn largest_entries(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
     let share = |entry: &LegendEntry| entry.share.unwrap_or(0.0);
     let mut used: Vec<LegendEntry> = group.entries.iter().filter(|entry| share(entry) > 0.0).cloned().collect();
     // One value more does not justify an entry for the others.

@@ -55,7 +55,7 @@ impl ContinuationTypes {
                 samples.push((ty.id, some));
             }
         }
-        let touching = touching(source, &model, &samples)?;
+        let touching = touching_states(source, &model, &samples)?;
         let mut cache: FxHashMap<(LinkPoint, LinkPoint), Vec<TypeId>> = FxHashMap::default();
         let mut found = Self::default();
         for (link, some) in &samples {
@@ -81,7 +81,7 @@ pub(crate) fn full_extent(source: &dyn TimelineSource) -> TimeRange {
 }
 
 /// The states at the endpoints of links.
-fn touching(
+fn touching_states(
     source: &dyn TimelineSource,
     model: &TypeModel,
     samples: &[(TypeId, Vec<LinkEntity>)],

@@ -7,7 +7,7 @@ use crate::read::{FaultKind, read};
 fn lines_that_some_readers_reject_are_noted() {
     let end = "5 1 S c1 R\n";
     let cases: [(&str, FaultKind); 13] = [
-        ("4 0 c1 T\n3 0 c1 T 0 again\n", FaultKind::IdAgain),
+        ("4 0 c1 T\n3 0 c1 T 0 again\n", FaultKind::ReusedId),
         (
             "%EventDef PajePopState 30\n% Time date\n% EntityType string\n% Container string\n%EndEventDef\n",
             FaultKind::OldName,
@@ -17,8 +17,8 @@ fn lines_that_some_readers_reject_are_noted() {
         ("5 2 S c1 R\n", FaultKind::Disorder),
         ("%EventDef PajeTraceFile 30\n% A float\n%EndEventDef\n", FaultKind::Float),
         ("5 1 S c1 R\r\n", FaultKind::CarriageReturn),
-        ("5 1 S c1 \"\"\n", FaultKind::Empty),
-        ("5 -1 S c1 R\n", FaultKind::Negative),
+        ("5 1 S c1 \"\"\n", FaultKind::EmptyText),
+        ("5 -1 S c1 R\n", FaultKind::NegativeTimestamp),
         ("5 1 S c1 R\n5 1000002 S c1 R\n", FaultKind::LongTime),
         ("5 1 S c1 R", FaultKind::NoLineEnd),
         ("5 1 S c1 R\n2 late S L \"0 0 0\"\n", FaultKind::EndWithoutTimestamp),
@@ -36,8 +36,9 @@ fn lines_that_some_readers_reject_are_noted() {
         let mut notes: Vec<_> = report.notes.iter().map(|note| (note.kind, note.count)).collect();
         // A timestamp before 0 precedes all others, and the lines after a late timestamp precede
         // it.
-        notes
-            .retain(|note| !matches!(kind, FaultKind::Negative | FaultKind::LongTime) || note.0 != FaultKind::Disorder);
+        notes.retain(|note| {
+            !matches!(kind, FaultKind::NegativeTimestamp | FaultKind::LongTime) || note.0 != FaultKind::Disorder
+        });
         // An event without effect contains the definitions.
         notes.retain(|note| note.0 != FaultKind::RareEvent);
         assert_eq!(notes, [(kind, 1)], "{body}");
@@ -48,7 +49,7 @@ fn lines_that_some_readers_reject_are_noted() {
     let long = format!("5 1 S c1 {}\n", "x".repeat(4000));
     assert_eq!(
         read(with_header(&long).as_slice(), &mut EventLog::default()).unwrap().notes[0].kind,
-        FaultKind::Lengthy
+        FaultKind::LineCutByVite
     );
 }
 
@@ -114,7 +115,7 @@ fn lines_that_other_readers_cannot_read_are_noted() {
         ("# 5 %\n", None, 0),
         ("5 1 S c1 ab#cd\n", Some(FaultKind::LooseHash), 1),
         ("5 1 S c1 \"ab#cd\" # e#f\n", None, 0),
-        ("5\x0b1 S c1 a\n", Some(FaultKind::OddBlank), 1),
+        ("5\x0b1 S c1 a\n", Some(FaultKind::UnusualBlank), 1),
     ];
     let mut wrong = Vec::new();
     for (body, kind, count) in cases {

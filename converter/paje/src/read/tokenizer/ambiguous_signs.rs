@@ -34,7 +34,7 @@ impl AmbiguousSigns {
             (self.quote, FaultKind::LooseQuote),
             (self.percent, FaultKind::Percent),
             (self.hash, FaultKind::LooseHash),
-            (self.blank, FaultKind::OddBlank),
+            (self.blank, FaultKind::UnusualBlank),
         ];
         for (_, kind) in kinds.into_iter().filter(|(is_there, _)| *is_there) {
             faults.count(kind, line, text.trim_ascii_end());

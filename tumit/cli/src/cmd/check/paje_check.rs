@@ -183,7 +183,7 @@ fn report(
     counts: &EntityCounts,
 ) -> PajeReport {
     let read = read.into_iter().map(|fault| PajeFinding {
-        name: format!("{:?}", fault.kind),
+        name: fault.kind.name().to_owned(),
         severity: fault.diagnostic().severity,
         message: fault.kind.description().to_owned(),
         advice: fault.kind.advice(),

@@ -63,7 +63,7 @@ fn event(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
             HtmlText(&call.signature)
         );
     }
-    image_section(out, facts, event);
+    actions_section(out, facts, event);
     for call in &event.calls {
         let _ = writeln!(
             out,
@@ -110,10 +110,10 @@ fn table(out: &mut String, facts: &ReferenceFacts<'_>, caption: &str, parameters
 }
 
 /// The actions of rules for the event.
-fn image_section(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
+fn actions_section(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     if event.rules.is_empty() {
         if !event.has_rules {
-            let _ = writeln!(out, "<p class=\"quiet\">{}</p>", contents::default_image(event.kind));
+            let _ = writeln!(out, "<p class=\"quiet\">{}</p>", contents::default_display(event.kind));
         }
         return;
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::longest_entity::LongestEntity;
 use super::super::{AppState, DrawRequest, RequestError};
 use crate::api::streaming::grow;
-use tumit_viewer::query::entity_scan::{self, ScanItemRef, ScanList};
+use tumit_viewer::query::entity_scan::{self, LinkEndpoints, ScanItemRef, ScanList};
 use tumit_viewer::query::{ContainerId, ContainerInfo, PajeTypeKind, TypeId};
 use tumit_viewer::stats;
 use tumit_viewer::stats::json_number;
@@ -118,7 +118,7 @@ fn answer(types: &[MatrixType], matrices: &BTreeMap<TypeId, TrafficMatrix>, cont
 
 impl TrafficMatrix {
     fn add(&mut self, item: &ScanItemRef, size: Option<f64>, places: &FxHashMap<ContainerId, u32>) {
-        let Some((start, end)) = item.ends else { return };
+        let Some(LinkEndpoints { start, end }) = item.endpoints else { return };
         let place = |container| places.get(&container).copied().unwrap_or(0);
         let pair = ContainerPair { from: place(start), to: place(end) };
         let longest = Some(LongestEntity { nanos: item.nanos(), id: item.id });

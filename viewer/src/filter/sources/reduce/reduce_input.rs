@@ -176,7 +176,7 @@ impl ReduceInput {
         let mut pages = EntityPages::new(EVER, size);
         Box::new(move || {
             let key = |state: &StateEntity| (state.id, state.life.from.0);
-            let page = pages.next(|part, limit| source.states(lane, part, limit), key)?;
+            let page = pages.next(|time_range, limit| source.states(lane, time_range, limit), key)?;
             let piece = |state: &StateEntity| self.piece(source, state.id, state.value, state.life);
             owned_contributions(page, owner, piece)
         })
@@ -193,8 +193,10 @@ impl ReduceInput {
     ) -> PieceList<'a> {
         let mut pages = EntityPages::new(EVER, size);
         Box::new(move || {
-            let page =
-                pages.next(|part, limit| source.events(container, ty, part, limit), |mark| (mark.id, mark.time.0))?;
+            let page = pages.next(
+                |time_range, limit| source.events(container, ty, time_range, limit),
+                |mark| (mark.id, mark.time.0),
+            )?;
             owned_contributions(page, owner, |mark: &EventEntity| {
                 let life = TimeRange { from: mark.time, to: GlobalNanos(i64::MAX) };
                 self.piece(source, mark.id, mark.value, life)
@@ -214,7 +216,9 @@ impl ReduceInput {
         let mut pages = EntityPages::new(EVER, size);
         Box::new(move || {
             let key = |link: &LinkEntity| (link.id, link.start_time.0.min(link.end_time.0));
-            let Some(page) = pages.next(|part, limit| source.links(ty, part, limit), key)? else { return Ok(None) };
+            let Some(page) = pages.next(|time_range, limit| source.links(ty, time_range, limit), key)? else {
+                return Ok(None);
+            };
             let mut pieces = Vec::with_capacity(page.len());
             for link in &page {
                 let of = |end: ContainerId| owners.get(&end).map_or(&[][..], Vec::as_slice);
@@ -263,7 +267,7 @@ pub(crate) fn samples(
     let mut pages = EntityPages::new(EVER, size);
     Box::new(move || {
         let key = |sample: &VariableSample| (sample.id, sample.life.from.0);
-        let page = pages.next(|part, limit| source.samples(container, ty, part, limit), key)?;
+        let page = pages.next(|time_range, limit| source.samples(container, ty, time_range, limit), key)?;
         owned_contributions(page, owner, |sample: &VariableSample| {
             Ok(Some(FunctionPiece { from: sample.life.from.0, to: sample.life.to.0, value: sample.value }))
         })

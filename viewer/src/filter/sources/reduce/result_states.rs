@@ -41,7 +41,7 @@ struct CurrentPiece {
     has_begun: bool,
 }
 
-pub(crate) struct StateInput {
+pub(crate) struct ResultStates {
     pub(crate) store: Box<dyn TimelineSource>,
     /// Number of the first state.
     pub(crate) base: u32,
@@ -51,7 +51,7 @@ pub(crate) struct StateInput {
     of: FxHashMap<(ContainerId, TypeId), ContainerId>,
 }
 
-impl StateInput {
+impl ResultStates {
     /// Assigns a state value to each different value, and simulates the steps. This removes the
     /// steps from the results.
     pub(crate) fn new(
@@ -131,11 +131,11 @@ fn simulate_pieces(
     let mut failed = None;
     let mut send = |sink: &mut dyn PajeSink| {
         send(results, value_ids, sink).map_err(|error| match error {
-            StateInputError::Query(error) => {
+            ResultStatesError::Query(error) => {
                 failed = Some(error);
                 io::Error::other("the results cannot be read")
             }
-            StateInputError::Io(error) => error,
+            ResultStatesError::Io(error) => error,
         })
     };
     let mut build = || -> io::Result<Box<dyn TimelineSource>> {
@@ -153,18 +153,18 @@ fn simulate_pieces(
     build().map_err(|_why| failed.unwrap_or(QueryError::PutAside).into())
 }
 
-enum StateInputError {
+enum ResultStatesError {
     Query(QueryError),
     Io(io::Error),
 }
 
-impl From<QueryError> for StateInputError {
+impl From<QueryError> for ResultStatesError {
     fn from(error: QueryError) -> Self {
         Self::Query(error)
     }
 }
 
-impl From<io::Error> for StateInputError {
+impl From<io::Error> for ResultStatesError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -175,7 +175,7 @@ fn send(
     results: &[ContainerReduction],
     value_ids: &FxHashMap<(TypeId, i64), ValueId>,
     sink: &mut dyn PajeSink,
-) -> Result<(), StateInputError> {
+) -> Result<(), ResultStatesError> {
     for (ty, kind, parent) in [(OWNER, PajeTypeKind::Container, TypeId::ROOT), (STATE, PajeTypeKind::State, OWNER)] {
         sink.event(&PajeEvent::DefineType { ty, kind, parent, name: "", color: None, style: DrawStyle::NONE })?;
     }

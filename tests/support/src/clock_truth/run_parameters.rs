@@ -49,7 +49,7 @@ pub enum SampleFault {
 
 /// The parameters of a run.
 #[derive(Clone, Debug)]
-pub struct ClockScene {
+pub struct ClockRunParameters {
     /// Number of nodes. Each has a clock.
     pub nodes: usize,
     /// Number of processes of a node.
@@ -85,7 +85,7 @@ pub struct ClockScene {
     /// The last node begins in the middle of the run.
     pub late: bool,
     /// Range of the run in which messages are sent, from 0 to 1.
-    pub window: (f64, f64),
+    pub message_range: (f64, f64),
     /// Maximum additional latency of each direction between two nodes, nanoseconds. Not for sync
     /// samples.
     pub slow: f64,
@@ -115,7 +115,7 @@ pub struct ClockScene {
     pub seed: u64,
 }
 
-impl Default for ClockScene {
+impl Default for ClockRunParameters {
     fn default() -> Self {
         Self {
             nodes: 8,
@@ -134,7 +134,7 @@ impl Default for ClockScene {
             record_delay: 0.0,
             disagree_nanos: 0.0,
             late: false,
-            window: (0.0, 1.0),
+            message_range: (0.0, 1.0),
             slow: 0.0,
             halo: None,
             mute: false,

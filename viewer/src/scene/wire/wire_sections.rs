@@ -49,7 +49,7 @@ impl ColumnDetail {
 
 /// The sections of an image.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct MessageSections {
+pub(crate) struct WireSections {
     /// Mixtures are run-length coded. For each run: the number of adjacent pixel columns with the
     /// same mixture.
     pub(crate) runs: Vec<u8>,
@@ -66,7 +66,7 @@ pub(crate) struct MessageSections {
     pub(crate) bands: Vec<u8>,
 }
 
-impl MessageSections {
+impl WireSections {
     /// All sections, in the order in which they are sent.
     pub(crate) fn all(&self) -> [&[u8]; 5] {
         [&self.runs, &self.counts, &self.paints, &self.heights, &self.bands]
@@ -280,7 +280,7 @@ mod tests {
     }
 
     /// The columns as the page decodes them: paints with heights.
-    fn read(sections: &MessageSections) -> Vec<Vec<(u64, u64)>> {
+    fn read(sections: &WireSections) -> Vec<Vec<(u64, u64)>> {
         let mut parts = numbers(&sections.paints).into_iter().zip(numbers(&sections.heights));
         let runs = numbers(&sections.runs).into_iter().zip(numbers(&sections.counts));
         runs.flat_map(|(run, many)| vec![parts.by_ref().take(many as usize).collect(); run as usize]).collect()
@@ -290,7 +290,7 @@ mod tests {
     fn equal_columns_are_sent_once_and_neighbours_of_one_paint_are_one() {
         let column = vec![(0, 0.5), (1, 0.25), (2, 0.25)];
         let cells = cells(8.0, [column.clone(), column, Vec::new()].into_iter().collect());
-        let mut sections = MessageSections::default();
+        let mut sections = WireSections::default();
         assert_eq!(sections.cells(&cells, &[3, 200, 200], WHOLE), 8);
         assert_eq!(sections.runs, [2, 1]);
         assert_eq!(sections.counts, [2, 0]);
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn every_entity_is_visible() {
-        let mut sections = MessageSections::default();
+        let mut sections = WireSections::default();
         sections.cells(&cells(13.0, [vec![(0, 1e-4), (1, 2e-4)]].into_iter().collect()), &[5, 6], WHOLE);
         assert_eq!(read(&sections), [[(6, 1)]]);
     }
@@ -318,10 +318,10 @@ mod tests {
             fill: paint,
             line: SceneStroke { paint, width: 1.5 },
         };
-        let mut sections = MessageSections::default();
+        let mut sections = WireSections::default();
         assert!((sections.band(&band, WHOLE) - 2.0).abs() < f32::EPSILON);
         assert_eq!(sections.bands, [16, 4, 12, 4, 3, 3, 7, 0, 2]);
-        let mut sections = MessageSections::default();
+        let mut sections = WireSections::default();
         sections.band(&band, ColumnScale { detail: ColumnDetail { columns: 2, steps: 1 }, resolution: 1.0 });
         assert_eq!(sections.bands, [20, 0, 10, 7, 0, 0], "the maximum, the minimum, the mean of two");
     }
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn each_step_shows_the_extremes_of_its_columns() {
         let columns = [vec![(0, 0.5), (1, 0.4)], vec![(0, 0.7), (2, 0.2)], vec![(0, 0.6), (1, 0.3)]];
-        let mut sections = MessageSections::default();
+        let mut sections = WireSections::default();
         sections.cells(
             &cells(10.0, columns.into_iter().collect()),
             &[4, 5, 6],
@@ -351,7 +351,7 @@ mod tests {
                 .map(|column| column.iter().map(|(&place, &part)| (place, part as f32 / 600.0)).collect())
                 .collect();
             let cells = cells(height, shares.iter().cloned().collect());
-            let mut sections = MessageSections::default();
+            let mut sections = WireSections::default();
             let paints = [1, 2, 3, 4, 5, 6];
             let steps = sections.cells(&cells, &paints, ColumnScale { detail: ColumnDetail { columns: 1, steps: 2 }, resolution: 1.0 }) as f32;
             let found = read(&sections);

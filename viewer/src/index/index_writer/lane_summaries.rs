@@ -9,7 +9,7 @@ use tumit_spill::varint;
 
 /// The section of one lane: its entities in a byte stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LaneSection {
+pub(crate) struct LaneSummary {
     pub(crate) container: ContainerId,
     pub(crate) ty: TypeId,
     pub(crate) depth: u32,
@@ -26,7 +26,7 @@ pub(crate) struct LaneSection {
 
 /// A lane with its entities.
 pub(crate) struct GatheredLane {
-    pub(crate) lane: LaneSection,
+    pub(crate) lane: LaneSummary,
     /// Number of its first entity.
     pub(crate) base: u32,
     pub(crate) rows: Arc<FinishedByteStream>,

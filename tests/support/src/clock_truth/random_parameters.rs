@@ -5,11 +5,11 @@ use tumit_converter::clock::CorrectionMethod;
 use super::errors::{TimestampErrors, clocks_alone, judge_run};
 use super::generator::write;
 use super::random::SplitMix;
-use super::scene::{BurstSchedule, ClockScene};
+use super::run_parameters::{BurstSchedule, ClockRunParameters};
 
-/// A random scene with correct clocks.
+/// Parameters of a random run with correct clocks.
 #[must_use]
-pub fn random_scene(seed: u64) -> ClockScene {
+pub fn random_parameters(seed: u64) -> ClockRunParameters {
     let mut random = SplitMix(seed);
     let seconds = [0.5, 5.0, 60.0, 600.0][random.below(4)];
     let bursts =
@@ -19,27 +19,27 @@ pub fn random_scene(seed: u64) -> ClockScene {
     let links = [20, 60, 200, 1000, 4000][random.below(5)];
     // A large wander can be found only with messages over the whole run.
     let wanders = if links >= 4000 && share == 1.0 { 4 } else { 3 };
-    ClockScene {
+    ClockRunParameters {
         nodes: 2 + random.below(5),
         per_node: 1 + random.below(2),
         seconds,
         links,
         bursts,
-        window: (from, from + share),
+        message_range: (from, from + share),
         slow: [0.0, 0.0, 3000.0, 30_000.0][random.below(4)],
         wander: [1e-9, 1e-9, 3e-9, 1e-7][random.below(wanders)],
         one_way: random.below(8) == 0,
         moments: 50,
         seed,
-        ..ClockScene::default()
+        ..ClockRunParameters::default()
     }
 }
 
-/// Judges the timestamps of a scene by a method, without the causal pass.
+/// Judges the timestamps of a run by a method, without the causal pass.
 #[must_use]
-pub fn judge_clocks(scene: &ClockScene, method: CorrectionMethod) -> TimestampErrors {
+pub fn judge_clocks(parameters: &ClockRunParameters, method: CorrectionMethod) -> TimestampErrors {
     let folder = tempfile::tempdir().unwrap();
-    write(scene, folder.path());
+    write(parameters, folder.path());
     judge_run(folder.path(), &clocks_alone(method))
 }
 

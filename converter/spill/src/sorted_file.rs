@@ -1,4 +1,4 @@
-//! [`RunFile`]: sorted entries of a [`SpillMap`](crate::map::SpillMap) in a file. One read finds an
+//! [`SortedFile`]: sorted entries of a [`SpillMap`](crate::map::SpillMap) in a file. One read finds an
 //! entry.
 
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::temporary_space::temporary_file;
 
 /// A key, and its words. `None` marks a removed entry.
-pub(super) type RunEntry<const N: usize> = (u128, Option<[u64; N]>);
+pub(super) type SortedEntry<const N: usize> = (u128, Option<[u64; N]>);
 
 /// Number of entries that are read at once in a search.
 const PAGE: usize = 32;
@@ -21,13 +21,13 @@ const fn entry_bytes<const N: usize>() -> usize {
     16 + 1 + 8 * N
 }
 
-fn put<const N: usize>((key, words): &RunEntry<N>, out: &mut impl Write) -> io::Result<()> {
+fn put<const N: usize>((key, words): &SortedEntry<N>, out: &mut impl Write) -> io::Result<()> {
     out.write_all(&key.to_le_bytes())?;
     out.write_all(&[u8::from(words.is_some())])?;
     words.unwrap_or([0; N]).iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
 }
 
-fn get<const N: usize>(bytes: &[u8]) -> RunEntry<N> {
+fn get<const N: usize>(bytes: &[u8]) -> SortedEntry<N> {
     let key = u128::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 16]));
     let word = |at: usize| {
         let bytes = bytes.get(17 + 8 * at..).and_then(<[u8]>::first_chunk);
@@ -84,7 +84,7 @@ impl BloomFilter {
 
 /// Entries in a file without a name. Takes about 12 bits of memory per entry.
 #[derive(Debug)]
-pub(super) struct RunFile<const N: usize> {
+pub(super) struct SortedFile<const N: usize> {
     file: File,
     pub(super) count: u64,
     /// Number of merges of its entries.
@@ -94,9 +94,9 @@ pub(super) struct RunFile<const N: usize> {
     filter: BloomFilter,
 }
 
-impl<const N: usize> RunFile<N> {
-    /// The entry of a key in this run, if there is one.
-    pub(super) fn find(&self, key: u128, page: &mut Vec<u8>) -> io::Result<Option<RunEntry<N>>> {
+impl<const N: usize> SortedFile<N> {
+    /// The entry of a key in this file, if there is one.
+    pub(super) fn find(&self, key: u128, page: &mut Vec<u8>) -> io::Result<Option<SortedEntry<N>>> {
         if !self.filter.may_have(key) {
             return Ok(None);
         }
@@ -107,7 +107,7 @@ impl<const N: usize> RunFile<N> {
             let entries = (self.count - from).min(PAGE as u64) as usize;
             page.resize(entries * entry_bytes::<N>(), 0);
             self.file.read_exact_at(page, from * entry_bytes::<N>() as u64)?;
-            let found = page.chunks_exact(entry_bytes::<N>()).map(get).find(|entry: &RunEntry<N>| entry.0 == key);
+            let found = page.chunks_exact(entry_bytes::<N>()).map(get).find(|entry: &SortedEntry<N>| entry.0 == key);
             if found.is_some() {
                 return Ok(found);
             }
@@ -115,15 +115,15 @@ impl<const N: usize> RunFile<N> {
         Ok(None)
     }
 
-    pub(super) fn read(&self) -> RunFileReader<'_, N> {
-        RunFileReader { run: self, at: 0, portion: Vec::new(), next: 0 }
+    pub(super) fn read(&self) -> SortedFileReader<'_, N> {
+        SortedFileReader { entries: self, at: 0, portion: Vec::new(), next: 0 }
     }
 }
 
-/// Reads the entries of a run in order.
+/// Reads the entries of a file in order.
 #[derive(Debug)]
-pub(super) struct RunFileReader<'r, const N: usize> {
-    run: &'r RunFile<N>,
+pub(super) struct SortedFileReader<'r, const N: usize> {
+    entries: &'r SortedFile<N>,
     /// Index of the first entry that was not read yet.
     at: u64,
     portion: Vec<u8>,
@@ -131,13 +131,13 @@ pub(super) struct RunFileReader<'r, const N: usize> {
     next: usize,
 }
 
-impl<const N: usize> RunFileReader<'_, N> {
-    pub(super) fn next(&mut self) -> io::Result<Option<RunEntry<N>>> {
+impl<const N: usize> SortedFileReader<'_, N> {
+    pub(super) fn next(&mut self) -> io::Result<Option<SortedEntry<N>>> {
         let bytes = entry_bytes::<N>();
         if self.next == self.portion.len() {
-            let some = (self.run.count - self.at).min((PORTION_BYTES / bytes) as u64);
+            let some = (self.entries.count - self.at).min((PORTION_BYTES / bytes) as u64);
             self.portion.resize(some as usize * bytes, 0);
-            self.run.file.read_exact_at(&mut self.portion, self.at * bytes as u64)?;
+            self.entries.file.read_exact_at(&mut self.portion, self.at * bytes as u64)?;
             (self.at, self.next) = (self.at + some, 0);
         }
         let found = self.portion.get(self.next..self.next + bytes).map(get);
@@ -146,17 +146,17 @@ impl<const N: usize> RunFileReader<'_, N> {
     }
 }
 
-/// Writes a run.
+/// Writes a sorted file.
 #[derive(Debug)]
-pub(super) struct RunFileWriter<const N: usize> {
+pub(super) struct SortedFileWriter<const N: usize> {
     out: BufWriter<File>,
     count: u64,
     firsts: Vec<u64>,
     filter: BloomFilter,
 }
 
-impl<const N: usize> RunFileWriter<N> {
-    /// A run of at most `max_entries` entries, in a folder.
+impl<const N: usize> SortedFileWriter<N> {
+    /// A file of at most `max_entries` entries, in a folder.
     pub(super) fn new(folder: &Path, max_entries: u64) -> io::Result<Self> {
         let file = temporary_file(folder)?;
         let out = BufWriter::with_capacity(PORTION_BYTES, file);
@@ -164,7 +164,7 @@ impl<const N: usize> RunFileWriter<N> {
     }
 
     /// Appends an entry. Keys have to increase.
-    pub(super) fn push(&mut self, entry: &RunEntry<N>) -> io::Result<()> {
+    pub(super) fn push(&mut self, entry: &SortedEntry<N>) -> io::Result<()> {
         if self.count.is_multiple_of(PAGE as u64) {
             self.firsts.push(high(entry.0));
         }
@@ -173,9 +173,9 @@ impl<const N: usize> RunFileWriter<N> {
         put(entry, &mut self.out)
     }
 
-    pub(super) fn finish(self, level: u32) -> io::Result<RunFile<N>> {
+    pub(super) fn finish(self, level: u32) -> io::Result<SortedFile<N>> {
         let Self { out, count, mut firsts, filter } = self;
         firsts.shrink_to_fit();
-        Ok(RunFile { file: out.into_inner().map_err(io::IntoInnerError::into_error)?, count, level, firsts, filter })
+        Ok(SortedFile { file: out.into_inner().map_err(io::IntoInnerError::into_error)?, count, level, firsts, filter })
     }
 }

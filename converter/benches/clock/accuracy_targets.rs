@@ -4,47 +4,52 @@ use std::time::Instant;
 
 use tumit_converter::clock::CorrectionMethod;
 use tumit_test_support::clock_truth::{
-    BurstSchedule, ClockScene, TimestampErrors, clocks_alone, errors_beyond_bound, judge_run, write,
+    BurstSchedule, ClockRunParameters, TimestampErrors, clocks_alone, errors_beyond_bound, judge_run, write,
 };
 
 /// A kind of run, and the largest median and maximum error allowed, nanoseconds.
 struct AccuracyTarget {
     name: &'static str,
-    scene: ClockScene,
+    parameters: ClockRunParameters,
     median: i64,
     max: i64,
 }
 
 fn targets() -> Vec<AccuracyTarget> {
-    let target = |name, scene, median, max| AccuracyTarget { name, scene, median, max };
-    let minutes = ClockScene { seconds: 300.0, links: 100_000, ..ClockScene::default() };
-    let hour = ClockScene { seconds: 3600.0, links: 200_000, ..ClockScene::default() };
+    let target = |name, parameters, median, max| AccuracyTarget { name, parameters, median, max };
+    let minutes = ClockRunParameters { seconds: 300.0, links: 100_000, ..ClockRunParameters::default() };
+    let hour = ClockRunParameters { seconds: 3600.0, links: 200_000, ..ClockRunParameters::default() };
     // Rates change by up to 20 ppm each minute. The time of a change between two messages is
     // unknown.
-    let ntp = ClockScene { slewed_ppm: 20.0, bursts: BurstSchedule::Many(5), ..ClockScene::default() };
+    let ntp = ClockRunParameters { slewed_ppm: 20.0, bursts: BurstSchedule::Many(5), ..ClockRunParameters::default() };
     let (first, none) = (BurstSchedule::First, BurstSchedule::None);
     vec![
         target("5 min", minutes.clone(), 100, 400),
-        target("no samples", ClockScene { bursts: none, ..minutes.clone() }, 120, 400),
-        target("samples at the start", ClockScene { bursts: first, ..minutes.clone() }, 100, 400),
+        target("no samples", ClockRunParameters { bursts: none, ..minutes.clone() }, 120, 400),
+        target("samples at the start", ClockRunParameters { bursts: first, ..minutes.clone() }, 100, 400),
         target(
             "ring, no samples",
-            ClockScene { bursts: none, halo: Some(0.02), links: 8000, ..minutes.clone() },
+            ClockRunParameters { bursts: none, halo: Some(0.02), links: 8000, ..minutes.clone() },
             130,
             600,
         ),
         target("1 h", hour.clone(), 120, 600),
-        target("1 h, no samples", ClockScene { bursts: none, ..hour.clone() }, 120, 600),
-        target("1 h, bursts each 900 s", ClockScene { bursts: BurstSchedule::Many(5), ..hour }, 120, 600),
+        target("1 h, no samples", ClockRunParameters { bursts: none, ..hour.clone() }, 120, 600),
+        target("1 h, bursts each 900 s", ClockRunParameters { bursts: BurstSchedule::Many(5), ..hour }, 120, 600),
         target(
             "sparse ring, no samples",
-            ClockScene { bursts: none, halo: Some(0.02), links: 1000, ..minutes.clone() },
+            ClockRunParameters { bursts: none, halo: Some(0.02), links: 1000, ..minutes.clone() },
             130,
             600,
         ),
-        target("NTP", ClockScene { seconds: 600.0, links: 50_000, ..ntp.clone() }, 1000, 20_000),
-        target("NTP, sparse", ClockScene { seconds: 1200.0, links: 1000, ..ntp }, 1_000_000, 3_000_000),
-        target("64 domains", ClockScene { nodes: 64, per_node: 2, links: 400_000, bursts: none, ..minutes }, 80, 400),
+        target("NTP", ClockRunParameters { seconds: 600.0, links: 50_000, ..ntp.clone() }, 1000, 20_000),
+        target("NTP, sparse", ClockRunParameters { seconds: 1200.0, links: 1000, ..ntp }, 1_000_000, 3_000_000),
+        target(
+            "64 domains",
+            ClockRunParameters { nodes: 64, per_node: 2, links: 400_000, bursts: none, ..minutes },
+            80,
+            400,
+        ),
     ]
 }
 
@@ -93,7 +98,7 @@ pub(crate) fn print(runs: u64, first_seed: u64, only: &str) {
         let mut tally = AccuracyResults::default();
         for seed in first_seed..first_seed + runs {
             let folder = tempfile::tempdir().unwrap();
-            write(&ClockScene { seed, ..target.scene.clone() }, folder.path());
+            write(&ClockRunParameters { seed, ..target.parameters.clone() }, folder.path());
             let start = Instant::now();
             let verdict = judge_run(folder.path(), &clocks_alone(CorrectionMethod::Graph));
             tally.add(&verdict, start.elapsed().as_secs_f64());
