@@ -2,6 +2,7 @@
 
 mod bar_names;
 mod bar_rows;
+mod bar_values;
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
@@ -10,6 +11,7 @@ use super::number_text::value_text;
 use super::plot_area::{PlotArea, PlotMargins, label_step, separate};
 use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint};
 use bar_names::BarNames;
+use bar_values::{end, has_negative, parts, title};
 
 /// The widest bar.
 const MOST_WIDTH: f32 = 64.0;
@@ -41,11 +43,6 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     draw_names(canvas, &area, &names, slot, has_heading);
 }
 
-/// Whether a part extends below 0.
-pub(super) fn has_negative(chart: &BarChart) -> bool {
-    chart.bars.iter().any(|bar| bar.base < 0.0 || bar.parts.iter().any(|part| part.value < 0.0))
-}
-
 /// One vertical bar with its parts, above the largest value so far.
 fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &ChartBar, center: f32, width: f32, unit: AxisUnit) {
     let left = center - width / 2.0;
@@ -54,45 +51,13 @@ fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &ChartBar, center: f
         OutlineRect::new(left, top, width, bottom - top)
     };
     let title = title(canvas, bar, unit);
-    let now: f64 = bar.base + bar.parts.iter().map(|part| part.value).sum::<f64>();
+    let now = end(bar);
     if let Some(maximum) = bar.maximum.filter(|maximum| *maximum > now) {
         canvas.fill(between(now, maximum), ChartPaint::Maximum, 0.0, Some(title.clone()));
     }
     for (from, to, paint) in parts(bar) {
         canvas.fill(between(from, to), paint, 0.0, Some(title.clone()));
     }
-}
-
-/// The parts of a bar from its base on, negative parts downward: start, end and paint.
-pub(super) fn parts(bar: &ChartBar) -> impl Iterator<Item = (f64, f64, ChartPaint)> {
-    let (mut up, mut down) = (bar.base, bar.base);
-    bar.parts.iter().filter(|part| part.value != 0.0).map(move |part| {
-        let end = if part.value > 0.0 { &mut up } else { &mut down };
-        let from = *end;
-        *end += part.value;
-        (from, *end, part.paint)
-    })
-}
-
-/// The tooltip of a bar: its name and values.
-pub(super) fn title(canvas: &ChartCanvas, bar: &ChartBar, unit: AxisUnit) -> String {
-    let parts: Vec<String> = bar
-        .parts
-        .iter()
-        .map(|part| match canvas.name_of(part.paint) {
-            Some(name) if bar.parts.len() > 1 => format!("{name} {}", value_text(part.value, unit)),
-            _ => value_text(part.value, unit),
-        })
-        .collect();
-    let mut text = format!("{}: {}", bar.label, parts.join(", "));
-    if bar.base != 0.0 {
-        let end = bar.base + bar.parts.iter().map(|part| part.value).sum::<f64>();
-        text = format!("{}: {} to {}", bar.label, value_text(bar.base, unit), value_text(end, unit));
-    }
-    if let Some(maximum) = bar.maximum {
-        text.push_str(&format!("; maximum {}", value_text(maximum, unit)));
-    }
-    text
 }
 
 /// The names below the bars, and the quantity by which they are arranged.
@@ -131,7 +96,7 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
             ((from + to) / 2.0, format!("{}{name}", value_text(to - from, unit)))
         })
         .collect();
-    let now = bar.base + bar.parts.iter().map(|part| part.value).sum::<f64>();
+    let now = end(bar);
     labels.extend(
         bar.maximum
             .filter(|maximum| *maximum > now)

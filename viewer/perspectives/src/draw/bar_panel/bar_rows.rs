@@ -6,8 +6,8 @@ use super::super::chart_canvas::{ChartCanvas, baseline_shift};
 use super::super::number_text::value_text;
 use super::super::value_axis::ValueAxis;
 use super::bar_names::BarNames;
-use super::{has_negative, parts, title};
-use crate::chart::{BarChart, ChartBar, ChartPaint};
+use super::bar_values::{end, has_negative, parts, title};
+use crate::chart::{BarChart, ChartPaint};
 
 /// The rows of a panel.
 struct BarRows<'a> {
@@ -102,9 +102,4 @@ impl BarRows<'_> {
         let (zero, faint) = (self.x(0.0), canvas.theme.faint);
         canvas.grid_line((zero, self.frame.y), (zero, self.frame.bottom()), faint);
     }
-}
-
-/// The end of the last part.
-fn end(bar: &ChartBar) -> f64 {
-    bar.base + bar.parts.iter().map(|part| part.value).sum::<f64>()
 }
