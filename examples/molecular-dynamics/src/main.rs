@@ -9,7 +9,7 @@
 //! - Three `exchange N` threads send coordinates to node N and receive the forces.
 //! - `control` communicates with node 0.
 //!
-//! They use messages ([`message`]), a mutex and a semaphore ([`sync`]).
+//! They use messages ([`message`]), a mutex and a semaphore ([`locks`]).
 //!
 //! **Real parts.** The physics: every force is computed by the responsible node, and `--check`
 //! compares positions and energies with an unpartitioned run ([`mod@reference`]). Threads,

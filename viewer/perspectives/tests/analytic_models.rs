@@ -40,16 +40,16 @@ fn execution(units: &[Vec<StateSpec>], messages: &[MessageSpec]) -> Execution {
     }
     text.push_str("5 m L m \"0 0 1\"\n");
     lines.iter().for_each(|line| _ = writeln!(text, "{}", line.2));
-    let store = TraceStore::from_paje("model", text.as_bytes()).unwrap();
-    Execution::new(Arc::new(store), ExecutionSettings::default()).unwrap()
+    let store = TraceStore::from_paje("model", text.as_bytes()).expect("a valid model");
+    Execution::new(Arc::new(store), ExecutionSettings::default()).expect("a valid model")
 }
 
 const SECOND: i64 = 1_000_000_000;
 
 /// The units and times of the path's parts, in seconds. Messages have no unit.
 fn path(execution: &Execution) -> Vec<(Option<u32>, i64, i64)> {
-    let collectives = CollectiveSet::new(execution).unwrap();
-    let path = CriticalPath::new(execution, &collectives, execution.extent()).unwrap();
+    let collectives = CollectiveSet::new(execution).expect("a valid model");
+    let path = CriticalPath::new(execution, &collectives, execution.extent()).expect("a valid model");
     let part = |segment: &PathSegment| match *segment {
         PathSegment::Unit { unit, from, to } => Some((Some(unit), from / SECOND, to / SECOND)),
         PathSegment::Message { from, to, .. } => Some((None, from / SECOND, to / SECOND)),
@@ -60,13 +60,13 @@ fn path(execution: &Execution) -> Vec<(Option<u32>, i64, i64)> {
 
 /// Kind, waiting unit, start, end and causing unit of all waits, in seconds.
 fn waits(execution: &Execution) -> Vec<(WaitKind, u32, i64, i64, Option<u32>)> {
-    let collectives = CollectiveSet::new(execution).unwrap();
-    let waits = wait_states(execution, &collectives, execution.extent()).unwrap();
+    let collectives = CollectiveSet::new(execution).expect("a valid model");
+    let waits = wait_states(execution, &collectives, execution.extent()).expect("a valid model");
     waits.iter().map(|wait| (wait.kind, wait.unit, wait.from / SECOND, wait.to / SECOND, wait.cause)).collect()
 }
 
 fn efficiency(execution: &Execution) -> Efficiency {
-    Efficiency::new(execution, execution.extent(), None).unwrap().unwrap()
+    Efficiency::new(execution, execution.extent(), None).expect("a valid model").expect("a valid model")
 }
 
 /// Each unit computes for 10 s after it receives, and passes the message on: the path visits all.
