@@ -6,6 +6,7 @@ mod bad_input;
 mod combined_specs;
 mod convert_options;
 mod dense_images;
+mod diagnose;
 mod doc;
 mod entity_tables;
 mod filters;

@@ -1,0 +1,95 @@
+//! `tumit diagnose`: the report of an execution with known costs.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tests::programs::{output, succeed, tumit};
+
+const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
+
+/// Two nodes with a rank each. Rank 0 works for 8 of 10 s and then sends; rank 1 works for 1 s and
+/// waits in a receive from 1 s to 9 s. The message is sent at 8 s.
+const BODY: &str = "0 N 0 Node
+0 R N Rank
+2 S R Activity
+4 M 0 R R Message
+6 0 n0 0 N \"Node 0\"
+6 0 n1 0 N \"Node 1\"
+6 0 r0 n0 R \"rank 0\"
+6 0 r1 n1 R \"rank 1\"
+11 0 r0 S work
+11 0 r1 S work
+11 1 r1 S MPI_Recv
+11 8 r0 S MPI_Send
+15 8 0 M r0 data k
+16 9 0 M r1 data k
+11 9 r0 S MPI_Finalize
+11 9 r1 S work
+7 10 R r0
+7 10 R r1
+7 10 N n0
+7 10 N n1
+";
+
+fn trace(folder: &Path, body: &str) {
+    fs::write(folder.join("a.paje"), [HEADER, body].concat()).unwrap();
+}
+
+fn report(folder: &Path, options: &[&str]) -> String {
+    succeed(tumit().args(["diagnose", "a.paje"]).args(options).current_dir(folder))
+}
+
+#[test]
+fn the_report_names_cost_cause_and_command() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), BODY);
+    let text = report(dir.path(), &[]);
+    for expected in [
+        "a, 0 s to 10 s, 2 × Rank",
+        "Parallel efficiency             50.0 %",
+        "Load balance                  62.5 %",
+        "Communication efficiency      80.0 %",
+        "Node: Node 0 is 60.0 % above the mean (3 s more busy time); Node 1 is least busy",
+        "35.0 % late sender, in `MPI_Recv`: 7 s in 1 wait",
+        "caused by rank 0 (100.0 % of it), mostly in `work`",
+        "Critical path: 10 s, of which 1 s in messages",
+        "> tumit view a.paje --perspective critical-path -o path.svg",
+        "guessed from their names",
+    ] {
+        assert!(text.contains(expected), "`{expected}` is missing in:\n{text}");
+    }
+    // Each command of the report works.
+    for command in text.lines().filter_map(|line| line.trim().strip_prefix("> tumit ")) {
+        succeed(tumit().args(command.split(' ')).current_dir(dir.path()));
+    }
+}
+
+#[test]
+fn a_category_and_a_time_range_change_the_numbers() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), BODY);
+    let busy = report(dir.path(), &["--category", "busy=MPI_Recv"]);
+    assert!(busy.contains("Waits: 0 s of all units together"), "{busy}");
+    let balanced: Value =
+        serde_json::from_str(&report(dir.path(), &["--interval", "0..1", "--json"])).expect("valid JSON");
+    assert_eq!((&balanced["efficiency"]["parallel"], &balanced["efficiency"]["imbalance"]), (&1.0.into(), &0.0.into()));
+    assert_eq!(balanced["imbalances"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), BODY);
+    for (options, expected) in [
+        (&["--category", "lazy=x"][..], "the categories are busy, overhead, idle, ignored"),
+        (&["--category", "idle"], "expected CATEGORY=NAME"),
+        (&["--option", "level=Core"], "no container type is called `Core`; the trace has Node, Rank"),
+        (&["--option", "size=3"], "has no option `size`"),
+        (&["--phase", "step*"], "the view needs states of tasks"),
+    ] {
+        let out = output(tumit().args(["diagnose", "a.paje"]).args(options).current_dir(dir.path()));
+        let error = String::from_utf8(out.stderr).unwrap();
+        assert!(out.status.code() == Some(2) && error.contains(expected), "{options:?}: {error}");
+    }
+}
