@@ -91,7 +91,7 @@ impl CardsRequest {
 ///
 /// The answer is the length of a JSON text in four bytes, little-endian, the text, and the byte
 /// sections of all drawings. The text is `{"cards": […]}`. A card is one of
-/// - `{"hash", "top", "about": {"description", "notes"}, "scene"}`: a drawing as in `scene/wire.rs`,
+/// - `{"hash", "top", "about": {"subtitle", "notes"}, "scene"}`: a drawing as in `scene/wire.rs`,
 ///   without its first `top` units;
 /// - `{"hash"}`: the page has the drawing;
 /// - `{"error", "remedy"}`.

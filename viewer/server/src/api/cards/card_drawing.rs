@@ -43,6 +43,7 @@ struct CardScene {
     scene: Scene,
     /// The height of the part at the top that the card does not show.
     top: f32,
+    subtitle: String,
     notes: Vec<String>,
 }
 
@@ -90,7 +91,7 @@ impl CardScene {
         let (length, rest) = message.split_at(size_of::<u32>());
         let length = length.try_into().map_or(0, |bytes| u32::from_le_bytes(bytes) as usize);
         let (head, sections) = rest.split_at(length.min(rest.len()));
-        let about = json!({ "description": self.scene.description, "notes": self.notes }).to_string();
+        let about = json!({ "subtitle": self.subtitle, "notes": self.notes }).to_string();
         let mut hasher = XxHash3_64::with_seed(0);
         [head, sections, about.as_bytes()].iter().for_each(|part| hasher.write(part));
         let hash = format!("{:016x}", hasher.finish());
@@ -134,13 +135,13 @@ fn columns(width: f32, resolution: f32) -> u32 {
 }
 
 fn of_chart(mut chart: ViewChart, (width, height): (f32, f32), theme: ThemeKind) -> CardScene {
-    // The card shows the title and the notes as text.
+    // The card shows the title, the subtitle and the notes as text.
     chart.title.clear();
-    let notes = std::mem::take(&mut chart.notes);
+    let (subtitle, notes) = (std::mem::take(&mut chart.subtitle), std::mem::take(&mut chart.notes));
     let options = DrawOptions { width, height: height + TITLE_HEIGHT, theme, ..DrawOptions::default() };
     let scene = draw(&chart, options);
     let top = (first_text(&scene.items) - TOP_MARGIN).clamp(0.0, TITLE_HEIGHT);
-    CardScene { scene, top, notes }
+    CardScene { scene, top, subtitle, notes }
 }
 
 fn of_diagram(
@@ -156,7 +157,7 @@ fn of_diagram(
     let options = DocumentOptions { time_range, width, height, resolution, titles: false };
     let mut scene = document(source, &outline, &layout, options)?;
     let notes = std::mem::take(&mut scene.notes);
-    Ok(CardScene { scene, top: DIAGRAM_HEADING, notes })
+    Ok(CardScene { scene, top: DIAGRAM_HEADING, subtitle: String::new(), notes })
 }
 
 /// The upper edge of the highest text.
