@@ -2,6 +2,7 @@
 
 mod card_drawing;
 mod card_error;
+mod flat_items;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -23,7 +23,7 @@ const MODES = {
 /**
  * A card on the page.
  * @typedef {{ card: import("./card_list.js").Card, box: HTMLElement, image: HTMLElement, canvas:
- * HTMLCanvasElement, status: HTMLElement, subtitle: HTMLElement, notes: HTMLElement, hash: string }} Tile
+ * HTMLCanvasElement, options: HTMLElement, status: HTMLElement, subtitle: HTMLElement, notes: HTMLElement, hash: string }} Tile
  */
 /** @type {Tile[]} */
 let tiles = [];
@@ -55,7 +55,13 @@ function showAnswer(tile, answer, size) {
   if (isLacking) {
     tile.hash = "";
     tile.subtitle.textContent = "";
-    tile.status.replaceChildren(make("p", { text: answer.error }), answer.remedy ? make("p", { class: "hint", text: answer.remedy }) : "");
+    const text = `${answer.error} ${answer.remedy}`;
+    if (tile.status.dataset.text !== text) {
+      const title = viewOf(tile.card.name)?.title ?? tile.card.name;
+      tile.status.dataset.text = text;
+      tile.status.replaceChildren(make("p", { text: answer.error }), answer.remedy ? make("p", { class: "hint", text: answer.remedy }) : "",
+        make("button", { class: "quiet-button", text: "Choose options", "aria-label": `Choose options of ${title}`, onclick: () => toggleOptions(tile) }));
+    }
     showNotes(tile, []);
     return;
   }
@@ -75,7 +81,11 @@ function showNotes(tile, notes) {
   if (tile.notes.textContent === text) return;
   tile.notes.textContent = text;
   tile.notes.title = text;
-  tile.notes.hidden = text === "";
+  if (tile.notes.hidden !== (text === "")) {
+    // The line changes the height of the drawing.
+    tile.notes.hidden = text === "";
+    pump.isWanted = true;
+  }
 }
 
 /** Makes the tiles of all cards. */
@@ -125,8 +135,8 @@ function makeTile(card, at) {
       make("button", { class: "card-button", "aria-label": `Remove ${title}`, title: "Remove", "data-key": `card-remove ${at}`, onclick: () => { removeCard(at); showCards(); (/** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="card-remove ${Math.min(at, cards.length - 1)}"]`)) ?? grid).focus(); } }, symbol("M4.5 4.5l7 7M11.5 4.5l-7 7"))),
     image, notes);
   /** @type {Tile} */
-  const tile = { card, box, image, canvas, status, subtitle, notes, hash: "" };
-  options.addEventListener("click", () => toggleOptions(tile, options));
+  const tile = { card, box, image, canvas, options, status, subtitle, notes, hash: "" };
+  options.addEventListener("click", () => toggleOptions(tile));
   return tile;
 }
 
@@ -135,22 +145,25 @@ function focusKey(key) {
   /** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="${key}"]`))?.focus();
 }
 
-/** @param {Tile} tile @param {HTMLElement} button */
-function toggleOptions(tile, button) {
-  const form = tile.box.querySelector("form");
+/** Opens the options of a card beside their button, or closes them. @param {Tile} tile */
+function toggleOptions(tile) {
   const close = () => {
     tile.box.querySelector("form")?.remove();
-    button.setAttribute("aria-expanded", "false");
-    button.focus();
+    tile.options.setAttribute("aria-expanded", "false");
+    tile.options.focus();
   };
-  if (form) {
+  if (tile.box.querySelector("form")) {
     close();
     return;
   }
-  const made = optionsForm(tile.card, () => { storeCards(); refreshCards(); }, close);
-  tile.box.append(made);
-  button.setAttribute("aria-expanded", "true");
-  /** @type {HTMLElement | null} */ (made.querySelector("select, input"))?.focus();
+  grid.querySelector("form")?.remove();
+  const form = optionsForm(tile.card, () => { storeCards(); refreshCards(); }, close);
+  tile.box.append(form);
+  tile.options.setAttribute("aria-expanded", "true");
+  const { bottom, right } = tile.options.getBoundingClientRect();
+  form.style.top = `${Math.max(8, Math.min(bottom + 4, innerHeight - form.offsetHeight - 8))}px`;
+  form.style.left = `${Math.max(8, right - form.offsetWidth)}px`;
+  /** @type {HTMLElement | null} */ (form.querySelector("select, input"))?.focus();
 }
 
 /**

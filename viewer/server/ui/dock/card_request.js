@@ -23,19 +23,17 @@ export async function requestCards(cards, purpose) {
 }
 
 /**
- * Paints a drawing on a canvas that is as large as requested.
+ * Paints a drawing on a canvas of the requested size.
  * @param {HTMLCanvasElement} canvas
  * @param {any} drawing
- * @param {{ width: number, height: number }} size the size of the canvas in CSS pixels
- * @param {number} [scale]
+ * @param {{ width: number, height: number }} size in CSS pixels
  */
-export function paintCard(canvas, { scene, top }, { width, height }, scale = 1) {
+export function paintCard(canvas, { scene, top }, { width, height }) {
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
   const context = sizedContext(canvas, width, height);
-  context.save();
-  context.scale(scale, scale);
   context.translate(0, -top);
   drawScene(context, scene);
-  context.restore();
 }
 
 /** Runs an action at most once at a time. A call during the action repeats it afterwards. */

@@ -1,7 +1,7 @@
 // The gallery: all views by group, with a small image of this trace. A view without data has the
 // reason and the remedy.
 
-import { byId, make } from "../util/dom.js";
+import { byId, make, sizedContext } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
 import { cards, views } from "./card_list.js";
 import { paintCard, Pump, requestCards } from "./card_request.js";
@@ -55,11 +55,17 @@ async function fetchImages() {
   box.setAttribute("aria-busy", "true");
   const answers = await requestCards(wanted.map(({ name }) => ({ name, mode: "", options: {}, ...DRAWN, hash: "" })), "gallery");
   if (!answers || wanted !== items) return;
+  const whole = make("canvas");
   answers.forEach((answer, at) => {
     const { item, canvas, reason } = wanted[at];
     item.classList.toggle("lacking", answer.error !== undefined);
     reason.textContent = answer.error ? `${answer.error} ${answer.remedy}` : "";
-    if (answer.scene) paintCard(canvas, answer, { width: DRAWN.width * SCALE, height: DRAWN.height * SCALE }, SCALE);
+    if (!answer.scene) return;
+    paintCard(whole, answer, DRAWN);
+    const [width, height] = [DRAWN.width * SCALE, DRAWN.height * SCALE];
+    const context = sizedContext(canvas, width, height);
+    context.imageSmoothingQuality = "high";
+    context.drawImage(whole, 0, 0, width, height);
   });
   box.setAttribute("aria-busy", "false");
 }

@@ -19,6 +19,7 @@ use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document};
 use tumit_viewer::style::theme::ThemeKind;
 use twox_hash::XxHash3_64;
 
+use super::flat_items::flat_items;
 use super::{Card, CardError, CardsRequest};
 use crate::cancellation::CancelFlag;
 use crate::filtered_cache::FilteredTrace;
@@ -157,6 +158,7 @@ fn of_diagram(
     let options = DocumentOptions { time_range, width, height, resolution, titles: false };
     let mut scene = document(source, &outline, &layout, options)?;
     let notes = std::mem::take(&mut scene.notes);
+    scene.items = flat_items(scene.items);
     Ok(CardScene { scene, top: DIAGRAM_HEADING, subtitle: String::new(), notes })
 }
 

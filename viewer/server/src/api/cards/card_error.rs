@@ -39,7 +39,7 @@ impl From<QueryError> for CardError {
     }
 }
 
-/// A text about options of the command, for the page: `--option level=TYPE` is the option `level`.
+/// A text about options of the command, for the page: `--option level=TYPE` is the option “Level”.
 fn page_text(text: &str) -> String {
     let mut parts = text.split("`--option ");
     let mut page = parts.next().unwrap_or_default().to_owned();
@@ -47,9 +47,10 @@ fn page_text(text: &str) -> String {
         let (option, rest) = part.split_once('`').unwrap_or((part, ""));
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let is_placeholder = value.chars().all(|c| c.is_uppercase());
-        page.push_str(&format!("the option `{name}`"));
+        // The page writes the names of options with a capital letter.
+        page.push_str(&format!("the option “{}”", capitalized(name)));
         if !is_placeholder {
-            page.push_str(&format!(" with the value `{value}`"));
+            page.push_str(&format!(" with the value “{value}”"));
         }
         page.push_str(rest);
     }
@@ -73,10 +74,10 @@ mod tests {
         let remedy = "choose a level with states by `--option level=TYPE`".to_owned();
         let error = CardError::from(PerspectiveError::NoData { missing, remedy });
         assert_eq!(error.json()["error"], "The view needs states, but the trace has none.");
-        assert_eq!(error.json()["remedy"], "Choose a level with states by the option `level`.");
+        assert_eq!(error.json()["remedy"], "Choose a level with states by the option “Level”.");
         assert_eq!(
             super::page_text("by `--option measure=messages`, or record"),
-            "by the option `measure` with the value `messages`, or record"
+            "by the option “Measure” with the value “messages”, or record"
         );
     }
 }
