@@ -2,6 +2,7 @@
 //! fit into JavaScript's numbers.
 
 pub(crate) mod cards;
+pub(crate) mod categories;
 pub(crate) mod charts;
 pub(crate) mod export;
 pub(crate) mod filter_editor;

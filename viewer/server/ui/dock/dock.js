@@ -9,6 +9,8 @@ import { activeFilters, setSetting, setting } from "../state/view.js";
 import { addCard, cards, loadViews, PRESETS, replaceCards, restoreCards } from "./card_list.js";
 import { layOut, refreshCards, showCards } from "./card_grid.js";
 import { refreshGallery, showGallery } from "./gallery.js";
+import { loadCategories } from "./category_list.js";
+import { showCategories } from "./category_table.js";
 import { listenToPlayer, pause, PLAYER_KEYS, restorePlayer, showPlayer } from "./player.js";
 
 /** @type {HTMLElement} */ const dock = byId("dock");
@@ -32,7 +34,7 @@ export function toggleDock() {
 
 /** @param {boolean} [focus] also moves the keyboard there */
 export async function openDock(focus = false) {
-  await loadViews(activeFilters());
+  await Promise.all([loadViews(activeFilters()), loadCategories()]);
   if (cards.length === 0) replaceCards(PRESETS[0][1]);
   dock.hidden = false;
   showHeight();
@@ -47,7 +49,7 @@ export async function openDock(focus = false) {
 export async function openPreset(name) {
   replaceCards(PRESETS.find(([one]) => one === name)?.[1] ?? []);
   if (!isDockOpen()) return openDock(true);
-  hideGallery();
+  showPart(null);
   showCards();
 }
 
@@ -57,7 +59,7 @@ export function closeDock() {
   dock.hidden = true;
   isMaximized = false;
   showHeight();
-  hideGallery();
+  showPart(null);
   showCursorLine(false);
   storeDock();
   byId("dock-toggle").setAttribute("aria-pressed", "false");
@@ -116,20 +118,26 @@ export async function refreshDock() {
   await Promise.all([refreshCards(), refreshGallery()]);
 }
 
-function hideGallery() {
-  byId("gallery").hidden = true;
-  byId("cards").hidden = false;
-  byId("add-views").setAttribute("aria-expanded", "false");
+/** The parts of the dock other than the cards: button and contents. */
+const PARTS = /** @type {const} */ ([["add-views", "gallery", "Add views"], ["show-categories", "categories", "Categories"]]);
+
+/** Shows a part of the dock in place of the cards; null: the cards. @param {string | null} shown */
+function showPart(shown) {
+  for (const [button, part, name] of PARTS) {
+    byId(part).hidden = part !== shown;
+    byId(button).setAttribute("aria-expanded", String(part === shown));
+    byId(button).textContent = part === shown ? "Done" : name;
+  }
+  byId("cards").hidden = shown !== null;
 }
 
-function toggleGallery() {
-  const isOpen = byId("gallery").hidden;
-  byId("gallery").hidden = !isOpen;
-  byId("cards").hidden = isOpen;
-  byId("add-views").setAttribute("aria-expanded", String(isOpen));
-  byId("add-views").textContent = isOpen ? "Done" : "Add views";
-  if (isOpen) showGallery(addCard).catch(() => {});
-  else showCards();
+/** @param {string} part */
+async function togglePart(part) {
+  const isOpen = byId(part).hidden;
+  showPart(isOpen ? part : null);
+  if (!isOpen) showCards();
+  else if (part === "gallery") await showGallery(addCard);
+  else await showCategories();
 }
 
 export function listenToDock() {
@@ -138,11 +146,11 @@ export function listenToDock() {
   byId("dock-toggle").addEventListener("click", () => { Promise.resolve(toggleDock()).catch(() => {}); });
   byId("dock-close").addEventListener("click", closeDock);
   byId("dock-maximize").addEventListener("click", () => { isMaximized = !isMaximized; showHeight(); storeDock(); });
-  byId("add-views").addEventListener("click", toggleGallery);
+  for (const [button, part] of PARTS) byId(button).addEventListener("click", () => { togglePart(part).catch(() => {}); });
   byId("presets").addEventListener("click", () => openMenu("Presets", byId("presets").getBoundingClientRect(), PRESETS.map(([name]) => ({ name, act: () => { openPreset(name); } }))));
   dock.addEventListener("keydown", pressKey);
   onCursor(() => { placeCursorLine(); if (isDockOpen()) refreshCards(); });
-  new ResizeObserver(() => { if (isDockOpen() && byId("gallery").hidden) layOut(); }).observe(byId("cards"));
+  new ResizeObserver(() => { if (isDockOpen() && !byId("cards").hidden) layOut(); }).observe(byId("cards"));
 }
 
 /** Keys of the player act wherever the focus is in the dock, unless its element needs them. */
