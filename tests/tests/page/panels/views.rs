@@ -89,14 +89,17 @@ fn the_player_plays_steps_and_stops() {
     open_dock(&mut browser);
     assert_eq!(browser.evaluate("document.activeElement.id"), "play-pause");
     // Keys act in the dock; outside of it, they keep their usual meaning.
+    let middle = cursor(&mut browser);
     browser.key(",");
-    browser.wait("document.querySelector('#cards').dataset.settled === '1'");
+    browser.wait(&format!("Number(document.querySelector('#time-cursor').getAttribute('aria-valuenow')) < {middle}"));
     let start = cursor(&mut browser);
     browser.key(".");
     browser.wait(&format!("Number(document.querySelector('#time-cursor').getAttribute('aria-valuenow')) > {start}"));
     let next = cursor(&mut browser);
     browser.key(",");
     browser.wait(&format!("document.querySelector('#time-cursor').getAttribute('aria-valuenow') === '{start}'"));
+    // On a button, the space bar presses it.
+    browser.evaluate("document.querySelector('#cards').focus()");
     browser.key(" ");
     browser.wait(&format!("Number(document.querySelector('#time-cursor').getAttribute('aria-valuenow')) > {next}"));
     browser.wait("document.querySelector('#play-pause').getAttribute('aria-label') === 'Pause'");
@@ -128,6 +131,7 @@ fn views_are_added_from_the_gallery_and_explain_missing_data() {
     let lacking = browser.evaluate("[...document.querySelectorAll('#gallery .lacking')].map(item => [item.getAttribute('aria-label'), item.querySelector('.reason').innerText])");
     let task = lacking.as_array().unwrap().iter().find(|one| one[0] == "Task count").unwrap_or_else(|| panic!("{lacking}"));
     assert_eq!(task[1], "The view needs states of tasks, but the trace has none. Choose a state type whose values are tasks by the option “Tasks”.");
+    browser.evaluate("document.querySelector('#gallery [aria-label=\"Task count\"]').scrollIntoView({ block: 'center' })");
     press(&mut browser, "button", "Task count");
     press(&mut browser, "button", "Done");
     browser.wait(CARDS_SETTLED);
@@ -140,7 +144,7 @@ fn views_are_added_from_the_gallery_and_explain_missing_data() {
     browser.wait("document.querySelectorAll('#cards .card-status:not([hidden])').length === 0");
     browser.key("Escape");
     browser.wait("!document.querySelector('.card-options')");
-    press(&mut browser, "button", "Maximize Task count");
+    press(&mut browser, "button", "Maximise Task count");
     browser.wait("document.querySelectorAll('#cards .card:not([hidden])').length === 1");
     press(&mut browser, "button", "Show all views beside Task count");
     press(&mut browser, "button", "Remove Concurrency profile");
@@ -150,6 +154,37 @@ fn views_are_added_from_the_gallery_and_explain_missing_data() {
         preset(&mut browser, name);
         assert_eq!(titles(&mut browser).as_array().map(Vec::len), Some(count), "{name}");
     }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn categories_are_guessed_changed_and_kept_for_the_next_run() {
+    let viewer = ViewProcess::start();
+    let (mut browser, _) = open(&viewer);
+    open_dock(&mut browser);
+    let before = images(&mut browser);
+    press(&mut browser, "button", "Categories");
+    browser.wait("document.querySelector('#categories table')?.checkVisibility()");
+    let row = "[...document.querySelectorAll('#categories tbody tr')].find(row => row.innerText.startsWith('working'))";
+    let category = format!("[{row}.querySelector('select').value, {row}.querySelector('.origin').innerText]");
+    assert_eq!(browser.evaluate(&category), json!(["busy", "guess"]));
+    let choose = |browser: &mut BrowserPage, word: &str| {
+        browser.evaluate(&format!("{{ const select = {row}.querySelector('select'); select.value = '{word}'; select.dispatchEvent(new Event('change')); }}"));
+    };
+    choose(&mut browser, "idle");
+    browser.wait(&format!("{row}.querySelector('.origin').innerText === 'chosen'"));
+    press(&mut browser, "button", "Done");
+    assert_ne!(images(&mut browser)[0], before[0]);
+    browser.reload();
+    browser.wait(SETTLED);
+    browser.wait(CARDS_SETTLED);
+    press(&mut browser, "button", "Categories");
+    browser.wait("document.querySelector('#categories table')?.checkVisibility()");
+    assert_eq!(browser.evaluate(&category), json!(["idle", "chosen"]));
+    choose(&mut browser, "busy");
+    browser.wait(&format!("{row}.querySelector('.origin').innerText === 'guess'"));
+    press(&mut browser, "button", "Done");
+    assert!(images(&mut browser) == before, "the guess applies again");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -203,6 +238,9 @@ fn axe_reports_no_violation_in_the_dock() {
         press(&mut browser, "button", "Add views");
         browser.wait("document.querySelector('#gallery').getAttribute('aria-busy') === 'false'");
         assert_eq!(faults(&mut browser, theme), json!([]), "{theme}, gallery");
+        press(&mut browser, "button", "Categories");
+        browser.wait("document.querySelector('#categories table')?.checkVisibility()");
+        assert_eq!(faults(&mut browser, theme), json!([]), "{theme}, categories");
         press(&mut browser, "button", "Done");
         browser.evaluate("document.activeElement.blur()");
         browser.key("t");

@@ -20,7 +20,7 @@ const USUAL_HEIGHT = 40;
 const LEAST_HEIGHT = 18;
 const LARGEST_HEIGHT = 80;
 let height = USUAL_HEIGHT;
-let isMaximized = false;
+let isMaximised = false;
 
 export function isDockOpen() {
   return !dock.hidden;
@@ -57,7 +57,7 @@ export function closeDock() {
   pause();
   const hadFocus = dock.contains(document.activeElement);
   dock.hidden = true;
-  isMaximized = false;
+  isMaximised = false;
   showHeight();
   showPart(null);
   showCursorLine(false);
@@ -68,19 +68,19 @@ export function closeDock() {
 
 /** Writes the state of the dock to the address. */
 function storeDock() {
-  setSetting("dock", isDockOpen() ? `${height}${isMaximized ? "max" : ""}` : null);
+  setSetting("dock", isDockOpen() ? `${height}${isMaximised ? "max" : ""}` : null);
 }
 
 function showHeight() {
-  dock.style.height = isMaximized ? "" : `${height}%`;
-  dock.classList.toggle("maximized", isMaximized);
-  edge.hidden = isMaximized;
+  dock.style.height = isMaximised ? "" : `${height}%`;
+  dock.classList.toggle("maximised", isMaximised);
+  edge.hidden = isMaximised;
   edge.setAttribute("aria-valuenow", String(Math.round(height)));
   edge.setAttribute("aria-valuetext", `${Math.round(height)} % of the window`);
-  const button = byId("dock-maximize");
-  button.setAttribute("aria-pressed", String(isMaximized));
-  button.setAttribute("aria-label", isMaximized ? "Restore the dock" : "Maximize the dock");
-  button.title = isMaximized ? "Restore" : "Maximize";
+  const button = byId("dock-maximise");
+  button.setAttribute("aria-pressed", String(isMaximised));
+  button.setAttribute("aria-label", isMaximised ? "Restore the dock" : "Maximise the dock");
+  button.title = isMaximised ? "Restore" : "Maximise";
   byId("dock-toggle").setAttribute("aria-pressed", String(isDockOpen()));
 }
 
@@ -105,7 +105,7 @@ export async function restoreDock() {
     return;
   }
   height = Math.min(Math.max(Number(match[1]), LEAST_HEIGHT), LARGEST_HEIGHT);
-  isMaximized = match[2] === "max";
+  isMaximised = match[2] === "max";
   await openDock();
 }
 
@@ -145,7 +145,7 @@ export function listenToDock() {
   listenToEdge();
   byId("dock-toggle").addEventListener("click", () => { Promise.resolve(toggleDock()).catch(() => {}); });
   byId("dock-close").addEventListener("click", closeDock);
-  byId("dock-maximize").addEventListener("click", () => { isMaximized = !isMaximized; showHeight(); storeDock(); });
+  byId("dock-maximise").addEventListener("click", () => { isMaximised = !isMaximised; showHeight(); storeDock(); });
   for (const [button, part] of PARTS) byId(button).addEventListener("click", () => { togglePart(part).catch(() => {}); });
   byId("presets").addEventListener("click", () => openMenu("Presets", byId("presets").getBoundingClientRect(), PRESETS.map(([name]) => ({ name, act: () => { openPreset(name); } }))));
   dock.addEventListener("keydown", pressKey);
