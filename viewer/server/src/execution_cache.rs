@@ -110,9 +110,8 @@ mod tests {
         let other = ClientGuard::default();
         assert_eq!(address(&other.cancel_flag()), first);
         // A client that has gone gets the error of its cancelled query, and another one a new result.
-        let fails = |_: &Execution| -> Result<(), PerspectiveError> {
-            Err(PerspectiveError::Query(QueryError::Cancelled))
-        };
+        let fails =
+            |_: &Execution| -> Result<(), PerspectiveError> { Err(PerspectiveError::Query(QueryError::Cancelled)) };
         assert!(cache.with(&settings, &flag, fails).is_err());
         let attempts = AtomicUsize::new(0);
         let second_succeeds = |_: &Execution| match attempts.fetch_add(1, Ordering::Relaxed) {

@@ -82,7 +82,8 @@ mod tests {
         let categories = ModelCategories { folder: Some(folder.path().join("categories")) };
         let model = example_program(1, 2, 3).model();
         assert!(categories.read(&model).is_empty());
-        let assigned = vec![(0, "idle".to_owned()), (1, "busy".to_owned()), (9999, "busy".to_owned()), (1, "odd".to_owned())];
+        let assigned =
+            vec![(0, "idle".to_owned()), (1, "busy".to_owned()), (9999, "busy".to_owned()), (1, "odd".to_owned())];
         categories.write(&model, assigned.clone()).expect("the file can be written");
         assert_eq!(categories.read(&model), assigned[..2]);
         categories.write(&model, Vec::new()).expect("the file can be removed");

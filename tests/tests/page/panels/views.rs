@@ -7,7 +7,8 @@ use tests::page::{SETTLED, ViewProcess, open, press, read, screenshot_path};
 
 use crate::accessibility::{axe, faults};
 
-const CARDS_SETTLED: &str = "document.querySelector('#cards').dataset.settled === '1' && !document.querySelector('#dock').hidden";
+const CARDS_SETTLED: &str =
+    "document.querySelector('#cards').dataset.settled === '1' && !document.querySelector('#dock').hidden";
 
 /// Opens the dock by its key.
 fn open_dock(browser: &mut BrowserPage) {
@@ -72,7 +73,8 @@ fn cards_follow_the_time_cursor_and_do_not_depend_on_its_path() {
     }
     let forward = (cursor(&mut browser), images(&mut browser));
     browser.key("End");
-    browser.wait(&format!("Number(document.querySelector('#time-cursor').getAttribute('aria-valuenow')) > {}", forward.0));
+    browser
+        .wait(&format!("Number(document.querySelector('#time-cursor').getAttribute('aria-valuenow')) > {}", forward.0));
     let _ = images(&mut browser);
     browser.key("Home");
     browser.wait("document.querySelector('#time-cursor').getAttribute('aria-valuenow') === '0'");
@@ -129,13 +131,21 @@ fn views_are_added_from_the_gallery_and_explain_missing_data() {
     press(&mut browser, "button", "Add views");
     browser.wait("document.querySelector('#gallery').getAttribute('aria-busy') === 'false'");
     let lacking = browser.evaluate("[...document.querySelectorAll('#gallery .lacking')].map(item => [item.getAttribute('aria-label'), item.querySelector('.reason').innerText])");
-    let task = lacking.as_array().unwrap().iter().find(|one| one[0] == "Task count").unwrap_or_else(|| panic!("{lacking}"));
-    assert_eq!(task[1], "The view needs states of tasks, but the trace has none. Choose a state type whose values are tasks by the option “Tasks”.");
-    browser.evaluate("document.querySelector('#gallery [aria-label=\"Task count\"]').scrollIntoView({ block: 'center' })");
+    let task =
+        lacking.as_array().unwrap().iter().find(|one| one[0] == "Task count").unwrap_or_else(|| panic!("{lacking}"));
+    assert_eq!(
+        task[1],
+        "The view needs states of tasks, but the trace has none. Choose a state type whose values are tasks by the option “Tasks”."
+    );
+    browser
+        .evaluate("document.querySelector('#gallery [aria-label=\"Task count\"]').scrollIntoView({ block: 'center' })");
     press(&mut browser, "button", "Task count");
     press(&mut browser, "button", "Done");
     browser.wait(CARDS_SETTLED);
-    assert_eq!(titles(&mut browser), json!(["Utilization count", "Concurrency profile", "Kiviat diagram", "Task count"]));
+    assert_eq!(
+        titles(&mut browser),
+        json!(["Utilization count", "Concurrency profile", "Kiviat diagram", "Task count"])
+    );
     assert!(read(&mut browser, "status", "Task count: missing data").starts_with("The view needs states of tasks"));
     // The remedy is at hand.
     press(&mut browser, "button", "Choose options of Task count");
@@ -204,7 +214,8 @@ fn an_address_restores_the_dock() {
     browser.wait(SETTLED);
     assert_eq!(browser.evaluate("history.length"), steps, "none of these is a step that Back would go");
     let state = "JSON.stringify([document.querySelector('#cursor-field').value, document.querySelector('#dock').clientHeight, document.querySelector('#play-loop').checked, document.querySelector('#cards select.card-mode').value])";
-    let (before, pictures, address) = (browser.evaluate(state), images(&mut browser), browser.evaluate("location.href"));
+    let (before, pictures, address) =
+        (browser.evaluate(state), images(&mut browser), browser.evaluate("location.href"));
     browser.open("about:blank#away");
     browser.open(address.as_str().unwrap());
     browser.wait(SETTLED);

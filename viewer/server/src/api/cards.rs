@@ -2,91 +2,23 @@
 
 mod card_drawing;
 mod card_error;
+mod card_request;
 mod flat_items;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use tumit_paje::category::ActivityCategory;
-use tumit_perspectives::categories::CategoryRule;
-use tumit_viewer::filter::NamePattern;
-use tumit_viewer::query::{TimeRange, TypeModel};
-use tumit_viewer::style::theme::ThemeKind;
 
-use super::{AppState, DrawRequest, RequestError, run};
-use crate::filtered_cache::FilteredTrace;
+use super::{AppState, RequestError, run};
 use card_drawing::CardDrawing;
 pub(crate) use card_error::CardError;
+use card_request::Card;
+pub(crate) use card_request::CardsRequest;
 
 /// Maximum number of cards of a request: all views.
 const MOST_CARDS: usize = 64;
-
-/// The parameters of a request for cards or for the next event.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct CardsRequest {
-    /// Index of the trace.
-    pub(crate) trace: usize,
-    /// Expressions of the filters that are on, as a JSON list.
-    pub(crate) filters: String,
-    /// The present time.
-    pub(crate) t: i64,
-    from: i64,
-    to: i64,
-    theme: ThemeKind,
-    /// Pixels per unit.
-    resolution: f32,
-    /// The cards, as a JSON list of [`Card`].
-    cards: String,
-    /// Categories that the user assigned: a JSON list of `[value, category]`.
-    categories: String,
-    /// For `next_event`: negative for the previous event.
-    pub(crate) direction: i32,
-}
-
-/// A card.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Card {
-    /// The name of the view.
-    name: String,
-    /// The word of the time mode. By default, the first mode of the view.
-    #[serde(default)]
-    mode: String,
-    #[serde(default)]
-    options: BTreeMap<String, String>,
-    width: f32,
-    height: f32,
-    /// The hash of the drawing that the page has. An equal drawing is not sent again.
-    #[serde(default)]
-    hash: String,
-}
-
-impl CardsRequest {
-    /// The time range within a trace. Without a time range, the whole trace.
-    fn time_range(&self, trace: &FilteredTrace) -> TimeRange {
-        let extent = trace.source.extent();
-        let request = DrawRequest { from: self.from, to: self.to, ..DrawRequest::default() };
-        let Ok(range) = request.time_range(trace) else { return extent };
-        let inside = TimeRange { from: range.from.max(extent.from), to: range.to.min(extent.to) };
-        if inside.from < inside.to { inside } else { extent }
-    }
-
-    /// The categories that the user assigned.
-    pub(crate) fn category_rules(&self, model: &TypeModel) -> Vec<CategoryRule> {
-        let list: Vec<(usize, String)> = serde_json::from_str(&self.categories).unwrap_or_default();
-        let rule = |(value, word): (usize, String)| {
-            let (_, category) = ActivityCategory::WORDS.iter().find(|(known, _)| *known == word)?;
-            let value = model.values.get(value)?;
-            let of = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
-            Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), of })
-        };
-        list.into_iter().filter_map(rule).collect()
-    }
-}
 
 /// Draws the cards.
 ///
@@ -134,26 +66,4 @@ fn message(drawings: &[Result<CardDrawing, CardError>]) -> Vec<u8> {
     text.extend_from_slice(b"]}");
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes();
     [&length[..], &text, &sections].concat()
-}
-
-impl Card {
-    /// The options of the card as names and values.
-    fn options(&self) -> Result<Vec<(String, String)>, CardError> {
-        // In commands, some options may also be the path of a file.
-        let names_file = |name: &str, value: &str| {
-            matches!(name, "order" | "layout") && value.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-')
-        };
-        let given = self.options.iter().filter(|(_, value)| !value.trim().is_empty());
-        let pair = |(name, value): (&String, &String)| {
-            let value = value.trim();
-            if names_file(name, value) {
-                return Err(CardError::new(
-                    format!("`{value}` is not a value of the option `{name}`"),
-                    "Files are available with `tumit view --perspective` only.",
-                ));
-            }
-            Ok((name.clone(), value.to_owned()))
-        };
-        given.map(pair).collect()
-    }
 }

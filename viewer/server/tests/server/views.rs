@@ -31,7 +31,10 @@ async fn the_list_has_all_views_with_their_options() {
     let order = list["groups"].as_array().unwrap();
     assert!(groups.iter().all(|group| order.iter().any(|known| known == group)), "{groups:?}");
     let kiviat = views.iter().find(|view| view["name"] == "kiviat").unwrap();
-    assert_eq!((&kiviat["number"], &kiviat["title"], &kiviat["modes"]), (&json!(6), &json!("Kiviat diagram"), &json!(["at"])));
+    assert_eq!(
+        (&kiviat["number"], &kiviat["title"], &kiviat["modes"]),
+        (&json!(6), &json!("Kiviat diagram"), &json!(["at"]))
+    );
     let options = list["options"].as_array().unwrap();
     let option = |name: &str| options.iter().find(|option| option["name"] == name).unwrap();
     assert_eq!(option("count")["words"], json!(["busy", "busy+overhead"]));
@@ -48,7 +51,8 @@ async fn the_list_has_all_views_with_their_options() {
 async fn every_view_is_drawn_or_has_a_reason() {
     let page = ServedPage::start().await;
     let list = page.json("views").await;
-    let names: Vec<&str> = list["views"].as_array().unwrap().iter().map(|view| view["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        list["views"].as_array().unwrap().iter().map(|view| view["name"].as_str().unwrap()).collect();
     let requested = Value::from(names.iter().map(|name| card(name)).collect::<Vec<_>>());
     let answers = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
     assert_eq!(answers.len(), names.len());
@@ -56,7 +60,10 @@ async fn every_view_is_drawn_or_has_a_reason() {
         if answer["error"].is_null() {
             assert!(answer["scene"]["runs"].as_array().is_some_and(|runs| !runs.is_empty()), "{name}: {answer}");
         } else {
-            assert!(answer["error"].as_str().unwrap().ends_with('.') && !answer["remedy"].is_null(), "{name}: {answer}");
+            assert!(
+                answer["error"].as_str().unwrap().ends_with('.') && !answer["remedy"].is_null(),
+                "{name}: {answer}"
+            );
             assert!(!answer.to_string().contains("--option"), "{answer}");
         }
     }
@@ -100,7 +107,13 @@ async fn options_modes_and_categories_apply_and_mistakes_are_explained() {
     ]);
     let answers = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
     assert_ne!(answers[0]["hash"], answers[1]["hash"]);
-    for (at, text) in [(2, "no time mode `at`"), (3, "`soon` is not a value"), (4, "`/etc/passwd` is not a value"), (5, "No container type"), (6, "No view is called")] {
+    for (at, text) in [
+        (2, "no time mode `at`"),
+        (3, "`soon` is not a value"),
+        (4, "`/etc/passwd` is not a value"),
+        (5, "No container type"),
+        (6, "No view is called"),
+    ] {
         assert!(answers[at]["error"].as_str().unwrap().contains(text), "{}", answers[at]);
     }
     // All values are idle, so that no unit is ever busy.

@@ -19,8 +19,9 @@ use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document};
 use tumit_viewer::style::theme::ThemeKind;
 use twox_hash::XxHash3_64;
 
+use super::card_error::CardError;
+use super::card_request::{Card, CardsRequest};
 use super::flat_items::flat_items;
-use super::{Card, CardError, CardsRequest};
 use crate::cancellation::CancelFlag;
 use crate::filtered_cache::FilteredTrace;
 
@@ -80,7 +81,9 @@ impl CardDrawing {
         })?;
         let scene = match computed {
             ComputedView::Chart(chart) => of_chart(chart, (width, bounded(card.height)), request.theme),
-            ComputedView::Diagram(source) => of_diagram(source.as_ref(), (width, bounded(card.height)), range, request)?,
+            ComputedView::Diagram(source) => {
+                of_diagram(source.as_ref(), (width, bounded(card.height)), range, request)?
+            }
         };
         Ok(scene.encode(request.resolution, &card.hash))
     }
