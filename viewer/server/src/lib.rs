@@ -219,6 +219,7 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/variables", get(api::charts::variables))
         .route("/api/views", get(api::views::views))
         .route("/api/cards", get(api::cards::cards))
+        .route("/api/card_file", get(api::cards::card_file))
         .route("/api/categories", get(api::categories::categories).post(api::categories::save_categories))
         .route("/api/next_event", get(api::next_event::next_event))
         .route("/api/source", get(api::source_file::source))

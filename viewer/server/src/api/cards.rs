@@ -12,7 +12,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::{AppState, RequestError, run};
-use card_drawing::CardDrawing;
+use card_drawing::{CardContext, CardDrawing};
 pub(crate) use card_error::CardError;
 use card_request::Card;
 pub(crate) use card_request::CardsRequest;
@@ -32,20 +32,44 @@ pub(crate) async fn cards(
     State(app): State<Arc<AppState>>,
     Query(request): Query<CardsRequest>,
 ) -> Result<Response, RequestError> {
+    let bytes = with_cards(app, request, |cards, context| {
+        Ok(message(&cards.iter().map(|card| CardDrawing::new(card, context)).collect::<Vec<_>>()))
+    })
+    .await?;
+    Ok(([(header::CONTENT_TYPE, "application/x-tumit-cards")], bytes).into_response())
+}
+
+/// The first card as a file, in the format `svg` or `csv`.
+pub(crate) async fn card_file(
+    State(app): State<Arc<AppState>>,
+    Query(request): Query<CardsRequest>,
+) -> Result<Response, RequestError> {
+    let (kind, bytes) = with_cards(app, request, |cards, context| {
+        let card = cards.first().ok_or_else(|| RequestError::of_client("the request has no card".to_owned()))?;
+        card_drawing::card_file(card, context).map_err(|error| RequestError::of_client(error.text()))
+    })
+    .await?;
+    Ok(([(header::CONTENT_TYPE, kind)], bytes).into_response())
+}
+
+/// Computes an answer about the cards of a request.
+async fn with_cards<T: Send + 'static>(
+    app: Arc<AppState>,
+    request: CardsRequest,
+    work: impl FnOnce(&[Card], CardContext<'_>) -> Result<T, RequestError> + Send + 'static,
+) -> Result<T, RequestError> {
     let cards: Vec<Card> = serde_json::from_str(&request.cards)
         .map_err(|error| RequestError::of_client(format!("the cards are no list of cards: {error}")))?;
     if cards.len() > MOST_CARDS {
         return Err(RequestError::of_client(format!("a request has at most {MOST_CARDS} cards")));
     }
-    let bytes = run(app, move |app, cancel| {
+    run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
         let rules = request.category_rules(&trace.source.model());
         let range = request.time_range(&trace);
-        let of_card = |card: &Card| CardDrawing::new(&trace, card, (&request, range, &rules), cancel);
-        Ok(message(&cards.iter().map(of_card).collect::<Vec<_>>()))
+        work(&cards, CardContext { trace: &trace, request: &request, range, rules: &rules, cancel })
     })
-    .await?;
-    Ok(([(header::CONTENT_TYPE, "application/x-tumit-cards")], bytes).into_response())
+    .await
 }
 
 /// The bytes of an answer.

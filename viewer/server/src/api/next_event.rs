@@ -22,8 +22,7 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
         let found = trace.executions.with(&settings, cancel, |execution| {
             Ok(if is_backward { last_before(execution, time) } else { first_after(execution, time) })
         });
-        let time =
-            found.map_err(|error| RequestError::of_client(CardError::from(error).json()["error"].to_string()))?;
+        let time = found.map_err(|error| RequestError::of_client(CardError::from(error).text()))?;
         Ok(json!({ "t": time.map(|time| time.saturating_sub(trace.origin)) }))
     });
     answer.await.map(Json)

@@ -126,6 +126,23 @@ async fn options_modes_and_categories_apply_and_mistakes_are_explained() {
 }
 
 #[tokio::test]
+async fn a_card_is_saved_as_an_image_or_as_its_numbers() {
+    let page = ServedPage::start().await;
+    let file = async |name: &str, format: &str| {
+        let text: String = json!([card(name)]).to_string().bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let path = format!("{}api/card_file?t=1000000&format={format}&cards={text}", page.path);
+        let (status, _, body) = get(page.port, &path, &page.host, "").await;
+        (status, body)
+    };
+    let (status, image) = file("kiviat", "svg").await;
+    assert!(status == 200 && image.contains("<svg") && image.contains("Kiviat diagram"), "{image}");
+    let (status, table) = file("kiviat", "csv").await;
+    assert!(status == 200 && table.contains("unit,") && table.lines().count() > 2, "{table}");
+    let (status, message) = file("utilization-gantt", "csv").await;
+    assert!(status == 400 && message.contains("Save it as SVG."), "{message}");
+}
+
+#[tokio::test]
 async fn steps_forward_and_backward_meet_the_same_events() {
     let page = ServedPage::start().await;
     let step = async |time: i64, direction: i32| {

@@ -2,6 +2,7 @@
 
 import { make } from "../util/dom.js";
 import { views, viewOf } from "./card_list.js";
+import { saveCard } from "./card_request.js";
 
 let formCount = 0;
 
@@ -23,7 +24,7 @@ export function optionsForm(card, onChange, onClose) {
     ...(view?.options ?? []).map(field),
     make("h4", { text: "Units, categories and tasks" }),
     ...views().of_all.map(field),
-    make("p", { class: "card-form-buttons" }, make("button", { class: "quiet-button", text: "Reset", onclick: reset }), make("button", { class: "quiet-button", text: "Done", onclick: onClose })),
+    make("p", { class: "card-form-buttons" }, make("button", { class: "quiet-button", text: "Save SVG", onclick: () => saveCard(card, "svg") }), view?.is_diagram ? null : make("button", { class: "quiet-button", text: "Save CSV", onclick: () => saveCard(card, "csv") }), make("span", { class: "spacer" }), make("button", { class: "quiet-button", text: "Reset", onclick: reset }), make("button", { class: "quiet-button", text: "Done", onclick: onClose })),
   );
 }
 

@@ -1,8 +1,9 @@
 // Requests the drawings of cards, and paints them. There is one request for all cards. While it
 // runs, the newest wish waits, so that a moving cursor never queues requests.
 
-import { request, RefusedError } from "../net/api.js";
-import { pixelRatio, sizedContext } from "../util/dom.js";
+import { request, requestParameters, RefusedError } from "../net/api.js";
+import { fileName, pixelRatio, saveFile, sizedContext } from "../util/dom.js";
+import { showNote } from "../util/status_line.js";
 import { drawScene } from "../view/scene.js";
 import { cursorTime, viewsRange } from "../state/time_cursor.js";
 import { activeFilters } from "../state/view.js";
@@ -14,12 +15,37 @@ import { categoryParameter } from "./category_list.js";
  * number, hash: string }} CardRequest
  */
 
-/** @param {CardRequest[]} cards @param {string} purpose @returns {Promise<any[] | undefined>} */
-export async function requestCards(cards, purpose) {
+/** The parameters of a request for cards. @param {CardRequest[]} cards */
+function parameters(cards) {
   const { from, to } = viewsRange();
   const list = cards.map((card) => ({ ...card, width: Math.round(card.width), height: Math.round(card.height) }));
-  const answer = await request("cards", { t: cursorTime(), from, to, theme: document.documentElement.dataset.theme, resolution: pixelRatio(), categories: categoryParameter(), filters: activeFilters(), cards: JSON.stringify(list) }, purpose);
+  return { t: cursorTime(), from, to, theme: document.documentElement.dataset.theme, resolution: pixelRatio(), categories: categoryParameter(), filters: activeFilters(), cards: JSON.stringify(list) };
+}
+
+/** @param {CardRequest[]} cards @param {string} purpose @returns {Promise<any[] | undefined>} */
+export async function requestCards(cards, purpose) {
+  const answer = await request("cards", parameters(cards), purpose);
   return answer?.cards;
+}
+
+/** The usual size of a saved image. */
+const SAVED_SIZE = { width: 960, height: 600 };
+
+/**
+ * Saves a card as a file: an image, or the table of its numbers.
+ * @param {import("./card_list.js").Card} card
+ * @param {"svg" | "csv"} format
+ */
+export async function saveCard(card, format) {
+  const query = requestParameters({ ...parameters([{ ...card, ...SAVED_SIZE, hash: "" }]), format });
+  const answer = await fetch(`api/card_file?${query}`).catch(() => null);
+  if (!answer?.ok) {
+    showNote(answer ? (await answer.json().catch(() => ({ error: "The server sent no file" }))).error : "The server does not answer: nothing was saved");
+    return;
+  }
+  const name = `${fileName()}-${card.name}.${format}`;
+  saveFile(name, await answer.blob());
+  showNote(`Saved ${name}`);
 }
 
 /**

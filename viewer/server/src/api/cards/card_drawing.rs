@@ -6,12 +6,14 @@ use std::sync::Arc;
 use serde_json::json;
 use tumit_perspectives::categories::CategoryRule;
 use tumit_perspectives::chart::ViewChart;
+use tumit_perspectives::chart_text;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::draw::{DrawOptions, draw};
 use tumit_perspectives::error::PerspectiveError;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
+use tumit_viewer::export::svg;
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::{TimeRange, TimelineSource};
 use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
@@ -55,38 +57,68 @@ enum ComputedView {
     Diagram(Arc<dyn TimelineSource>),
 }
 
+/// What all cards of a request have in common.
+#[derive(Clone, Copy)]
+pub(super) struct CardContext<'a> {
+    pub(super) trace: &'a FilteredTrace,
+    pub(super) request: &'a CardsRequest,
+    pub(super) range: TimeRange,
+    pub(super) rules: &'a [CategoryRule],
+    pub(super) cancel: &'a CancelFlag,
+}
+
 impl CardDrawing {
     /// Draws a card.
-    pub(super) fn new(
-        trace: &FilteredTrace,
-        card: &Card,
-        (request, range, rules): (&CardsRequest, TimeRange, &[CategoryRule]),
-        cancel: &CancelFlag,
-    ) -> Result<Self, CardError> {
-        let info = info(&card.name)?;
-        let mut options = ParsedOptions::parse(info.name, info.options, &card.options()?)?;
-        options.execution.categories = rules.to_vec();
-        let mode = mode(&info, &card.mode)?;
-        if mode == TimeMode::Moving && options.view.width.is_none() {
-            options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
-        }
-        let width = bounded(card.width);
-        let (time, columns) = (trace.origin.saturating_add(request.t), columns(width, request.resolution));
-        let view_request = ViewRequest { mode, range, time, columns, options: options.view };
-        let computed = trace.executions.with(&options.execution, cancel, |execution| {
-            if let Some(mode) = DiagramMode::of_name(info.name) {
-                return Ok(ComputedView::Diagram(mode.trace(execution, range)?));
-            }
-            Ok(ComputedView::Chart(gallery::view(info.name)?.chart(execution, &view_request)?))
-        })?;
-        let scene = match computed {
-            ComputedView::Chart(chart) => of_chart(chart, (width, bounded(card.height)), request.theme),
-            ComputedView::Diagram(source) => {
-                of_diagram(source.as_ref(), (width, bounded(card.height)), range, request)?
-            }
+    pub(super) fn new(card: &Card, context: CardContext<'_>) -> Result<Self, CardError> {
+        let size = (bounded(card.width), bounded(card.height));
+        let CardContext { request, range, .. } = context;
+        let scene = match computed(card, context)? {
+            ComputedView::Chart(chart) => of_chart(chart, size, request.theme),
+            ComputedView::Diagram(source) => of_diagram(source.as_ref(), size, range, request)?,
         };
         Ok(scene.encode(request.resolution, &card.hash))
     }
+}
+
+/// A card as a file: an image, or the table of its numbers.
+pub(super) fn card_file(card: &Card, context: CardContext<'_>) -> Result<(&'static str, Vec<u8>), CardError> {
+    let (width, height) = (bounded(card.width), bounded(card.height));
+    let CardContext { request, range, .. } = context;
+    let scene = match computed(card, context)? {
+        ComputedView::Chart(chart) if request.format == "csv" => {
+            return Ok(("text/csv; charset=utf-8", chart_text::csv(&chart.table).into_bytes()));
+        }
+        ComputedView::Chart(chart) => {
+            draw(&chart, DrawOptions { width, height, theme: request.theme, ..DrawOptions::default() })
+        }
+        ComputedView::Diagram(_) if request.format == "csv" => {
+            return Err(CardError::new("A diagram has no table of numbers.", "Save it as SVG."));
+        }
+        ComputedView::Diagram(source) => of_diagram(source.as_ref(), (width, height), range, request)?.scene,
+    };
+    Ok(("image/svg+xml", svg::to_string(&scene).into_bytes()))
+}
+
+/// Computes the view of a card.
+fn computed(card: &Card, context: CardContext<'_>) -> Result<ComputedView, CardError> {
+    let CardContext { trace, request, range, rules, cancel } = context;
+    let info = info(&card.name)?;
+    let mut options = ParsedOptions::parse(info.name, info.options, &card.options()?)?;
+    options.execution.categories = rules.to_vec();
+    let mode = mode(&info, &card.mode)?;
+    if mode == TimeMode::Moving && options.view.width.is_none() {
+        options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
+    }
+    let time = trace.origin.saturating_add(request.t);
+    let columns = columns(bounded(card.width), request.resolution);
+    let view_request = ViewRequest { mode, range, time, columns, options: options.view };
+    let computed = trace.executions.with(&options.execution, cancel, |execution| {
+        if let Some(mode) = DiagramMode::of_name(info.name) {
+            return Ok(ComputedView::Diagram(mode.trace(execution, range)?));
+        }
+        Ok(ComputedView::Chart(gallery::view(info.name)?.chart(execution, &view_request)?))
+    });
+    Ok(computed?)
 }
 
 impl CardScene {

@@ -16,6 +16,11 @@ impl CardError {
         Self { reason: reason.into(), remedy: remedy.into() }
     }
 
+    /// The reason and the remedy.
+    pub(crate) fn text(&self) -> String {
+        format!("{} {}", self.reason, self.remedy).trim_end().to_owned()
+    }
+
     pub(crate) fn json(&self) -> Value {
         json!({ "error": self.reason, "remedy": self.remedy })
     }

@@ -32,6 +32,8 @@ pub(crate) struct CardsRequest {
     pub(super) cards: String,
     /// Categories that the user assigned: a JSON list of `[value, category]`.
     categories: String,
+    /// For `card_file`: `svg` or `csv`.
+    pub(super) format: String,
     /// For `next_event`: negative for the previous event.
     pub(crate) direction: i32,
 }
