@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::json;
+use tumit_perspectives::category_timeline::CategoryTimeline;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 
 use super::cards::{CardError, CardsRequest};
@@ -32,7 +33,7 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
 fn changes(execution: &Execution) -> impl Iterator<Item = &[i64]> {
     let units = 0..execution.units().count();
     let activity = execution.activity().ok();
-    units.filter_map(move |unit| Some(activity?.timelines(unit))).flatten().map(|timeline| timeline.timestamps())
+    units.filter_map(move |unit| Some(activity?.timelines(unit))).flatten().map(CategoryTimeline::timestamps)
 }
 
 fn first_after(execution: &Execution, time: i64) -> Option<i64> {

@@ -9,7 +9,7 @@ use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
-use tumit_perspectives::view::{ViewGroup, ViewInfo};
+use tumit_perspectives::view::{PerspectiveView, ViewGroup, ViewInfo};
 use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel};
 
 use super::cards::CardsRequest;
@@ -27,7 +27,7 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
             let names = execution.units().list().iter().take(MOST_UNITS).map(|unit| unit.name.clone());
             Ok(names.collect::<Vec<_>>())
         });
-        let mut infos: Vec<ViewInfo> = gallery::views().map(|view| view.info()).collect();
+        let mut infos: Vec<ViewInfo> = gallery::views().map(PerspectiveView::info).collect();
         infos.extend(DiagramMode::ALL.iter().map(|mode| mode.info()));
         infos.sort_by_key(|info| info.group);
         Ok::<_, RequestError>(json!({

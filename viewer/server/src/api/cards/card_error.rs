@@ -51,7 +51,7 @@ fn page_text(text: &str) -> String {
     for part in parts {
         let (option, rest) = part.split_once('`').unwrap_or((part, ""));
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
-        let is_placeholder = value.chars().all(|c| c.is_uppercase());
+        let is_placeholder = value.chars().all(char::is_uppercase);
         // The page writes the names of options with a capital letter.
         page.push_str(&format!("the option “{}”", capitalized(name)));
         if !is_placeholder {
