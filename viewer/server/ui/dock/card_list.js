@@ -67,15 +67,22 @@ export function setLarge(index) {
   storeCards();
 }
 
+/** The options of all views, which all cards share. @returns {Record<string, string>} */
+function sharedOptions() {
+  const names = viewList?.of_all ?? [];
+  return Object.fromEntries(Object.entries(cards[0]?.options ?? {}).filter(([name]) => names.includes(name)));
+}
+
 /** @param {string[]} names */
 export function replaceCards(names) {
-  cards.splice(0, cards.length, ...names.map((name) => ({ name, mode: "", options: {} })));
+  const options = sharedOptions();
+  cards.splice(0, cards.length, ...names.map((name) => ({ name, mode: "", options: { ...options } })));
   setLarge(null);
 }
 
 /** @param {string} name */
 export function addCard(name) {
-  cards.push({ name, mode: "", options: {} });
+  cards.push({ name, mode: "", options: sharedOptions() });
   setLarge(null);
 }
 

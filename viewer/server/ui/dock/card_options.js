@@ -1,7 +1,7 @@
 // The form with the options of a card, made of the list of options.
 
 import { make } from "../util/dom.js";
-import { views, viewOf } from "./card_list.js";
+import { cards, views, viewOf } from "./card_list.js";
 import { saveCard } from "./card_request.js";
 
 let formCount = 0;
@@ -15,14 +15,19 @@ export function optionsForm(card, onChange, onClose) {
   const view = viewOf(card.name);
   formCount += 1;
   const field = (/** @type {string} */ name) => optionField(card, name, `${formCount}-${name}`, onChange);
-  const reset = () => { card.options = {}; onChange(); onClose(); };
+  const reset = () => {
+    card.options = {};
+    for (const one of cards) for (const name of views().of_all) delete one.options[name];
+    onChange();
+    onClose();
+  };
   return make("form", {
     class: "card-options", "aria-label": `Options of ${view?.title ?? card.name}`, autocomplete: "off",
     onsubmit: (/** @type {Event} */ event) => event.preventDefault(),
     onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") { event.stopPropagation(); onClose(); } },
   },
     ...(view?.options ?? []).map(field),
-    make("h4", { text: "Units, categories and tasks" }),
+    make("h4", { text: "Units and tasks of all cards" }),
     ...views().of_all.map(field),
     make("p", { class: "card-form-buttons" }, make("button", { class: "quiet-button", text: "Save SVG", onclick: () => saveCard(card, "svg") }), view?.is_diagram ? null : make("button", { class: "quiet-button", text: "Save CSV", onclick: () => saveCard(card, "csv") }), make("span", { class: "spacer" }), make("button", { class: "quiet-button", text: "Reset", onclick: reset }), make("button", { class: "quiet-button", text: "Done", onclick: onClose })),
   );
@@ -41,8 +46,11 @@ function optionField(card, name, id, onChange) {
   const value = card.options[name] ?? "";
   const suggestions = [...new Set([...option.words, ...(views().names[name] ?? [])])];
   const set = (/** @type {string} */ text) => {
-    if (text.trim()) card.options[name] = text.trim();
-    else delete card.options[name];
+    // The options of all views determine the units, so that all cards have the same ones.
+    for (const one of views().of_all.includes(name) ? cards : [card]) {
+      if (text.trim()) one.options[name] = text.trim();
+      else delete one.options[name];
+    }
     onChange();
   };
   const hint = `option-hint-${id}`;
