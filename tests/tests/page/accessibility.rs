@@ -7,7 +7,7 @@ use tests::browser::BrowserPage;
 use tests::page::{ViewProcess, open, press, spot};
 
 /// The auditor, which `make packages` fetches.
-fn axe() -> String {
+pub(crate) fn axe() -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/axe/axe.min.js");
     std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{} ({error}): `make packages` fetches what the tests need", path.display()))
@@ -15,7 +15,7 @@ fn axe() -> String {
 
 /// The violations, one per line: the rule, the element, the advice. Themes differ only in colours,
 /// so all rules are checked in the first theme and rules about colours in each.
-fn faults(browser: &mut BrowserPage, theme: &str) -> Value {
+pub(crate) fn faults(browser: &mut BrowserPage, theme: &str) -> Value {
     // Colours in a transition are not checked.
     browser.wait("document.getAnimations().every(animation => animation.playState !== 'running')");
     let rules = if theme == "light" {

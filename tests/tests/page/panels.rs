@@ -5,3 +5,4 @@ mod counted_results;
 mod entity_panel;
 mod filters;
 pub(crate) mod saved_files;
+mod views;

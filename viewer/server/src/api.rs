@@ -1,6 +1,8 @@
 //! The JSON interface of the page. Times are nanoseconds after the trace's first timestamp, which
 //! fit into JavaScript's numbers.
 
+pub(crate) mod cards;
+pub(crate) mod categories;
 pub(crate) mod charts;
 pub(crate) mod export;
 pub(crate) mod filter_editor;
@@ -9,6 +11,7 @@ pub(crate) mod image;
 pub(crate) mod link_chain;
 pub(crate) mod longest_entity;
 pub(crate) mod neighbour;
+pub(crate) mod next_event;
 pub(crate) mod numbers_and_names;
 pub(crate) mod rematch;
 pub(crate) mod row_times;
@@ -18,6 +21,7 @@ pub(crate) mod statistics;
 pub(crate) mod streaming;
 pub(crate) mod totals;
 pub(crate) mod user_files;
+pub(crate) mod views;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -45,6 +49,11 @@ use tumit_viewer::style::theme::{ColorTheme, ThemeKind};
 pub(crate) struct RequestError(StatusCode, String);
 
 impl RequestError {
+    /// An error that the request caused.
+    pub(crate) fn of_client(message: String) -> Self {
+        Self(StatusCode::BAD_REQUEST, message)
+    }
+
     /// An error that the request did not cause.
     pub(crate) fn of_server(message: &str) -> Self {
         Self(StatusCode::INTERNAL_SERVER_ERROR, message.to_owned())

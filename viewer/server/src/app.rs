@@ -10,6 +10,7 @@ use tumit_viewer::query::{QueryError, TraceSummary};
 use super::access_tokens::{OneTimeToken, new_token};
 use super::error::ServerError;
 use super::filtered_cache::{FilterRefusal, ServedTrace, TraceCache};
+use super::model_categories::ModelCategories;
 use super::user_files::ModelStyles;
 
 /// The state of the routes.
@@ -20,6 +21,8 @@ pub(crate) struct AppState {
     pub(crate) usual_port: u16,
     /// The styles of the models, on disk.
     pub(crate) styles: ModelStyles,
+    /// The categories that users assigned, on disk.
+    pub(crate) categories: ModelCategories,
     /// The page token.
     pub(crate) page_token: String,
     /// The one-time token.
@@ -67,6 +70,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
         traces,
         usual_port,
         styles,
+        categories: ModelCategories::default(),
         page_token,
         one_time_token,
         image_permits,

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use twox_hash::XxHash3_64;
 
 use super::cancellation::{CancelFlag, PendingAnswer};
+use super::execution_cache::ExecutionCache;
 use tumit_viewer::filter::{ChainEntry, FilterChain, FilterError, FilterExpr};
 use tumit_viewer::input::current_trace::CurrentTrace;
 use tumit_viewer::layout::ContainerOutline;
@@ -76,13 +77,21 @@ pub(crate) struct FilteredTrace {
     pub(crate) origin: i64,
     /// Filters that could not be used, by their index in the request.
     pub(crate) problems: Vec<FilterProblem>,
+    /// The trace prepared for the views of the dock.
+    pub(crate) executions: Arc<ExecutionCache>,
 }
 
 impl FilteredTrace {
     /// A copy for one request. Its queries fail after the client has disconnected.
     pub(crate) fn with_cancellation(&self, cancel: &CancelFlag) -> Self {
         let source = Arc::new(PendingAnswer { source: Arc::clone(&self.source), cancel: cancel.clone() });
-        Self { source, outline: Arc::clone(&self.outline), origin: self.origin, problems: self.problems.clone() }
+        Self {
+            source,
+            outline: Arc::clone(&self.outline),
+            origin: self.origin,
+            problems: self.problems.clone(),
+            executions: Arc::clone(&self.executions),
+        }
     }
 }
 
@@ -190,7 +199,8 @@ fn apply_filters(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<F
         problems.push(FilterProblem { filter_index, error: problem.error, filter_text });
     }
     let outline = Arc::new(ContainerOutline::new(filtered.as_ref())?);
-    Ok(FilteredTrace { outline, source: filtered, origin: source.extent().from.0, problems })
+    let executions = Arc::new(ExecutionCache::new(Arc::clone(&filtered)));
+    Ok(FilteredTrace { outline, source: filtered, origin: source.extent().from.0, problems, executions })
 }
 
 /// A hash of the length and the modification time of a file, or of the files of a run.

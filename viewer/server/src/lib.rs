@@ -30,7 +30,9 @@ mod assets;
 pub(crate) mod cancellation;
 mod connections;
 mod error;
+mod execution_cache;
 pub(crate) mod filtered_cache;
+mod model_categories;
 pub(crate) mod saved_filters;
 mod type_names;
 pub(crate) mod unix_socket;
@@ -215,6 +217,11 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/profile", get(api::charts::profile))
         .route("/api/tasks", get(api::charts::tasks))
         .route("/api/variables", get(api::charts::variables))
+        .route("/api/views", get(api::views::views))
+        .route("/api/cards", get(api::cards::cards))
+        .route("/api/card_file", get(api::cards::card_file))
+        .route("/api/categories", get(api::categories::categories).post(api::categories::save_categories))
+        .route("/api/next_event", get(api::next_event::next_event))
         .route("/api/source", get(api::source_file::source))
         .route("/api/export", get(api::export::export))
         .route("/api/rematch", get(api::rematch::rematch))

@@ -204,15 +204,8 @@ impl Default for ModelStyles {
 }
 
 impl ModelStyles {
-    /// The file of a model. Traces with the same types share it, also across runs.
     fn path(&self, model: &TypeModel) -> Option<PathBuf> {
-        let mut hasher = XxHash3_64::with_seed(0);
-        for ty in &model.types {
-            // In some traces, the root has the name of the trace.
-            let name = if ty.id == TypeId::ROOT { "" } else { ty.name.as_str() };
-            hasher.write(format!("{name}\0{:?}\0{}\n", ty.kind, ty.parent.0).as_bytes());
-        }
-        Some(self.folder.as_ref()?.join(format!("{:016x}.json", hasher.finish())))
+        Some(model_file(self.folder.as_ref()?, model))
     }
 
     /// Reads the last style of this model. Returns `None` if there is none.
@@ -256,8 +249,19 @@ impl ModelStyles {
     }
 }
 
+/// The file of a model in a folder. Traces with the same types share it, also across runs.
+pub(crate) fn model_file(folder: &Path, model: &TypeModel) -> PathBuf {
+    let mut hasher = XxHash3_64::with_seed(0);
+    for ty in &model.types {
+        // In some traces, the root has the name of the trace.
+        let name = if ty.id == TypeId::ROOT { "" } else { ty.name.as_str() };
+        hasher.write(format!("{name}\0{:?}\0{}\n", ty.kind, ty.parent.0).as_bytes());
+    }
+    folder.join(format!("{:016x}.json", hasher.finish()))
+}
+
 /// The user's cache folder.
-fn cache() -> Option<PathBuf> {
+pub(crate) fn cache() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     Some(variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?.join("tumit"))
 }

@@ -30,6 +30,8 @@ import { overlay } from "./state/overlay_state.js";
 import { clearPointed, leaveDiagram, repaint } from "./controls/pointer.js";
 import { showNotes } from "./panels/notes.js";
 import { restoreForm, showStatistics } from "./panels/statistics.js";
+import { listenToCursorLine, placeCursorLine } from "./view/cursor_line.js";
+import { listenToDock, refreshDock, restoreDock } from "./dock/dock.js";
 import { inPane, listenToPanes, reportDuration } from "./controls/pane.js";
 import { listenToEnter } from "./controls/keyboard.js";
 import { addDefaults } from "./state/rows.js";
@@ -74,8 +76,8 @@ async function openTrace() {
   if (inPane || innerWidth <= 900) setPanelOpen(false);
   showView();
   offerFilters(summary.saved_filters);
-  watchSettings(() => { restorePanel().catch(reportError); restoreSource().catch(reportError); });
-  await Promise.all([paintOverview(), restorePanel(), restoreSelected().then(restoreSource), showNotes()]);
+  watchSettings(() => { restorePanel().catch(reportError); restoreSource().catch(reportError); restoreDock().catch(reportError); });
+  await Promise.all([paintOverview(), restorePanel(), restoreSelected().then(restoreSource), showNotes(), restoreDock()]);
   listenToPanes(summary.duration);
 }
 
@@ -105,7 +107,7 @@ async function showGeneration(summary) {
   showEmptiness(summary);
   showView();
   reportDuration(summary.duration);
-  await Promise.all([paintOverview(), refreshPanel(), restoreSelected(), showNotes()]);
+  await Promise.all([paintOverview(), refreshPanel(), restoreSelected(), showNotes(), refreshDock()]);
 }
 
 /** @param {any} summary */
@@ -123,6 +125,7 @@ function showView() {
   showZoomHistory();
   showMeasurement();
   paintWindow();
+  placeCursorLine();
 }
 
 /** @param {import("./state/view.js").Change} kind */
@@ -137,7 +140,10 @@ function updatePage(kind) {
     if (kind === "selection") refreshPanelLater(0);
   }
   if (kind === "selection") {
-    if (view.measured !== measuredBefore) refreshPanelLater(0);
+    if (view.measured !== measuredBefore) {
+      refreshPanelLater(0);
+      refreshDock().catch(reportError);
+    }
     measuredBefore = view.measured;
     return;
   }
@@ -156,6 +162,7 @@ function updatePage(kind) {
   } else chart.refresh();
   if (kind !== "time") paintOverview().catch(reportError);
   refreshPanelLater(kind === "time" ? 120 : 0);
+  refreshDock().catch(reportError);
 }
 
 /** The filters of the last request. */
@@ -190,6 +197,8 @@ function listenToControls() {
     find: { show: refreshSearch, restore: restoreSearch },
   });
   listenToLegend();
+  listenToDock();
+  listenToCursorLine();
   listenToChain();
   listenToExport();
   listenToSource((id) => goTo(id, true));
@@ -249,6 +258,7 @@ function updateWindowSize() {
   chart.resize();
   chart.refresh();
   repaint();
+  placeCursorLine();
   refreshRows().then(paintOverview).catch(reportError);
 }
 

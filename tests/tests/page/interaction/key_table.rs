@@ -174,6 +174,10 @@ impl Keys {
         self.browser.evaluate("document.activeElement.blur()");
         self.press("l", "document.querySelector('#panel').hidden");
         self.browser.key("l");
+        self.press("v", "document.activeElement.id === 'play-pause'");
+        self.browser.evaluate("document.activeElement.blur()");
+        self.browser.key("v");
+        self.browser.wait("document.querySelector('#dock').hidden");
         self.press("t", "document.documentElement.dataset.theme === 'dark'");
         self.press("b", "document.activeElement.getAttribute('aria-label') === 'Note'");
         self.browser.key("Escape");

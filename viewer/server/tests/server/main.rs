@@ -7,6 +7,7 @@ mod answers;
 mod cancellation;
 mod images;
 mod start_and_end;
+mod views;
 
 use std::sync::Arc;
 

@@ -11,6 +11,8 @@ import { toggleChain, closeInspector, goToPartner, stepTo, zoomToSelected } from
 import { measureHere, stopMeasuring } from "./measurement.js";
 import { bookmark } from "../panels/notes.js";
 import { openPane } from "./pane.js";
+import { openPreset, toggleDock } from "../dock/dock.js";
+import { PRESETS } from "../dock/card_list.js";
 import { showTab, togglePanel } from "../panels/side_panel.js";
 import { clearNote, showNote } from "../util/status_line.js";
 import { colorAtPointer, inspectAtPointer, highlightRelated, zoomToMeasured } from "./keyboard.js";
@@ -78,6 +80,13 @@ export const ACTIONS = [
   { group: "Filters", name: "Group the selected rows, or dissolve the group", keys: ["G"], run: () => rowActions.groupOrDissolve() },
   { group: "Filters", name: "Undo a change of rows, filters or styles", keys: ["Ctrl+z"], run: undo },
   { group: "Filters", name: "Redo", keys: ["Ctrl+Z", "Ctrl+y"], run: redo },
+
+  { group: "Views", name: "Views at a time cursor: open or close the dock", keys: ["v"], run: toggleDock },
+  ...PRESETS.map(([name, names]) => ({ group: "Views", name: `${name}: ${names.join(", ").replaceAll("-", " ")}`, run: () => openPreset(name) })),
+  { group: "Views", name: "Play or pause", pointer: "in the dock: Space" },
+  { group: "Views", name: "Play backward, pause, play forward; again: faster", pointer: "in the dock: J, K, L" },
+  { group: "Views", name: "Step to the previous or next event", pointer: "in the dock: , and ." },
+  { group: "Views", name: "Move the time cursor", pointer: "drag its line; ← → on it" },
 
   { group: "Page", name: "Search all actions", keys: ["Ctrl+k", ":"], run: () => openPalette() },
   { group: "Page", name: "Find entities", keys: ["Ctrl+f"], run: () => showTab("find", true) },

@@ -1,7 +1,7 @@
 // Requests to the server. Each request has a purpose. A new request cancels the previous one with
 // the same purpose.
 
-import { readScene } from "./wire.js";
+import { readCards, readScene } from "./wire.js";
 
 /** The number of the server's trace that this page shows. */
 export const trace = Number(new URLSearchParams(location.search).get("trace") ?? 0);
@@ -144,7 +144,7 @@ export async function request(route, parameters = {}, purpose = route, onPart = 
     const response = await fetch(`api/${route}?${query}`, { signal: control.signal });
     const kind = response.headers.get("Content-Type");
     const part = (/** @type {any} */ answer) => { if (running.get(purpose) === control) onPart(answer); };
-    const answer = kind === "application/octet-stream" ? readScene(await response.arrayBuffer()) : kind === "application/x-ndjson" ? await readLines(response, part) : await readJson(response);
+    const answer = kind === "application/octet-stream" ? readScene(await response.arrayBuffer()) : kind === "application/x-tumit-cards" ? readCards(await response.arrayBuffer()) : kind === "application/x-ndjson" ? await readLines(response, part) : await readJson(response);
     if (!response.ok) throw new RefusedError(answer.error);
     // A request that was aborted during reading has no answer.
     return running.get(purpose) === control && !control.signal.aborted ? answer : undefined;

@@ -27,17 +27,48 @@ export class NumberReader {
 }
 
 /**
+ * The JSON text at the start of a message, and the position after it.
  * @param {ArrayBuffer} buffer
- * @returns {any} the head, with `bytes` in place of the lengths of its sections
+ * @returns {[any, number]}
  */
-export function readScene(buffer) {
+function readHead(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  let at = 4 + length;
-  head.bytes = head.sections.map((/** @type {number} */ length) => {
+  return [JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length))), 4 + length];
+}
+
+/**
+ * Gives a scene its sections, and returns the position after them.
+ * @param {any} scene
+ * @param {ArrayBuffer} buffer
+ * @param {number} at
+ */
+function takeSections(scene, buffer, at) {
+  scene.bytes = scene.sections.map((/** @type {number} */ length) => {
     const bytes = new Uint8Array(buffer, at, length);
     at += length;
     return bytes;
   });
+  return at;
+}
+
+/**
+ * @param {ArrayBuffer} buffer
+ * @returns {any} the head, with `bytes` in place of the lengths of its sections
+ */
+export function readScene(buffer) {
+  const [head, at] = readHead(buffer);
+  takeSections(head, buffer, at);
+  return head;
+}
+
+/**
+ * Reads the drawings of cards (api/cards.rs).
+ * @param {ArrayBuffer} buffer
+ * @returns {any}
+ */
+export function readCards(buffer) {
+  const [head, start] = readHead(buffer);
+  let at = start;
+  for (const { scene } of head.cards) if (scene) at = takeSections(scene, buffer, at);
   return head;
 }

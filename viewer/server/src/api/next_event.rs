@@ -1,0 +1,83 @@
+//! The next event of the execution: a change of a unit's category or task, a send or a receive. The
+//! player of the dock steps by it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use serde_json::json;
+use tumit_perspectives::category_timeline::CategoryTimeline;
+use tumit_perspectives::execution::{Execution, ExecutionSettings};
+
+use super::cards::{CardError, CardsRequest};
+use super::{AppState, JsonAnswer, RequestError, run};
+
+/// The timestamp of the next event after `t`, or of the last one before it. Null if there is none.
+pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
+    let answer = run(app, move |app, cancel| {
+        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
+        let categories = request.category_rules(&trace.source.model());
+        let settings = ExecutionSettings { categories, ..ExecutionSettings::default() };
+        let time = trace.origin.saturating_add(request.t);
+        let is_backward = request.direction < 0;
+        let found = trace.executions.with(&settings, cancel, |execution| {
+            Ok(if is_backward { last_before(execution, time) } else { first_after(execution, time) })
+        });
+        let time = found.map_err(|error| RequestError::of_client(CardError::from(error).text()))?;
+        Ok(json!({ "t": time.map(|time| time.saturating_sub(trace.origin)) }))
+    });
+    answer.await.map(Json)
+}
+
+/// The sorted timestamps of the changes of each unit. Data that the trace lacks are left out.
+fn changes(execution: &Execution) -> impl Iterator<Item = &[i64]> {
+    let units = 0..execution.units().count();
+    let activity = execution.activity().ok();
+    units.filter_map(move |unit| Some(activity?.timelines(unit))).flatten().map(CategoryTimeline::timestamps)
+}
+
+fn first_after(execution: &Execution, time: i64) -> Option<i64> {
+    let of_unit = |times: &[i64]| times.get(times.partition_point(|&other| other <= time)).copied();
+    let mut next: Vec<i64> = changes(execution).filter_map(of_unit).collect();
+    if let Ok(messages) = execution.messages() {
+        let later = (time.saturating_add(1), i64::MAX);
+        next.extend(messages.sent_between(later.0, later.1).first().map(|message| message.sent));
+        next.extend(messages.received_between(later.0, later.1).next().map(|message| message.received));
+    }
+    if let Ok(tasks) = execution.tasks() {
+        for unit in 0..execution.units().count() {
+            let pieces = tasks.pieces(unit);
+            let piece = pieces.get(pieces.partition_point(|piece| piece.to <= time));
+            next.extend(piece.map(|piece| if piece.from > time { piece.from } else { piece.to }));
+        }
+    }
+    next.into_iter().min()
+}
+
+fn last_before(execution: &Execution, time: i64) -> Option<i64> {
+    let of_unit = |times: &[i64]| times.partition_point(|&other| other < time).checked_sub(1).map(|at| times[at]);
+    let mut last: Vec<i64> = changes(execution).filter_map(of_unit).collect();
+    if let Ok(messages) = execution.messages() {
+        let start = execution.extent().from.0;
+        last.extend(messages.sent_between(start, time).last().map(|message| message.sent));
+        // Receives cannot be read backward, so that the examined time range grows until it has one.
+        let mut width = (time.saturating_sub(start) / 1024).max(1);
+        loop {
+            let from = time.saturating_sub(width).max(start);
+            let found = messages.received_between(from, time).last();
+            if found.is_some() || from <= start {
+                last.extend(found.map(|message| message.received));
+                break;
+            }
+            width = width.saturating_mul(4);
+        }
+    }
+    if let Ok(tasks) = execution.tasks() {
+        for unit in 0..execution.units().count() {
+            let pieces = tasks.pieces(unit);
+            let piece = pieces.partition_point(|piece| piece.from < time).checked_sub(1).map(|at| pieces[at]);
+            last.extend(piece.map(|piece| if piece.to < time { piece.to } else { piece.from }));
+        }
+    }
+    last.into_iter().max()
+}

@@ -1,0 +1,80 @@
+//! The list of all views, for the gallery of the dock.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use serde_json::{Value, json};
+use tumit_perspectives::diagram::DiagramMode;
+use tumit_perspectives::execution::ExecutionSettings;
+use tumit_perspectives::gallery;
+use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
+use tumit_perspectives::view::{PerspectiveView, ViewGroup, ViewInfo};
+use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel};
+
+use super::cards::CardsRequest;
+use super::{AppState, JsonAnswer, RequestError, run};
+
+/// Maximum number of suggested names of units.
+const MOST_UNITS: usize = 1000;
+
+/// All views by group, the options, and values of the options that are names of the trace.
+pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
+    let answer = run(app, move |app, cancel| {
+        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
+        let model = trace.source.model();
+        let units = trace.executions.with(&ExecutionSettings::default(), cancel, |execution| {
+            let names = execution.units().list().iter().take(MOST_UNITS).map(|unit| unit.name.clone());
+            Ok(names.collect::<Vec<_>>())
+        });
+        let mut infos: Vec<ViewInfo> = gallery::views().map(PerspectiveView::info).collect();
+        infos.extend(DiagramMode::ALL.iter().map(|mode| mode.info()));
+        infos.sort_by_key(|info| info.group);
+        Ok::<_, RequestError>(json!({
+            "groups": ViewGroup::NAMES.map(|(name, _)| name),
+            "views": infos.iter().map(view_json).collect::<Vec<_>>(),
+            "options": EXECUTION_OPTIONS.iter().chain(&VIEW_OPTIONS).map(option_json).collect::<Vec<_>>(),
+            "of_all": EXECUTION_OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>(),
+            "names": {
+                "level": type_names(&model, PajeTypeKind::Container),
+                "states": type_names(&model, PajeTypeKind::State),
+                "tasks": type_names(&model, PajeTypeKind::State),
+                "unit": units.unwrap_or_default(),
+            },
+        }))
+    });
+    answer.await.map(Json)
+}
+
+fn view_json(info: &ViewInfo) -> Value {
+    json!({
+        "name": info.name,
+        "number": info.number,
+        "title": info.title,
+        "group": info.group.name(),
+        "summary": info.summary,
+        "needs": info.needs,
+        "modes": info.modes.iter().map(|mode| mode.word()).collect::<Vec<_>>(),
+        "options": info.options,
+        // A diagram covers the whole time range and does not change with the present time.
+        "is_diagram": DiagramMode::of_name(info.name).is_some(),
+    })
+}
+
+/// An option, with its words. It is free if it also accepts other values.
+fn option_json(option: &OptionInfo) -> Value {
+    let parts: Vec<&str> = option.forms.split(", ").flat_map(|part| part.split(" or ")).collect();
+    let parts = parts.into_iter().map(|part| part.trim().trim_start_matches("or "));
+    let is_word = |part: &&str| !part.is_empty() && !part.contains(|c: char| c.is_uppercase() || c == ' ');
+    // Files are options of the command only.
+    let is_free = option.forms.contains(|c: char| c.is_uppercase());
+    let words: Vec<&str> = parts.filter(is_word).collect();
+    json!({ "name": option.name, "forms": option.forms, "help": option.help, "words": words, "is_free": is_free })
+}
+
+fn type_names(model: &TypeModel, kind: PajeTypeKind) -> Vec<&str> {
+    let types = model.types.iter().filter(|ty| ty.id != TypeId::ROOT && ty.kind == kind);
+    let mut names: Vec<&str> = types.map(|ty| ty.name.as_str()).collect();
+    names.dedup();
+    names
+}

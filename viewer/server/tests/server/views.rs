@@ -1,0 +1,163 @@
+//! The views of the dock: their list, their cards, and the next event.
+
+use serde_json::{Value, json};
+
+use crate::{ServedPage, get};
+
+/// The cards of an answer, and the length of its byte sections.
+async fn cards(page: &ServedPage, parameters: &str, cards: &Value) -> Vec<Value> {
+    let text: String = cards.to_string().bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let path = format!("{}api/cards?resolution=1&{parameters}&cards={text}", page.path);
+    let (status, head, body) = get(page.port, &path, &page.host, "").await;
+    assert_eq!(status, 200, "{body}");
+    assert!(head.contains("application/x-tumit-cards"), "{head}");
+    let start = body.find("{\"cards\"").unwrap();
+    let mut json = serde_json::Deserializer::from_str(&body[start..]).into_iter::<Value>();
+    let answer = json.next().unwrap().unwrap();
+    answer["cards"].as_array().unwrap().clone()
+}
+
+fn card(name: &str) -> Value {
+    json!({ "name": name, "width": 400, "height": 240 })
+}
+
+#[tokio::test]
+async fn the_list_has_all_views_with_their_options() {
+    let page = ServedPage::start().await;
+    let list = page.json("views").await;
+    let views = list["views"].as_array().unwrap();
+    assert!(views.len() >= 26, "{}", views.len());
+    let groups: Vec<&str> = views.iter().map(|view| view["group"].as_str().unwrap()).collect();
+    let order = list["groups"].as_array().unwrap();
+    assert!(groups.iter().all(|group| order.iter().any(|known| known == group)), "{groups:?}");
+    let kiviat = views.iter().find(|view| view["name"] == "kiviat").unwrap();
+    assert_eq!(
+        (&kiviat["number"], &kiviat["title"], &kiviat["modes"]),
+        (&json!(6), &json!("Kiviat diagram"), &json!(["at"]))
+    );
+    let options = list["options"].as_array().unwrap();
+    let option = |name: &str| options.iter().find(|option| option["name"] == name).unwrap();
+    assert_eq!(option("count")["words"], json!(["busy", "busy+overhead"]));
+    assert_eq!((&option("count")["is_free"], &option("width")["is_free"]), (&json!(false), &json!(true)));
+    for view in views {
+        for name in view["options"].as_array().unwrap() {
+            assert!(options.iter().any(|option| option["name"] == *name), "{name}");
+        }
+    }
+    assert!(!list["names"]["unit"].as_array().unwrap().is_empty(), "{}", list["names"]);
+}
+
+#[tokio::test]
+async fn every_view_is_drawn_or_has_a_reason() {
+    let page = ServedPage::start().await;
+    let list = page.json("views").await;
+    let names: Vec<&str> =
+        list["views"].as_array().unwrap().iter().map(|view| view["name"].as_str().unwrap()).collect();
+    let requested = Value::from(names.iter().map(|name| card(name)).collect::<Vec<_>>());
+    let answers = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
+    assert_eq!(answers.len(), names.len());
+    for (name, answer) in names.iter().zip(&answers) {
+        if answer["error"].is_null() {
+            assert!(answer["scene"]["runs"].as_array().is_some_and(|runs| !runs.is_empty()), "{name}: {answer}");
+        } else {
+            assert!(
+                answer["error"].as_str().unwrap().ends_with('.') && !answer["remedy"].is_null(),
+                "{name}: {answer}"
+            );
+            assert!(!answer.to_string().contains("--option"), "{answer}");
+        }
+    }
+}
+
+/// The drawing at a time does not depend on earlier requests, and an unchanged one is not sent.
+#[tokio::test]
+async fn a_drawing_depends_only_on_the_request() {
+    let page = ServedPage::start().await;
+    let requested = json!([card("kiviat"), card("concurrency-profile")]);
+    let first = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
+    let later = cards(&page, "t=2500000&from=0&to=3000000", &requested).await;
+    let again = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
+    assert_eq!(first, again);
+    assert_ne!(first[0]["hash"], later[0]["hash"]);
+    assert_eq!(first[1]["hash"], later[1]["hash"], "the profile covers the time range");
+    let mut known = requested.clone();
+    known[0]["hash"] = first[0]["hash"].clone();
+    known[1]["hash"] = first[1]["hash"].clone();
+    let moved = cards(&page, "t=2500000&from=0&to=3000000", &known).await;
+    assert!(moved[0]["scene"].is_object(), "{}", moved[0]);
+    assert_eq!(moved[1], json!({ "hash": first[1]["hash"] }));
+}
+
+#[tokio::test]
+async fn options_modes_and_categories_apply_and_mistakes_are_explained() {
+    let page = ServedPage::start().await;
+    let with = |name: &str, more: Value| {
+        let mut card = card(name);
+        more.as_object().unwrap().iter().for_each(|(key, value)| card[key] = value.clone());
+        card
+    };
+    let requested = json!([
+        card("utilization-count"),
+        with("utilization-count", json!({ "mode": "moving" })),
+        with("utilization-count", json!({ "mode": "at" })),
+        with("kiviat", json!({ "options": { "width": "soon" } })),
+        with("kiviat", json!({ "options": { "order": "/etc/passwd" } })),
+        with("kiviat", json!({ "options": { "level": "Nodes" } })),
+        with("no-view", json!({})),
+    ]);
+    let answers = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
+    assert_ne!(answers[0]["hash"], answers[1]["hash"]);
+    for (at, text) in [
+        (2, "no time mode `at`"),
+        (3, "`soon` is not a value"),
+        (4, "`/etc/passwd` is not a value"),
+        (5, "No container type"),
+        (6, "No view is called"),
+    ] {
+        assert!(answers[at]["error"].as_str().unwrap().contains(text), "{}", answers[at]);
+    }
+    // All values are idle, so that no unit is ever busy.
+    let idle: Vec<(u32, &str)> = (0..40).map(|value| (value, "idle")).collect();
+    let categories = json!(idle).to_string().replace('"', "%22");
+    let changed = cards(&page, &format!("t=1000000&from=0&to=3000000&categories={categories}"), &requested).await;
+    assert_ne!(answers[0]["hash"], changed[0]["hash"]);
+    let wrong = page.answer("cards?cards=%7B%7D").await;
+    assert_eq!(wrong.0, 400, "{}", wrong.1);
+}
+
+#[tokio::test]
+async fn a_card_is_saved_as_an_image_or_as_its_numbers() {
+    let page = ServedPage::start().await;
+    let file = async |name: &str, format: &str| {
+        let text: String = json!([card(name)]).to_string().bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let path = format!("{}api/card_file?t=1000000&format={format}&cards={text}", page.path);
+        let (status, _, body) = get(page.port, &path, &page.host, "").await;
+        (status, body)
+    };
+    let (status, image) = file("kiviat", "svg").await;
+    assert!(status == 200 && image.contains("<svg") && image.contains("Kiviat diagram"), "{image}");
+    let (status, table) = file("kiviat", "csv").await;
+    assert!(status == 200 && table.contains("unit,") && table.lines().count() > 2, "{table}");
+    let (status, message) = file("utilization-gantt", "csv").await;
+    assert!(status == 400 && message.contains("Save it as SVG."), "{message}");
+}
+
+#[tokio::test]
+async fn steps_forward_and_backward_meet_the_same_events() {
+    let page = ServedPage::start().await;
+    let step = async |time: i64, direction: i32| {
+        page.json(&format!("next_event?t={time}&direction={direction}")).await["t"].as_i64()
+    };
+    let mut times = vec![0];
+    while let Some(next) = step(*times.last().unwrap(), 1).await {
+        assert!(next > *times.last().unwrap(), "{times:?}");
+        times.push(next);
+        if times.len() > 40 {
+            break;
+        }
+    }
+    assert!(times.len() > 10, "{times:?}");
+    for pair in times.windows(2).skip(1) {
+        assert_eq!(step(pair[1], -1).await, Some(pair[0]));
+    }
+}

@@ -1,0 +1,68 @@
+// The form with the options of a card, made of the list of options.
+
+import { make } from "../util/dom.js";
+import { cards, views, viewOf } from "./card_list.js";
+import { saveCard } from "./card_request.js";
+
+let formCount = 0;
+
+/**
+ * @param {import("./card_list.js").Card} card
+ * @param {() => void} onChange
+ * @param {() => void} onClose
+ */
+export function optionsForm(card, onChange, onClose) {
+  const view = viewOf(card.name);
+  formCount += 1;
+  const field = (/** @type {string} */ name) => optionField(card, name, `${formCount}-${name}`, onChange);
+  const reset = () => {
+    card.options = {};
+    for (const one of cards) for (const name of views().of_all) delete one.options[name];
+    onChange();
+    onClose();
+  };
+  return make("form", {
+    class: "card-options", "aria-label": `Options of ${view?.title ?? card.name}`, autocomplete: "off",
+    onsubmit: (/** @type {Event} */ event) => event.preventDefault(),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") { event.stopPropagation(); onClose(); } },
+  },
+    ...(view?.options ?? []).map(field),
+    make("h4", { text: "Units and tasks of all cards" }),
+    ...views().of_all.map(field),
+    make("p", { class: "card-form-buttons" }, make("button", { class: "quiet-button", text: "Save SVG", onclick: () => saveCard(card, "svg") }), view?.is_diagram ? null : make("button", { class: "quiet-button", text: "Save CSV", onclick: () => saveCard(card, "csv") }), make("span", { class: "spacer" }), make("button", { class: "quiet-button", text: "Reset", onclick: reset }), make("button", { class: "quiet-button", text: "Done", onclick: onClose })),
+  );
+}
+
+/**
+ * A field for an option: a choice if the option has words only, otherwise text with suggestions.
+ * @param {import("./card_list.js").Card} card
+ * @param {string} name
+ * @param {string} id
+ * @param {() => void} onChange
+ */
+function optionField(card, name, id, onChange) {
+  const option = views().options.find((one) => one.name === name);
+  if (!option) return null;
+  const value = card.options[name] ?? "";
+  const suggestions = [...new Set([...option.words, ...(views().names[name] ?? [])])];
+  const set = (/** @type {string} */ text) => {
+    // The options of all views determine the units, so that all cards have the same ones.
+    for (const one of views().of_all.includes(name) ? cards : [card]) {
+      if (text.trim()) one.options[name] = text.trim();
+      else delete one.options[name];
+    }
+    onChange();
+  };
+  const hint = `option-hint-${id}`;
+  const select = () => {
+    const element = make("select", { "aria-describedby": hint, onchange: () => set(element.value) }, make("option", { value: "", text: "default" }), ...suggestions.map((word) => make("option", { value: word, text: word, ...(word === value ? { selected: "" } : {}) })));
+    return element;
+  };
+  const text = () => {
+    const list = `option-list-${id}`;
+    const element = make("input", { type: "text", value, placeholder: "default", spellcheck: "false", "aria-describedby": hint, list: suggestions.length ? list : null, onchange: () => set(element.value) });
+    return [element, suggestions.length > 0 && make("datalist", { id: list }, ...suggestions.map((word) => make("option", { value: word })))];
+  };
+  const isChoice = suggestions.length > 0 && (!option.is_free || (views().names[name] ?? []).length > 0 && suggestions.length <= 40) && (value === "" || suggestions.includes(value));
+  return make("div", { class: "card-option" }, make("label", {}, make("span", { text: name[0].toUpperCase() + name.slice(1) }), ...(isChoice ? [select()] : text())), make("small", { id: hint, text: option.help }));
+}

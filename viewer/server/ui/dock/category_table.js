@@ -1,0 +1,30 @@
+// The table of categories: the user changes the category of a value here.
+
+import { byId, make, refill } from "../util/dom.js";
+import { assign, assignedCategory, CATEGORIES, categorizedValues, loadCategories } from "./category_list.js";
+
+/** @type {HTMLElement} */ const box = byId("categories");
+
+export async function showCategories() {
+  await loadCategories();
+  refill(box, fill);
+}
+
+function fill() {
+  const rows = categorizedValues().map((one) => {
+    const own = assignedCategory(one.value);
+    const current = own ?? one.category;
+    const choose = make("select", { "aria-label": `Category of ${one.name}`, "data-key": `category ${one.value}`, onchange: () => {
+      assign(one.value, choose.value === one.category ? null : choose.value);
+      refill(box, fill);
+    } }, ...CATEGORIES.map(([word]) => make("option", { value: word, text: word, ...(word === current ? { selected: "" } : {}) })));
+    const origin = own ? "chosen" : one.is_guess ? "guess" : "from the trace";
+    return make("tr", {}, make("th", { scope: "row", text: one.name }), make("td", { text: one.type }), make("td", {}, choose), make("td", { class: `origin ${own ? "chosen" : ""}`, text: origin }));
+  });
+  const head = ["Value", "Type", "Category", "Origin"].map((text) => make("th", { scope: "col", text }));
+  const meanings = CATEGORIES.map(([word, meaning]) => `${word}: ${meaning[0].toLowerCase()}${meaning.slice(1)}`).join("; ");
+  box.replaceChildren(
+    make("p", { class: "hint", text: `The innermost state of a unit decides. ${meanings[0].toUpperCase()}${meanings.slice(1)}. A guess follows from the name; choose another category where it is wrong. The choice is kept for all traces of this program.` }),
+    rows.length ? make("table", { "aria-label": "Categories" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)) : make("p", { text: "The trace has no states." }),
+  );
+}

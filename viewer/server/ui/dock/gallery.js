@@ -1,0 +1,71 @@
+// The gallery: all views by group, with a small image of this trace. A view without data has the
+// reason and the remedy.
+
+import { byId, make, sizedContext } from "../util/dom.js";
+import { showNote } from "../util/status_line.js";
+import { cards, views } from "./card_list.js";
+import { paintCard, Pump, requestCards } from "./card_request.js";
+
+/** @type {HTMLElement} */ const box = byId("gallery");
+/** The size of a view from which its small image is made. */
+const DRAWN = { width: 300, height: 188 };
+const SCALE = 0.4;
+
+/** @type {{ name: string, item: HTMLElement, canvas: HTMLCanvasElement, reason: HTMLElement }[]} */
+let items = [];
+
+const pump = new Pump(fetchImages, (error) => showNote(error instanceof Error ? error.message : String(error)));
+
+/** @param {(name: string) => void} add adds a card */
+export function showGallery(add) {
+  items = [];
+  const sections = views().groups.map((group) => {
+    const list = make("ul");
+    for (const view of views().views.filter((one) => one.group === group)) list.append(galleryItem(view, add));
+    return make("section", { "aria-label": group }, make("h3", { text: group }), list);
+  });
+  box.replaceChildren(...sections);
+  markChosen();
+  return pump.run();
+}
+
+/** @param {import("./card_list.js").View} view @param {(name: string) => void} add */
+function galleryItem(view, add) {
+  const canvas = make("canvas", { "aria-hidden": "true" });
+  const [summary, reason] = [`gallery-summary-${view.name}`, `gallery-reason-${view.name}`];
+  const reasonLine = make("span", { class: "reason", id: reason });
+  const button = make("button", { class: "gallery-item", "aria-label": view.title, "aria-describedby": `${summary} ${reason}`, onclick: () => { add(view.name); markChosen(); } },
+    canvas, make("span", { class: "gallery-text" }, make("b", { text: view.title }), make("span", { id: summary, text: view.summary }), reasonLine));
+  items.push({ name: view.name, item: button, canvas, reason: reasonLine });
+  return make("li", {}, button);
+}
+
+/** Marks the views that have a card. */
+function markChosen() {
+  for (const { name, item } of items) item.classList.toggle("chosen", cards.some((card) => card.name === name));
+}
+
+/** Draws the small images. */
+export function refreshGallery() {
+  return items.length && box.checkVisibility() ? pump.run() : Promise.resolve();
+}
+
+async function fetchImages() {
+  const wanted = items;
+  box.setAttribute("aria-busy", "true");
+  const answers = await requestCards(wanted.map(({ name }) => ({ name, mode: "", options: {}, ...DRAWN, hash: "" })), "gallery");
+  if (!answers || wanted !== items) return;
+  const whole = make("canvas");
+  answers.forEach((answer, at) => {
+    const { item, canvas, reason } = wanted[at];
+    item.classList.toggle("lacking", answer.error !== undefined);
+    reason.textContent = answer.error ? `${answer.error} ${answer.remedy}` : "";
+    if (!answer.scene) return;
+    paintCard(whole, answer, DRAWN);
+    const [width, height] = [DRAWN.width * SCALE, DRAWN.height * SCALE];
+    const context = sizedContext(canvas, width, height);
+    context.imageSmoothingQuality = "high";
+    context.drawImage(whole, 0, 0, width, height);
+  });
+  box.setAttribute("aria-busy", "false");
+}
