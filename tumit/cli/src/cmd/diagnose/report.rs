@@ -116,6 +116,10 @@ impl DiagnosisReport<'_> {
     }
 
     fn waits(&self, text: &mut String) {
+        if self.diagnosis.wait_nanos == 0 {
+            text.push_str("\nWaits: none\n");
+            return;
+        }
         let all = duration(i64::try_from(self.diagnosis.wait_nanos).unwrap_or(i64::MAX));
         _ = writeln!(text, "\nWaits: {all} of all units together");
         let shown = |wait: &&WaitGroup| wait.share >= SMALLEST_SHARE;
