@@ -1,0 +1,188 @@
+//! [`ActionLog`]: collects the actions of a trace, and sorts them by time.
+//!
+//! The buffers of nodes follow each other in a file, so the records of a file are in no order. The
+//! log keeps a limited number of actions in memory, and the rest in a temporary file.
+
+use std::borrow::Cow;
+use std::io;
+
+use tumit_paje::RgbColor;
+use tumit_spill::row_sorter::{RowSorter, SortedRows};
+use tumit_spill::spool::Spool;
+use tumit_spill::temporary_space::TemporarySpace;
+
+use super::action::{ACTION_WORDS, Action, ActionKind, Statistic};
+use super::messages::{Endpoint, MessageCounts};
+use super::units::{Unit, UnitTable};
+use super::values::{Slot, ValueKey, ValueTable};
+use crate::activity::Activity;
+use crate::faults::{FaultCounts, FaultKind, StrictFault};
+
+/// The reason why a record was not added.
+#[derive(Debug)]
+pub(crate) enum LogError {
+    /// A temporary file cannot be written.
+    Io(io::Error),
+    /// A fault in strict mode.
+    Strict(StrictFault),
+}
+
+impl From<io::Error> for LogError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<StrictFault> for LogError {
+    fn from(fault: StrictFault) -> Self {
+        Self::Strict(fault)
+    }
+}
+
+/// A unit at a time, for a line of the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordPlace {
+    pub(crate) unit: Unit,
+    pub(crate) time: i64,
+    pub(crate) line: u64,
+}
+
+impl RecordPlace {
+    pub(crate) fn at(self, time: i64) -> Self {
+        Self { time, ..self }
+    }
+}
+
+/// All actions of a trace.
+#[derive(Debug)]
+pub(crate) struct ActionLog {
+    pub(crate) units: UnitTable,
+    pub(crate) values: ValueTable,
+    pub(crate) messages: MessageCounts,
+    pub(crate) faults: FaultCounts,
+    /// The texts of events.
+    pub(crate) texts: Spool,
+    sorter: RowSorter<ACTION_WORDS, 1>,
+    /// The first and the last time.
+    pub(crate) extent: Option<(i64, i64)>,
+    /// The statistics that occur.
+    pub(crate) statistics: [bool; Statistic::ALL.len()],
+}
+
+/// Maximum number of bytes of a text.
+const MAX_TEXT_BYTES: usize = 1 << 16;
+
+impl ActionLog {
+    pub(crate) fn new(space: &TemporarySpace, is_strict: bool) -> Self {
+        Self {
+            units: UnitTable::default(),
+            values: ValueTable::default(),
+            messages: MessageCounts::default(),
+            faults: FaultCounts::new(is_strict),
+            texts: Spool::default(),
+            sorter: RowSorter::new(space),
+            extent: None,
+            statistics: [false; Statistic::ALL.len()],
+        }
+    }
+
+    /// Counts a fault of a line.
+    pub(crate) fn fault(&mut self, kind: FaultKind, line: u64, found: &[u8]) -> Result<(), LogError> {
+        Ok(self.faults.count(kind, line, found)?)
+    }
+
+    fn push(&mut self, place: RecordPlace, kind: ActionKind, value: u32, words: [i64; 3]) -> Result<(), LogError> {
+        let RecordPlace { unit, time, line } = place;
+        let (first, last) = self.extent.unwrap_or((time, time));
+        self.extent = Some((first.min(time), last.max(time)));
+        let unit = self.units.number(unit);
+        self.sorter.push(Action { time, line, kind, unit, value, words }.to_words());
+        Ok(self.sorter.flush()?)
+    }
+
+    pub(crate) fn start(&mut self, place: RecordPlace) -> Result<(), LogError> {
+        self.push(place, ActionKind::Start, 0, [0; 3])
+    }
+
+    pub(crate) fn finish(&mut self, place: RecordPlace) -> Result<(), LogError> {
+        self.push(place, ActionKind::Finish, 0, [0; 3])
+    }
+
+    /// The memory of the trace library is full.
+    pub(crate) fn stop(&mut self, place: RecordPlace) -> Result<(), LogError> {
+        self.push(place, ActionKind::Stop, 0, [0; 3])
+    }
+
+    pub(crate) fn begin(&mut self, place: RecordPlace, activity: Activity) -> Result<(), LogError> {
+        self.begin_value(place, Slot::Activity, ValueKey::Activity(activity), None)
+    }
+
+    pub(crate) fn end(&mut self, place: RecordPlace, activity: Activity) -> Result<(), LogError> {
+        self.end_value(place, Slot::Activity, ValueKey::Activity(activity))
+    }
+
+    /// Begins a state. `fields` are the location and the parameter of a block.
+    pub(crate) fn begin_value(
+        &mut self,
+        place: RecordPlace,
+        slot: Slot,
+        key: ValueKey,
+        fields: Option<(i64, i64)>,
+    ) -> Result<(), LogError> {
+        let value = self.values.number(slot, key, None);
+        let words = fields.map_or([0; 3], |(location, parameter)| [location, parameter, 1]);
+        self.push(place, ActionKind::Begin, value, words)
+    }
+
+    pub(crate) fn end_value(&mut self, place: RecordPlace, slot: Slot, key: ValueKey) -> Result<(), LogError> {
+        let value = self.values.number(slot, key, None);
+        self.push(place, ActionKind::End, value, [0; 3])
+    }
+
+    /// Adds a point event with a text, which can be empty.
+    pub(crate) fn event(&mut self, place: RecordPlace, slot: Slot, key: ValueKey, text: &[u8]) -> Result<(), LogError> {
+        let slot = if slot == Slot::Record && !place.unit.is_node() { Slot::Definition } else { slot };
+        let value = self.values.number(slot, key, None);
+        let text = text.get(..MAX_TEXT_BYTES).unwrap_or(text);
+        let words =
+            if text.is_empty() { [0; 3] } else { [self.texts.append(text)?.cast_signed(), text.len() as i64, 1] };
+        self.push(place, ActionKind::Event, value, words)
+    }
+
+    /// Adds a record that has no other meaning, as an event.
+    pub(crate) fn record(
+        &mut self,
+        place: RecordPlace,
+        name: impl Into<Cow<'static, str>>,
+        data: &[u8],
+    ) -> Result<(), LogError> {
+        self.event(place, Slot::Record, ValueKey::Text(name.into()), data)
+    }
+
+    pub(crate) fn send(&mut self, place: RecordPlace, endpoint: Endpoint) -> Result<(), LogError> {
+        let value = self.values.number(Slot::Message, ValueKey::Number(endpoint.tag), None);
+        self.messages.send(place.unit, endpoint);
+        self.push(place, ActionKind::Send, value, endpoint.to_words())
+    }
+
+    pub(crate) fn receive(&mut self, place: RecordPlace, endpoint: Endpoint) -> Result<(), LogError> {
+        let value = self.values.number(Slot::Message, ValueKey::Number(endpoint.tag), None);
+        self.messages.receive(place.unit, endpoint);
+        self.push(place, ActionKind::Receive, value, endpoint.to_words())
+    }
+
+    pub(crate) fn statistic(&mut self, place: RecordPlace, statistic: Statistic, number: i64) -> Result<(), LogError> {
+        self.statistics[statistic as usize] = true;
+        self.push(place, ActionKind::Value, 0, [statistic as i64, number, 0])
+    }
+
+    /// The colour of a state of Alog.
+    pub(crate) fn define(&mut self, slot: Slot, key: ValueKey, color: Option<RgbColor>) {
+        self.values.number(slot, key, color);
+    }
+
+    /// The actions in order of time. Actions at the same time keep their order.
+    pub(crate) fn sort(&mut self, space: &TemporarySpace) -> io::Result<SortedRows<ACTION_WORDS, 1>> {
+        std::mem::replace(&mut self.sorter, RowSorter::new(space)).finish()
+    }
+}

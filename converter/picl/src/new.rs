@@ -1,0 +1,7 @@
+//! New PICL (PICL 2.0, MPICL).
+
+mod event_keys;
+mod parser;
+mod record;
+
+pub(crate) use parser::NewParser;

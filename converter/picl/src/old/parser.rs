@@ -1,0 +1,202 @@
+//! [`OldParser`]: the meaning of the records of old PICL.
+
+use rustc_hash::FxHashMap;
+
+use super::keys;
+use super::record::OldRecord;
+use crate::activity::Activity;
+use crate::clock::NodeClock;
+use crate::faults::FaultKind;
+use crate::model::action_log::RecordPlace;
+use crate::model::{ActionLog, Endpoint, LogError, Slot, Statistic, Unit, ValueKey};
+use crate::words::nanos_of;
+
+/// The state of one node.
+#[derive(Debug, Default)]
+struct NodeState {
+    clock: NodeClock,
+    /// A call whose duration is in the two statistics that follow.
+    call: Option<(Activity, i64)>,
+    /// Whether the first of these statistics was read.
+    is_bracketed: bool,
+    /// The start of a blocked receive.
+    blocked: Option<i64>,
+}
+
+/// Reads records of old PICL.
+#[derive(Debug, Default)]
+pub(crate) struct OldParser {
+    nodes: FxHashMap<i64, NodeState>,
+}
+
+impl OldParser {
+    pub(crate) fn line(&mut self, line: &[u8], number: u64, log: &mut ActionLog) -> Result<(), LogError> {
+        let Some(record) = OldRecord::of(line) else { return log.fault(FaultKind::Head, number, line) };
+        let place = RecordPlace { unit: Unit::of_node(record.node), time: record.time, line: number };
+        let Some(key) = record.key else {
+            log.fault(FaultKind::UnknownKey, number, line)?;
+            return log.record(place, format!("unknown {}", String::from_utf8_lossy(record.name)), record.tail);
+        };
+        if key.number == keys::TRACE_MESSAGE {
+            return log.event(place, Slot::Text, ValueKey::text("message"), record.tail);
+        }
+        let values = record.values();
+        let found = if place.unit.is_node() || key.least == 0 { values.len() } else { 0 };
+        if found < key.least {
+            return log.fault(FaultKind::MissingData, number, line);
+        }
+        if found > key.most {
+            log.fault(FaultKind::DataCount, number, line)?;
+        }
+        if !place.unit.is_node() {
+            return log.record(place, key.name, record.tail);
+        }
+        match key.number {
+            keys::TRACE_MARKS => marks(&values, &record, (number, line), place, log),
+            keys::COMMSTATS => commstats(&values, place, log),
+            keys::COMPSTATS => self.compstats(&values, place, log),
+            _ => self.event(&record, &values, place, log),
+        }
+    }
+
+    /// A record of an event in the program, in order of time.
+    fn event(
+        &mut self,
+        record: &OldRecord<'_>,
+        values: &[i64],
+        place: RecordPlace,
+        log: &mut ActionLog,
+    ) -> Result<(), LogError> {
+        let Some(key) = record.key else { return Ok(()) };
+        let state = self.nodes.entry(record.node).or_default();
+        let place = place.at(state.clock.settle(place.time));
+        state.is_bracketed = false;
+        state.call = match key.number {
+            keys::SEND => Some((Activity::Send, place.time)),
+            keys::RECV => Some((Activity::Receive, place.time)),
+            keys::PROBE => Some((Activity::Probe, place.time)),
+            keys::SYNC => Some((Activity::Sync, place.time)),
+            _ => None,
+        };
+        match key.number {
+            keys::SEND => log.send(place, endpoint(values)),
+            keys::RECV => log.receive(place, endpoint(values)),
+            keys::RECV_BLOCKING => {
+                state.blocked = Some(place.time);
+                Ok(())
+            }
+            keys::RECV_WAKING => {
+                if let Some(start) = state.blocked.take() {
+                    log.begin(place.at(start.min(place.time)), Activity::Wait)?;
+                    log.end(place, Activity::Wait)?;
+                }
+                log.receive(place, endpoint(values))
+            }
+            keys::PROBE | keys::SYNC => Ok(()),
+            keys::BLOCK_BEGIN | keys::BLOCK_END => block(key.number == keys::BLOCK_BEGIN, values, place, log),
+            keys::TRACE_MARK => log.event(place, Slot::Mark, ValueKey::Number(values[0]), b""),
+            keys::TRACE_FLUSH | keys::TRACE_FILES => {
+                let end = nanos_of(values[0], values[1]).unwrap_or(place.time).max(place.time);
+                log.begin(place, Activity::TraceFlush)?;
+                log.end(place.at(end), Activity::TraceFlush)
+            }
+            keys::CLOSE | keys::TRACE_EXIT => {
+                log.record(place, key.name, record.tail)?;
+                log.finish(place)
+            }
+            keys::TRACE_STOP => {
+                log.fault(FaultKind::TraceFull, place.line, record.name)?;
+                log.stop(place)
+            }
+            keys::TRACE_START => {
+                log.start(place)?;
+                log.record(place, key.name, record.tail)
+            }
+            _ => log.record(place, key.name, record.tail),
+        }
+    }
+
+    /// Statistics of the time in communication. Two of them enclose a call.
+    fn compstats(&mut self, values: &[i64], place: RecordPlace, log: &mut ActionLog) -> Result<(), LogError> {
+        // The compact form has only the second of the two times.
+        let [.., seconds, micros] = values else { return Ok(()) };
+        let micros = seconds.saturating_mul(1_000_000).saturating_add(*micros);
+        log.statistic(place, Statistic::CommunicationTime, micros)?;
+        let state = self.nodes.entry(place.unit.node).or_default();
+        let Some((activity, start)) = state.call else { return Ok(()) };
+        if state.is_bracketed {
+            state.call = None;
+            let end = state.clock.settle(place.time.max(start));
+            log.begin(place.at(start), activity)?;
+            return log.end(place.at(end), activity);
+        }
+        // Other statistics do not start with the call.
+        state.is_bracketed = NodeClock::is_same(place.time, start);
+        Ok(())
+    }
+}
+
+/// The values of a message: peer, type, bytes.
+fn endpoint(values: &[i64]) -> Endpoint {
+    Endpoint { peer: Unit::of_node(clamp(values[0])), tag: values[1], bytes: values[2] }
+}
+
+/// A node within the range of nodes.
+fn clamp(node: i64) -> i64 {
+    node.clamp(i64::from(i32::MIN), i64::from(i32::MAX))
+}
+
+/// A block: a collective operation if its type is negative, otherwise a task.
+fn block(is_begin: bool, values: &[i64], place: RecordPlace, log: &mut ActionLog) -> Result<(), LogError> {
+    let (slot, key) = match values[0] {
+        -1 => (Slot::Activity, ValueKey::Activity(Activity::Barrier)),
+        -2 | -3 => (Slot::Activity, ValueKey::Activity(Activity::Broadcast)),
+        ..0 => (Slot::Activity, ValueKey::Activity(Activity::GlobalOperation)),
+        task => (Slot::Task, ValueKey::Number(task)),
+    };
+    if is_begin {
+        let fields = if let [_, location, parameter, ..] = values { Some((*location, *parameter)) } else { None };
+        log.begin_value(place, slot, key, fields)
+    } else {
+        log.end_value(place, slot, key)
+    }
+}
+
+fn commstats(values: &[i64], place: RecordPlace, log: &mut ActionLog) -> Result<(), LogError> {
+    let statistics = [
+        Statistic::MessagesReceived,
+        Statistic::BytesReceived,
+        Statistic::MessagesSent,
+        Statistic::BytesSent,
+        Statistic::Probes,
+    ];
+    statistics.into_iter().zip(values).try_for_each(|(statistic, value)| log.statistic(place, statistic, *value))
+}
+
+/// A list of marks: their number, then the marks.
+fn marks(
+    values: &[i64],
+    record: &OldRecord<'_>,
+    (number, line): (u64, &[u8]),
+    place: RecordPlace,
+    log: &mut ActionLog,
+) -> Result<(), LogError> {
+    let words = crate::words::Words::of(record.tail).count();
+    match values {
+        [..0, ..] => log.fault(FaultKind::LostMarks, number, line)?,
+        [count, marks @ ..] if usize::try_from(*count) == Ok(marks.len()) => {}
+        // The verbose form has the number of values where other records have theirs.
+        _ if record.name[0].is_ascii_alphabetic() && values.len() == words => {}
+        _ => log.fault(FaultKind::DamagedMarks, number, line)?,
+    }
+    let marks = match values {
+        [count, rest @ ..] if usize::try_from(*count) == Ok(rest.len()) => rest,
+        all => all,
+    };
+    let text = if marks.len() < words.saturating_sub(1) {
+        String::from_utf8_lossy(record.tail).into_owned()
+    } else {
+        marks.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
+    };
+    log.event(place, Slot::Mark, ValueKey::text("list"), text.as_bytes())
+}
