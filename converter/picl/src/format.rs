@@ -53,9 +53,11 @@ impl TraceFormat {
         if is_alog(start) {
             return Some(Self::Alog);
         }
-        // Any table of numbers could begin like a compact record, so several lines must fit.
-        let is_old = is_compact(start) && lines.take(LINES).all(|line| is_compact(line) || is_verbose(line));
-        is_old.then_some(Self::OldPicl)
+        // Any table of numbers could begin like a compact record, so several lines must fit. Few
+        // of them can be damaged.
+        let others: Vec<bool> = lines.take(LINES).map(|line| is_compact(line) || is_verbose(line)).collect();
+        let damaged = others.iter().filter(|fits| !**fits).count();
+        (is_compact(start) && damaged * 4 <= others.len()).then_some(Self::OldPicl)
     }
 
     /// Its name for users.

@@ -21,7 +21,7 @@ pub(crate) use args::Args;
 use args::OutputFormat;
 use messages::{note_changed_texts, with_output_name};
 
-use super::check::is_paje;
+use super::check::{is_paje, picl_format};
 use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         bail!("--wall-clock needs a table as output: name a file that ends in .csv or .json");
     }
     let chain = args.filters.chain(std::slice::from_ref(&args.input))?;
-    if is_paje(input.path()) || !chain.filters.is_empty() {
+    if picl_format(input.path()).is_some() || is_paje(input.path()) || !chain.filters.is_empty() {
         return paje_text::run(args, input, &chain);
     }
     convert_run(args, input)

@@ -10,7 +10,7 @@ use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 use super::args::Args;
 use super::messages::note_changed_texts;
 use crate::cmd::ExitStatus;
-use crate::cmd::check::is_paje;
+use crate::cmd::check::{is_paje, picl_format};
 use crate::output_file::OutputFile;
 use crate::progress::ProgressDisplay;
 use crate::run_options::is_mistake;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyho
     open.launches = args.launch.launches();
     input.apply(&mut open);
     let mut style = args.style;
-    if is_paje(input.path()) {
+    if is_paje(input.path()) && picl_format(input.path()).is_none() {
         // The unit is that of the input. The output is in seconds.
         open.unit_is_known = style.unit.is_some();
         open.unit = style.unit.take().unwrap_or_default().into();
