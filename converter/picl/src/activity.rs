@@ -91,6 +91,16 @@ impl Activity {
         matches!(self, Send | SendBegin | SendEnd | SendWait | Receive | ReceiveBegin | ReceiveEnd | Wait)
     }
 
+    /// Whether an event of this kind can send a message when it begins.
+    pub(crate) const fn sends(self) -> bool {
+        matches!(self, Self::Send | Self::SendBegin)
+    }
+
+    /// Whether an event of this kind can receive a message when it ends.
+    pub(crate) const fn receives(self) -> bool {
+        matches!(self, Self::Receive | Self::ReceiveEnd | Self::Wait)
+    }
+
     /// The activity with a name.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|activity| activity.name() == name)

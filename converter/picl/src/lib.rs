@@ -38,7 +38,9 @@ mod new;
 mod old;
 mod reader;
 mod words;
+mod writer;
 
 pub use faults::{FaultKind, FaultSummary};
 pub use format::TraceFormat;
 pub use reader::{PiclReadError, PiclReader, PiclReport, announce};
+pub use writer::{PiclStyle, PiclWriter};

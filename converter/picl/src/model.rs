@@ -11,5 +11,5 @@ pub(crate) mod values;
 pub(crate) use action::{Action, ActionKind, Statistic};
 pub(crate) use action_log::{ActionLog, LogError};
 pub(crate) use messages::Endpoint;
-pub(crate) use units::Unit;
+pub(crate) use units::{Unit, UnitTable};
 pub(crate) use values::{Slot, ValueKey};

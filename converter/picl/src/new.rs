@@ -4,4 +4,5 @@ mod event_keys;
 mod parser;
 mod record;
 
-pub(crate) use parser::NewParser;
+pub(crate) use event_keys::event_of;
+pub(crate) use parser::{NewParser, OTHER_RECORDS};

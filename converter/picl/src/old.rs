@@ -1,6 +1,6 @@
 //! Old PICL (PICL 1.x), in its compact and its verbose form.
 
-mod keys;
+pub(crate) mod keys;
 mod parser;
 mod record;
 

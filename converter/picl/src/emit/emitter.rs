@@ -11,6 +11,7 @@ use super::open_states::{EndEffect, OpenState, OpenStates};
 use crate::activity::Activity;
 use crate::faults::{FaultKind, StrictFault};
 use crate::model::messages::MessagePairs;
+use crate::model::units::HOST;
 use crate::model::{Action, ActionKind, ActionLog, Endpoint, Slot, Statistic, Unit, ValueKey};
 
 /// The reason why an action was not sent.
@@ -150,7 +151,8 @@ impl<'a> Emitter<'a> {
         }
         let (activities, tasks) = Default::default();
         self.live[at] = Some(LiveUnit { container, activities, tasks, is_over: false });
-        if let Some(compute) = self.derived.compute {
+        // The host starts the program, and computes nothing.
+        if let Some(compute) = self.derived.compute.filter(|_| unit.node != HOST) {
             self.push(action.unit, OpenState::new(compute, action.line, [0; 3], false));
         }
         Ok(container)

@@ -24,7 +24,7 @@ const LABEL: i64 = -5;
 const MESSAGE: i64 = -7;
 
 /// Other records and their names. They become events.
-const OTHER_RECORDS: &[(i64, &str)] = &[
+pub(crate) const OTHER_RECORDS: &[(i64, &str)] = &[
     (-6, "data descriptor"),
     (-101, "time statistics"),
     (-102, "count statistics"),
@@ -114,6 +114,8 @@ impl NewParser {
                 if record.record != END {
                     match parsed.endpoint() {
                         Some(endpoint) => log.send(*place, endpoint)?,
+                        // The message is not known.
+                        None if parsed.data.text.is_empty() => {}
                         None => log.fault(FaultKind::MissingData, place.line, line)?,
                     }
                 }
@@ -163,8 +165,8 @@ impl NewParser {
         let requested = self.requested.remove(&key).flatten();
         match parsed.endpoint().or(requested) {
             Some(endpoint) => log.receive(*place, endpoint),
-            // The status of a request can have no data.
-            None if is_completion && parsed.data.text.is_empty() => Ok(()),
+            // The message is not known, or the status of a request has no data.
+            None if parsed.data.text.is_empty() => Ok(()),
             None => log.fault(FaultKind::MissingData, place.line, line),
         }
     }
@@ -183,7 +185,10 @@ fn user_event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogErr
     let ParsedLine { record, place, data, .. } = parsed;
     let key = ValueKey::Number(record.event);
     match record.record {
-        BEGIN => log.begin_value(*place, Slot::Task, key, None),
+        BEGIN => {
+            let fields = if let [location, parameter] = parsed.numbers()[..] { Some((location, parameter)) } else { None };
+            log.begin_value(*place, Slot::Task, key, fields)
+        }
         END => log.end_value(*place, Slot::Task, key),
         _ => log.event(*place, Slot::Mark, key, data.text),
     }

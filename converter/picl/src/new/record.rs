@@ -42,7 +42,7 @@ impl<'a> NewRecord<'a> {
     /// out, or write values although they announce none.
     pub(super) fn data(&self) -> RecordData<'a> {
         let found = Words::of(self.tail).count();
-        let has_descriptor = found > self.count && (self.count > 0 || self.tail.starts_with(b"\""));
+        let has_descriptor = self.tail.starts_with(b"\"") || (found > self.count && self.count > 0);
         let mut words = Words::of(self.tail);
         if has_descriptor {
             words.next();

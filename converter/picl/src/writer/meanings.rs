@@ -1,0 +1,128 @@
+//! [`Meanings`]: what becomes of the values of a trace.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tumit_paje::ValueId;
+
+use crate::activity::Activity;
+use crate::model::Slot;
+use crate::new::OTHER_RECORDS;
+
+/// What is written for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Activity(Activity),
+    Task(i64),
+    Mark(i64),
+    Text,
+    /// A record of new PICL, whose event is the first of its data.
+    Definition(i64),
+    TraceLevel,
+    /// Nothing.
+    Nothing,
+}
+
+/// A value of the trace.
+#[derive(Debug)]
+struct NamedValue {
+    /// The name of its type, and its own name.
+    ty: String,
+    name: String,
+}
+
+/// The values of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Meanings {
+    values: FxHashMap<ValueId, NamedValue>,
+    known: FxHashMap<(ValueId, bool), u32>,
+    list: Vec<Meaning>,
+    taken: FxHashSet<i64>,
+    /// Names of tasks and marks that have no number of their own.
+    pub(super) labels: Vec<(i64, String)>,
+    next: i64,
+}
+
+impl Meanings {
+    pub(super) fn define(&mut self, value: ValueId, ty: &str, name: &str) {
+        if [Slot::Task.name(), Slot::Mark.name()].contains(&ty)
+            && let Some((number, label)) = numbered(name)
+        {
+            // A label names the number only once.
+            if self.taken.insert(number) && !label.is_empty() {
+                self.labels.push((number, label.to_owned()));
+            }
+        }
+        self.values.insert(value, NamedValue { ty: ty.to_owned(), name: name.to_owned() });
+    }
+
+    /// The name of a value.
+    pub(super) fn name(&self, value: ValueId) -> &str {
+        self.values.get(&value).map_or("", |value| &value.name)
+    }
+
+    pub(super) fn get(&self, index: u32) -> Meaning {
+        self.list.get(index as usize).copied().unwrap_or(Meaning::Nothing)
+    }
+
+    /// The index of the meaning of a state or an event.
+    pub(super) fn index(&mut self, value: ValueId, is_state: bool) -> u32 {
+        if let Some(index) = self.known.get(&(value, is_state)) {
+            return *index;
+        }
+        let found = self.values.get(&value).and_then(|named| if is_state { state(named) } else { event(named) });
+        let meaning = found.unwrap_or_else(|| {
+            let number = self.free_number();
+            self.labels.push((number, self.name(value).to_owned()));
+            if is_state { Meaning::Task(number) } else { Meaning::Mark(number) }
+        });
+        let index = self.list.len() as u32;
+        self.list.push(meaning);
+        self.known.insert((value, is_state), index);
+        index
+    }
+
+    fn free_number(&mut self) -> i64 {
+        loop {
+            self.next += 1;
+            if self.taken.insert(self.next) {
+                return self.next;
+            }
+        }
+    }
+}
+
+/// A number and its label, such as `3: solve`.
+fn numbered(name: &str) -> Option<(i64, &str)> {
+    let (number, label) = name.split_once(": ").unwrap_or((name, ""));
+    number.parse().ok().filter(|number| *number >= 0).map(|number| (number, label))
+}
+
+fn state(value: &NamedValue) -> Option<Meaning> {
+    if value.ty == Slot::Task.name() {
+        return numbered(&value.name).map(|(number, _)| Meaning::Task(number));
+    }
+    let is_known = value.ty == Slot::Activity.name();
+    match Activity::of_name(&value.name)? {
+        Activity::Compute | Activity::Finished | Activity::Unknown if !is_known => None,
+        activity => Some(Meaning::Activity(activity)),
+    }
+}
+
+fn event(value: &NamedValue) -> Option<Meaning> {
+    let is = |slot: Slot| value.ty == slot.name();
+    if is(Slot::Text) {
+        return Some(Meaning::Text);
+    }
+    if is(Slot::Mark) {
+        return numbered(&value.name).map(|(number, _)| Meaning::Mark(number));
+    }
+    if is(Slot::Record) || is(Slot::Definition) {
+        let definition = OTHER_RECORDS.iter().find(|(_, name)| *name == value.name);
+        let is_level = ["trace level", "trace_level", "trace_start"].contains(&value.name.as_str());
+        return Some(match definition {
+            Some((record, _)) => Meaning::Definition(*record),
+            None if is_level => Meaning::TraceLevel,
+            None => Meaning::Nothing,
+        });
+    }
+    None
+}
