@@ -186,10 +186,16 @@ fn user_event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogErr
     let key = ValueKey::Number(record.event);
     match record.record {
         BEGIN => {
-            let fields = if let [location, parameter] = parsed.numbers()[..] { Some((location, parameter)) } else { None };
+            let fields =
+                if let [location, parameter] = parsed.numbers()[..] { Some((location, parameter)) } else { None };
             log.begin_value(*place, Slot::Task, key, fields)
         }
         END => log.end_value(*place, Slot::Task, key),
+        // The numbers of events of the program begin at 1. The writer of this package uses 0 for the
+        // lists of marks of old PICL.
+        _ if record.event == 0 && !data.text.is_empty() => {
+            log.event(*place, Slot::Mark, ValueKey::text("list"), data.text)
+        }
         _ => log.event(*place, Slot::Mark, key, data.text),
     }
 }

@@ -14,8 +14,14 @@ pub(super) enum Meaning {
     Task(i64),
     Mark(i64),
     Text,
+    /// Several marks.
+    MarkList,
     /// A record of new PICL, whose event is the first of its data.
-    Definition(i64),
+    Definition {
+        record: i64,
+        /// Whether it is a record of no node.
+        is_of_program: bool,
+    },
     TraceLevel,
     /// Nothing.
     Nothing,
@@ -113,13 +119,16 @@ fn event(value: &NamedValue) -> Option<Meaning> {
         return Some(Meaning::Text);
     }
     if is(Slot::Mark) {
+        if value.name == "list" {
+            return Some(Meaning::MarkList);
+        }
         return numbered(&value.name).map(|(number, _)| Meaning::Mark(number));
     }
     if is(Slot::Record) || is(Slot::Definition) {
         let definition = OTHER_RECORDS.iter().find(|(_, name)| *name == value.name);
         let is_level = ["trace level", "trace_level", "trace_start"].contains(&value.name.as_str());
         return Some(match definition {
-            Some((record, _)) => Meaning::Definition(*record),
+            Some((record, _)) => Meaning::Definition { record: *record, is_of_program: is(Slot::Definition) },
             None if is_level => Meaning::TraceLevel,
             None => Meaning::Nothing,
         });

@@ -82,6 +82,11 @@ impl RecordWriter for NewRecords {
                 Some(numbers) => line(MARK, *mark, place, &numbers, out),
                 None => text_line(MARK, *mark, place, data, out),
             },
+            // Events of the program have other numbers.
+            UnitRecord::MarkList(data) => match integers(data) {
+                Some(numbers) if !numbers.is_empty() => line(MARK, 0, place, &numbers, out),
+                _ => text_line(MARK, TEXT, place, data, out),
+            },
             UnitRecord::Text(text) => text_line(MARK, TEXT, place, text, out),
             UnitRecord::Other(record, event, data) => match integers(data) {
                 Some(numbers) => line(*record, *event, place, &numbers, out),
@@ -98,6 +103,10 @@ impl RecordWriter for NewRecords {
             }
         }
         true
+    }
+
+    fn receives_first(&self) -> bool {
+        false
     }
 
     fn label(&mut self, number: i64, name: &str, out: &mut Vec<u8>) -> bool {

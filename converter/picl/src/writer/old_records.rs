@@ -45,7 +45,10 @@ impl OldRecords {
             fields.iter().for_each(|(_, value)| _ = write!(out, " {value}"));
             return out.push(b'\n');
         }
-        let name = keys::key_of_number(key).map_or("", |key| key.name);
+        let name = match key {
+            keys::TRACE_MARKS => "trace_mark_array",
+            key => keys::key_of_number(key).map_or("", |key| key.name),
+        };
         let _ = write!(out, "{name} clock {seconds} {micros} node {node} {}", fields.len());
         for (label, value) in fields {
             if !label.is_empty() {
@@ -90,13 +93,7 @@ impl OldRecords {
         self.line(key, place, &[("block_type", block), ("location", location), ("parameter", parameter)], out);
     }
 
-    fn begin(
-        &mut self,
-        activity: Activity,
-        message: Option<&Endpoint>,
-        place: OutputPlace,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    fn begin(&mut self, activity: Activity, message: Option<&Endpoint>, place: OutputPlace, out: &mut Vec<u8>) -> bool {
         match (activity, message) {
             (Activity::Send | Activity::SendBegin, Some(endpoint)) => {
                 self.message(keys::SEND, place, endpoint, out);
@@ -124,13 +121,7 @@ impl OldRecords {
         true
     }
 
-    fn end(
-        &mut self,
-        activity: Activity,
-        message: Option<&Endpoint>,
-        place: OutputPlace,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    fn end(&mut self, activity: Activity, message: Option<&Endpoint>, place: OutputPlace, out: &mut Vec<u8>) -> bool {
         match (activity, message) {
             (Activity::Wait, Some(endpoint)) => self.message(keys::RECV_WAKING, place, endpoint, out),
             (_, Some(endpoint)) => {
@@ -180,6 +171,15 @@ impl RecordWriter for OldRecords {
             UnitRecord::TaskBegin(task, fields) => self.block(keys::BLOCK_BEGIN, place, *task, *fields, out),
             UnitRecord::TaskEnd(task) => self.block(keys::BLOCK_END, place, *task, None, out),
             UnitRecord::Mark(mark, _) => self.line(keys::TRACE_MARK, place, &[("type", *mark)], out),
+            UnitRecord::MarkList(data) => {
+                let marks: Vec<i64> = data.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+                let mut fields: Vec<Field> = marks.iter().map(|mark| ("", *mark)).collect();
+                // The verbose form writes the number of values before them.
+                if !self.is_verbose {
+                    fields.insert(0, ("", marks.len() as i64));
+                }
+                self.line(keys::TRACE_MARKS, place, &fields, out);
+            }
             UnitRecord::Text(text) => {
                 let mut line = Vec::new();
                 self.line(keys::TRACE_MESSAGE, place, &[], &mut line);
@@ -194,6 +194,10 @@ impl RecordWriter for OldRecords {
             UnitRecord::Send(endpoint) => self.message(keys::SEND, place, endpoint, out),
             UnitRecord::Receive(endpoint) => self.message(keys::RECV, place, endpoint, out),
         }
+        true
+    }
+
+    fn receives_first(&self) -> bool {
         true
     }
 

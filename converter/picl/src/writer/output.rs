@@ -32,6 +32,8 @@ pub(super) enum UnitRecord {
     TaskBegin(i64, Option<(i64, i64)>),
     TaskEnd(i64),
     Mark(i64, String),
+    /// Several marks, as text.
+    MarkList(String),
     Text(String),
     /// The trace level, or a definition: its record, its event and its data.
     Other(i64, i64, String),
@@ -51,6 +53,9 @@ pub(super) struct OutputPlace {
 pub(super) trait RecordWriter: Send {
     /// Appends the lines of a record. Returns `false` if the format has no such record.
     fn record(&mut self, place: OutputPlace, record: &UnitRecord, out: &mut Vec<u8>) -> bool;
+
+    /// Whether a receive has its message when it begins.
+    fn receives_first(&self) -> bool;
 
     /// Appends the name of a task or mark.
     fn label(&mut self, number: i64, name: &str, out: &mut Vec<u8>) -> bool;

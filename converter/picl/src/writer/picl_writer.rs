@@ -186,7 +186,7 @@ impl<W: Write> PiclWriter<W> {
             return Ok(());
         }
         let unit = match meaning {
-            Meaning::Definition(_) => Unit::PROGRAM,
+            Meaning::Definition { is_of_program: true, .. } => Unit::PROGRAM,
             _ => self.unit(container, time)?,
         };
         let text = text_of(extra, &["text", "data"]);
@@ -210,14 +210,8 @@ impl<W: Write> PiclWriter<W> {
         let value = start.value;
         let tag = start.tag.or_else(|| self.meanings.name(value).parse().ok()).unwrap_or(value.0.into());
         let endpoint = |peer: Unit| Endpoint { peer, tag, bytes: start.bytes }.to_words();
-        let action = |end: LinkEnd, kind, words| Action {
-            time: end.time,
-            line: end.sequence,
-            kind,
-            unit: 0,
-            value: 0,
-            words,
-        };
+        let action =
+            |end: LinkEnd, kind, words| Action { time: end.time, line: end.sequence, kind, unit: 0, value: 0, words };
         self.push(start.unit, action(start, ActionKind::Send, endpoint(end.unit)))?;
         self.push(end.unit, action(end, ActionKind::Receive, endpoint(start.unit)))
     }
@@ -271,18 +265,19 @@ impl<W: Write> PiclWriter<W> {
         let mut messages: Vec<Option<Endpoint>> = vec![None; group.len()];
         let mut is_part = vec![false; group.len()];
         for (at, action) in group.iter().enumerate() {
-            let of_message = match action.kind {
-                ActionKind::Send => |action: &Action, activity: Activity| {
-                    action.kind == ActionKind::Begin && activity.sends()
-                },
-                ActionKind::Receive => |action: &Action, activity: Activity| {
-                    action.kind == ActionKind::End && activity.receives()
-                },
-                _ => continue,
+            if !matches!(action.kind, ActionKind::Send | ActionKind::Receive) {
+                continue;
+            }
+            let receives_first = self.records.receives_first();
+            let fits = |other: &Action, activity: Activity| match (action.kind, other.kind) {
+                (ActionKind::Send, ActionKind::Begin) => activity.sends(),
+                (ActionKind::Receive, ActionKind::Begin) => activity == Activity::Receive && receives_first,
+                (ActionKind::Receive, ActionKind::End) => activity.receives(),
+                _ => false,
             };
             let holder = group.iter().enumerate().position(|(holder, other)| {
                 let Meaning::Activity(activity) = self.meanings.get(other.value) else { return false };
-                other.unit == action.unit && messages[holder].is_none() && of_message(other, activity)
+                other.unit == action.unit && messages[holder].is_none() && fits(other, activity)
             });
             if let Some(holder) = holder {
                 messages[holder] = Some(Endpoint::of_words(action.words));
@@ -295,8 +290,7 @@ impl<W: Write> PiclWriter<W> {
                 *is_finished |= action.kind == ActionKind::Finish;
             }
             let record = self.record_of(action, messages[at])?;
-            let is_written =
-                self.records.record(OutputPlace { unit, time: action.time }, &record, buffer);
+            let is_written = self.records.record(OutputPlace { unit, time: action.time }, &record, buffer);
             self.left_out += u64::from(!is_written);
             flush(&mut self.out, buffer, false)?;
         }
@@ -335,8 +329,9 @@ fn event_record(meaning: Meaning, text: String) -> UnitRecord {
     const TRACE_LEVEL: i64 = -904;
     match meaning {
         Meaning::Mark(mark) => UnitRecord::Mark(mark, text),
+        Meaning::MarkList => UnitRecord::MarkList(text),
         Meaning::TraceLevel => UnitRecord::Other(-2, TRACE_LEVEL, text),
-        Meaning::Definition(record) => {
+        Meaning::Definition { record, .. } => {
             let (event, data) = text.split_once(' ').unwrap_or((&text, ""));
             UnitRecord::Other(record, event.parse().unwrap_or(0), data.to_owned())
         }
