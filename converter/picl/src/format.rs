@@ -109,7 +109,7 @@ fn is_compact(line: &[u8]) -> bool {
     let (Some(seconds), Some(micros), Some(node)) = (words.integer(), words.integer(), words.integer()) else {
         return false;
     };
-    let is_place = micros.abs() < 1_000_000 && nanos_of(seconds, micros).is_some() && (-32768..1 << 20).contains(&node);
+    let is_place = micros.unsigned_abs() < 1_000_000 && nanos_of(seconds, micros).is_some() && (-32768..1 << 20).contains(&node);
     is_place && words.count() >= key.least
 }
 

@@ -38,7 +38,8 @@ fn small_steps_back_in_time_are_noise() {
 #[test]
 fn statistics_enclose_calls_with_two_or_four_numbers() {
     for (first, second) in [("0 5", "0 25"), ("0 95 0 5", "0 95 0 25")] {
-        let (entities, faults) = old(&format!("4 0 100 0 1 7 8\n11 0 100 0 {first}\n11 0 120 0 {second}\n6 0 130 1 0 7 8\n"));
+        let (entities, faults) =
+            old(&format!("4 0 100 0 1 7 8\n11 0 100 0 {first}\n11 0 120 0 {second}\n6 0 130 1 0 7 8\n"));
         assert_eq!(faults, []);
         assert!(entities.lines.contains(&"node 0 Activity send 100000..120000".to_owned()));
         assert!(entities.lines.contains(&"node 0 Variable Communication time (s) 0.000025 120000".to_owned()));
@@ -89,7 +90,8 @@ fn unknown_records_are_kept_as_events() {
     let text = "-3 -901 0.0 0 0 0\n-3 -4711 0.1 0 0 2 2 5 6\n-77 3 0.2 0 0 1 2 9\n";
     let (entities, faults) = new(text);
     assert_eq!(faults, [(FaultKind::UnknownKey, 2)]);
-    let expected = ["node 0 Record unknown -4711 begin data=5 6 100000000", "node 0 Record unknown -77 data=3 9 200000000"];
+    let expected =
+        ["node 0 Record unknown -4711 begin data=5 6 100000000", "node 0 Record unknown -77 data=3 9 200000000"];
     assert_eq!(entities.of(&["Record"]), expected);
 }
 

@@ -63,7 +63,9 @@ fn new_text(nodes: &[Timeline], processes: i64) -> String {
                     "-3 {event} 0.{begin:06} {unit} 0\n-4 {event} 0.{now:06} {unit} 4 2 8 {tag} {}\n",
                     peer(*from)
                 ),
-                Step::State(event) => write!(text, "-3 {event} 0.{begin:06} {unit} 0\n-4 {event} 0.{now:06} {unit} 0\n"),
+                Step::State(event) => {
+                    write!(text, "-3 {event} 0.{begin:06} {unit} 0\n-4 {event} 0.{now:06} {unit} 0\n")
+                }
                 Step::Task(task) => write!(text, "-3 {task} 0.{begin:06} {unit} 0\n-4 {task} 0.{now:06} {unit} 0\n"),
                 Step::Mark(mark) => writeln!(text, "-2 {mark} 0.{now:06} {unit} 1 2 5"),
                 Step::Text(words) => {
@@ -125,10 +127,51 @@ fn assert_kept(text: &[u8], format: TraceFormat, style: PiclStyle) -> Result<(),
 
 fn line_of_words() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
-        "-1", "-2", "-3", "-4", "-5", "-7", "-21", "-27", "-52", "-61", "-101", "-102", "-11", "-13", "-202", "-402",
-        "-901", "-911", "-913", "-32768", "0", "1", "2", "4", "6", "7", "8", "11", "20", "21", "22", "0.5", "1e-5",
-        "9e99", "9223372036854775807", "-9223372036854775808", "clock", "node", "send", "recv", "trace_marks", "\"%d\"",
-        "\"", "x", "é",
+        "-1",
+        "-2",
+        "-3",
+        "-4",
+        "-5",
+        "-7",
+        "-21",
+        "-27",
+        "-52",
+        "-61",
+        "-101",
+        "-102",
+        "-11",
+        "-13",
+        "-202",
+        "-402",
+        "-901",
+        "-911",
+        "-913",
+        "-32768",
+        "0",
+        "1",
+        "2",
+        "4",
+        "6",
+        "7",
+        "8",
+        "11",
+        "20",
+        "21",
+        "22",
+        "0.5",
+        "1e-5",
+        "9e99",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "clock",
+        "node",
+        "send",
+        "recv",
+        "trace_marks",
+        "\"%d\"",
+        "\"",
+        "x",
+        "é",
     ]);
     prop::collection::vec(words, 0..9).prop_map(|words| words.join(" "))
 }
@@ -141,9 +184,10 @@ proptest! {
 
     #[test]
     fn random_executions_are_kept_by_the_old_format(nodes in timelines()) {
-        let text = old_text(&nodes);
-        assert_kept(text.as_bytes(), TraceFormat::OldPicl, PiclStyle::OldCompact)?;
-        assert_kept(text.as_bytes(), TraceFormat::OldPicl, PiclStyle::OldVerbose)?;
+        // The old format cannot represent a call without its message, so these are removed first.
+        let text = rewrite(old_text(&nodes).as_bytes(), TraceFormat::OldPicl, PiclStyle::OldCompact);
+        assert_kept(&text, TraceFormat::OldPicl, PiclStyle::OldCompact)?;
+        assert_kept(&text, TraceFormat::OldPicl, PiclStyle::OldVerbose)?;
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod filters;
 mod fmt;
 mod image_memory;
 mod image_outputs;
+mod picl;
 mod pj_dump_comparison;
 mod specs;
 mod task_latencies;

@@ -9,7 +9,7 @@ use crate::clock::NodeClock;
 use crate::faults::FaultKind;
 use crate::model::action_log::RecordPlace;
 use crate::model::{ActionLog, Endpoint, LogError, Slot, Statistic, Unit, ValueKey};
-use crate::words::nanos_of;
+use crate::words::{Words, nanos_of};
 
 /// The state of one node.
 #[derive(Debug, Default)]
@@ -181,22 +181,21 @@ fn marks(
     place: RecordPlace,
     log: &mut ActionLog,
 ) -> Result<(), LogError> {
-    let words = crate::words::Words::of(record.tail).count();
-    match values {
-        [..0, ..] => log.fault(FaultKind::LostMarks, number, line)?,
-        [count, marks @ ..] if usize::try_from(*count) == Ok(marks.len()) => {}
+    let is_verbose = record.name[0].is_ascii_alphabetic();
+    let has_only_numbers = Words::of(record.tail).count() == values.len();
+    let (fault, marks) = match values {
+        [..0, ..] => (Some(FaultKind::LostMarks), None),
+        [count, marks @ ..] if has_only_numbers && usize::try_from(*count) == Ok(marks.len()) => (None, Some(marks)),
         // The verbose form has the number of values where other records have theirs.
-        _ if record.name[0].is_ascii_alphabetic() && values.len() == words => {}
-        _ => log.fault(FaultKind::DamagedMarks, number, line)?,
-    }
-    let marks = match values {
-        [count, rest @ ..] if usize::try_from(*count) == Ok(rest.len()) => rest,
-        all => all,
+        marks if has_only_numbers && is_verbose => (None, Some(marks)),
+        _ => (Some(FaultKind::DamagedMarks), None),
     };
-    let text = if marks.len() < words.saturating_sub(1) {
-        String::from_utf8_lossy(record.tail).into_owned()
-    } else {
-        marks.iter().map(i64::to_string).collect::<Vec<_>>().join(" ")
+    if let Some(fault) = fault {
+        log.fault(fault, number, line)?;
+    }
+    let text = match marks {
+        Some(marks) => marks.iter().map(i64::to_string).collect::<Vec<_>>().join(" "),
+        None => String::from_utf8_lossy(record.tail).into_owned(),
     };
     log.event(place, Slot::Mark, ValueKey::text("list"), text.as_bytes())
 }
