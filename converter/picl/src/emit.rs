@@ -3,6 +3,6 @@
 pub(crate) mod containers;
 mod definitions;
 mod emitter;
-mod open_states;
+mod state_nesting;
 
-pub(crate) use emitter::{EmitError, Emitter};
+pub(crate) use emitter::{ActionEmitter, EmitError};

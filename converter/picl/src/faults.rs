@@ -1,4 +1,4 @@
-//! [`FaultSummary`]: the faults of a trace, counted by kind.
+//! [`PiclFault`]: the faults of a trace, counted by kind.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ macro_rules! kinds {
         /// The kinds of faults.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
-        pub enum FaultKind {
+        pub enum PiclFaultKind {
             $($(#[$doc])* $name,)*
         }
 
-        impl FaultKind {
+        impl PiclFaultKind {
             const COUNT: usize = [$(Self::$name),*].len();
 
             /// The fault: what was expected, and what was found.
@@ -84,9 +84,9 @@ kinds! {
 /// A kind of fault, with its first occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FaultSummary {
+pub struct PiclFault {
     /// Its kind.
-    pub kind: FaultKind,
+    pub kind: PiclFaultKind,
     /// Number of occurrences.
     pub count: u64,
     /// The number of the first line with the fault, from 1.
@@ -95,7 +95,7 @@ pub struct FaultSummary {
     pub found: String,
 }
 
-impl FaultSummary {
+impl PiclFault {
     /// The diagnostic of this fault.
     #[must_use]
     pub fn diagnostic(&self) -> TraceDiagnostic {
@@ -108,7 +108,7 @@ impl FaultSummary {
     }
 }
 
-impl fmt::Display for FaultSummary {
+impl fmt::Display for PiclFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.count {
             1 => write!(f, "line {}: ", self.line)?,
@@ -124,23 +124,23 @@ impl fmt::Display for FaultSummary {
 
 /// Counts faults. In strict mode, the first one stops the reader.
 #[derive(Debug)]
-pub(crate) struct FaultCounts {
+pub(crate) struct PiclFaultCounts {
     is_strict: bool,
-    found: [Option<FaultSummary>; FaultKind::COUNT],
+    found: [Option<PiclFault>; PiclFaultKind::COUNT],
 }
 
 /// The first fault of a trace that is read in strict mode.
 #[derive(Debug)]
-pub(crate) struct StrictFault(pub(crate) FaultSummary);
+pub(crate) struct StrictFault(pub(crate) PiclFault);
 
-impl FaultCounts {
+impl PiclFaultCounts {
     pub(crate) fn new(is_strict: bool) -> Self {
-        Self { is_strict, found: [const { None }; FaultKind::COUNT] }
+        Self { is_strict, found: [const { None }; PiclFaultKind::COUNT] }
     }
 
     /// Counts a fault.
     #[cold]
-    pub(crate) fn count(&mut self, kind: FaultKind, line: u64, found: &[u8]) -> Result<(), StrictFault> {
+    pub(crate) fn count(&mut self, kind: PiclFaultKind, line: u64, found: &[u8]) -> Result<(), StrictFault> {
         if let Some(fault) = &mut self.found[kind as usize] {
             fault.count += 1;
             // Faults of messages are found in order of time.
@@ -153,14 +153,14 @@ impl FaultCounts {
         if found.len() > 4 * QUOTED || text.trim().chars().nth(QUOTED).is_some() {
             short.push('…');
         }
-        let fault = FaultSummary { kind, count: 1, line, found: short };
+        let fault = PiclFault { kind, count: 1, line, found: short };
         self.found[kind as usize] = Some(fault.clone());
         if self.is_strict { Err(StrictFault(fault)) } else { Ok(()) }
     }
 
     /// All faults, by their first lines.
-    pub(crate) fn into_list(self) -> Vec<FaultSummary> {
-        let mut list: Vec<FaultSummary> = self.found.into_iter().flatten().collect();
+    pub(crate) fn into_list(self) -> Vec<PiclFault> {
+        let mut list: Vec<PiclFault> = self.found.into_iter().flatten().collect();
         list.sort_by_key(|fault| fault.line);
         list
     }

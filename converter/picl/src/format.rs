@@ -1,7 +1,7 @@
 //! [`TraceFormat`]: recognises PICL and Alog by their first lines.
 
 use crate::old::{OLD_KEYS, key_of_name};
-use crate::words::{Words, integer, nanos, nanos_of};
+use crate::words::{LineWords, integer, nanos, nanos_of};
 
 /// The formats that this package reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl TraceFormat {
 /// Whether a line is a record of new PICL: type, event, time, node, process, count. The time or a
 /// negative event distinguishes it from a header of Alog.
 fn is_new(line: &[u8]) -> bool {
-    let words: Vec<&[u8]> = Words::of(line).take(6).collect();
+    let words: Vec<&[u8]> = LineWords::of(line).take(6).collect();
     let [record, event, time, node, process, count] = words[..] else { return false };
     let is_record = integer(record).is_some_and(|record| (-299..=-2).contains(&record));
     let Some(event) = integer(event) else { return false };
@@ -86,7 +86,7 @@ fn is_new(line: &[u8]) -> bool {
 }
 
 fn is_verbose(line: &[u8]) -> bool {
-    let mut words = Words::of(line);
+    let mut words = LineWords::of(line);
     words.next().is_some_and(|name| key_of_name(name).is_some())
         && words.next() == Some(b"clock")
         && words.integer().is_some()
@@ -94,7 +94,7 @@ fn is_verbose(line: &[u8]) -> bool {
 
 /// Whether a line is a record of the header of Alog.
 fn is_alog(line: &[u8]) -> bool {
-    let mut words = Words::of(line);
+    let mut words = LineWords::of(line);
     words.integer().is_some_and(|kind| (-100..0).contains(&kind))
         && (0..4).all(|_| words.integer().is_some())
         && words.next().is_some_and(|time| nanos(time).is_some())
@@ -103,13 +103,14 @@ fn is_alog(line: &[u8]) -> bool {
 /// Whether a line is a compact record: type, seconds, microseconds, node, and the values of the
 /// type.
 fn is_compact(line: &[u8]) -> bool {
-    let mut words = Words::of(line);
+    let mut words = LineWords::of(line);
     let Some(number) = words.integer() else { return false };
     let Some(key) = OLD_KEYS.iter().find(|key| key.number == number) else { return false };
     let (Some(seconds), Some(micros), Some(node)) = (words.integer(), words.integer(), words.integer()) else {
         return false;
     };
-    let is_place = micros.unsigned_abs() < 1_000_000 && nanos_of(seconds, micros).is_some() && (-32768..1 << 20).contains(&node);
+    let is_place =
+        micros.unsigned_abs() < 1_000_000 && nanos_of(seconds, micros).is_some() && (-32768..1 << 20).contains(&node);
     is_place && words.count() >= key.least
 }
 

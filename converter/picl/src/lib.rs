@@ -40,7 +40,7 @@ mod reader;
 mod words;
 mod writer;
 
-pub use faults::{FaultKind, FaultSummary};
+pub use faults::{PiclFault, PiclFaultKind};
 pub use format::TraceFormat;
 pub use reader::{PiclReadError, PiclReader, PiclReport, announce};
 pub use writer::{PiclStyle, PiclWriter};

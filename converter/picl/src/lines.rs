@@ -1,4 +1,4 @@
-//! [`LineReader`]: the lines of a text, with a limit of their length.
+//! [`BoundedLines`]: the lines of a text, with a limit of their length.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -9,13 +9,13 @@ const BUFFER_BYTES: usize = 1 << 16;
 
 /// Reads lines.
 #[derive(Debug)]
-pub(crate) struct LineReader<R> {
+pub(crate) struct BoundedLines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
     number: u64,
 }
 
-impl<R: Read> LineReader<R> {
+impl<R: Read> BoundedLines<R> {
     pub(crate) fn new(input: R) -> Self {
         Self { input: BufReader::with_capacity(BUFFER_BYTES, input), line: Vec::new(), number: 0 }
     }
@@ -62,13 +62,13 @@ impl<R: Read> LineReader<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::LineReader;
+    use super::BoundedLines;
 
     #[test]
     fn long_lines_are_cut() {
         let mut text = vec![b'1'; 3 << 20];
         text.extend_from_slice(b"\nsecond");
-        let mut lines = LineReader::new(&text[..]);
+        let mut lines = BoundedLines::new(&text[..]);
         assert!(lines.advance().expect("memory can be read"));
         assert_eq!(lines.line().len(), 1 << 20);
         assert!(lines.advance().expect("memory can be read"));

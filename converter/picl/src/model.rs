@@ -8,8 +8,8 @@ pub(crate) mod messages;
 pub(crate) mod units;
 pub(crate) mod values;
 
-pub(crate) use action::{Action, ActionKind, Statistic};
+pub(crate) use action::{Statistic, TraceAction, TraceActionKind};
 pub(crate) use action_log::{ActionLog, LogError};
-pub(crate) use messages::Endpoint;
-pub(crate) use units::{Unit, UnitTable};
-pub(crate) use values::{Slot, ValueKey};
+pub(crate) use messages::MessageEndpoint;
+pub(crate) use units::{TraceUnit, TraceUnits};
+pub(crate) use values::{TypeSlot, ValueKey};

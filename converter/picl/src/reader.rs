@@ -7,12 +7,12 @@ use tumit_paje::{EventOperation, ExtraFieldKind, FieldSet, PajeSink, TraceDiagno
 use tumit_spill::temporary_space::TemporarySpace;
 
 use crate::alog::AlogParser;
-use crate::emit::containers::Containers;
-use crate::emit::{EmitError, Emitter};
-use crate::faults::{FaultSummary, StrictFault};
+use crate::emit::containers::UnitContainers;
+use crate::emit::{ActionEmitter, EmitError};
+use crate::faults::{PiclFault, StrictFault};
 use crate::format::TraceFormat;
-use crate::lines::LineReader;
-use crate::model::{Action, ActionLog, LogError};
+use crate::lines::BoundedLines;
+use crate::model::{ActionLog, LogError, TraceAction};
 use crate::new::NewParser;
 use crate::old::OldParser;
 
@@ -36,7 +36,7 @@ pub enum PiclReadError {
     Sink(#[source] io::Error),
     /// The first fault in strict mode.
     #[error("{0}")]
-    Strict(FaultSummary),
+    Strict(PiclFault),
 }
 
 impl From<StrictFault> for PiclReadError {
@@ -74,14 +74,14 @@ pub struct PiclReport {
     /// The last time.
     pub end: GlobalNanos,
     /// The faults, one for each kind, by their first lines.
-    pub faults: Vec<FaultSummary>,
+    pub faults: Vec<PiclFault>,
 }
 
 impl PiclReport {
     /// A diagnostic for each kind of fault, errors first.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<TraceDiagnostic> {
-        let mut diagnostics: Vec<TraceDiagnostic> = self.faults.iter().map(FaultSummary::diagnostic).collect();
+        let mut diagnostics: Vec<TraceDiagnostic> = self.faults.iter().map(PiclFault::diagnostic).collect();
         diagnostics.sort_by_key(|diagnostic| !diagnostic.is_error());
         diagnostics
     }
@@ -93,20 +93,20 @@ impl PiclReport {
 /// definitions come first.
 #[derive(Debug)]
 pub struct PiclReader<R> {
-    lines: LineReader<R>,
+    lines: BoundedLines<R>,
     format: TraceFormat,
     is_strict: bool,
     sort_memory: usize,
 }
 
 /// The parser of a format.
-enum Parser {
+enum FormatParser {
     Old(OldParser),
     New(NewParser),
     Alog(AlogParser),
 }
 
-impl Parser {
+impl FormatParser {
     fn of(format: TraceFormat) -> Self {
         match format {
             TraceFormat::OldPicl => Self::Old(OldParser::default()),
@@ -130,7 +130,7 @@ impl Parser {
 impl<R: Read> PiclReader<R> {
     /// Creates a reader at the start of an input, which needs no buffer.
     pub fn new(input: R, format: TraceFormat) -> Self {
-        Self { lines: LineReader::new(input), format, is_strict: false, sort_memory: SORT_MEMORY }
+        Self { lines: BoundedLines::new(input), format, is_strict: false, sort_memory: SORT_MEMORY }
     }
 
     /// Stops at the first fault.
@@ -155,7 +155,7 @@ impl<R: Read> PiclReader<R> {
     pub fn read(mut self, sink: &mut dyn PajeSink) -> Result<PiclReport, PiclReadError> {
         let space = TemporarySpace::in_system_folder(self.sort_memory);
         let mut log = ActionLog::new(&space, self.is_strict);
-        let mut parser = Parser::of(self.format);
+        let mut parser = FormatParser::of(self.format);
         loop {
             let more = self.lines.advance();
             let number = self.lines.number();
@@ -165,12 +165,12 @@ impl<R: Read> PiclReader<R> {
                 Err(source) => return Err(PiclReadError::Input { line: number + 1, source }),
             }
         }
-        let names = if let Parser::Alog(parser) = parser { parser.processes } else { Default::default() };
+        let names = if let FormatParser::Alog(parser) = parser { parser.processes } else { Default::default() };
         let is_alog = self.format == TraceFormat::Alog;
         let mut rows = log.sort(&space).map_err(PiclReadError::Sink)?;
-        let mut emitter = Emitter::new(&mut log, Containers::new(names, is_alog), is_alog, sink)?;
+        let mut emitter = ActionEmitter::new(&mut log, UnitContainers::new(names, is_alog), is_alog, sink)?;
         while let Some(words) = rows.next().map_err(PiclReadError::Sink)? {
-            if let Some(action) = Action::of_words(words) {
+            if let Some(action) = TraceAction::of_words(words) {
                 emitter.send(&action)?;
             }
         }

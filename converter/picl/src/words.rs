@@ -1,12 +1,12 @@
-//! Words of a line, and numbers in them.
+//! LineWords of a line, and numbers in them.
 
 /// The words of a line, separated by blanks. A word in double quotes can contain blanks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words<'a> {
+pub(crate) struct LineWords<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Words<'a> {
+impl<'a> LineWords<'a> {
     pub(crate) fn of(line: &'a [u8]) -> Self {
         Self { rest: line.trim_ascii() }
     }
@@ -22,7 +22,7 @@ impl<'a> Words<'a> {
     }
 }
 
-impl<'a> Iterator for Words<'a> {
+impl<'a> Iterator for LineWords<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn words_are_separated_by_blanks_outside_of_quotes() {
-        let words: Vec<_> = Words::of(b"  3 \"%d %s\"  hello \t end\r\n").collect();
+        let words: Vec<_> = LineWords::of(b"  3 \"%d %s\"  hello \t end\r\n").collect();
         assert_eq!(words, [&b"3"[..], b"%d %s", b"hello", b"end"]);
         // A quote without an end is part of a word.
-        let words: Vec<_> = Words::of(b"\"a b").collect();
+        let words: Vec<_> = LineWords::of(b"\"a b").collect();
         assert_eq!(words, [&b"\"a"[..], b"b"]);
     }
 

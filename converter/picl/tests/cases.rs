@@ -7,13 +7,13 @@ mod common;
 use std::path::Path;
 
 use common::{Entities, read, rewrite};
-use tumit_picl::{FaultKind, PiclStyle, TraceFormat};
+use tumit_picl::{PiclFaultKind, PiclStyle, TraceFormat};
 
 fn case(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name)).unwrap()
 }
 
-fn read_case(name: &str) -> (Entities, Vec<(FaultKind, u64)>) {
+fn read_case(name: &str) -> (Entities, Vec<(PiclFaultKind, u64)>) {
     let text = case(name);
     read(&text, TraceFormat::of(&text).unwrap())
 }
@@ -53,7 +53,7 @@ fn traces_of_conceptual_are_read() {
 fn traces_of_pastix_are_read() {
     let (entities, faults) = read_case("pastix.picl");
     // It announces no data for the size of memory, and writes a begin without an end.
-    assert_eq!(faults, [(FaultKind::DataCount, 6), (FaultKind::BeginWithoutEnd, 6)]);
+    assert_eq!(faults, [(PiclFaultKind::DataCount, 6), (PiclFaultKind::BeginWithoutEnd, 6)]);
     assert_has(
         &entities,
         &[
@@ -95,7 +95,7 @@ fn traces_of_mpicl_are_read() {
 #[test]
 fn traces_of_parasol_are_read() {
     let (entities, faults) = read_case("parasol.picl");
-    assert_eq!(faults, [(FaultKind::DataCount, 8)]);
+    assert_eq!(faults, [(PiclFaultKind::DataCount, 8)]);
     assert_has(
         &entities,
         &[
@@ -110,11 +110,11 @@ fn traces_of_parasol_are_read() {
 fn compact_traces_of_old_picl_are_read() {
     let (entities, faults) = read_case("old-compact.picl");
     let expected = [
-        (FaultKind::DamagedMarks, 21),
-        (FaultKind::LostMarks, 22),
-        (FaultKind::UnmatchedSend, 34),
-        (FaultKind::UnknownKey, 40),
-        (FaultKind::TraceFull, 41),
+        (PiclFaultKind::DamagedMarks, 21),
+        (PiclFaultKind::LostMarks, 22),
+        (PiclFaultKind::UnmatchedSend, 34),
+        (PiclFaultKind::UnknownKey, 40),
+        (PiclFaultKind::TraceFull, 41),
     ];
     assert_eq!(faults, expected);
     assert_has(
@@ -172,8 +172,8 @@ fn traces_of_upshot_are_read() {
             "master State Idle time 30000..50000",
             "process 1 State Rhode Island 20000..80000",
             "master Event 30: checkpoint data=17 step 17 45000",
-            // The timer rolls over after 4000 s.
-            "process 1 Event 31 4000000800000",
+            // The timer rolls over after 40 s.
+            "process 1 Event 31 40000800000",
             "Message master bytes=256 type=12 40000 -> process 1 70000",
         ],
     );

@@ -6,13 +6,13 @@
 mod common;
 
 use common::{Entities, read};
-use tumit_picl::{FaultKind, PiclReadError, PiclReader, TraceFormat};
+use tumit_picl::{PiclFaultKind, PiclReadError, PiclReader, TraceFormat};
 
-fn old(text: &str) -> (Entities, Vec<(FaultKind, u64)>) {
+fn old(text: &str) -> (Entities, Vec<(PiclFaultKind, u64)>) {
     read(text.as_bytes(), TraceFormat::OldPicl)
 }
 
-fn new(text: &str) -> (Entities, Vec<(FaultKind, u64)>) {
+fn new(text: &str) -> (Entities, Vec<(PiclFaultKind, u64)>) {
     read(text.as_bytes(), TraceFormat::NewPicl)
 }
 
@@ -52,7 +52,7 @@ fn statistics_enclose_calls_with_two_or_four_numbers() {
 #[test]
 fn lists_of_marks_can_be_damaged() {
     let (entities, faults) = old("22 0 1 0 2 7 8\n22 0 2 0 2 7 8x 9\n22 0 3 0 -1\n22 0 4 0\n");
-    assert_eq!(faults, [(FaultKind::DamagedMarks, 2), (FaultKind::LostMarks, 3)]);
+    assert_eq!(faults, [(PiclFaultKind::DamagedMarks, 2), (PiclFaultKind::LostMarks, 3)]);
     assert!(entities.lines.contains(&"node 0 Mark list data=7 8 1000".to_owned()), "{:?}", entities.lines);
     assert!(entities.lines.contains(&"node 0 Mark list data=2 7 8x 9 2000".to_owned()), "{:?}", entities.lines);
 }
@@ -62,7 +62,7 @@ fn a_send_to_all_nodes_is_expanded() {
     let text = "4 0 10 1 -1 5 8\n8 0 20 0 1 5 8\n8 0 30 2 1 5 8\n4 0 5 -32768 -1 6 8\n6 0 40 2 -32768 6 8\n";
     let (entities, faults) = old(text);
     // Nodes 0 and 1 do not receive the message of the host.
-    assert_eq!(faults, [(FaultKind::UnmatchedSend, 4)]);
+    assert_eq!(faults, [(PiclFaultKind::UnmatchedSend, 4)]);
     let expected = [
         "Message host bytes=8 type=6 5000 -> node 2 40000",
         "Message node 1 bytes=8 type=5 10000 -> node 0 20000",
@@ -81,7 +81,7 @@ fn receives_of_any_source_are_paired() {
 #[test]
 fn messages_received_before_they_are_sent_are_paired() {
     let (entities, faults) = old("6 0 10 1 0 5 8\n4 0 20 0 1 5 8\n6 0 30 1 0 5 8\n");
-    assert_eq!(faults, [(FaultKind::UnmatchedReceive, 3)]);
+    assert_eq!(faults, [(PiclFaultKind::UnmatchedReceive, 3)]);
     assert_eq!(entities.of(&["Message"]), ["Message node 0 bytes=8 type=5 20000 -> node 1 10000"]);
 }
 
@@ -89,7 +89,7 @@ fn messages_received_before_they_are_sent_are_paired() {
 fn unknown_records_are_kept_as_events() {
     let text = "-3 -901 0.0 0 0 0\n-3 -4711 0.1 0 0 2 2 5 6\n-77 3 0.2 0 0 1 2 9\n";
     let (entities, faults) = new(text);
-    assert_eq!(faults, [(FaultKind::UnknownKey, 2)]);
+    assert_eq!(faults, [(PiclFaultKind::UnknownKey, 2)]);
     let expected =
         ["node 0 Record unknown -4711 begin data=5 6 100000000", "node 0 Record unknown -77 data=3 9 200000000"];
     assert_eq!(entities.of(&["Record"]), expected);
@@ -100,7 +100,7 @@ fn values_need_not_be_announced() {
     let text = "-2 -911 0.1 0 0 3 \"%d %s %s\" 11 two  words\n-2 5 0.2 0 0 0 17\n-3 -21 0.3 0 0 4 8 1 1 0\n\
                 -4 -21 0.4 0 0 0\n-3 -51 0.3 1 0 3 2 1 0 0\n-4 -51 0.5 1 0 4 2 8 1 0 0\n";
     let (entities, faults) = new(text);
-    assert_eq!(faults, [(FaultKind::DataCount, 2)]);
+    assert_eq!(faults, [(PiclFaultKind::DataCount, 2)]);
     assert!(entities.lines.contains(&"node 0 Text message text=two  words 100000000".to_owned()));
     assert!(entities.lines.contains(&"node 0 Mark 5 data=17 200000000".to_owned()));
     assert_eq!(entities.of(&["Message"]), ["Message node 0 bytes=8 type=1 300000000 -> node 1 500000000"]);
@@ -110,7 +110,7 @@ fn values_need_not_be_announced() {
 fn damaged_lines_are_skipped_and_counted() {
     let text = "-3 5 0.1 0 0 0\nxyz\n-4 5 0.2 0\n\n-4 5 0.3 0 0 0\n-3 -21 0.4 0 0 2 2 8 1\n";
     let (entities, faults) = new(text);
-    let expected = [(FaultKind::Head, 2), (FaultKind::MissingData, 6), (FaultKind::BeginWithoutEnd, 6)];
+    let expected = [(PiclFaultKind::Head, 2), (PiclFaultKind::MissingData, 6), (PiclFaultKind::BeginWithoutEnd, 6)];
     assert_eq!(faults, expected);
     assert_eq!(entities.of(&["Task"]), ["node 0 Task 5 100000000..300000000"]);
 }
@@ -120,7 +120,7 @@ fn the_first_fault_stops_a_strict_reader() {
     let text = b"-3 5 0.1 0 0 0\nxyz\n-4 5 0.3 0 0 0\n";
     let error = PiclReader::new(&text[..], TraceFormat::NewPicl).strict().read(&mut Entities::default()).unwrap_err();
     let PiclReadError::Strict(fault) = &error else { panic!("{error}") };
-    assert_eq!((fault.kind, fault.line, fault.found.as_str()), (FaultKind::Head, 2, "xyz"));
+    assert_eq!((fault.kind, fault.line, fault.found.as_str()), (PiclFaultKind::Head, 2, "xyz"));
     assert!(error.to_string().starts_with("line 2: expected the start of a record"), "{error}");
     // A message without a receive is found when all lines are read.
     let text = b"4 0 1 0 1 5 8\n15 0 2 1 3\n";
@@ -143,10 +143,10 @@ fn states_of_alog_need_a_definition() {
     let text = "-1 0 0 0 0 0 test\n-13 0 3 4 0 0 green\n3 0 0 0 0 1\n-13 0 5 6 0 0 red:x late one\n5 0 0 0 0 2\n-101 0 0 1 0 3 12\n";
     let (entities, faults) = read(text.as_bytes(), TraceFormat::Alog);
     let expected = [
-        (FaultKind::StateDefinition, 2),
-        (FaultKind::LateDefinition, 4),
-        (FaultKind::BeginWithoutEnd, 5),
-        (FaultKind::MissingData, 6),
+        (PiclFaultKind::StateDefinition, 2),
+        (PiclFaultKind::LateDefinition, 4),
+        (PiclFaultKind::BeginWithoutEnd, 5),
+        (PiclFaultKind::MissingData, 6),
     ];
     assert_eq!(faults, expected);
     assert!(entities.lines.contains(&"process 0 State late one 2000..2000".to_owned()), "{:?}", entities.lines);

@@ -12,7 +12,7 @@ use tumit_picl::{PiclReader, PiclStyle, TraceFormat};
 
 /// What a node does next.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum NodeStep {
     Send { event: i64, to: u8, tag: u8, bytes: u16 },
     Receive { event: i64, from: u8, tag: u8 },
     State(i64),
@@ -21,21 +21,21 @@ enum Step {
     Text(u8),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = NodeStep> {
     prop_oneof![
         (prop::sample::select(vec![-21, -22, -27, -39]), 0..4_u8, 0..3_u8, any::<u16>())
-            .prop_map(|(event, to, tag, bytes)| Step::Send { event, to, tag, bytes }),
+            .prop_map(|(event, to, tag, bytes)| NodeStep::Send { event, to, tag, bytes }),
         (prop::sample::select(vec![-51, -52, -60, -61]), 0..4_u8, 0..3_u8)
-            .prop_map(|(event, from, tag)| Step::Receive { event, from, tag }),
-        prop::sample::select(vec![-31, -55, -57, -402, -601, -756, -782, -785, -912]).prop_map(Step::State),
-        (0..5_u8).prop_map(Step::Task),
-        (1..5_u8).prop_map(Step::Mark),
-        (0..4_u8).prop_map(Step::Text),
+            .prop_map(|(event, from, tag)| NodeStep::Receive { event, from, tag }),
+        prop::sample::select(vec![-31, -55, -57, -402, -601, -756, -782, -785, -912]).prop_map(NodeStep::State),
+        (0..5_u8).prop_map(NodeStep::Task),
+        (1..5_u8).prop_map(NodeStep::Mark),
+        (0..4_u8).prop_map(NodeStep::Text),
     ]
 }
 
 /// The steps of a node with the pause before and the duration of each, in microseconds.
-type Timeline = Vec<(u8, u8, Step)>;
+type Timeline = Vec<(u8, u8, NodeStep)>;
 
 fn timelines() -> impl Strategy<Value = Vec<Timeline>> {
     prop::collection::vec(prop::collection::vec((0..20_u8, 0..20_u8, step()), 0..30), 1..4)
@@ -53,22 +53,24 @@ fn new_text(nodes: &[Timeline], processes: i64) -> String {
             let begin = now + u64::from(*pause);
             now = begin + u64::from(*duration);
             let _ = match step {
-                Step::Send { event, to, tag, bytes } => write!(
+                NodeStep::Send { event, to, tag, bytes } => write!(
                     text,
                     "-3 {event} 0.{begin:06} {unit} 4 2 {bytes} {tag} {}\n-4 {event} 0.{now:06} {unit} 0\n",
                     peer(*to)
                 ),
-                Step::Receive { event, from, tag } => write!(
+                NodeStep::Receive { event, from, tag } => write!(
                     text,
                     "-3 {event} 0.{begin:06} {unit} 0\n-4 {event} 0.{now:06} {unit} 4 2 8 {tag} {}\n",
                     peer(*from)
                 ),
-                Step::State(event) => {
+                NodeStep::State(event) => {
                     write!(text, "-3 {event} 0.{begin:06} {unit} 0\n-4 {event} 0.{now:06} {unit} 0\n")
                 }
-                Step::Task(task) => write!(text, "-3 {task} 0.{begin:06} {unit} 0\n-4 {task} 0.{now:06} {unit} 0\n"),
-                Step::Mark(mark) => writeln!(text, "-2 {mark} 0.{now:06} {unit} 1 2 5"),
-                Step::Text(words) => {
+                NodeStep::Task(task) => {
+                    write!(text, "-3 {task} 0.{begin:06} {unit} 0\n-4 {task} 0.{now:06} {unit} 0\n")
+                }
+                NodeStep::Mark(mark) => writeln!(text, "-2 {mark} 0.{now:06} {unit} 1 2 5"),
+                NodeStep::Text(words) => {
                     let words = vec!["word"; usize::from(*words) + 1].join(" ");
                     writeln!(text, "-2 -911 0.{now:06} {unit} 2 \"%d %s\" {} {words}", words.len())
                 }
@@ -92,17 +94,19 @@ fn old_text(nodes: &[Timeline]) -> String {
             let after = total + u64::from(*duration);
             let bracket = format!("11 0 {begin} {node} 0 {total}\n11 0 {now} {node} 0 {after}\n");
             let _ = match step {
-                Step::Send { to, tag, bytes, .. } => write!(text, "4 0 {begin} {node} {to} {tag} {bytes}\n{bracket}"),
-                Step::Receive { event: -52, from, tag } => {
+                NodeStep::Send { to, tag, bytes, .. } => {
+                    write!(text, "4 0 {begin} {node} {to} {tag} {bytes}\n{bracket}")
+                }
+                NodeStep::Receive { event: -52, from, tag } => {
                     write!(text, "7 0 {begin} {node} {tag}\n8 0 {now} {node} {from} {tag} 8\n{bracket}")
                 }
-                Step::Receive { from, tag, .. } => write!(text, "6 0 {begin} {node} {from} {tag} 8\n{bracket}"),
-                Step::State(-402) => write!(text, "10 0 {begin} {node}\n{bracket}"),
-                Step::State(-785) => write!(text, "20 0 {begin} {node} -2 0 0\n21 0 {now} {node} -2 0 0\n"),
-                Step::State(_) => Ok(()),
-                Step::Task(task) => write!(text, "20 0 {begin} {node} {task} 1 2\n21 0 {now} {node} {task} 1 2\n"),
-                Step::Mark(mark) => writeln!(text, "15 0 {now} {node} {mark}"),
-                Step::Text(words) => writeln!(text, "16 0 {now} {node} text {words}"),
+                NodeStep::Receive { from, tag, .. } => write!(text, "6 0 {begin} {node} {from} {tag} 8\n{bracket}"),
+                NodeStep::State(-402) => write!(text, "10 0 {begin} {node}\n{bracket}"),
+                NodeStep::State(-785) => write!(text, "20 0 {begin} {node} -2 0 0\n21 0 {now} {node} -2 0 0\n"),
+                NodeStep::State(_) => Ok(()),
+                NodeStep::Task(task) => write!(text, "20 0 {begin} {node} {task} 1 2\n21 0 {now} {node} {task} 1 2\n"),
+                NodeStep::Mark(mark) => writeln!(text, "15 0 {now} {node} {mark}"),
+                NodeStep::Text(words) => writeln!(text, "16 0 {now} {node} text {words}"),
             };
             total = after;
         }

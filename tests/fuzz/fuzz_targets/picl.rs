@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tumit_picl::{FaultKind, PiclReader, PiclStyle, PiclWriter, TraceFormat};
+use tumit_picl::{PiclFaultKind, PiclReader, PiclStyle, PiclWriter, TraceFormat};
 
 fuzz_target!(|data: &[u8]| {
     let format = TraceFormat::of(data).unwrap_or(TraceFormat::NewPicl);
@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
         let mut again = Vec::new();
         let report = PiclReader::new(&out[..], written).read(&mut PiclWriter::new(&mut again, style));
         let report = report.expect("any text is read");
-        let is_damage = |kind: FaultKind| matches!(kind, FaultKind::Head | FaultKind::UnknownKey);
+        let is_damage = |kind: PiclFaultKind| matches!(kind, PiclFaultKind::Head | PiclFaultKind::UnknownKey);
         assert!(!report.faults.iter().any(|fault| is_damage(fault.kind)), "{:?}", report.faults);
     }
 });

@@ -58,7 +58,8 @@ fn every_command_reads_picl_and_alog() {
     assert!(code == Some(2) && errors.contains("PICL (new format), not a run"), "{errors}");
     let (code, _, errors) = run(dir.path(), &["convert", "conceptual.picl", "-o", "x.paje", "--rules", "x.tumit"]);
     assert!(code == Some(2), "{errors}");
-    let (code, _, errors) = run(dir.path(), &["fmt", "--check", "conceptual.picl"]);
+    fs::copy(case("pastix.picl"), dir.path().join("pastix.picl")).unwrap();
+    let (code, _, errors) = run(dir.path(), &["fmt", "--check", "pastix.picl"]);
     assert!(code == Some(2) && errors.contains("This is a PICL trace"), "{errors}");
 }
 
@@ -76,7 +77,7 @@ fn picl_comes_from_pipes_and_compressed_files() {
     fs::copy(case("mpicl.picl"), dir.path().join("y.trc")).unwrap();
     assert_eq!(rows(dir.path(), "y.trc"), expected);
     let mut command = tumit();
-    command.args(["stats", "-", "--format", "csv"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.args(["stats", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(&fs::read(case("mpicl.picl")).unwrap()).unwrap();
     let out = child.wait_with_output().unwrap();

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use super::colors::color_of;
-use crate::faults::FaultKind;
-use crate::model::action_log::RecordPlace;
-use crate::model::{ActionLog, Endpoint, LogError, Slot, Unit, ValueKey};
-use crate::words::{Words, decimal, integer};
+use crate::faults::PiclFaultKind;
+use crate::model::action_log::UnitTime;
+use crate::model::{ActionLog, LogError, MessageEndpoint, TraceUnit, TypeSlot, ValueKey};
+use crate::words::{LineWords, decimal, integer};
 
 const ROLLOVER: i64 = -11;
 const EVENT_NAME: i64 = -9;
@@ -56,7 +56,7 @@ struct AlogLine<'a> {
 
 impl<'a> AlogLine<'a> {
     fn of(line: &'a [u8]) -> Option<Self> {
-        let mut words = Words::of(line);
+        let mut words = LineWords::of(line);
         let mut number = || words.integer();
         let (kind, process, task, data, cycle) = (number()?, number()?, number()?, number()?, number()?);
         let time = decimal(words.next()?, 3)?;
@@ -70,7 +70,7 @@ impl AlogParser {
         if line.trim_ascii_start().starts_with(b"#") {
             return Ok(());
         }
-        let Some(record) = AlogLine::of(line) else { return log.fault(FaultKind::Head, number, line) };
+        let Some(record) = AlogLine::of(line) else { return log.fault(PiclFaultKind::Head, number, line) };
         if (FIRST_OF_HEADER..0).contains(&record.kind) {
             return self.define(&record, number, line, log);
         }
@@ -78,14 +78,14 @@ impl AlogParser {
         let cycles = record.cycle.checked_mul(self.rollover).and_then(|before| before.checked_add(record.time));
         let time = cycles.filter(|time| time.unsigned_abs() < 1 << 62);
         let Some(time) = time.filter(|_| record.process >= 0) else {
-            return log.fault(FaultKind::Head, number, line);
+            return log.fault(PiclFaultKind::Head, number, line);
         };
-        let place = RecordPlace { unit: Unit::of_node(record.process), time, line: number };
+        let place = UnitTime { unit: TraceUnit::of_node(record.process), time, line: number };
         match record.kind {
             SEND | RECEIVE => message(&record, place, line, log),
             kind => match self.states.get(&kind) {
-                Some(AlogEvent::StateBegin(key)) => log.begin_value(place, Slot::Activity, key.clone(), None),
-                Some(AlogEvent::StateEnd(key)) => log.end_value(place, Slot::Activity, key.clone()),
+                Some(AlogEvent::StateBegin(key)) => log.begin_value(place, TypeSlot::Activity, key.clone(), None),
+                Some(AlogEvent::StateEnd(key)) => log.end_value(place, TypeSlot::Activity, key.clone()),
                 None => event(&record, place, log),
             },
         }
@@ -95,15 +95,15 @@ impl AlogParser {
     fn define(&mut self, record: &AlogLine<'_>, number: u64, line: &[u8], log: &mut ActionLog) -> Result<(), LogError> {
         let text = String::from_utf8_lossy(record.text);
         if self.has_events && matches!(record.kind, ROLLOVER | STATE) {
-            log.fault(FaultKind::LateDefinition, number, line)?;
+            log.fault(PiclFaultKind::LateDefinition, number, line)?;
         }
         match record.kind {
             ROLLOVER => self.rollover = record.time,
-            EVENT_NAME if !text.is_empty() => log.values.label(Slot::Mark, record.data, &text),
+            EVENT_NAME if !text.is_empty() => log.values.label(TypeSlot::Mark, record.data, &text),
             MESSAGE_NAME => {
                 // The first word is a colour.
                 let name = text.split_once(' ').map_or(&*text, |(_, name)| name.trim());
-                log.values.label(Slot::Message, record.data, name);
+                log.values.label(TypeSlot::Message, record.data, name);
             }
             PROCESS_NAME if !text.is_empty() => _ = self.processes.insert(record.process, text.into_owned()),
             STATE => return self.define_state(record, &text, number, line, log),
@@ -124,7 +124,7 @@ impl AlogParser {
         let (look, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let name = name.trim();
         if name.is_empty() || record.task == record.data {
-            return log.fault(FaultKind::StateDefinition, number, line);
+            return log.fault(PiclFaultKind::StateDefinition, number, line);
         }
         // The first definition of an event counts.
         if self.states.contains_key(&record.task) {
@@ -132,29 +132,29 @@ impl AlogParser {
         }
         let color = look.split(':').next().and_then(color_of);
         let key = ValueKey::Text(Cow::Owned(name.to_owned()));
-        log.define(Slot::Activity, key.clone(), color);
+        log.define(TypeSlot::Activity, key.clone(), color);
         self.states.insert(record.task, AlogEvent::StateBegin(key.clone()));
         self.states.entry(record.data).or_insert(AlogEvent::StateEnd(key));
         Ok(())
     }
 }
 
-fn event(record: &AlogLine<'_>, place: RecordPlace, log: &mut ActionLog) -> Result<(), LogError> {
+fn event(record: &AlogLine<'_>, place: UnitTime, log: &mut ActionLog) -> Result<(), LogError> {
     let mut text = record.text.to_vec();
     if record.data != 0 {
         let data = record.data.to_string();
         text = if text.is_empty() { data.into_bytes() } else { [data.as_bytes(), b" ", &text].concat() };
     }
-    log.event(place, Slot::Mark, ValueKey::Number(record.kind), &text)
+    log.event(place, TypeSlot::Mark, ValueKey::Number(record.kind), &text)
 }
 
 /// A message: the data is the process at the other end, the text is its tag and its size.
-fn message(record: &AlogLine<'_>, place: RecordPlace, line: &[u8], log: &mut ActionLog) -> Result<(), LogError> {
-    let mut numbers = Words::of(record.text).map_while(integer);
+fn message(record: &AlogLine<'_>, place: UnitTime, line: &[u8], log: &mut ActionLog) -> Result<(), LogError> {
+    let mut numbers = LineWords::of(record.text).map_while(integer);
     let (Some(tag), Some(bytes)) = (numbers.next(), numbers.next()) else {
-        return log.fault(FaultKind::MissingData, place.line, line);
+        return log.fault(PiclFaultKind::MissingData, place.line, line);
     };
-    let peer = i32::try_from(record.data).map_or(Unit::PROGRAM, |node| Unit::of_node(node.into()));
-    let endpoint = Endpoint { peer, tag, bytes };
+    let peer = i32::try_from(record.data).map_or(TraceUnit::PROGRAM, |node| TraceUnit::of_node(node.into()));
+    let endpoint = MessageEndpoint { peer, tag, bytes };
     if record.kind == SEND { log.send(place, endpoint) } else { log.receive(place, endpoint) }
 }

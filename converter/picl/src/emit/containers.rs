@@ -1,10 +1,10 @@
-//! [`Containers`]: the containers of nodes and processes.
+//! [`UnitContainers`]: the containers of nodes and processes.
 
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, TypeId};
 
 use super::definitions::{EntityTypes, NODE};
-use crate::model::Unit;
+use crate::model::TraceUnit;
 use crate::model::units::HOST;
 
 /// A container to create.
@@ -18,7 +18,7 @@ pub(crate) struct NewContainer {
 
 /// The containers of nodes and processes.
 #[derive(Debug, Default)]
-pub(crate) struct Containers {
+pub(crate) struct UnitContainers {
     /// Names that the trace gives to nodes.
     names: FxHashMap<i64, String>,
     nodes: FxHashMap<i64, ContainerId>,
@@ -27,7 +27,7 @@ pub(crate) struct Containers {
     is_alog: bool,
 }
 
-impl Containers {
+impl UnitContainers {
     pub(crate) fn new(names: FxHashMap<i64, String>, is_alog: bool) -> Self {
         Self { names, is_alog, ..Self::default() }
     }
@@ -40,7 +40,7 @@ impl Containers {
     /// The containers that are created for a unit, and the container of the unit.
     pub(crate) fn open(
         &mut self,
-        unit: Unit,
+        unit: TraceUnit,
         types: EntityTypes,
         program: ContainerId,
     ) -> (Vec<NewContainer>, ContainerId) {

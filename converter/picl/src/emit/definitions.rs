@@ -4,7 +4,7 @@ use std::io;
 
 use tumit_paje::{DrawStyle, PajeEvent, PajeSink, PajeTypeKind, TypeId, ValueId};
 
-use crate::model::{ActionLog, Slot, Statistic};
+use crate::model::{ActionLog, Statistic, TypeSlot};
 
 /// The type of the container of the whole trace.
 pub(crate) const PROGRAM: TypeId = TypeId(1);
@@ -18,7 +18,7 @@ pub(crate) struct EntityTypes {
     pub(crate) has_processes: bool,
     is_alog: bool,
     /// [`TypeId::ROOT`] for unused types.
-    slots: [TypeId; Slot::ALL.len()],
+    slots: [TypeId; TypeSlot::ALL.len()],
     statistics: [TypeId; Statistic::ALL.len()],
 }
 
@@ -30,7 +30,7 @@ impl EntityTypes {
             last += u32::from(is_used);
             if is_used { TypeId(last) } else { TypeId::ROOT }
         };
-        let slots = Slot::ALL.map(|slot| number(log.values.uses(slot) || (slot == Slot::Activity && !is_alog)));
+        let slots = TypeSlot::ALL.map(|slot| number(log.values.uses(slot) || (slot == TypeSlot::Activity && !is_alog)));
         let statistics = log.statistics.map(number);
         Self { has_processes, is_alog, slots, statistics }
     }
@@ -41,7 +41,7 @@ impl EntityTypes {
     }
 
     /// The type of the entities of a slot.
-    pub(crate) fn of_slot(self, slot: Slot) -> TypeId {
+    pub(crate) fn of_slot(self, slot: TypeSlot) -> TypeId {
         self.slots[slot as usize]
     }
 
@@ -50,10 +50,10 @@ impl EntityTypes {
     }
 
     /// The name of the type of a slot. Alog has its own words.
-    fn name(self, slot: Slot) -> &'static str {
+    fn name(self, slot: TypeSlot) -> &'static str {
         match slot {
-            Slot::Activity if self.is_alog => "State",
-            Slot::Mark if self.is_alog => "Event",
+            TypeSlot::Activity if self.is_alog => "State",
+            TypeSlot::Mark if self.is_alog => "Event",
             slot => slot.name(),
         }
     }
@@ -68,12 +68,12 @@ impl EntityTypes {
         if self.has_processes {
             define(self.unit(), PajeTypeKind::Container, NODE, "Process")?;
         }
-        for slot in Slot::ALL.into_iter().filter(|slot| self.of_slot(*slot) != TypeId::ROOT) {
+        for slot in TypeSlot::ALL.into_iter().filter(|slot| self.of_slot(*slot) != TypeId::ROOT) {
             let (kind, parent) = match slot {
-                Slot::Activity | Slot::Task => (PajeTypeKind::State, self.unit()),
-                Slot::Mark | Slot::Text | Slot::Record => (PajeTypeKind::Event, self.unit()),
-                Slot::Definition => (PajeTypeKind::Event, PROGRAM),
-                Slot::Message => (PajeTypeKind::Link { start: self.unit(), end: self.unit() }, PROGRAM),
+                TypeSlot::Activity | TypeSlot::Task => (PajeTypeKind::State, self.unit()),
+                TypeSlot::Mark | TypeSlot::Text | TypeSlot::Record => (PajeTypeKind::Event, self.unit()),
+                TypeSlot::Definition => (PajeTypeKind::Event, PROGRAM),
+                TypeSlot::Message => (PajeTypeKind::Link { start: self.unit(), end: self.unit() }, PROGRAM),
             };
             define(self.of_slot(slot), kind, parent, self.name(slot))?;
         }

@@ -1,18 +1,20 @@
-//! [`Emitter`]: sends actions in order of time.
+//! [`ActionEmitter`]: sends actions in order of time.
 
 use std::io;
 
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, ValueId, VariableOp};
 
-use super::containers::Containers;
+use super::containers::UnitContainers;
 use super::definitions::{EntityTypes, PROGRAM};
-use super::open_states::{EndEffect, OpenState, OpenStates};
+use super::state_nesting::{EndEffect, NestedState, StateNesting};
 use crate::activity::Activity;
-use crate::faults::{FaultKind, StrictFault};
+use crate::faults::{PiclFaultKind, StrictFault};
 use crate::model::messages::MessagePairs;
 use crate::model::units::HOST;
-use crate::model::{Action, ActionKind, ActionLog, Endpoint, Slot, Statistic, Unit, ValueKey};
+use crate::model::{
+    ActionLog, MessageEndpoint, Statistic, TraceAction, TraceActionKind, TraceUnit, TypeSlot, ValueKey,
+};
 
 /// The reason why an action was not sent.
 #[derive(Debug)]
@@ -51,20 +53,20 @@ struct DerivedValues {
 #[derive(Debug)]
 struct LiveUnit {
     container: ContainerId,
-    activities: OpenStates,
-    tasks: OpenStates,
+    activities: StateNesting,
+    tasks: StateNesting,
     /// Whether it has ended, or its trace memory is full.
     is_over: bool,
 }
 
 /// Sends actions as Pajé operations.
-pub(crate) struct Emitter<'a> {
+pub(crate) struct ActionEmitter<'a> {
     sink: &'a mut dyn PajeSink,
     types: EntityTypes,
     log: &'a mut ActionLog,
     pairs: MessagePairs,
     derived: DerivedValues,
-    containers: Containers,
+    containers: UnitContainers,
     /// By number of the unit.
     live: Vec<Option<LiveUnit>>,
     /// Units with states that are not sent yet. They began at `now`.
@@ -75,16 +77,16 @@ pub(crate) struct Emitter<'a> {
     pub(crate) sent: u64,
 }
 
-impl<'a> Emitter<'a> {
+impl<'a> ActionEmitter<'a> {
     /// Sends the definitions. `names` are those of nodes.
     pub(crate) fn new(
         log: &'a mut ActionLog,
-        containers: Containers,
+        containers: UnitContainers,
         is_alog: bool,
         sink: &'a mut dyn PajeSink,
     ) -> Result<Self, EmitError> {
         let (start, end) = log.extent.unwrap_or_default();
-        let mut value = |activity| log.values.number(Slot::Activity, ValueKey::Activity(activity), None);
+        let mut value = |activity| log.values.number(TypeSlot::Activity, ValueKey::Activity(activity), None);
         let derived = if is_alog {
             DerivedValues { compute: None, finished: u32::MAX, unknown: u32::MAX }
         } else {
@@ -108,26 +110,26 @@ impl<'a> Emitter<'a> {
     }
 
     /// Sends an action.
-    pub(crate) fn send(&mut self, action: &Action) -> Result<(), EmitError> {
+    pub(crate) fn send(&mut self, action: &TraceAction) -> Result<(), EmitError> {
         if action.time > self.now {
             self.send_unsent()?;
             self.now = action.time;
         }
-        let unit = self.log.units.units.get(action.unit as usize).copied().unwrap_or(Unit::PROGRAM);
+        let unit = self.log.units.units.get(action.unit as usize).copied().unwrap_or(TraceUnit::PROGRAM);
         if !unit.is_node() {
-            return if action.kind == ActionKind::Event { self.event(action, PROGRAM_CONTAINER) } else { Ok(()) };
+            return if action.kind == TraceActionKind::Event { self.event(action, PROGRAM_CONTAINER) } else { Ok(()) };
         }
         let container = self.open_unit(action, unit)?;
         match action.kind {
-            ActionKind::Start => self.resume(action),
-            ActionKind::Begin => self.begin(action),
-            ActionKind::End => self.end(action),
-            ActionKind::Event => self.event(action, container),
-            ActionKind::Send => self.start_links(action, container, unit),
-            ActionKind::Receive => self.end_link(action, container, unit),
-            ActionKind::Value => self.value(action, container),
-            ActionKind::Finish => self.finish_unit(action, self.derived.finished),
-            ActionKind::Stop => self.finish_unit(action, self.derived.unknown),
+            TraceActionKind::Start => self.resume(action),
+            TraceActionKind::Begin => self.begin(action),
+            TraceActionKind::End => self.end(action),
+            TraceActionKind::Event => self.event(action, container),
+            TraceActionKind::Send => self.start_links(action, container, unit),
+            TraceActionKind::Receive => self.end_link(action, container, unit),
+            TraceActionKind::Value => self.value(action, container),
+            TraceActionKind::Finish => self.finish_unit(action, self.derived.finished),
+            TraceActionKind::Stop => self.finish_unit(action, self.derived.unknown),
         }
     }
 
@@ -137,7 +139,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// The container of a unit. The first action creates it.
-    fn open_unit(&mut self, action: &Action, unit: Unit) -> Result<ContainerId, EmitError> {
+    fn open_unit(&mut self, action: &TraceAction, unit: TraceUnit) -> Result<ContainerId, EmitError> {
         let at = action.unit as usize;
         if let Some(Some(live)) = self.live.get(at) {
             return Ok(live.container);
@@ -153,30 +155,30 @@ impl<'a> Emitter<'a> {
         self.live[at] = Some(LiveUnit { container, activities, tasks, is_over: false });
         // The host starts the program, and computes nothing.
         if let Some(compute) = self.derived.compute.filter(|_| unit.node != HOST) {
-            self.push(action.unit, OpenState::new(compute, action.line, [0; 3], false));
+            self.push(action.unit, NestedState::new(compute, action.line, [0; 3], false));
         }
         Ok(container)
     }
 
-    fn states(&mut self, unit: u32, value: u32) -> Option<&mut OpenStates> {
-        let is_task = self.log.values.values.get(value as usize).is_some_and(|value| value.slot == Slot::Task);
+    fn states(&mut self, unit: u32, value: u32) -> Option<&mut StateNesting> {
+        let is_task = self.log.values.values.get(value as usize).is_some_and(|value| value.slot == TypeSlot::Task);
         let live = self.live.get_mut(unit as usize)?.as_mut()?;
         Some(if is_task { &mut live.tasks } else { &mut live.activities })
     }
 
-    fn push(&mut self, unit: u32, state: OpenState) {
+    fn push(&mut self, unit: u32, state: NestedState) {
         if let Some(states) = self.states(unit, state.value) {
             states.begin(state);
             self.unsent.push(unit);
         }
     }
 
-    fn begin(&mut self, action: &Action) -> Result<(), EmitError> {
+    fn begin(&mut self, action: &TraceAction) -> Result<(), EmitError> {
         let is_message = matches!(
             self.log.values.values.get(action.value as usize).map(|value| &value.key),
             Some(ValueKey::Activity(activity)) if activity.is_message()
         );
-        self.push(action.unit, OpenState::new(action.value, action.line, action.words, is_message));
+        self.push(action.unit, NestedState::new(action.value, action.line, action.words, is_message));
         Ok(())
     }
 
@@ -194,9 +196,9 @@ impl<'a> Emitter<'a> {
     fn send_states_of(&mut self, unit: u32) -> Result<(), EmitError> {
         let Some(Some(live)) = self.live.get_mut(unit as usize) else { return Ok(()) };
         let container = live.container;
-        let mut states: Vec<(Slot, OpenState)> = Vec::new();
-        live.activities.take_unsent(|state| states.push((Slot::Activity, *state)));
-        live.tasks.take_unsent(|state| states.push((Slot::Task, *state)));
+        let mut states: Vec<(TypeSlot, NestedState)> = Vec::new();
+        live.activities.take_unsent(|state| states.push((TypeSlot::Activity, *state)));
+        live.tasks.take_unsent(|state| states.push((TypeSlot::Task, *state)));
         for (slot, state) in states {
             let [location, parameter, has_fields] = state.words;
             let field = |name, value| ExtraField { name, value: ExtraValue::Integer(value) };
@@ -208,7 +210,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn end(&mut self, action: &Action) -> Result<(), EmitError> {
+    fn end(&mut self, action: &TraceAction) -> Result<(), EmitError> {
         let Some(mut effect) = self.states(action.unit, action.value).map(|states| states.end(action.value)) else {
             return Ok(());
         };
@@ -220,7 +222,7 @@ impl<'a> Emitter<'a> {
             EndEffect::Pops(count) => (0..count).try_for_each(|_| self.pop(action, action.value)),
             EndEffect::Missing | EndEffect::SendFirst => {
                 let name = self.name_of(action.value);
-                Ok(self.log.faults.count(FaultKind::EndWithoutBegin, action.line, name.as_bytes())?)
+                Ok(self.log.faults.count(PiclFaultKind::EndWithoutBegin, action.line, name.as_bytes())?)
             }
         }
     }
@@ -229,26 +231,26 @@ impl<'a> Emitter<'a> {
         self.log.values.values.get(value as usize).map_or_else(String::new, |value| self.log.values.name(value))
     }
 
-    fn slot_of(&self, value: u32) -> Slot {
-        self.log.values.values.get(value as usize).map_or(Slot::Activity, |value| value.slot)
+    fn slot_of(&self, value: u32) -> TypeSlot {
+        self.log.values.values.get(value as usize).map_or(TypeSlot::Activity, |value| value.slot)
     }
 
     /// Pops a state of the type of a value.
-    fn pop(&mut self, action: &Action, value: u32) -> Result<(), EmitError> {
+    fn pop(&mut self, action: &TraceAction, value: u32) -> Result<(), EmitError> {
         let Some(Some(live)) = self.live.get(action.unit as usize) else { return Ok(()) };
         let container = live.container;
         let (time, ty) = (GlobalNanos(action.time), self.types.of_slot(self.slot_of(value)));
         self.emit(&PajeEvent::PopState { time, container, ty })
     }
 
-    fn event(&mut self, action: &Action, container: ContainerId) -> Result<(), EmitError> {
+    fn event(&mut self, action: &TraceAction, container: ContainerId) -> Result<(), EmitError> {
         let slot = self.slot_of(action.value);
         let [offset, length, has_text] = action.words;
         let mut text = std::mem::take(&mut self.text);
         text.resize(if has_text == 1 { length as usize } else { 0 }, 0);
         self.log.texts.read_exact_at(&mut text, offset.cast_unsigned())?;
         let shown = String::from_utf8_lossy(&text);
-        let name = if slot == Slot::Text { "text" } else { "data" };
+        let name = if slot == TypeSlot::Text { "text" } else { "data" };
         let field = [ExtraField { name, value: ExtraValue::Text(&shown) }];
         let extra = if text.is_empty() { &[] } else { &field[..] };
         let (time, ty, value) = (GlobalNanos(action.time), self.types.of_slot(slot), ValueId(action.value));
@@ -257,42 +259,49 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn start_links(&mut self, action: &Action, start: ContainerId, unit: Unit) -> Result<(), EmitError> {
-        let endpoint = Endpoint::of_words(action.words);
+    fn start_links(&mut self, action: &TraceAction, start: ContainerId, unit: TraceUnit) -> Result<(), EmitError> {
+        let endpoint = MessageEndpoint::of_words(action.words);
         let mut keys = Vec::new();
         self.pairs.send(unit, endpoint, |key| keys.push(key));
         let field = |name, value| ExtraField { name, value: ExtraValue::Integer(value) };
         let extra = &[field("bytes", endpoint.bytes), field("type", endpoint.tag)];
-        let (time, ty, value) = (GlobalNanos(action.time), self.types.of_slot(Slot::Message), ValueId(action.value));
+        let (time, ty, value) =
+            (GlobalNanos(action.time), self.types.of_slot(TypeSlot::Message), ValueId(action.value));
         let container = PROGRAM_CONTAINER;
         for key in keys {
             match key.map(KeyId) {
                 Some(key) => {
                     self.emit(&PajeEvent::StartLink { time, container, ty, value, start, key, extra, source: None })?;
                 }
-                None => self.unmatched(FaultKind::UnmatchedSend, action, endpoint)?,
+                None => self.unmatched(PiclFaultKind::UnmatchedSend, action, endpoint)?,
             }
         }
         Ok(())
     }
 
-    fn end_link(&mut self, action: &Action, end: ContainerId, unit: Unit) -> Result<(), EmitError> {
-        let endpoint = Endpoint::of_words(action.words);
+    fn end_link(&mut self, action: &TraceAction, end: ContainerId, unit: TraceUnit) -> Result<(), EmitError> {
+        let endpoint = MessageEndpoint::of_words(action.words);
         let Some(key) = self.pairs.receive(unit, endpoint) else {
-            return self.unmatched(FaultKind::UnmatchedReceive, action, endpoint);
+            return self.unmatched(PiclFaultKind::UnmatchedReceive, action, endpoint);
         };
-        let (time, ty, value) = (GlobalNanos(action.time), self.types.of_slot(Slot::Message), ValueId(action.value));
+        let (time, ty, value) =
+            (GlobalNanos(action.time), self.types.of_slot(TypeSlot::Message), ValueId(action.value));
         let (container, key, extra, source) = (PROGRAM_CONTAINER, KeyId(key), &[][..], None);
         self.emit(&PajeEvent::EndLink { time, container, ty, value, end, key, extra, source })
     }
 
-    fn unmatched(&mut self, kind: FaultKind, action: &Action, endpoint: Endpoint) -> Result<(), EmitError> {
-        let side = if kind == FaultKind::UnmatchedSend { "to" } else { "from" };
+    fn unmatched(
+        &mut self,
+        kind: PiclFaultKind,
+        action: &TraceAction,
+        endpoint: MessageEndpoint,
+    ) -> Result<(), EmitError> {
+        let side = if kind == PiclFaultKind::UnmatchedSend { "to" } else { "from" };
         let found = format!("type {} {side} node {}", endpoint.tag, endpoint.peer.node);
         Ok(self.log.faults.count(kind, action.line, found.as_bytes())?)
     }
 
-    fn value(&mut self, action: &Action, container: ContainerId) -> Result<(), EmitError> {
+    fn value(&mut self, action: &TraceAction, container: ContainerId) -> Result<(), EmitError> {
         let [number, value, _] = action.words;
         let Some(statistic) = Statistic::ALL.get(number as usize).copied() else { return Ok(()) };
         let (time, ty) = (GlobalNanos(action.time), self.types.of_statistic(statistic));
@@ -301,55 +310,55 @@ impl<'a> Emitter<'a> {
     }
 
     /// A unit begins again after its end.
-    fn resume(&mut self, action: &Action) -> Result<(), EmitError> {
+    fn resume(&mut self, action: &TraceAction) -> Result<(), EmitError> {
         let Some(Some(live)) = self.live.get_mut(action.unit as usize) else { return Ok(()) };
         if !std::mem::take(&mut live.is_over) {
             return Ok(());
         }
         self.close_states(action)?;
         if let Some(compute) = self.derived.compute {
-            self.push(action.unit, OpenState::new(compute, action.line, [0; 3], false));
+            self.push(action.unit, NestedState::new(compute, action.line, [0; 3], false));
         }
         Ok(())
     }
 
     /// A unit has finished, or the rest of its trace is missing.
-    fn finish_unit(&mut self, action: &Action, state: u32) -> Result<(), EmitError> {
+    fn finish_unit(&mut self, action: &TraceAction, state: u32) -> Result<(), EmitError> {
         let Some(Some(live)) = self.live.get_mut(action.unit as usize) else { return Ok(()) };
         if std::mem::replace(&mut live.is_over, true) {
             return Ok(());
         }
         self.close_states(action)?;
         if action.time < self.end {
-            self.push(action.unit, OpenState::new(state, action.line, [0; 3], false));
+            self.push(action.unit, NestedState::new(state, action.line, [0; 3], false));
         }
         Ok(())
     }
 
-    /// Ends all states of a unit.
-    fn close_states(&mut self, action: &Action) -> Result<(), EmitError> {
+    /// EndpointCounts all states of a unit.
+    fn close_states(&mut self, action: &TraceAction) -> Result<(), EmitError> {
         self.send_states_of(action.unit)?;
         let Some(Some(live)) = self.live.get_mut(action.unit as usize) else { return Ok(()) };
-        let open: Vec<OpenState> = live.tasks.drain().chain(live.activities.drain()).collect();
+        let open: Vec<NestedState> = live.tasks.drain().chain(live.activities.drain()).collect();
         let DerivedValues { compute, finished, unknown } = self.derived;
         for state in open {
             let is_derived = [compute.unwrap_or(u32::MAX), finished, unknown].contains(&state.value);
             if !is_derived && !state.is_ended() {
                 let name = self.name_of(state.value);
-                self.log.faults.count(FaultKind::BeginWithoutEnd, state.line, name.as_bytes())?;
+                self.log.faults.count(PiclFaultKind::BeginWithoutEnd, state.line, name.as_bytes())?;
             }
             self.pop(action, state.value)?;
         }
         Ok(())
     }
 
-    /// Ends all states, and finishes the sink. Returns the last time.
+    /// EndpointCounts all states, and finishes the sink. Returns the last time.
     pub(crate) fn finish(mut self) -> Result<i64, EmitError> {
         self.send_unsent()?;
         let end = self.end;
         for unit in 0..self.live.len() as u32 {
-            let (kind, value, words) = (ActionKind::Finish, 0, [0; 3]);
-            self.close_states(&Action { time: end, line: 0, kind, unit, value, words })?;
+            let (kind, value, words) = (TraceActionKind::Finish, 0, [0; 3]);
+            self.close_states(&TraceAction { time: end, line: 0, kind, unit, value, words })?;
         }
         self.sink.finish(GlobalNanos(end))?;
         Ok(end)

@@ -1,8 +1,8 @@
-//! [`Action`]: one effect of a record at one time.
+//! [`TraceAction`]: one effect of a record at one time.
 
 /// The kind of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ActionKind {
+pub(crate) enum TraceActionKind {
     /// A unit begins to be traced.
     Start,
     /// A state begins. `words` are location, parameter and 1 if the record has them.
@@ -11,7 +11,7 @@ pub(crate) enum ActionKind {
     End,
     /// A point event. `words` are offset and length of its text, and 1 if it has one.
     Event,
-    /// A message is sent. `words` are those of an [`Endpoint`](super::Endpoint).
+    /// A message is sent. `words` are those of an [`MessageEndpoint`](super::MessageEndpoint).
     Send,
     /// A message is received.
     Receive,
@@ -23,7 +23,7 @@ pub(crate) enum ActionKind {
     Stop,
 }
 
-impl ActionKind {
+impl TraceActionKind {
     const ALL: [Self; 9] = [
         Self::Start,
         Self::Begin,
@@ -83,12 +83,12 @@ pub(crate) const ACTION_WORDS: usize = 6;
 
 /// One effect of a record at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Action {
+pub(crate) struct TraceAction {
     /// In nanoseconds.
     pub(crate) time: i64,
     /// The line of the record.
     pub(crate) line: u64,
-    pub(crate) kind: ActionKind,
+    pub(crate) kind: TraceActionKind,
     /// Index of the unit.
     pub(crate) unit: u32,
     /// Index of the value. 0 if the kind has no value.
@@ -100,7 +100,7 @@ pub(crate) struct Action {
 /// Makes signed numbers sortable as unsigned ones.
 const SIGN: u64 = 1 << 63;
 
-impl Action {
+impl TraceAction {
     /// The action as words. The first word orders actions by time.
     pub(crate) fn to_words(self) -> [u64; ACTION_WORDS] {
         let Self { time, line, kind, unit, value, words: [a, b, c] } = self;
@@ -120,7 +120,7 @@ impl Action {
         Some(Self {
             time: (time ^ SIGN).cast_signed(),
             line: line >> 8,
-            kind: *ActionKind::ALL.get((line & 0xff) as usize)?,
+            kind: *TraceActionKind::ALL.get((line & 0xff) as usize)?,
             unit: names as u32,
             value: (names >> 32) as u32,
             words: rest.map(u64::cast_signed),
@@ -138,12 +138,12 @@ mod tests {
         fn actions_are_equal_after_conversion_to_words(
             times in any::<[i64; 2]>(),
             line in 0_u64..1 << 50,
-            kind in 0..ActionKind::ALL.len(),
+            kind in 0..TraceActionKind::ALL.len(),
             (unit, value, words) in any::<(u32, u32, [i64; 3])>(),
         ) {
-            let action = |time| Action { time, line, kind: ActionKind::ALL[kind], unit, value, words };
+            let action = |time| TraceAction { time, line, kind: TraceActionKind::ALL[kind], unit, value, words };
             let [first, second] = times.map(action);
-            prop_assert_eq!(Action::of_words(first.to_words()), Some(first));
+            prop_assert_eq!(TraceAction::of_words(first.to_words()), Some(first));
             prop_assert_eq!(first.to_words()[0].cmp(&second.to_words()[0]), times[0].cmp(&times[1]));
         }
     }

@@ -11,12 +11,12 @@ use tumit_spill::row_sorter::{RowSorter, SortedRows};
 use tumit_spill::spool::Spool;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::action::{ACTION_WORDS, Action, ActionKind, Statistic};
-use super::messages::{Endpoint, MessageCounts};
-use super::units::{Unit, UnitTable};
-use super::values::{Slot, ValueKey, ValueTable};
+use super::action::{ACTION_WORDS, Statistic, TraceAction, TraceActionKind};
+use super::messages::{MessageCounts, MessageEndpoint};
+use super::units::{TraceUnit, TraceUnits};
+use super::values::{TraceValues, TypeSlot, ValueKey};
 use crate::activity::Activity;
-use crate::faults::{FaultCounts, FaultKind, StrictFault};
+use crate::faults::{PiclFaultCounts, PiclFaultKind, StrictFault};
 
 /// The reason why a record was not added.
 #[derive(Debug)]
@@ -41,13 +41,13 @@ impl From<StrictFault> for LogError {
 
 /// A unit at a time, for a line of the file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RecordPlace {
-    pub(crate) unit: Unit,
+pub(crate) struct UnitTime {
+    pub(crate) unit: TraceUnit,
     pub(crate) time: i64,
     pub(crate) line: u64,
 }
 
-impl RecordPlace {
+impl UnitTime {
     pub(crate) fn at(self, time: i64) -> Self {
         Self { time, ..self }
     }
@@ -56,10 +56,10 @@ impl RecordPlace {
 /// All actions of a trace.
 #[derive(Debug)]
 pub(crate) struct ActionLog {
-    pub(crate) units: UnitTable,
-    pub(crate) values: ValueTable,
+    pub(crate) units: TraceUnits,
+    pub(crate) values: TraceValues,
     pub(crate) messages: MessageCounts,
-    pub(crate) faults: FaultCounts,
+    pub(crate) faults: PiclFaultCounts,
     /// The texts of events.
     pub(crate) texts: Spool,
     sorter: RowSorter<ACTION_WORDS, 1>,
@@ -75,10 +75,10 @@ const MAX_TEXT_BYTES: usize = 1 << 16;
 impl ActionLog {
     pub(crate) fn new(space: &TemporarySpace, is_strict: bool) -> Self {
         Self {
-            units: UnitTable::default(),
-            values: ValueTable::default(),
+            units: TraceUnits::default(),
+            values: TraceValues::default(),
             messages: MessageCounts::default(),
-            faults: FaultCounts::new(is_strict),
+            faults: PiclFaultCounts::new(is_strict),
             texts: Spool::default(),
             sorter: RowSorter::new(space),
             extent: None,
@@ -87,97 +87,103 @@ impl ActionLog {
     }
 
     /// Counts a fault of a line.
-    pub(crate) fn fault(&mut self, kind: FaultKind, line: u64, found: &[u8]) -> Result<(), LogError> {
+    pub(crate) fn fault(&mut self, kind: PiclFaultKind, line: u64, found: &[u8]) -> Result<(), LogError> {
         Ok(self.faults.count(kind, line, found)?)
     }
 
-    fn push(&mut self, place: RecordPlace, kind: ActionKind, value: u32, words: [i64; 3]) -> Result<(), LogError> {
-        let RecordPlace { unit, time, line } = place;
+    fn push(&mut self, place: UnitTime, kind: TraceActionKind, value: u32, words: [i64; 3]) -> Result<(), LogError> {
+        let UnitTime { unit, time, line } = place;
         let (first, last) = self.extent.unwrap_or((time, time));
         self.extent = Some((first.min(time), last.max(time)));
         let unit = self.units.number(unit);
-        self.sorter.push(Action { time, line, kind, unit, value, words }.to_words());
+        self.sorter.push(TraceAction { time, line, kind, unit, value, words }.to_words());
         Ok(self.sorter.flush()?)
     }
 
-    pub(crate) fn start(&mut self, place: RecordPlace) -> Result<(), LogError> {
-        self.push(place, ActionKind::Start, 0, [0; 3])
+    pub(crate) fn start(&mut self, place: UnitTime) -> Result<(), LogError> {
+        self.push(place, TraceActionKind::Start, 0, [0; 3])
     }
 
-    pub(crate) fn finish(&mut self, place: RecordPlace) -> Result<(), LogError> {
-        self.push(place, ActionKind::Finish, 0, [0; 3])
+    pub(crate) fn finish(&mut self, place: UnitTime) -> Result<(), LogError> {
+        self.push(place, TraceActionKind::Finish, 0, [0; 3])
     }
 
     /// The memory of the trace library is full.
-    pub(crate) fn stop(&mut self, place: RecordPlace) -> Result<(), LogError> {
-        self.push(place, ActionKind::Stop, 0, [0; 3])
+    pub(crate) fn stop(&mut self, place: UnitTime) -> Result<(), LogError> {
+        self.push(place, TraceActionKind::Stop, 0, [0; 3])
     }
 
-    pub(crate) fn begin(&mut self, place: RecordPlace, activity: Activity) -> Result<(), LogError> {
-        self.begin_value(place, Slot::Activity, ValueKey::Activity(activity), None)
+    pub(crate) fn begin(&mut self, place: UnitTime, activity: Activity) -> Result<(), LogError> {
+        self.begin_value(place, TypeSlot::Activity, ValueKey::Activity(activity), None)
     }
 
-    pub(crate) fn end(&mut self, place: RecordPlace, activity: Activity) -> Result<(), LogError> {
-        self.end_value(place, Slot::Activity, ValueKey::Activity(activity))
+    pub(crate) fn end(&mut self, place: UnitTime, activity: Activity) -> Result<(), LogError> {
+        self.end_value(place, TypeSlot::Activity, ValueKey::Activity(activity))
     }
 
     /// Begins a state. `fields` are the location and the parameter of a block.
     pub(crate) fn begin_value(
         &mut self,
-        place: RecordPlace,
-        slot: Slot,
+        place: UnitTime,
+        slot: TypeSlot,
         key: ValueKey,
         fields: Option<(i64, i64)>,
     ) -> Result<(), LogError> {
         let value = self.values.number(slot, key, None);
         let words = fields.map_or([0; 3], |(location, parameter)| [location, parameter, 1]);
-        self.push(place, ActionKind::Begin, value, words)
+        self.push(place, TraceActionKind::Begin, value, words)
     }
 
-    pub(crate) fn end_value(&mut self, place: RecordPlace, slot: Slot, key: ValueKey) -> Result<(), LogError> {
+    pub(crate) fn end_value(&mut self, place: UnitTime, slot: TypeSlot, key: ValueKey) -> Result<(), LogError> {
         let value = self.values.number(slot, key, None);
-        self.push(place, ActionKind::End, value, [0; 3])
+        self.push(place, TraceActionKind::End, value, [0; 3])
     }
 
     /// Adds a point event with a text, which can be empty.
-    pub(crate) fn event(&mut self, place: RecordPlace, slot: Slot, key: ValueKey, text: &[u8]) -> Result<(), LogError> {
-        let slot = if slot == Slot::Record && !place.unit.is_node() { Slot::Definition } else { slot };
+    pub(crate) fn event(
+        &mut self,
+        place: UnitTime,
+        slot: TypeSlot,
+        key: ValueKey,
+        text: &[u8],
+    ) -> Result<(), LogError> {
+        let slot = if slot == TypeSlot::Record && !place.unit.is_node() { TypeSlot::Definition } else { slot };
         let value = self.values.number(slot, key, None);
         let text = text.get(..MAX_TEXT_BYTES).unwrap_or(text);
         let words =
             if text.is_empty() { [0; 3] } else { [self.texts.append(text)?.cast_signed(), text.len() as i64, 1] };
-        self.push(place, ActionKind::Event, value, words)
+        self.push(place, TraceActionKind::Event, value, words)
     }
 
     /// Adds a record that has no other meaning, as an event.
     pub(crate) fn record(
         &mut self,
-        place: RecordPlace,
+        place: UnitTime,
         name: impl Into<Cow<'static, str>>,
         data: &[u8],
     ) -> Result<(), LogError> {
-        self.event(place, Slot::Record, ValueKey::Text(name.into()), data)
+        self.event(place, TypeSlot::Record, ValueKey::Text(name.into()), data)
     }
 
-    pub(crate) fn send(&mut self, place: RecordPlace, endpoint: Endpoint) -> Result<(), LogError> {
-        let value = self.values.number(Slot::Message, ValueKey::Number(endpoint.tag), None);
+    pub(crate) fn send(&mut self, place: UnitTime, endpoint: MessageEndpoint) -> Result<(), LogError> {
+        let value = self.values.number(TypeSlot::Message, ValueKey::Number(endpoint.tag), None);
         self.messages.send(place.unit, endpoint);
-        self.push(place, ActionKind::Send, value, endpoint.to_words())
+        self.push(place, TraceActionKind::Send, value, endpoint.to_words())
     }
 
-    pub(crate) fn receive(&mut self, place: RecordPlace, endpoint: Endpoint) -> Result<(), LogError> {
-        let value = self.values.number(Slot::Message, ValueKey::Number(endpoint.tag), None);
+    pub(crate) fn receive(&mut self, place: UnitTime, endpoint: MessageEndpoint) -> Result<(), LogError> {
+        let value = self.values.number(TypeSlot::Message, ValueKey::Number(endpoint.tag), None);
         self.messages.receive(place.unit, endpoint);
-        self.push(place, ActionKind::Receive, value, endpoint.to_words())
+        self.push(place, TraceActionKind::Receive, value, endpoint.to_words())
     }
 
-    pub(crate) fn statistic(&mut self, place: RecordPlace, statistic: Statistic, number: i64) -> Result<(), LogError> {
+    pub(crate) fn statistic(&mut self, place: UnitTime, statistic: Statistic, number: i64) -> Result<(), LogError> {
         self.statistics[statistic as usize] = true;
-        self.push(place, ActionKind::Value, 0, [statistic as i64, number, 0])
+        self.push(place, TraceActionKind::Value, 0, [statistic as i64, number, 0])
     }
 
     /// The colour of a state of Alog.
-    pub(crate) fn define(&mut self, slot: Slot, key: ValueKey, color: Option<RgbColor>) {
+    pub(crate) fn define(&mut self, slot: TypeSlot, key: ValueKey, color: Option<RgbColor>) {
         self.values.number(slot, key, color);
     }
 

@@ -7,22 +7,22 @@
 
 use rustc_hash::FxHashMap;
 
-use super::units::{Unit, UnitTable};
+use super::units::{TraceUnit, TraceUnits};
 
 /// Any source, or any type.
 pub(crate) const ANY: i64 = -1;
 
 /// The endpoint of a message in one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Endpoint {
+pub(crate) struct MessageEndpoint {
     /// The unit at the other end. The node is -1 for any source, or for all other nodes.
-    pub(crate) peer: Unit,
+    pub(crate) peer: TraceUnit,
     /// The type of the message, often called tag. -1 is any type.
     pub(crate) tag: i64,
     pub(crate) bytes: i64,
 }
 
-impl Endpoint {
+impl MessageEndpoint {
     /// The endpoint as the words of an action.
     pub(crate) fn to_words(self) -> [i64; 3] {
         [self.peer.node << 32 | (self.peer.process & 0xffff_ffff), self.tag, self.bytes]
@@ -30,22 +30,22 @@ impl Endpoint {
 
     /// The endpoint from the words of an action.
     pub(crate) fn of_words([peer, tag, bytes]: [i64; 3]) -> Self {
-        let peer = Unit { node: peer >> 32, process: i64::from(peer as i32) };
+        let peer = TraceUnit { node: peer >> 32, process: i64::from(peer as i32) };
         Self { peer, tag, bytes }
     }
 }
 
 /// Messages that are paired in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Channel {
-    source: Unit,
-    target: Unit,
+struct MessageChannel {
+    source: TraceUnit,
+    target: TraceUnit,
     tag: i64,
 }
 
-impl Channel {
+impl MessageChannel {
     /// Whether these are receives of any source or type. Some writers also send with type -1.
-    fn is_wildcard(&self, ends: Ends) -> bool {
+    fn is_wildcard(&self, ends: EndpointCounts) -> bool {
         self.source.node == ANY || (self.tag == ANY && ends.sends == 0)
     }
 
@@ -58,7 +58,7 @@ impl Channel {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Ends {
+struct EndpointCounts {
     sends: u64,
     receives: u64,
 }
@@ -66,26 +66,26 @@ struct Ends {
 /// Counts the endpoints of each channel.
 #[derive(Debug, Default)]
 pub(crate) struct MessageCounts {
-    channels: FxHashMap<Channel, Ends>,
+    channels: FxHashMap<MessageChannel, EndpointCounts>,
     /// Whether some endpoint does not name the process at the other end.
     lacks_processes: bool,
 }
 
 impl MessageCounts {
-    pub(crate) fn send(&mut self, unit: Unit, endpoint: Endpoint) {
+    pub(crate) fn send(&mut self, unit: TraceUnit, endpoint: MessageEndpoint) {
         self.lacks_processes |= endpoint.peer.process < 0;
-        let channel = Channel { source: unit, target: endpoint.peer, tag: endpoint.tag };
+        let channel = MessageChannel { source: unit, target: endpoint.peer, tag: endpoint.tag };
         self.channels.entry(channel).or_default().sends += 1;
     }
 
-    pub(crate) fn receive(&mut self, unit: Unit, endpoint: Endpoint) {
+    pub(crate) fn receive(&mut self, unit: TraceUnit, endpoint: MessageEndpoint) {
         self.lacks_processes |= endpoint.peer.process < 0;
-        let channel = Channel { source: endpoint.peer, target: unit, tag: endpoint.tag };
+        let channel = MessageChannel { source: endpoint.peer, target: unit, tag: endpoint.tag };
         self.channels.entry(channel).or_default().receives += 1;
     }
 
-    /// Ends the first pass.
-    pub(crate) fn pair(self, units: &UnitTable) -> MessagePairs {
+    /// EndpointCounts the first pass.
+    pub(crate) fn pair(self, units: &TraceUnits) -> MessagePairs {
         let nodes: Vec<i64> = units.nodes().collect();
         let mut pairs = MessagePairs {
             channels: FxHashMap::default(),
@@ -94,12 +94,13 @@ impl MessageCounts {
             by_process: units.has_processes() && !self.lacks_processes,
         };
         // In order, so that the result does not depend on hashes.
-        let mut counts: Vec<(Channel, Ends)> = self.channels.into_iter().collect();
+        let mut counts: Vec<(MessageChannel, EndpointCounts)> = self.channels.into_iter().collect();
         counts.sort_unstable_by_key(|(channel, _)| channel_order(channel));
         for (channel, ends) in &counts {
             if channel.target.node == ANY {
                 for target in pairs.targets_of(channel.source) {
-                    pairs.state(Channel { target: Unit::of_node(target), ..*channel }).ends.sends += ends.sends;
+                    pairs.state(MessageChannel { target: TraceUnit::of_node(target), ..*channel }).ends.sends +=
+                        ends.sends;
                 }
             } else {
                 let state = pairs.state(*channel);
@@ -112,17 +113,17 @@ impl MessageCounts {
     }
 }
 
-fn channel_order(channel: &Channel) -> [i64; 5] {
-    let Channel { source, target, tag } = *channel;
+fn channel_order(channel: &MessageChannel) -> [i64; 5] {
+    let MessageChannel { source, target, tag } = *channel;
     [target.node, target.process, source.node, source.process, tag]
 }
 
 /// A channel in the second pass.
 #[derive(Clone, Copy, Debug, Default)]
 struct ChannelState {
-    ends: Ends,
+    ends: EndpointCounts,
     /// Number of sends and receives so far.
-    done: Ends,
+    done: EndpointCounts,
     /// Key of the first message.
     first_key: u64,
     /// The receives of any source or type that take the sends beyond the receives of this channel,
@@ -138,13 +139,13 @@ struct WildcardReceives {
     first_key: u64,
     /// Number of sends that they take.
     matched: u64,
-    done: Ends,
+    done: EndpointCounts,
 }
 
 /// Gives the endpoints of a message the same key, in the second pass.
 #[derive(Debug)]
 pub(crate) struct MessagePairs {
-    channels: FxHashMap<Channel, ChannelState>,
+    channels: FxHashMap<MessageChannel, ChannelState>,
     wildcards: Vec<WildcardReceives>,
     nodes: Vec<i64>,
     by_process: bool,
@@ -152,23 +153,23 @@ pub(crate) struct MessagePairs {
 
 impl MessagePairs {
     /// The targets of a message to all nodes.
-    fn targets_of(&self, source: Unit) -> Vec<i64> {
+    fn targets_of(&self, source: TraceUnit) -> Vec<i64> {
         self.nodes.iter().copied().filter(|node| *node != source.node).collect()
     }
 
-    fn normal(&self, channel: Channel) -> Channel {
-        let of = |unit: Unit| if self.by_process { unit } else { Unit::of_node(unit.node) };
-        Channel { source: of(channel.source), target: of(channel.target), ..channel }
+    fn normal(&self, channel: MessageChannel) -> MessageChannel {
+        let of = |unit: TraceUnit| if self.by_process { unit } else { TraceUnit::of_node(unit.node) };
+        MessageChannel { source: of(channel.source), target: of(channel.target), ..channel }
     }
 
-    fn state(&mut self, channel: Channel) -> &mut ChannelState {
+    fn state(&mut self, channel: MessageChannel) -> &mut ChannelState {
         let channel = self.normal(channel);
         self.channels.entry(channel).or_default()
     }
 
     /// Numbers all pairs. Receives of any source or type get the sends that no other receive gets.
     fn assign_keys(&mut self) {
-        let mut order: Vec<(Channel, Ends)> =
+        let mut order: Vec<(MessageChannel, EndpointCounts)> =
             self.channels.iter().map(|(channel, state)| (*channel, state.ends)).collect();
         order.sort_unstable_by_key(|(channel, _)| channel_order(channel));
         let (wildcards, exact): (Vec<_>, Vec<_>) =
@@ -180,7 +181,7 @@ impl MessagePairs {
                 next_key += ends.sends.min(ends.receives);
             }
         }
-        for (wildcard, Ends { receives, .. }) in &wildcards {
+        for (wildcard, EndpointCounts { receives, .. }) in &wildcards {
             let number = self.wildcards.len();
             let mut matched = 0;
             for (sent, _) in exact.iter().filter(|(sent, _)| wildcard.accepts(sent)) {
@@ -191,7 +192,7 @@ impl MessagePairs {
                     matched += surplus;
                 }
             }
-            let done = Ends::default();
+            let done = EndpointCounts::default();
             self.wildcards.push(WildcardReceives { first_key: next_key, matched, done });
             next_key += matched;
             if let Some(state) = self.channels.get_mut(wildcard) {
@@ -201,17 +202,17 @@ impl MessagePairs {
     }
 
     /// The keys of a send, one for each receiver. A receiver without a receive has `None`.
-    pub(crate) fn send(&mut self, unit: Unit, endpoint: Endpoint, mut give: impl FnMut(Option<u64>)) {
-        let Endpoint { peer, tag, .. } = endpoint;
+    pub(crate) fn send(&mut self, unit: TraceUnit, endpoint: MessageEndpoint, mut give: impl FnMut(Option<u64>)) {
+        let MessageEndpoint { peer, tag, .. } = endpoint;
         if peer.node != ANY {
-            return give(self.send_on(Channel { source: unit, target: peer, tag }));
+            return give(self.send_on(MessageChannel { source: unit, target: peer, tag }));
         }
         for target in self.targets_of(unit) {
-            give(self.send_on(Channel { source: unit, target: Unit::of_node(target), tag }));
+            give(self.send_on(MessageChannel { source: unit, target: TraceUnit::of_node(target), tag }));
         }
     }
 
-    fn send_on(&mut self, channel: Channel) -> Option<u64> {
+    fn send_on(&mut self, channel: MessageChannel) -> Option<u64> {
         let state = self.state(channel);
         let number = state.done.sends;
         state.done.sends += 1;
@@ -228,8 +229,8 @@ impl MessagePairs {
     }
 
     /// The key of a receive. `None` if there is no send for it.
-    pub(crate) fn receive(&mut self, unit: Unit, endpoint: Endpoint) -> Option<u64> {
-        let state = self.state(Channel { source: endpoint.peer, target: unit, tag: endpoint.tag });
+    pub(crate) fn receive(&mut self, unit: TraceUnit, endpoint: MessageEndpoint) -> Option<u64> {
+        let state = self.state(MessageChannel { source: endpoint.peer, target: unit, tag: endpoint.tag });
         let number = state.done.receives;
         state.done.receives += 1;
         if let Some(wildcard) = state.own_wildcard {
@@ -244,19 +245,19 @@ impl MessagePairs {
 mod tests {
     use super::*;
 
-    fn units(nodes: &[i64]) -> UnitTable {
-        let mut units = UnitTable::default();
-        nodes.iter().for_each(|node| _ = units.number(Unit::of_node(*node)));
+    fn units(nodes: &[i64]) -> TraceUnits {
+        let mut units = TraceUnits::default();
+        nodes.iter().for_each(|node| _ = units.number(TraceUnit::of_node(*node)));
         units
     }
 
-    fn to(node: i64, tag: i64) -> Endpoint {
-        Endpoint { peer: Unit::of_node(node), tag, bytes: 8 }
+    fn to(node: i64, tag: i64) -> MessageEndpoint {
+        MessageEndpoint { peer: TraceUnit::of_node(node), tag, bytes: 8 }
     }
 
-    fn sent(pairs: &mut MessagePairs, from: i64, endpoint: Endpoint) -> Vec<Option<u64>> {
+    fn sent(pairs: &mut MessagePairs, from: i64, endpoint: MessageEndpoint) -> Vec<Option<u64>> {
         let mut keys = Vec::new();
-        pairs.send(Unit::of_node(from), endpoint, |key| keys.push(key));
+        pairs.send(TraceUnit::of_node(from), endpoint, |key| keys.push(key));
         keys
     }
 
@@ -264,33 +265,33 @@ mod tests {
     fn messages_of_a_channel_are_paired_in_order_and_the_rest_is_unmatched() {
         let mut counts = MessageCounts::default();
         for _ in 0..3 {
-            counts.send(Unit::of_node(0), to(1, 7));
+            counts.send(TraceUnit::of_node(0), to(1, 7));
         }
         for _ in 0..2 {
-            counts.receive(Unit::of_node(1), to(0, 7));
+            counts.receive(TraceUnit::of_node(1), to(0, 7));
         }
-        counts.receive(Unit::of_node(1), to(0, 8));
+        counts.receive(TraceUnit::of_node(1), to(0, 8));
         let mut pairs = counts.pair(&units(&[0, 1]));
         // The first receive is earlier than its send.
-        assert_eq!(pairs.receive(Unit::of_node(1), to(0, 7)), Some(0));
+        assert_eq!(pairs.receive(TraceUnit::of_node(1), to(0, 7)), Some(0));
         assert_eq!(sent(&mut pairs, 0, to(1, 7)), [Some(0)]);
         assert_eq!(sent(&mut pairs, 0, to(1, 7)), [Some(1)]);
         assert_eq!(sent(&mut pairs, 0, to(1, 7)), [None]);
-        assert_eq!(pairs.receive(Unit::of_node(1), to(0, 7)), Some(1));
-        assert_eq!(pairs.receive(Unit::of_node(1), to(0, 8)), None);
+        assert_eq!(pairs.receive(TraceUnit::of_node(1), to(0, 7)), Some(1));
+        assert_eq!(pairs.receive(TraceUnit::of_node(1), to(0, 8)), None);
     }
 
     #[test]
     fn a_send_to_all_reaches_all_other_nodes() {
         let mut counts = MessageCounts::default();
-        counts.send(Unit::of_node(1), to(-1, 5));
-        counts.receive(Unit::of_node(0), to(1, 5));
-        counts.receive(Unit::of_node(2), to(1, 5));
+        counts.send(TraceUnit::of_node(1), to(-1, 5));
+        counts.receive(TraceUnit::of_node(0), to(1, 5));
+        counts.receive(TraceUnit::of_node(2), to(1, 5));
         let mut pairs = counts.pair(&units(&[0, 1, 2, 3]));
         let keys = sent(&mut pairs, 1, to(-1, 5));
         assert_eq!(keys.len(), 3);
-        assert_eq!(pairs.receive(Unit::of_node(0), to(1, 5)), keys[0]);
-        assert_eq!(pairs.receive(Unit::of_node(2), to(1, 5)), keys[1]);
+        assert_eq!(pairs.receive(TraceUnit::of_node(0), to(1, 5)), keys[0]);
+        assert_eq!(pairs.receive(TraceUnit::of_node(2), to(1, 5)), keys[1]);
         assert_eq!(keys[2], None);
     }
 
@@ -298,24 +299,24 @@ mod tests {
     fn receives_of_any_source_or_type_take_the_remaining_sends_in_order() {
         let mut counts = MessageCounts::default();
         for source in [0, 1] {
-            counts.send(Unit::of_node(source), to(2, 5));
+            counts.send(TraceUnit::of_node(source), to(2, 5));
         }
-        counts.receive(Unit::of_node(2), to(-1, -1));
-        counts.receive(Unit::of_node(2), to(-1, -1));
-        counts.receive(Unit::of_node(2), to(-1, -1));
+        counts.receive(TraceUnit::of_node(2), to(-1, -1));
+        counts.receive(TraceUnit::of_node(2), to(-1, -1));
+        counts.receive(TraceUnit::of_node(2), to(-1, -1));
         let mut pairs = counts.pair(&units(&[0, 1, 2]));
         let later = sent(&mut pairs, 1, to(2, 5));
-        let first = pairs.receive(Unit::of_node(2), to(-1, -1));
+        let first = pairs.receive(TraceUnit::of_node(2), to(-1, -1));
         assert_eq!(later, [first]);
-        assert_eq!(sent(&mut pairs, 0, to(2, 5)), [pairs.receive(Unit::of_node(2), to(-1, -1))]);
-        assert_eq!(pairs.receive(Unit::of_node(2), to(-1, -1)), None);
+        assert_eq!(sent(&mut pairs, 0, to(2, 5)), [pairs.receive(TraceUnit::of_node(2), to(-1, -1))]);
+        assert_eq!(pairs.receive(TraceUnit::of_node(2), to(-1, -1)), None);
     }
 
     #[test]
     fn endpoints_fit_into_words() {
         for (node, process) in [(0, 0), (-1, -1), (-32768, -1), (4095, 7)] {
-            let endpoint = Endpoint { peer: Unit { node, process }, tag: -1, bytes: 1 << 40 };
-            assert_eq!(Endpoint::of_words(endpoint.to_words()), endpoint);
+            let endpoint = MessageEndpoint { peer: TraceUnit { node, process }, tag: -1, bytes: 1 << 40 };
+            assert_eq!(MessageEndpoint::of_words(endpoint.to_words()), endpoint);
         }
     }
 }

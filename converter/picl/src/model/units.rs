@@ -1,4 +1,4 @@
-//! [`UnitTable`]: the nodes and processes that a trace names.
+//! [`TraceUnits`]: the nodes and processes that a trace names.
 
 use rustc_hash::FxHashMap;
 
@@ -7,12 +7,12 @@ pub(crate) const HOST: i64 = -32768;
 
 /// A process of a node. The process is -1 if the record has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Unit {
+pub(crate) struct TraceUnit {
     pub(crate) node: i64,
     pub(crate) process: i64,
 }
 
-impl Unit {
+impl TraceUnit {
     /// Records of no node, such as definitions.
     pub(crate) const PROGRAM: Self = Self { node: -1, process: -1 };
 
@@ -28,17 +28,17 @@ impl Unit {
 
 /// The units with records, numbered by first appearance.
 #[derive(Debug, Default)]
-pub(crate) struct UnitTable {
-    pub(crate) units: Vec<Unit>,
-    numbers: FxHashMap<Unit, u32>,
+pub(crate) struct TraceUnits {
+    pub(crate) units: Vec<TraceUnit>,
+    numbers: FxHashMap<TraceUnit, u32>,
     /// A process of each node.
     process_of: FxHashMap<i64, i64>,
     has_processes: bool,
 }
 
-impl UnitTable {
+impl TraceUnits {
     /// The number of a unit.
-    pub(crate) fn number(&mut self, unit: Unit) -> u32 {
+    pub(crate) fn number(&mut self, unit: TraceUnit) -> u32 {
         if let Some(number) = self.numbers.get(&unit) {
             return *number;
         }

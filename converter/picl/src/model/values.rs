@@ -1,4 +1,4 @@
-//! [`ValueTable`]: the values of states, events and messages.
+//! [`TraceValues`]: the values of states, events and messages.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::activity::Activity;
 
 /// The entity type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Slot {
+pub(crate) enum TypeSlot {
     /// A state: what a node does.
     Activity,
     /// A state: a task of the program.
@@ -26,7 +26,7 @@ pub(crate) enum Slot {
     Message,
 }
 
-impl Slot {
+impl TypeSlot {
     pub(crate) const ALL: [Self; 7] =
         [Self::Activity, Self::Task, Self::Mark, Self::Text, Self::Record, Self::Definition, Self::Message];
 
@@ -62,23 +62,23 @@ impl ValueKey {
 /// A value.
 #[derive(Clone, Debug)]
 pub(crate) struct TraceValue {
-    pub(crate) slot: Slot,
+    pub(crate) slot: TypeSlot,
     pub(crate) key: ValueKey,
     pub(crate) color: Option<RgbColor>,
 }
 
 /// All values, numbered by first appearance.
 #[derive(Debug, Default)]
-pub(crate) struct ValueTable {
+pub(crate) struct TraceValues {
     pub(crate) values: Vec<TraceValue>,
-    numbers: FxHashMap<(Slot, ValueKey), u32>,
+    numbers: FxHashMap<(TypeSlot, ValueKey), u32>,
     /// Names that the trace gives to numbers.
-    labels: FxHashMap<(Slot, i64), String>,
+    labels: FxHashMap<(TypeSlot, i64), String>,
 }
 
-impl ValueTable {
+impl TraceValues {
     /// The number of a value.
-    pub(crate) fn number(&mut self, slot: Slot, key: ValueKey, color: Option<RgbColor>) -> u32 {
+    pub(crate) fn number(&mut self, slot: TypeSlot, key: ValueKey, color: Option<RgbColor>) -> u32 {
         if let Some(number) = self.numbers.get(&(slot, key.clone())) {
             return *number;
         }
@@ -93,7 +93,7 @@ impl ValueTable {
     }
 
     /// Names a number. The first name counts.
-    pub(crate) fn label(&mut self, slot: Slot, number: i64, label: &str) {
+    pub(crate) fn label(&mut self, slot: TypeSlot, number: i64, label: &str) {
         self.labels.entry((slot, number)).or_insert_with(|| label.to_owned());
     }
 
@@ -110,7 +110,7 @@ impl ValueTable {
     }
 
     /// Whether a slot has values.
-    pub(crate) fn uses(&self, slot: Slot) -> bool {
+    pub(crate) fn uses(&self, slot: TypeSlot) -> bool {
         self.values.iter().any(|value| value.slot == slot)
     }
 }

@@ -6,11 +6,11 @@ use super::event_keys::{EventMeaning, event_key};
 use super::record::{NewRecord, RecordData};
 use crate::activity::Activity;
 use crate::clock::NodeClock;
-use crate::faults::FaultKind;
-use crate::model::action_log::RecordPlace;
+use crate::faults::PiclFaultKind;
+use crate::model::action_log::UnitTime;
 use crate::model::messages::ANY;
-use crate::model::{ActionLog, Endpoint, LogError, Slot, Unit, ValueKey};
-use crate::words::{Words, integer};
+use crate::model::{ActionLog, LogError, MessageEndpoint, TraceUnit, TypeSlot, ValueKey};
+use crate::words::{LineWords, integer};
 
 /// A point in time.
 const MARK: i64 = -2;
@@ -39,9 +39,9 @@ pub(crate) const OTHER_RECORDS: &[(i64, &str)] = &[
 /// Reads records of new PICL.
 #[derive(Debug, Default)]
 pub(crate) struct NewParser {
-    clocks: FxHashMap<Unit, NodeClock>,
+    clocks: FxHashMap<TraceUnit, NodeClock>,
     /// The data of the begin of receives, by their unit: some writers name the source only there.
-    requested: FxHashMap<(Unit, i64), Option<Endpoint>>,
+    requested: FxHashMap<(TraceUnit, i64), Option<MessageEndpoint>>,
 }
 
 /// A record with its line.
@@ -49,22 +49,22 @@ struct ParsedLine<'a> {
     line: &'a [u8],
     record: NewRecord<'a>,
     data: RecordData<'a>,
-    place: RecordPlace,
+    place: UnitTime,
 }
 
 impl ParsedLine<'_> {
     /// The values as integers, up to the first one that is none.
     fn numbers(&self) -> Vec<i64> {
-        Words::of(self.data.text).map_while(integer).collect()
+        LineWords::of(self.data.text).map_while(integer).collect()
     }
 
     /// The endpoint of a message: bytes, type, node, and optionally process.
-    fn endpoint(&self) -> Option<Endpoint> {
+    fn endpoint(&self) -> Option<MessageEndpoint> {
         let numbers = self.numbers();
         let &[bytes, tag, node, ref rest @ ..] = numbers.as_slice() else { return None };
         let process = rest.first().copied().unwrap_or(-1);
-        let peer = Unit { node: in_range(node)?, process: in_range(process)?.max(-1) };
-        Some(Endpoint { peer, tag, bytes })
+        let peer = TraceUnit { node: in_range(node)?, process: in_range(process)?.max(-1) };
+        Some(MessageEndpoint { peer, tag, bytes })
     }
 }
 
@@ -74,14 +74,14 @@ fn in_range(number: i64) -> Option<i64> {
 
 impl NewParser {
     pub(crate) fn line(&mut self, line: &[u8], number: u64, log: &mut ActionLog) -> Result<(), LogError> {
-        let Some(record) = NewRecord::of(line) else { return log.fault(FaultKind::Head, number, line) };
+        let Some(record) = NewRecord::of(line) else { return log.fault(PiclFaultKind::Head, number, line) };
         let data = record.data();
         let time = self.clocks.entry(record.unit).or_default().settle(record.time);
-        let place = RecordPlace { unit: record.unit, time, line: number };
+        let place = UnitTime { unit: record.unit, time, line: number };
         let is_text = event_key(record.event).is_some_and(|(_, meaning)| meaning == EventMeaning::Text);
         // Texts contain any number of words.
         if !data.is_counted && !is_text {
-            log.fault(FaultKind::DataCount, number, line)?;
+            log.fault(PiclFaultKind::DataCount, number, line)?;
         }
         let parsed = ParsedLine { line, record, data, place };
         match parsed.record.record {
@@ -100,7 +100,7 @@ impl NewParser {
     fn event(&mut self, parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
         let ParsedLine { record, place, line, .. } = parsed;
         let Some((name, meaning)) = event_key(record.event) else {
-            log.fault(FaultKind::UnknownKey, place.line, line)?;
+            log.fault(PiclFaultKind::UnknownKey, place.line, line)?;
             let step = match record.record {
                 BEGIN => " begin",
                 END => " end",
@@ -116,7 +116,7 @@ impl NewParser {
                         Some(endpoint) => log.send(*place, endpoint)?,
                         // The message is not known.
                         None if parsed.data.text.is_empty() => {}
-                        None => log.fault(FaultKind::MissingData, place.line, line)?,
+                        None => log.fault(PiclFaultKind::MissingData, place.line, line)?,
                     }
                 }
                 end(parsed, activity, log)
@@ -135,7 +135,7 @@ impl NewParser {
             EventMeaning::Text if record.record == END => Ok(()),
             EventMeaning::Text => text(parsed, log),
             EventMeaning::Full => {
-                log.fault(FaultKind::TraceFull, place.line, line)?;
+                log.fault(PiclFaultKind::TraceFull, place.line, line)?;
                 log.stop(*place)
             }
             EventMeaning::Record => log.record(*place, name, parsed.data.text),
@@ -151,12 +151,10 @@ impl NewParser {
             let requested = match parsed.numbers()[..] {
                 // The begin of a completion has the number of a request.
                 _ if is_completion => None,
-                [tag, node, process, ..] => in_range(node).zip(in_range(process)).map(|(node, process)| Endpoint {
-                    peer: Unit { node, process: process.max(-1) },
-                    tag,
-                    bytes: 0,
+                [tag, node, process, ..] => in_range(node).zip(in_range(process)).map(|(node, process)| {
+                    MessageEndpoint { peer: TraceUnit { node, process: process.max(-1) }, tag, bytes: 0 }
                 }),
-                [tag, ..] => Some(Endpoint { peer: Unit::of_node(ANY), tag, bytes: 0 }),
+                [tag, ..] => Some(MessageEndpoint { peer: TraceUnit::of_node(ANY), tag, bytes: 0 }),
                 [] => None,
             };
             self.requested.insert(key, requested);
@@ -167,7 +165,7 @@ impl NewParser {
             Some(endpoint) => log.receive(*place, endpoint),
             // The message is not known, or the status of a request has no data.
             None if parsed.data.text.is_empty() => Ok(()),
-            None => log.fault(FaultKind::MissingData, place.line, line),
+            None => log.fault(PiclFaultKind::MissingData, place.line, line),
         }
     }
 }
@@ -188,31 +186,31 @@ fn user_event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogErr
         BEGIN => {
             let fields =
                 if let [location, parameter] = parsed.numbers()[..] { Some((location, parameter)) } else { None };
-            log.begin_value(*place, Slot::Task, key, fields)
+            log.begin_value(*place, TypeSlot::Task, key, fields)
         }
-        END => log.end_value(*place, Slot::Task, key),
+        END => log.end_value(*place, TypeSlot::Task, key),
         // The numbers of events of the program begin at 1. The writer of this package uses 0 for the
         // lists of marks of old PICL.
         _ if record.event == 0 && !data.text.is_empty() => {
-            log.event(*place, Slot::Mark, ValueKey::text("list"), data.text)
+            log.event(*place, TypeSlot::Mark, ValueKey::text("list"), data.text)
         }
-        _ => log.event(*place, Slot::Mark, key, data.text),
+        _ => log.event(*place, TypeSlot::Mark, key, data.text),
     }
 }
 
 /// A text: its length, then words.
 fn text(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
-    let mut words = Words::of(parsed.data.text);
+    let mut words = LineWords::of(parsed.data.text);
     let text = if words.integer().is_some() { words.rest() } else { parsed.data.text };
-    log.event(parsed.place, Slot::Text, ValueKey::text("message"), text)
+    log.event(parsed.place, TypeSlot::Text, ValueKey::text("message"), text)
 }
 
 /// Names an event of the program.
 fn label(parsed: &ParsedLine<'_>, log: &mut ActionLog) {
-    let mut words = Words::of(parsed.data.text);
+    let mut words = LineWords::of(parsed.data.text);
     let text = if words.integer().is_some() { words.rest() } else { parsed.data.text };
     let text = String::from_utf8_lossy(text);
-    for slot in [Slot::Task, Slot::Mark] {
+    for slot in [TypeSlot::Task, TypeSlot::Mark] {
         log.values.label(slot, parsed.record.event, text.trim_matches('"'));
     }
 }
@@ -228,7 +226,7 @@ fn other_record(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogE
             log.record(*place, name, data.text)
         }
         None => {
-            log.fault(FaultKind::UnknownKey, place.line, line)?;
+            log.fault(PiclFaultKind::UnknownKey, place.line, line)?;
             log.record(*place, format!("unknown {}", record.record), &text)
         }
     }

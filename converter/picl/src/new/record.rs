@@ -1,7 +1,7 @@
 //! [`NewRecord`]: a line of new PICL as words.
 
-use crate::model::Unit;
-use crate::words::{Words, nanos};
+use crate::model::TraceUnit;
+use crate::words::{LineWords, nanos};
 
 /// A line of new PICL.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub(super) struct NewRecord<'a> {
     pub(super) record: i64,
     pub(super) event: i64,
     pub(super) time: i64,
-    pub(super) unit: Unit,
+    pub(super) unit: TraceUnit,
     /// The announced number of values.
     pub(super) count: usize,
     /// The text after the number of values.
@@ -29,11 +29,11 @@ pub(super) struct RecordData<'a> {
 impl<'a> NewRecord<'a> {
     /// Reads the start of a record. `None` if the line does not begin like one.
     pub(super) fn of(line: &'a [u8]) -> Option<Self> {
-        let mut words = Words::of(line);
+        let mut words = LineWords::of(line);
         let (record, event) = (words.integer()?, words.integer()?);
         let time = nanos(words.next()?)?;
         let mut number = || words.integer().filter(|number| i32::try_from(*number).is_ok());
-        let unit = Unit { node: number()?, process: number()?.max(-1) };
+        let unit = TraceUnit { node: number()?, process: number()?.max(-1) };
         let count = usize::try_from(words.integer()?).ok()?;
         (record < 0).then_some(Self { record, event, time, unit, count, tail: words.rest() })
     }
@@ -41,9 +41,9 @@ impl<'a> NewRecord<'a> {
     /// The values. A descriptor is before them, unless there are no values. Some writers leave it
     /// out, or write values although they announce none.
     pub(super) fn data(&self) -> RecordData<'a> {
-        let found = Words::of(self.tail).count();
+        let found = LineWords::of(self.tail).count();
         let has_descriptor = self.tail.starts_with(b"\"") || (found > self.count && self.count > 0);
-        let mut words = Words::of(self.tail);
+        let mut words = LineWords::of(self.tail);
         if has_descriptor {
             words.next();
         }

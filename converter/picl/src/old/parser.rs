@@ -6,10 +6,10 @@ use super::keys;
 use super::record::OldRecord;
 use crate::activity::Activity;
 use crate::clock::NodeClock;
-use crate::faults::FaultKind;
-use crate::model::action_log::RecordPlace;
-use crate::model::{ActionLog, Endpoint, LogError, Slot, Statistic, Unit, ValueKey};
-use crate::words::{Words, nanos_of};
+use crate::faults::PiclFaultKind;
+use crate::model::action_log::UnitTime;
+use crate::model::{ActionLog, LogError, MessageEndpoint, Statistic, TraceUnit, TypeSlot, ValueKey};
+use crate::words::{LineWords, nanos_of};
 
 /// The state of one node.
 #[derive(Debug, Default)]
@@ -31,22 +31,22 @@ pub(crate) struct OldParser {
 
 impl OldParser {
     pub(crate) fn line(&mut self, line: &[u8], number: u64, log: &mut ActionLog) -> Result<(), LogError> {
-        let Some(record) = OldRecord::of(line) else { return log.fault(FaultKind::Head, number, line) };
-        let place = RecordPlace { unit: Unit::of_node(record.node), time: record.time, line: number };
+        let Some(record) = OldRecord::of(line) else { return log.fault(PiclFaultKind::Head, number, line) };
+        let place = UnitTime { unit: TraceUnit::of_node(record.node), time: record.time, line: number };
         let Some(key) = record.key else {
-            log.fault(FaultKind::UnknownKey, number, line)?;
+            log.fault(PiclFaultKind::UnknownKey, number, line)?;
             return log.record(place, format!("unknown {}", String::from_utf8_lossy(record.name)), record.tail);
         };
         if key.number == keys::TRACE_MESSAGE {
-            return log.event(place, Slot::Text, ValueKey::text("message"), record.tail);
+            return log.event(place, TypeSlot::Text, ValueKey::text("message"), record.tail);
         }
         let values = record.values();
         let found = if place.unit.is_node() || key.least == 0 { values.len() } else { 0 };
         if found < key.least {
-            return log.fault(FaultKind::MissingData, number, line);
+            return log.fault(PiclFaultKind::MissingData, number, line);
         }
         if found > key.most {
-            log.fault(FaultKind::DataCount, number, line)?;
+            log.fault(PiclFaultKind::DataCount, number, line)?;
         }
         if !place.unit.is_node() {
             return log.record(place, key.name, record.tail);
@@ -64,7 +64,7 @@ impl OldParser {
         &mut self,
         record: &OldRecord<'_>,
         values: &[i64],
-        place: RecordPlace,
+        place: UnitTime,
         log: &mut ActionLog,
     ) -> Result<(), LogError> {
         let Some(key) = record.key else { return Ok(()) };
@@ -94,7 +94,7 @@ impl OldParser {
             }
             keys::PROBE | keys::SYNC => Ok(()),
             keys::BLOCK_BEGIN | keys::BLOCK_END => block(key.number == keys::BLOCK_BEGIN, values, place, log),
-            keys::TRACE_MARK => log.event(place, Slot::Mark, ValueKey::Number(values[0]), b""),
+            keys::TRACE_MARK => log.event(place, TypeSlot::Mark, ValueKey::Number(values[0]), b""),
             keys::TRACE_FLUSH | keys::TRACE_FILES => {
                 let end = nanos_of(values[0], values[1]).unwrap_or(place.time).max(place.time);
                 log.begin(place, Activity::TraceFlush)?;
@@ -105,7 +105,7 @@ impl OldParser {
                 log.finish(place)
             }
             keys::TRACE_STOP => {
-                log.fault(FaultKind::TraceFull, place.line, record.name)?;
+                log.fault(PiclFaultKind::TraceFull, place.line, record.name)?;
                 log.stop(place)
             }
             keys::TRACE_START => {
@@ -117,7 +117,7 @@ impl OldParser {
     }
 
     /// Statistics of the time in communication. Two of them enclose a call.
-    fn compstats(&mut self, values: &[i64], place: RecordPlace, log: &mut ActionLog) -> Result<(), LogError> {
+    fn compstats(&mut self, values: &[i64], place: UnitTime, log: &mut ActionLog) -> Result<(), LogError> {
         // The compact form has only the second of the two times.
         let [.., seconds, micros] = values else { return Ok(()) };
         let micros = seconds.saturating_mul(1_000_000).saturating_add(*micros);
@@ -137,8 +137,8 @@ impl OldParser {
 }
 
 /// The values of a message: peer, type, bytes.
-fn endpoint(values: &[i64]) -> Endpoint {
-    Endpoint { peer: Unit::of_node(clamp(values[0])), tag: values[1], bytes: values[2] }
+fn endpoint(values: &[i64]) -> MessageEndpoint {
+    MessageEndpoint { peer: TraceUnit::of_node(clamp(values[0])), tag: values[1], bytes: values[2] }
 }
 
 /// A node within the range of nodes.
@@ -147,12 +147,12 @@ fn clamp(node: i64) -> i64 {
 }
 
 /// A block: a collective operation if its type is negative, otherwise a task.
-fn block(is_begin: bool, values: &[i64], place: RecordPlace, log: &mut ActionLog) -> Result<(), LogError> {
+fn block(is_begin: bool, values: &[i64], place: UnitTime, log: &mut ActionLog) -> Result<(), LogError> {
     let (slot, key) = match values[0] {
-        -1 => (Slot::Activity, ValueKey::Activity(Activity::Barrier)),
-        -2 | -3 => (Slot::Activity, ValueKey::Activity(Activity::Broadcast)),
-        ..0 => (Slot::Activity, ValueKey::Activity(Activity::GlobalOperation)),
-        task => (Slot::Task, ValueKey::Number(task)),
+        -1 => (TypeSlot::Activity, ValueKey::Activity(Activity::Barrier)),
+        -2 | -3 => (TypeSlot::Activity, ValueKey::Activity(Activity::Broadcast)),
+        ..0 => (TypeSlot::Activity, ValueKey::Activity(Activity::GlobalOperation)),
+        task => (TypeSlot::Task, ValueKey::Number(task)),
     };
     if is_begin {
         let fields = if let [_, location, parameter, ..] = values { Some((*location, *parameter)) } else { None };
@@ -162,7 +162,7 @@ fn block(is_begin: bool, values: &[i64], place: RecordPlace, log: &mut ActionLog
     }
 }
 
-fn commstats(values: &[i64], place: RecordPlace, log: &mut ActionLog) -> Result<(), LogError> {
+fn commstats(values: &[i64], place: UnitTime, log: &mut ActionLog) -> Result<(), LogError> {
     let statistics = [
         Statistic::MessagesReceived,
         Statistic::BytesReceived,
@@ -178,17 +178,17 @@ fn marks(
     values: &[i64],
     record: &OldRecord<'_>,
     (number, line): (u64, &[u8]),
-    place: RecordPlace,
+    place: UnitTime,
     log: &mut ActionLog,
 ) -> Result<(), LogError> {
     let is_verbose = record.name[0].is_ascii_alphabetic();
-    let has_only_numbers = Words::of(record.tail).count() == values.len();
+    let has_only_numbers = LineWords::of(record.tail).count() == values.len();
     let (fault, marks) = match values {
-        [..0, ..] => (Some(FaultKind::LostMarks), None),
+        [..0, ..] => (Some(PiclFaultKind::LostMarks), None),
         [count, marks @ ..] if has_only_numbers && usize::try_from(*count) == Ok(marks.len()) => (None, Some(marks)),
         // The verbose form has the number of values where other records have theirs.
         marks if has_only_numbers && is_verbose => (None, Some(marks)),
-        _ => (Some(FaultKind::DamagedMarks), None),
+        _ => (Some(PiclFaultKind::DamagedMarks), None),
     };
     if let Some(fault) = fault {
         log.fault(fault, number, line)?;
@@ -197,5 +197,5 @@ fn marks(
         Some(marks) => marks.iter().map(i64::to_string).collect::<Vec<_>>().join(" "),
         None => String::from_utf8_lossy(record.tail).into_owned(),
     };
-    log.event(place, Slot::Mark, ValueKey::text("list"), text.as_bytes())
+    log.event(place, TypeSlot::Mark, ValueKey::text("list"), text.as_bytes())
 }

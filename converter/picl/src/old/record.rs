@@ -1,7 +1,7 @@
 //! [`OldRecord`]: a line of old PICL as numbers.
 
 use super::keys::{OldKey, key_of_name, key_of_number};
-use crate::words::{Words, integer, nanos_of};
+use crate::words::{LineWords, integer, nanos_of};
 
 /// A line of old PICL.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct OldRecord<'a> {
 impl<'a> OldRecord<'a> {
     /// Reads the start of a record. `None` if the line does not begin like one.
     pub(super) fn of(line: &'a [u8]) -> Option<Self> {
-        let mut words = Words::of(line);
+        let mut words = LineWords::of(line);
         let name = words.next()?;
         let is_verbose = name[0].is_ascii_alphabetic();
         let key = if is_verbose { key_of_name(name) } else { key_of_number(integer(name)?) };
@@ -41,6 +41,6 @@ impl<'a> OldRecord<'a> {
 
     /// The numbers of the record. Labels of the verbose form are left out.
     pub(super) fn values(&self) -> Vec<i64> {
-        Words::of(self.tail).filter_map(integer).collect()
+        LineWords::of(self.tail).filter_map(integer).collect()
     }
 }

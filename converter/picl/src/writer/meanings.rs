@@ -1,15 +1,15 @@
-//! [`Meanings`]: what becomes of the values of a trace.
+//! [`WrittenMeanings`]: what becomes of the values of a trace.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_paje::ValueId;
 
 use crate::activity::Activity;
-use crate::model::Slot;
+use crate::model::TypeSlot;
 use crate::new::OTHER_RECORDS;
 
 /// What is written for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum WrittenMeaning {
     Activity(Activity),
     Task(i64),
     Mark(i64),
@@ -37,19 +37,19 @@ struct NamedValue {
 
 /// The values of a trace.
 #[derive(Debug, Default)]
-pub(super) struct Meanings {
+pub(super) struct WrittenMeanings {
     values: FxHashMap<ValueId, NamedValue>,
     known: FxHashMap<(ValueId, bool), u32>,
-    list: Vec<Meaning>,
+    list: Vec<WrittenMeaning>,
     taken: FxHashSet<i64>,
     /// Names of tasks and marks that have no number of their own.
     pub(super) labels: Vec<(i64, String)>,
     next: i64,
 }
 
-impl Meanings {
+impl WrittenMeanings {
     pub(super) fn define(&mut self, value: ValueId, ty: &str, name: &str) {
-        if [Slot::Task.name(), Slot::Mark.name()].contains(&ty)
+        if [TypeSlot::Task.name(), TypeSlot::Mark.name()].contains(&ty)
             && let Some((number, label)) = numbered(name)
         {
             // A label names the number only once.
@@ -65,8 +65,8 @@ impl Meanings {
         self.values.get(&value).map_or("", |value| &value.name)
     }
 
-    pub(super) fn get(&self, index: u32) -> Meaning {
-        self.list.get(index as usize).copied().unwrap_or(Meaning::Nothing)
+    pub(super) fn get(&self, index: u32) -> WrittenMeaning {
+        self.list.get(index as usize).copied().unwrap_or(WrittenMeaning::Nothing)
     }
 
     /// The index of the meaning of a state or an event.
@@ -78,7 +78,7 @@ impl Meanings {
         let meaning = found.unwrap_or_else(|| {
             let number = self.free_number();
             self.labels.push((number, self.name(value).to_owned()));
-            if is_state { Meaning::Task(number) } else { Meaning::Mark(number) }
+            if is_state { WrittenMeaning::Task(number) } else { WrittenMeaning::Mark(number) }
         });
         let index = self.list.len() as u32;
         self.list.push(meaning);
@@ -102,35 +102,37 @@ fn numbered(name: &str) -> Option<(i64, &str)> {
     number.parse().ok().filter(|number| *number >= 0).map(|number| (number, label))
 }
 
-fn state(value: &NamedValue) -> Option<Meaning> {
-    if value.ty == Slot::Task.name() {
-        return numbered(&value.name).map(|(number, _)| Meaning::Task(number));
+fn state(value: &NamedValue) -> Option<WrittenMeaning> {
+    if value.ty == TypeSlot::Task.name() {
+        return numbered(&value.name).map(|(number, _)| WrittenMeaning::Task(number));
     }
-    let is_known = value.ty == Slot::Activity.name();
+    let is_known = value.ty == TypeSlot::Activity.name();
     match Activity::of_name(&value.name)? {
         Activity::Compute | Activity::Finished | Activity::Unknown if !is_known => None,
-        activity => Some(Meaning::Activity(activity)),
+        activity => Some(WrittenMeaning::Activity(activity)),
     }
 }
 
-fn event(value: &NamedValue) -> Option<Meaning> {
-    let is = |slot: Slot| value.ty == slot.name();
-    if is(Slot::Text) {
-        return Some(Meaning::Text);
+fn event(value: &NamedValue) -> Option<WrittenMeaning> {
+    let is = |slot: TypeSlot| value.ty == slot.name();
+    if is(TypeSlot::Text) {
+        return Some(WrittenMeaning::Text);
     }
-    if is(Slot::Mark) {
+    if is(TypeSlot::Mark) {
         if value.name == "list" {
-            return Some(Meaning::MarkList);
+            return Some(WrittenMeaning::MarkList);
         }
-        return numbered(&value.name).map(|(number, _)| Meaning::Mark(number));
+        return numbered(&value.name).map(|(number, _)| WrittenMeaning::Mark(number));
     }
-    if is(Slot::Record) || is(Slot::Definition) {
+    if is(TypeSlot::Record) || is(TypeSlot::Definition) {
         let definition = OTHER_RECORDS.iter().find(|(_, name)| *name == value.name);
         let is_level = ["trace level", "trace_level", "trace_start"].contains(&value.name.as_str());
         return Some(match definition {
-            Some((record, _)) => Meaning::Definition { record: *record, is_of_program: is(Slot::Definition) },
-            None if is_level => Meaning::TraceLevel,
-            None => Meaning::Nothing,
+            Some((record, _)) => {
+                WrittenMeaning::Definition { record: *record, is_of_program: is(TypeSlot::Definition) }
+            }
+            None if is_level => WrittenMeaning::TraceLevel,
+            None => WrittenMeaning::Nothing,
         });
     }
     None

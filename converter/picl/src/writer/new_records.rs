@@ -4,8 +4,8 @@ use std::io::Write as _;
 
 use tumit_paje::number_text::seconds;
 
-use super::output::{OutputPlace, RecordWriter, UnitRecord};
-use crate::model::{Endpoint, Unit};
+use super::output::{OutputPlace, PiclRecordWriter, UnitRecord};
+use crate::model::{MessageEndpoint, TraceUnit};
 use crate::new::event_of;
 
 /// Writes records in new PICL.
@@ -26,7 +26,7 @@ const FULL: i64 = -913;
 fn head(record: i64, event: i64, place: OutputPlace, out: &mut Vec<u8>) {
     let _ = write!(out, "{record} {event} ");
     seconds(place.time, out);
-    let Unit { node, process } = place.unit;
+    let TraceUnit { node, process } = place.unit;
     let _ = write!(out, " {node} {process}");
 }
 
@@ -49,8 +49,9 @@ fn text_line(record: i64, event: i64, place: OutputPlace, text: &str, out: &mut 
     let _ = writeln!(out, " {} \"%d{}\" {} {text}", words + 1, " %s".repeat(words), text.len());
 }
 
-fn numbers_of(endpoint: &Option<Endpoint>) -> Vec<i64> {
-    let numbers = |endpoint: &Endpoint| vec![endpoint.bytes, endpoint.tag, endpoint.peer.node, endpoint.peer.process];
+fn numbers_of(endpoint: &Option<MessageEndpoint>) -> Vec<i64> {
+    let numbers =
+        |endpoint: &MessageEndpoint| vec![endpoint.bytes, endpoint.tag, endpoint.peer.node, endpoint.peer.process];
     endpoint.as_ref().map_or_else(Vec::new, numbers)
 }
 
@@ -59,7 +60,7 @@ fn integers(text: &str) -> Option<Vec<i64>> {
     text.split_ascii_whitespace().map(|word| word.parse().ok()).collect()
 }
 
-impl RecordWriter for NewRecords {
+impl PiclRecordWriter for NewRecords {
     fn record(&mut self, place: OutputPlace, record: &UnitRecord, out: &mut Vec<u8>) -> bool {
         match record {
             UnitRecord::Start => line(BEGIN, SESSION, place, &[], out),
@@ -97,7 +98,7 @@ impl RecordWriter for NewRecords {
                 line(END, SEND, place, &[], out);
             }
             UnitRecord::Receive(endpoint) => {
-                let Unit { node, process } = endpoint.peer;
+                let TraceUnit { node, process } = endpoint.peer;
                 line(BEGIN, RECEIVE, place, &[endpoint.tag, node, process], out);
                 line(END, RECEIVE, place, &numbers_of(&Some(*endpoint)), out);
             }
@@ -110,7 +111,7 @@ impl RecordWriter for NewRecords {
     }
 
     fn label(&mut self, number: i64, name: &str, out: &mut Vec<u8>) -> bool {
-        text_line(LABEL, number, OutputPlace { unit: Unit::PROGRAM, time: 0 }, name, out);
+        text_line(LABEL, number, OutputPlace { unit: TraceUnit::PROGRAM, time: 0 }, name, out);
         true
     }
 }

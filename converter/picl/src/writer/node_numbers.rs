@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use tumit_paje::ContainerId;
 
-use crate::model::Unit;
+use crate::model::TraceUnit;
 use crate::model::units::HOST;
 
 /// A container that the trace has created.
@@ -13,7 +13,7 @@ struct KnownContainer {
     /// The name of its type, and its own name.
     ty: String,
     name: String,
-    unit: Option<Unit>,
+    unit: Option<TraceUnit>,
 }
 
 /// Numbers the containers that have entities.
@@ -34,14 +34,14 @@ impl NodeNumbers {
     }
 
     /// The unit of a container, and whether it is new.
-    pub(super) fn unit(&mut self, container: ContainerId) -> (Unit, bool) {
+    pub(super) fn unit(&mut self, container: ContainerId) -> (TraceUnit, bool) {
         let known = self.containers.get(&container);
         if let Some(unit) = known.and_then(|known| known.unit) {
             return (unit, false);
         }
         let unit = known.and_then(|known| self.unit_of_names(known)).unwrap_or_else(|| {
             self.next += 1;
-            Unit { node: self.next - 1, process: 0 }
+            TraceUnit { node: self.next - 1, process: 0 }
         });
         if let Some(known) = self.containers.get_mut(&container) {
             known.unit = Some(unit);
@@ -50,14 +50,14 @@ impl NodeNumbers {
     }
 
     /// The unit of a container of a PICL trace.
-    fn unit_of_names(&self, known: &KnownContainer) -> Option<Unit> {
+    fn unit_of_names(&self, known: &KnownContainer) -> Option<TraceUnit> {
         if let Some(node) = node_of(known) {
-            return Some(Unit { node, process: 0 });
+            return Some(TraceUnit { node, process: 0 });
         }
         let parent = self.containers.get(&known.parent).filter(|_| known.ty == "Process")?;
         let node = node_of(parent)?;
         let process = known.name.strip_prefix("process ").map_or(Some(-1), |number| number.parse().ok())?;
-        i32::try_from(process).is_ok().then_some(Unit { node, process })
+        i32::try_from(process).is_ok().then_some(TraceUnit { node, process })
     }
 }
 

@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::output::{OutputPlace, RecordWriter, UnitRecord};
+use super::output::{OutputPlace, PiclRecordWriter, UnitRecord};
 use crate::activity::Activity;
-use crate::model::{Endpoint, Unit};
+use crate::model::{MessageEndpoint, TraceUnit};
 use crate::old::keys;
 
 /// Writes records in old PICL. Times are cut off to microseconds.
@@ -14,13 +14,13 @@ use crate::old::keys;
 pub(super) struct OldRecords {
     pub(super) is_verbose: bool,
     /// Microseconds in communication of each node.
-    communication: FxHashMap<Unit, i64>,
+    communication: FxHashMap<TraceUnit, i64>,
     /// The begin of open calls of each node.
-    calls: FxHashMap<(Unit, Activity), i64>,
+    calls: FxHashMap<(TraceUnit, Activity), i64>,
 }
 
 /// A value and its label in the verbose form.
-type Field = (&'static str, i64);
+type LabelledValue = (&'static str, i64);
 
 /// Microseconds, rounded down, so that the order is kept.
 fn micros(time: i64) -> i64 {
@@ -37,7 +37,7 @@ impl OldRecords {
         Self { is_verbose, communication: FxHashMap::default(), calls: FxHashMap::default() }
     }
 
-    fn line(&self, key: i64, place: OutputPlace, fields: &[Field], out: &mut Vec<u8>) {
+    fn line(&self, key: i64, place: OutputPlace, fields: &[LabelledValue], out: &mut Vec<u8>) {
         let [seconds, micros] = split(micros(place.time));
         let node = place.unit.node;
         if !self.is_verbose {
@@ -69,9 +69,9 @@ impl OldRecords {
         self.line(keys::COMPSTATS, place, &[("", seconds), ("", micros)], out);
     }
 
-    fn message(&self, key: i64, place: OutputPlace, endpoint: &Endpoint, out: &mut Vec<u8>) {
+    fn message(&self, key: i64, place: OutputPlace, endpoint: &MessageEndpoint, out: &mut Vec<u8>) {
         let peer = if key == keys::SEND { "to" } else { "from" };
-        let Endpoint { peer: unit, tag, bytes } = *endpoint;
+        let MessageEndpoint { peer: unit, tag, bytes } = *endpoint;
         self.line(key, place, &[(peer, unit.node), ("type", tag), ("lth", bytes)], out);
     }
 
@@ -93,7 +93,13 @@ impl OldRecords {
         self.line(key, place, &[("block_type", block), ("location", location), ("parameter", parameter)], out);
     }
 
-    fn begin(&mut self, activity: Activity, message: Option<&Endpoint>, place: OutputPlace, out: &mut Vec<u8>) -> bool {
+    fn begin(
+        &mut self,
+        activity: Activity,
+        message: Option<&MessageEndpoint>,
+        place: OutputPlace,
+        out: &mut Vec<u8>,
+    ) -> bool {
         match (activity, message) {
             (Activity::Send | Activity::SendBegin, Some(endpoint)) => {
                 self.message(keys::SEND, place, endpoint, out);
@@ -121,7 +127,13 @@ impl OldRecords {
         true
     }
 
-    fn end(&mut self, activity: Activity, message: Option<&Endpoint>, place: OutputPlace, out: &mut Vec<u8>) -> bool {
+    fn end(
+        &mut self,
+        activity: Activity,
+        message: Option<&MessageEndpoint>,
+        place: OutputPlace,
+        out: &mut Vec<u8>,
+    ) -> bool {
         match (activity, message) {
             (Activity::Wait, Some(endpoint)) => self.message(keys::RECV_WAKING, place, endpoint, out),
             (_, Some(endpoint)) => {
@@ -158,7 +170,7 @@ fn block_of(activity: Activity) -> Option<i64> {
     }
 }
 
-impl RecordWriter for OldRecords {
+impl PiclRecordWriter for OldRecords {
     fn record(&mut self, place: OutputPlace, record: &UnitRecord, out: &mut Vec<u8>) -> bool {
         match record {
             UnitRecord::Start => {
@@ -173,7 +185,7 @@ impl RecordWriter for OldRecords {
             UnitRecord::Mark(mark, _) => self.line(keys::TRACE_MARK, place, &[("type", *mark)], out),
             UnitRecord::MarkList(data) => {
                 let marks: Vec<i64> = data.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
-                let mut fields: Vec<Field> = marks.iter().map(|mark| ("", *mark)).collect();
+                let mut fields: Vec<LabelledValue> = marks.iter().map(|mark| ("", *mark)).collect();
                 // The verbose form writes the number of values before them.
                 if !self.is_verbose {
                     fields.insert(0, ("", marks.len() as i64));

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::activity::Activity;
-use crate::model::{Endpoint, Unit};
+use crate::model::{MessageEndpoint, TraceUnit};
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub(super) enum UnitRecord {
     Finish,
     Stop,
     /// An activity begins, perhaps with the message that it sends.
-    Begin(Activity, Option<Endpoint>),
+    Begin(Activity, Option<MessageEndpoint>),
     /// An activity ends, perhaps with the message that it received.
-    End(Activity, Option<Endpoint>),
+    End(Activity, Option<MessageEndpoint>),
     /// A task begins, perhaps with its location and parameter.
     TaskBegin(i64, Option<(i64, i64)>),
     TaskEnd(i64),
@@ -38,19 +38,19 @@ pub(super) enum UnitRecord {
     /// The trace level, or a definition: its record, its event and its data.
     Other(i64, i64, String),
     /// A message without an activity.
-    Send(Endpoint),
-    Receive(Endpoint),
+    Send(MessageEndpoint),
+    Receive(MessageEndpoint),
 }
 
 /// Where a record is, and when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutputPlace {
-    pub(super) unit: Unit,
+    pub(super) unit: TraceUnit,
     pub(super) time: i64,
 }
 
 /// Writes records in a format.
-pub(super) trait RecordWriter: Send {
+pub(super) trait PiclRecordWriter: Send {
     /// Appends the lines of a record. Returns `false` if the format has no such record.
     fn record(&mut self, place: OutputPlace, record: &UnitRecord, out: &mut Vec<u8>) -> bool;
 

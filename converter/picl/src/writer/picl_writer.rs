@@ -13,14 +13,14 @@ use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::spool::Spool;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::meanings::{Meaning, Meanings};
+use super::meanings::{WrittenMeaning, WrittenMeanings};
 use super::new_records::NewRecords;
 use super::node_numbers::NodeNumbers;
 use super::old_records::OldRecords;
-use super::output::{OutputPlace, PiclStyle, RecordWriter, UnitRecord, flush};
+use super::output::{OutputPlace, PiclRecordWriter, PiclStyle, UnitRecord, flush};
 use crate::activity::Activity;
 use crate::model::action::ACTION_WORDS;
-use crate::model::{Action, ActionKind, Endpoint, Unit, UnitTable};
+use crate::model::{MessageEndpoint, TraceAction, TraceActionKind, TraceUnit, TraceUnits};
 
 /// Memory of the records that are sorted, in bytes.
 const SORT_MEMORY: usize = 64 << 20;
@@ -29,7 +29,7 @@ const SORT_MEMORY: usize = 64 << 20;
 #[derive(Clone, Copy, Debug)]
 struct LinkEnd {
     is_start: bool,
-    unit: Unit,
+    unit: TraceUnit,
     time: i64,
     sequence: u64,
     bytes: i64,
@@ -67,11 +67,11 @@ struct LinkEnd {
 /// ```
 pub struct PiclWriter<W: Write> {
     out: W,
-    records: Box<dyn RecordWriter>,
+    records: Box<dyn PiclRecordWriter>,
     types: FxHashMap<TypeId, String>,
-    meanings: Meanings,
+    meanings: WrittenMeanings,
     nodes: NodeNumbers,
-    units: UnitTable,
+    units: TraceUnits,
     /// The open states of each container and type.
     open: FxHashMap<(ContainerId, TypeId), Vec<u32>>,
     links: FxHashMap<(ContainerId, TypeId, KeyId), Vec<LinkEnd>>,
@@ -90,7 +90,7 @@ impl<W: Write> fmt::Debug for PiclWriter<W> {
 impl<W: Write> PiclWriter<W> {
     /// Creates a writer. `out` needs no buffer. Everything is written when the trace ends.
     pub fn new(out: W, style: PiclStyle) -> Self {
-        let records: Box<dyn RecordWriter> = match style {
+        let records: Box<dyn PiclRecordWriter> = match style {
             PiclStyle::New => Box::new(NewRecords),
             PiclStyle::OldCompact => Box::new(OldRecords::new(false)),
             PiclStyle::OldVerbose => Box::new(OldRecords::new(true)),
@@ -99,9 +99,9 @@ impl<W: Write> PiclWriter<W> {
             out,
             records,
             types: FxHashMap::default(),
-            meanings: Meanings::default(),
+            meanings: WrittenMeanings::default(),
             nodes: NodeNumbers::default(),
-            units: UnitTable::default(),
+            units: TraceUnits::default(),
             open: FxHashMap::default(),
             links: FxHashMap::default(),
             texts: Spool::default(),
@@ -116,23 +116,23 @@ impl<W: Write> PiclWriter<W> {
         self.left_out
     }
 
-    fn push(&mut self, unit: Unit, action: Action) -> io::Result<()> {
+    fn push(&mut self, unit: TraceUnit, action: TraceAction) -> io::Result<()> {
         let unit = self.units.number(unit);
-        self.sorter.push(Action { unit, ..action }.to_words());
+        self.sorter.push(TraceAction { unit, ..action }.to_words());
         self.sorter.flush()
     }
 
     /// An action at the next position.
-    fn action(&mut self, time: GlobalNanos, kind: ActionKind, value: u32, words: [i64; 3]) -> Action {
+    fn action(&mut self, time: GlobalNanos, kind: TraceActionKind, value: u32, words: [i64; 3]) -> TraceAction {
         self.sequence += 1;
-        Action { time: time.0, line: self.sequence, kind, unit: 0, value, words }
+        TraceAction { time: time.0, line: self.sequence, kind, unit: 0, value, words }
     }
 
     /// The unit of a container. Its first record is the start of its trace.
-    fn unit(&mut self, container: ContainerId, time: GlobalNanos) -> io::Result<Unit> {
+    fn unit(&mut self, container: ContainerId, time: GlobalNanos) -> io::Result<TraceUnit> {
         let (unit, is_new) = self.nodes.unit(container);
         if is_new {
-            let start = self.action(time, ActionKind::Start, 0, [0; 3]);
+            let start = self.action(time, TraceActionKind::Start, 0, [0; 3]);
             self.push(unit, start)?;
         }
         Ok(unit)
@@ -151,10 +151,10 @@ impl<W: Write> PiclWriter<W> {
         let fields = integer_of(extra, &["location"]).zip(integer_of(extra, &["parameter"]));
         let words = fields.map_or([0; 3], |(location, parameter)| [location, parameter, 1]);
         let kind = match self.meanings.get(index) {
-            Meaning::Activity(Activity::Finished) => ActionKind::Finish,
-            Meaning::Activity(Activity::Unknown) => ActionKind::Stop,
-            Meaning::Activity(Activity::Compute) => return Ok(()),
-            _ => ActionKind::Begin,
+            WrittenMeaning::Activity(Activity::Finished) => TraceActionKind::Finish,
+            WrittenMeaning::Activity(Activity::Unknown) => TraceActionKind::Stop,
+            WrittenMeaning::Activity(Activity::Compute) => return Ok(()),
+            _ => TraceActionKind::Begin,
         };
         let action = self.action(time, kind, index, words);
         self.push(unit, action)
@@ -164,8 +164,8 @@ impl<W: Write> PiclWriter<W> {
         let Some(index) = self.open.get_mut(&(container, ty)).and_then(Vec::pop) else { return Ok(false) };
         let unit = self.unit(container, time)?;
         let kind = match self.meanings.get(index) {
-            Meaning::Activity(Activity::Compute | Activity::Finished | Activity::Unknown) => return Ok(true),
-            _ => ActionKind::End,
+            WrittenMeaning::Activity(Activity::Compute | Activity::Finished | Activity::Unknown) => return Ok(true),
+            _ => TraceActionKind::End,
         };
         let action = self.action(time, kind, index, [0; 3]);
         self.push(unit, action)?;
@@ -181,17 +181,17 @@ impl<W: Write> PiclWriter<W> {
     ) -> io::Result<()> {
         let index = self.meanings.index(value, false);
         let meaning = self.meanings.get(index);
-        if meaning == Meaning::Nothing {
+        if meaning == WrittenMeaning::Nothing {
             self.left_out += 1;
             return Ok(());
         }
         let unit = match meaning {
-            Meaning::Definition { is_of_program: true, .. } => Unit::PROGRAM,
+            WrittenMeaning::Definition { is_of_program: true, .. } => TraceUnit::PROGRAM,
             _ => self.unit(container, time)?,
         };
         let text = text_of(extra, &["text", "data"]);
         let words = [self.texts.append(text.as_bytes())?.cast_signed(), text.len() as i64, 1];
-        let action = self.action(time, ActionKind::Event, index, words);
+        let action = self.action(time, TraceActionKind::Event, index, words);
         self.push(unit, action)
     }
 
@@ -209,14 +209,20 @@ impl<W: Write> PiclWriter<W> {
         let (start, end) = if end.is_start { (end, other) } else { (other, end) };
         let value = start.value;
         let tag = start.tag.or_else(|| self.meanings.name(value).parse().ok()).unwrap_or(value.0.into());
-        let endpoint = |peer: Unit| Endpoint { peer, tag, bytes: start.bytes }.to_words();
-        let action =
-            |end: LinkEnd, kind, words| Action { time: end.time, line: end.sequence, kind, unit: 0, value: 0, words };
-        self.push(start.unit, action(start, ActionKind::Send, endpoint(end.unit)))?;
-        self.push(end.unit, action(end, ActionKind::Receive, endpoint(start.unit)))
+        let endpoint = |peer: TraceUnit| MessageEndpoint { peer, tag, bytes: start.bytes }.to_words();
+        let action = |end: LinkEnd, kind, words| TraceAction {
+            time: end.time,
+            line: end.sequence,
+            kind,
+            unit: 0,
+            value: 0,
+            words,
+        };
+        self.push(start.unit, action(start, TraceActionKind::Send, endpoint(end.unit)))?;
+        self.push(end.unit, action(end, TraceActionKind::Receive, endpoint(start.unit)))
     }
 
-    /// Ends the states that are still open.
+    /// EndpointCounts the states that are still open.
     fn end_states(&mut self, end: GlobalNanos) -> io::Result<()> {
         let mut open: Vec<(ContainerId, TypeId, usize)> =
             self.open.iter().map(|((container, ty), states)| (*container, *ty, states.len())).collect();
@@ -238,10 +244,10 @@ impl<W: Write> PiclWriter<W> {
         }
         let space = TemporarySpace::in_system_folder(SORT_MEMORY);
         let mut rows = std::mem::replace(&mut self.sorter, RowSorter::new(&space)).finish()?;
-        let mut group: Vec<Action> = Vec::new();
+        let mut group: Vec<TraceAction> = Vec::new();
         let mut finished = vec![false; self.units.units.len()];
         while let Some(words) = rows.next()? {
-            let Some(action) = Action::of_words(words) else { continue };
+            let Some(action) = TraceAction::of_words(words) else { continue };
             if group.first().is_some_and(|first| first.time != action.time) {
                 self.write_group(&group, &mut finished, &mut buffer)?;
                 group.clear();
@@ -261,33 +267,33 @@ impl<W: Write> PiclWriter<W> {
 
     /// Writes the records of one time. A message becomes part of the record that sends or receives
     /// it, if there is one.
-    fn write_group(&mut self, group: &[Action], finished: &mut [bool], buffer: &mut Vec<u8>) -> io::Result<()> {
-        let mut messages: Vec<Option<Endpoint>> = vec![None; group.len()];
+    fn write_group(&mut self, group: &[TraceAction], finished: &mut [bool], buffer: &mut Vec<u8>) -> io::Result<()> {
+        let mut messages: Vec<Option<MessageEndpoint>> = vec![None; group.len()];
         let mut is_part = vec![false; group.len()];
         for (at, action) in group.iter().enumerate() {
-            if !matches!(action.kind, ActionKind::Send | ActionKind::Receive) {
+            if !matches!(action.kind, TraceActionKind::Send | TraceActionKind::Receive) {
                 continue;
             }
             let receives_first = self.records.receives_first();
-            let fits = |other: &Action, activity: Activity| match (action.kind, other.kind) {
-                (ActionKind::Send, ActionKind::Begin) => activity.sends(),
-                (ActionKind::Receive, ActionKind::Begin) => activity == Activity::Receive && receives_first,
-                (ActionKind::Receive, ActionKind::End) => activity.receives(),
+            let fits = |other: &TraceAction, activity: Activity| match (action.kind, other.kind) {
+                (TraceActionKind::Send, TraceActionKind::Begin) => activity.sends(),
+                (TraceActionKind::Receive, TraceActionKind::Begin) => activity == Activity::Receive && receives_first,
+                (TraceActionKind::Receive, TraceActionKind::End) => activity.receives(),
                 _ => false,
             };
             let holder = group.iter().enumerate().position(|(holder, other)| {
-                let Meaning::Activity(activity) = self.meanings.get(other.value) else { return false };
+                let WrittenMeaning::Activity(activity) = self.meanings.get(other.value) else { return false };
                 other.unit == action.unit && messages[holder].is_none() && fits(other, activity)
             });
             if let Some(holder) = holder {
-                messages[holder] = Some(Endpoint::of_words(action.words));
+                messages[holder] = Some(MessageEndpoint::of_words(action.words));
                 is_part[at] = true;
             }
         }
         for (at, action) in group.iter().enumerate().filter(|(at, _)| !is_part[*at]) {
-            let unit = self.units.units.get(action.unit as usize).copied().unwrap_or(Unit::PROGRAM);
+            let unit = self.units.units.get(action.unit as usize).copied().unwrap_or(TraceUnit::PROGRAM);
             if let Some(is_finished) = finished.get_mut(action.unit as usize) {
-                *is_finished |= action.kind == ActionKind::Finish;
+                *is_finished |= action.kind == TraceActionKind::Finish;
             }
             let record = self.record_of(action, messages[at])?;
             let is_written = self.records.record(OutputPlace { unit, time: action.time }, &record, buffer);
@@ -297,25 +303,25 @@ impl<W: Write> PiclWriter<W> {
         Ok(())
     }
 
-    fn record_of(&self, action: &Action, message: Option<Endpoint>) -> io::Result<UnitRecord> {
+    fn record_of(&self, action: &TraceAction, message: Option<MessageEndpoint>) -> io::Result<UnitRecord> {
         let meaning = self.meanings.get(action.value);
-        let endpoint = Endpoint::of_words(action.words);
+        let endpoint = MessageEndpoint::of_words(action.words);
         Ok(match (action.kind, meaning) {
-            (ActionKind::Start | ActionKind::Value, _) => UnitRecord::Start,
-            (ActionKind::Finish, _) => UnitRecord::Finish,
-            (ActionKind::Stop, _) => UnitRecord::Stop,
-            (ActionKind::Send, _) => UnitRecord::Send(endpoint),
-            (ActionKind::Receive, _) => UnitRecord::Receive(endpoint),
-            (ActionKind::Begin, Meaning::Task(task)) => {
+            (TraceActionKind::Start | TraceActionKind::Value, _) => UnitRecord::Start,
+            (TraceActionKind::Finish, _) => UnitRecord::Finish,
+            (TraceActionKind::Stop, _) => UnitRecord::Stop,
+            (TraceActionKind::Send, _) => UnitRecord::Send(endpoint),
+            (TraceActionKind::Receive, _) => UnitRecord::Receive(endpoint),
+            (TraceActionKind::Begin, WrittenMeaning::Task(task)) => {
                 let [location, parameter, has_fields] = action.words;
                 UnitRecord::TaskBegin(task, (has_fields == 1).then_some((location, parameter)))
             }
-            (ActionKind::Begin, Meaning::Activity(activity)) => UnitRecord::Begin(activity, message),
-            (ActionKind::Begin, _) => UnitRecord::TaskBegin(0, None),
-            (ActionKind::End, Meaning::Activity(activity)) => UnitRecord::End(activity, message),
-            (ActionKind::End, Meaning::Task(task)) => UnitRecord::TaskEnd(task),
-            (ActionKind::End, _) => UnitRecord::TaskEnd(0),
-            (ActionKind::Event, meaning) => {
+            (TraceActionKind::Begin, WrittenMeaning::Activity(activity)) => UnitRecord::Begin(activity, message),
+            (TraceActionKind::Begin, _) => UnitRecord::TaskBegin(0, None),
+            (TraceActionKind::End, WrittenMeaning::Activity(activity)) => UnitRecord::End(activity, message),
+            (TraceActionKind::End, WrittenMeaning::Task(task)) => UnitRecord::TaskEnd(task),
+            (TraceActionKind::End, _) => UnitRecord::TaskEnd(0),
+            (TraceActionKind::Event, meaning) => {
                 let [offset, length, _] = action.words;
                 let mut text = vec![0; length as usize];
                 self.texts.read_exact_at(&mut text, offset.cast_unsigned())?;
@@ -325,13 +331,13 @@ impl<W: Write> PiclWriter<W> {
     }
 }
 
-fn event_record(meaning: Meaning, text: String) -> UnitRecord {
+fn event_record(meaning: WrittenMeaning, text: String) -> UnitRecord {
     const TRACE_LEVEL: i64 = -904;
     match meaning {
-        Meaning::Mark(mark) => UnitRecord::Mark(mark, text),
-        Meaning::MarkList => UnitRecord::MarkList(text),
-        Meaning::TraceLevel => UnitRecord::Other(-2, TRACE_LEVEL, text),
-        Meaning::Definition { record, .. } => {
+        WrittenMeaning::Mark(mark) => UnitRecord::Mark(mark, text),
+        WrittenMeaning::MarkList => UnitRecord::MarkList(text),
+        WrittenMeaning::TraceLevel => UnitRecord::Other(-2, TRACE_LEVEL, text),
+        WrittenMeaning::Definition { record, .. } => {
             let (event, data) = text.split_once(' ').unwrap_or((&text, ""));
             UnitRecord::Other(record, event.parse().unwrap_or(0), data.to_owned())
         }

@@ -5,7 +5,7 @@ use std::io;
 
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, TypeId, ValueId};
-use tumit_picl::{FaultKind, PiclReader, PiclStyle, PiclWriter, TraceFormat};
+use tumit_picl::{PiclFaultKind, PiclReader, PiclStyle, PiclWriter, TraceFormat};
 
 /// The entities of a trace as lines, in order.
 #[derive(Debug, Default)]
@@ -112,7 +112,7 @@ impl PajeSink for Entities {
 }
 
 /// Reads a trace. Returns its entities, and the kinds of faults with their first lines.
-pub(crate) fn read(text: &[u8], format: TraceFormat) -> (Entities, Vec<(FaultKind, u64)>) {
+pub(crate) fn read(text: &[u8], format: TraceFormat) -> (Entities, Vec<(PiclFaultKind, u64)>) {
     let mut entities = Entities::default();
     // Little memory, so that a temporary file is used.
     let reader = PiclReader::new(text, format).with_sort_memory(1 << 10);

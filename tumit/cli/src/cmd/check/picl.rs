@@ -5,7 +5,7 @@ use std::io::{BufReader, Read as _};
 use std::path::Path;
 
 use anyhow::Context as _;
-use tumit_picl::{FaultSummary, PiclReadError, PiclReader, TraceFormat};
+use tumit_picl::{PiclFault, PiclReadError, PiclReader, TraceFormat};
 use tumit_viewer::sim::{EntityCounts, Simulation};
 
 use super::paje::{PajeContents, PajeFinding, PajeReport};
@@ -40,8 +40,8 @@ pub(super) fn check((path, place): (&str, &Path), format: TraceFormat, strict: b
     Ok(report(faults, lines, true, simulation.entities()))
 }
 
-fn report(faults: Vec<FaultSummary>, lines: u64, complete: bool, tally: &EntityCounts) -> PajeReport {
-    let finding = |fault: FaultSummary| PajeFinding {
+fn report(faults: Vec<PiclFault>, lines: u64, complete: bool, tally: &EntityCounts) -> PajeReport {
+    let finding = |fault: PiclFault| PajeFinding {
         name: format!("{:?}", fault.kind),
         severity: fault.kind.severity(),
         message: fault.kind.description().to_owned(),

@@ -1,4 +1,4 @@
-//! [`OpenStates`]: the open states of one type in one unit.
+//! [`StateNesting`]: the open states of one type in one unit.
 //!
 //! Events of a trace can overlap: two completions can begin together and end together. Pajé states
 //! are nested. A state that ends before an inner one is kept until the inner one ends. A state
@@ -6,7 +6,7 @@
 
 /// An open state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OpenState {
+pub(crate) struct NestedState {
     pub(crate) value: u32,
     pub(crate) line: u64,
     /// Location and parameter of a block, and 1 if it has them.
@@ -17,7 +17,7 @@ pub(crate) struct OpenState {
     is_ended: bool,
 }
 
-impl OpenState {
+impl NestedState {
     pub(crate) fn new(value: u32, line: u64, words: [i64; 3], is_message: bool) -> Self {
         Self { value, line, words, is_message, is_sent: false, is_ended: false }
     }
@@ -25,8 +25,8 @@ impl OpenState {
 
 /// The open states, innermost last. States that are not sent yet follow those that are.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OpenStates {
-    states: Vec<OpenState>,
+pub(crate) struct StateNesting {
+    states: Vec<NestedState>,
 }
 
 /// The effect of an end.
@@ -36,12 +36,12 @@ pub(crate) enum EndEffect {
     Missing,
     /// So many states are popped.
     Pops(u32),
-    /// [`OpenStates::take_unsent`] is necessary first.
+    /// [`StateNesting::take_unsent`] is necessary first.
     SendFirst,
 }
 
-impl OpenStates {
-    pub(crate) fn begin(&mut self, state: OpenState) {
+impl StateNesting {
+    pub(crate) fn begin(&mut self, state: NestedState) {
         self.states.push(state);
     }
 
@@ -51,16 +51,16 @@ impl OpenStates {
     }
 
     /// The states to send, outermost first.
-    pub(crate) fn take_unsent(&mut self, mut send: impl FnMut(&OpenState)) {
+    pub(crate) fn take_unsent(&mut self, mut send: impl FnMut(&NestedState)) {
         for state in self.states.iter_mut().filter(|state| !state.is_sent) {
             state.is_sent = true;
             send(state);
         }
     }
 
-    /// Ends the innermost state with a value.
+    /// EndpointCounts the innermost state with a value.
     pub(crate) fn end(&mut self, value: u32) -> EndEffect {
-        let is_it = |state: &OpenState| state.value == value && !state.is_ended;
+        let is_it = |state: &NestedState| state.value == value && !state.is_ended;
         let Some(at) = self.states.iter().rposition(is_it) else { return EndEffect::Missing };
         if !self.states[at].is_sent {
             if !self.states[at].is_message {
@@ -81,12 +81,12 @@ impl OpenStates {
     }
 
     /// Removes all states, innermost first.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = OpenState> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = NestedState> {
         std::mem::take(&mut self.states).into_iter().rev()
     }
 }
 
-impl OpenState {
+impl NestedState {
     /// Whether an end of this state was read.
     pub(crate) fn is_ended(&self) -> bool {
         self.is_ended
@@ -97,13 +97,13 @@ impl OpenState {
 mod tests {
     use super::*;
 
-    fn state(value: u32, is_message: bool) -> OpenState {
-        OpenState::new(value, 1, [0; 3], is_message)
+    fn state(value: u32, is_message: bool) -> NestedState {
+        NestedState::new(value, 1, [0; 3], is_message)
     }
 
     #[test]
     fn overlapping_states_end_with_the_inner_one() {
-        let mut states = OpenStates::default();
+        let mut states = StateNesting::default();
         states.begin(state(1, false));
         states.begin(state(2, false));
         let mut sent = Vec::new();
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn messages_without_duration_are_no_states() {
-        let mut states = OpenStates::default();
+        let mut states = StateNesting::default();
         states.begin(state(1, true));
         assert_eq!(states.end(1), EndEffect::Pops(0));
         states.begin(state(2, false));
