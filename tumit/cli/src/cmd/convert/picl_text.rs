@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
 use anyhow::{Context as _, bail};
-use tumit_converter::convert::{ConvertOptions, ProgressFn};
 use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::convert::{ConvertOptions, ProgressFn};
 use tumit_picl::{PiclReader, TraceFormat};
 
 use super::args::Args;
