@@ -1,4 +1,4 @@
-//! LineWords of a line, and numbers in them.
+//! [`LineWords`]: the words of a line, and numbers in them.
 
 /// The words of a line, separated by blanks. A word in double quotes can contain blanks.
 #[derive(Clone, Copy, Debug)]

@@ -335,7 +335,7 @@ impl<'a> ActionEmitter<'a> {
         Ok(())
     }
 
-    /// EndpointCounts all states of a unit.
+    /// Ends all states of a unit.
     fn close_states(&mut self, action: &TraceAction) -> Result<(), EmitError> {
         self.send_states_of(action.unit)?;
         let Some(Some(live)) = self.live.get_mut(action.unit as usize) else { return Ok(()) };
@@ -352,7 +352,7 @@ impl<'a> ActionEmitter<'a> {
         Ok(())
     }
 
-    /// EndpointCounts all states, and finishes the sink. Returns the last time.
+    /// Ends all states, and finishes the sink. Returns the last time.
     pub(crate) fn finish(mut self) -> Result<i64, EmitError> {
         self.send_unsent()?;
         let end = self.end;

@@ -58,7 +58,7 @@ impl StateNesting {
         }
     }
 
-    /// EndpointCounts the innermost state with a value.
+    /// Ends the innermost state with a value.
     pub(crate) fn end(&mut self, value: u32) -> EndEffect {
         let is_it = |state: &NestedState| state.value == value && !state.is_ended;
         let Some(at) = self.states.iter().rposition(is_it) else { return EndEffect::Missing };

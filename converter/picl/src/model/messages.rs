@@ -84,7 +84,7 @@ impl MessageCounts {
         self.channels.entry(channel).or_default().receives += 1;
     }
 
-    /// EndpointCounts the first pass.
+    /// Ends the first pass.
     pub(crate) fn pair(self, units: &TraceUnits) -> MessagePairs {
         let nodes: Vec<i64> = units.nodes().collect();
         let mut pairs = MessagePairs {

@@ -222,7 +222,7 @@ impl<W: Write> PiclWriter<W> {
         self.push(end.unit, action(end, TraceActionKind::Receive, endpoint(start.unit)))
     }
 
-    /// EndpointCounts the states that are still open.
+    /// Ends the states that are still open.
     fn end_states(&mut self, end: GlobalNanos) -> io::Result<()> {
         let mut open: Vec<(ContainerId, TypeId, usize)> =
             self.open.iter().map(|((container, ty), states)| (*container, *ty, states.len())).collect();
