@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use common::{Entities, read, rewrite};
 use proptest::prelude::*;
-use tumit_picl::{PiclReader, PiclStyle, TraceFormat};
+use tumit_picl::{PiclFaultKind, PiclReader, PiclStyle, TraceFormat};
 
 /// What a node does next.
 #[derive(Clone, Copy, Debug)]
@@ -204,8 +204,15 @@ proptest! {
         read(text.as_bytes(), format);
         let _ = TraceFormat::of(text.as_bytes());
         let _ = PiclReader::new(text.as_bytes(), format).strict().read(&mut Entities::default());
-        for style in [PiclStyle::New, PiclStyle::OldCompact, PiclStyle::OldVerbose] {
-            rewrite(text.as_bytes(), format, style);
+        for (style, written) in [
+            (PiclStyle::New, TraceFormat::NewPicl),
+            (PiclStyle::OldCompact, TraceFormat::OldPicl),
+            (PiclStyle::OldVerbose, TraceFormat::OldPicl),
+        ] {
+            let again = rewrite(text.as_bytes(), format, style);
+            let (_, faults) = read(&again, written);
+            let is_damage = |kind: PiclFaultKind| matches!(kind, PiclFaultKind::Head | PiclFaultKind::UnknownKey);
+            prop_assert!(!faults.iter().any(|fault| is_damage(fault.0)), "{:?} {}", faults, String::from_utf8_lossy(&again));
         }
     }
 
