@@ -14,6 +14,7 @@ mod image_memory;
 mod image_outputs;
 mod measurement_programs;
 mod perspectives;
+mod picl;
 mod pj_dump_comparison;
 mod specs;
 mod task_latencies;

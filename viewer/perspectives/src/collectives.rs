@@ -115,7 +115,7 @@ impl CollectiveSet {
             }
         }
         for (value, lists) in by_value {
-            match operations(value, kinds[&value], lists) {
+            match operations(value, kinds[&value], &lists) {
                 Some(operations) => all.list.extend(operations),
                 None => all.unmatched.push(value),
             }
@@ -126,7 +126,7 @@ impl CollectiveSet {
 }
 
 /// The operations of a value from the states of each unit. `None` if they do not match.
-fn operations(value: ValueId, kind: CollectiveKind, lists: Vec<Vec<CollectivePart>>) -> Option<Vec<Collective>> {
+fn operations(value: ValueId, kind: CollectiveKind, lists: &[Vec<CollectivePart>]) -> Option<Vec<Collective>> {
     let count = lists.first()?.len();
     if lists.len() < 2 || lists.iter().any(|list| list.len() != count) {
         return None;
