@@ -54,8 +54,10 @@ const PARAVER: OtherFormat =
 const SLOG2: OtherFormat = OtherFormat { name: "an SLOG2 trace", advice: "Open it in Jumpshot." };
 const CLOG2: OtherFormat = OtherFormat { name: "a CLOG2 trace", advice: "Open it in Jumpshot (`clog2TOslog2`)." };
 const TAU: OtherFormat = OtherFormat { name: "a TAU trace", advice: "Convert it with `tau2paje` or `tau2otf2`." };
-const PICL: OtherFormat =
-    OtherFormat { name: "a PICL trace", advice: "Write Pajé text instead; Tumit does not read PICL." };
+const PICL: OtherFormat = OtherFormat {
+    name: "a PICL trace",
+    advice: "Open it with `tumit view`, or convert it with `tumit convert x.picl -o x.paje`.",
+};
 const ZIP: OtherFormat =
     OtherFormat { name: "a ZIP archive", advice: "Unpack it with `unzip`, and name a file of it." };
 const TAR: OtherFormat =

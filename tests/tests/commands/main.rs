@@ -15,6 +15,7 @@ mod image_memory;
 mod image_outputs;
 mod measurement_programs;
 mod perspectives;
+mod picl;
 mod pj_dump_comparison;
 mod specs;
 mod task_latencies;

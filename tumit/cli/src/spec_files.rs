@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, anyhow, bail};
 use tumit::{Diagnostics, Loader, Spec, SpecLoadError};
 use tumit_paje::other_formats::{foreign_folder, foreign_format};
+use tumit_picl::TraceFormat;
 
 use crate::term;
 
@@ -136,6 +137,12 @@ fn read_bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     if is_paje(&bytes) {
         bail!(
             "This is a Pajé file, not a spec. `tumit check` checks it, `tumit stats` shows statistics, `tumit view` draws it"
+        );
+    }
+    if let Some(format) = TraceFormat::of(&bytes) {
+        bail!(
+            "This is a trace in the format {}, not a spec. `tumit check` checks it, `tumit stats` shows statistics, `tumit view` draws it",
+            format.name()
         );
     }
     if bytes.contains(&0) {

@@ -14,6 +14,7 @@ use anyhow::{Context as _, bail};
 use tumit_paje::compression::{self, Compression, limit, split_off_damage};
 use tumit_paje::other_formats::{foreign_folder, foreign_format};
 use tumit_paje::read::{names_parts, not_paje, note_copy};
+use tumit_picl::TraceFormat;
 use tumit_viewer::{IndexChoice, OpenOptions};
 
 use crate::byte_sizes::ByteSize;
@@ -68,6 +69,13 @@ impl TraceInput {
             bail!(
                 "{} is a Pajé file, not a run: `tumit stats` shows statistics, `tumit convert` lists its contents",
                 input.name
+            );
+        }
+        if let Some(format) = TraceFormat::of(&first) {
+            bail!(
+                "{} is {}, not a run: `tumit stats` shows statistics, `tumit convert` lists its contents",
+                input.name,
+                format.name()
             );
         }
         Ok(input)
@@ -178,7 +186,8 @@ impl TraceInput {
         let file = Path::new(&self.name).file_name().map_or(self.name.as_str().into(), |name| name.to_string_lossy());
         let stem = ["gz", "zst", "bz2", "xz"].iter().find_map(|end| file.strip_suffix(end)?.strip_suffix('.'));
         let stem = stem.unwrap_or(&file);
-        let stem = stem.strip_suffix(".paje").or_else(|| stem.strip_suffix(".trace")).unwrap_or(stem);
+        let endings = [".paje", ".trace", ".picl", ".trc", ".alog"];
+        let stem = endings.iter().find_map(|end| stem.strip_suffix(end)).unwrap_or(stem);
         Some(if stem == "-" { "standard input".to_owned() } else { stem.to_owned() })
     }
 }
@@ -195,6 +204,9 @@ enum InputKind {
 /// Refuses inputs in foreign formats, and binary data if specs are accepted.
 fn refuse(first: &[u8], path: &Path, kind: InputKind) -> anyhow::Result<()> {
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+    if TraceFormat::of(first).is_some() {
+        return Ok(());
+    }
     if let Some(format) = foreign_format(first, path) {
         bail!("This is {}. {}", format.name, format.advice);
     }
@@ -236,11 +248,12 @@ fn spool(mut input: impl Read, path: &Path, kind: InputKind) -> anyhow::Result<F
     }
     let has_definition = || first.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"%"));
     let is_process = first.starts_with(&tracer_format::FILE_MAGIC);
-    if kind != InputKind::Any && !is_process && !has_definition() {
+    let is_trace = is_process || has_definition() || TraceFormat::of(&first).is_some();
+    if kind != InputKind::Any && !is_trace {
         return Err(not_paje(first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first)).into());
     }
     // An input that is not a trace is a spec.
-    let max_bytes = if is_process || has_definition() { limit() } else { MAX_SPEC_BYTES };
+    let max_bytes = if is_trace { limit() } else { MAX_SPEC_BYTES };
     check_limit(first.len() as u64, max_bytes)?;
     let mut file = tempfile::tempfile().context("cannot create a temporary file; set TMPDIR to another folder")?;
     file.write_all(&first)?;

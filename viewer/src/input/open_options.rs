@@ -10,6 +10,7 @@ use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_paje::read::PajeReadError;
 use tumit_paje::time::TimeUnit;
+use tumit_picl::PiclReadError;
 
 use super::current_trace::CurrentTrace;
 
@@ -109,8 +110,24 @@ pub enum TraceOpenError {
         /// The error.
         source: PajeReadError,
     },
-    /// Options for runs were given for a Pajé file.
-    #[error("{} is a Pajé file: options for clocks, rules, outputs and launches are for runs only", path.display())]
+    /// The PICL or Alog trace cannot be read.
+    #[error("{}: {source}", path.display())]
+    Picl {
+        /// The file.
+        path: PathBuf,
+        /// The error.
+        source: PiclReadError,
+    },
+    /// A PICL or Alog trace cannot be followed while it grows.
+    #[error("{}: `--follow` reads runs and Pajé text only, because the records of {format} are in no order", path.display())]
+    NotFollowed {
+        /// The file.
+        path: PathBuf,
+        /// The name of its format.
+        format: &'static str,
+    },
+    /// Options for runs were given for another trace.
+    #[error("{} is no run: options for clocks, rules, outputs and launches are for runs only", path.display())]
     NoRun {
         /// The file.
         path: PathBuf,

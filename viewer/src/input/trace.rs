@@ -14,6 +14,7 @@ use tumit_converter::run::OpenRun;
 use tumit_paje::read::{FaultKind, FaultSummary, PajeReadError, PajeReader, ReadReport, parts_of};
 use tumit_paje::time::TimeUnit;
 use tumit_paje::{PajeSink, TraceDiagnostic};
+use tumit_picl::{PiclReadError, PiclReader, TraceFormat};
 
 use super::open_options::{OpenOptions, TraceOpenError};
 use super::preview::PreviewSink;
@@ -25,6 +26,8 @@ pub(crate) enum TraceInputFile {
     Run(Box<OpenRun>),
     /// Pajé text.
     Paje(PathBuf, BufReader<File>),
+    /// PICL or Alog.
+    Picl(PathBuf, BufReader<File>, TraceFormat),
 }
 
 /// Diagnostics about a trace, errors first, and its wall clock.
@@ -49,7 +52,9 @@ impl TraceInputFile {
             return Err(tumit_converter::run::RunOpenError::Spec { path: path.to_owned() }.into());
         }
         let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io_error)?);
-        if input.fill_buf().map_err(io_error)?.starts_with(&tracer_format::FILE_MAGIC) {
+        let first = input.fill_buf().map_err(io_error)?;
+        let picl_format = TraceFormat::of(first);
+        if first.starts_with(&tracer_format::FILE_MAGIC) {
             return Ok(Self::Run(Box::new(OpenRun::open_launches(path, options.launches)?)));
         }
         let ConvertOptions { clock, causal, rules, output, .. } = &options.convert;
@@ -58,6 +63,9 @@ impl TraceInputFile {
             return Err(TraceOpenError::NoRun { path: path.to_owned() });
         }
         tumit_converter::run::output_permissions::note_input(path);
+        if let Some(format) = picl_format {
+            return Ok(Self::Picl(path.to_owned(), input, format));
+        }
         let parts = parts_of(path).map_err(|source| TraceOpenError::Read { path: path.to_owned(), source })?;
         parts
             .iter()
@@ -71,7 +79,7 @@ impl TraceInputFile {
     pub(crate) fn is_records(&self, options: &OpenOptions) -> bool {
         match self {
             Self::Run(run) => output_of(run, options).is_none(),
-            Self::Paje(..) => false,
+            Self::Paje(..) | Self::Picl(..) => false,
         }
     }
 
@@ -79,7 +87,7 @@ impl TraceInputFile {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Run(run) => run.name(),
-            Self::Paje(path, _) => Self::find_name(path),
+            Self::Paje(path, _) | Self::Picl(path, ..) => Self::find_name(path),
         }
     }
 
@@ -98,6 +106,9 @@ impl TraceInputFile {
     /// Runs announce their fields in [`Self::feed`]. Input that cannot be read twice, such as a
     /// pipe, announces its fields at their definitions.
     pub(crate) fn announce(&mut self, sink: &mut dyn PajeSink) -> Result<(), TraceOpenError> {
+        if let Self::Picl(path, ..) = self {
+            return tumit_picl::announce(sink).map_err(|source| TraceOpenError::Io { path: path.clone(), source });
+        }
         let Self::Paje(path, input) = self else { return Ok(()) };
         let io_error = |source| TraceOpenError::Io { path: path.clone(), source };
         if !input.get_ref().metadata().map_err(io_error)?.is_file() {
@@ -127,10 +138,9 @@ impl TraceInputFile {
     ) -> Result<InputDiagnostics, TraceOpenError> {
         match self {
             Self::Run(run) => feed_run(&run, options, sink),
+            Self::Picl(path, input, format) => feed_picl(path, CountingReader::new(input, options), format, sink),
             Self::Paje(path, input) => {
-                let total = input.get_ref().metadata().map_or(0, |metadata| metadata.len());
-                let progress = options.convert.progress.as_ref();
-                let input = CountingReader { inner: input, done: 0, reported: 0, total, progress };
+                let input = CountingReader::new(input, options);
                 match reader(input, options).with_parts_beside(&path).read(sink) {
                     Ok(report) => {
                         let diagnostics = report.errors().into_iter().chain(warnings(&report)).collect();
@@ -141,6 +151,20 @@ impl TraceInputFile {
                 }
             }
         }
+    }
+}
+
+/// Sends the operations of a PICL or Alog trace.
+fn feed_picl(
+    path: PathBuf,
+    input: CountingReader<'_>,
+    format: TraceFormat,
+    sink: &mut dyn PajeSink,
+) -> Result<InputDiagnostics, TraceOpenError> {
+    match PiclReader::new(input, format).read(sink) {
+        Ok(report) => Ok(InputDiagnostics { diagnostics: report.diagnostics(), wall_clock: None }),
+        Err(PiclReadError::Sink(source)) => Err(ConvertError::Write(source).into()),
+        Err(source) => Err(TraceOpenError::Picl { path, source }),
     }
 }
 
@@ -222,6 +246,13 @@ struct CountingReader<'a> {
     reported: u64,
     total: u64,
     progress: Option<&'a ProgressFn>,
+}
+
+impl<'a> CountingReader<'a> {
+    fn new(inner: BufReader<File>, options: &'a OpenOptions) -> Self {
+        let total = inner.get_ref().metadata().map_or(0, |metadata| metadata.len());
+        Self { inner, done: 0, reported: 0, total, progress: options.convert.progress.as_ref() }
+    }
 }
 
 impl Read for CountingReader<'_> {

@@ -159,6 +159,7 @@ impl TraceFollower {
         match TraceInputFile::find(&self.path, &self.options)? {
             TraceInputFile::Run(_) => self.follow_run(),
             TraceInputFile::Paje(..) => self.follow_text(),
+            input @ TraceInputFile::Picl(..) => self.follow_picl(input),
         }
     }
 }

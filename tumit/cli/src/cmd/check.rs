@@ -4,9 +4,11 @@ mod check_json;
 mod finding_counts;
 mod older_spec;
 mod paje_check;
+mod picl_check;
 
 use finding_counts::finding_count;
 pub(super) use paje_check::is_paje;
+pub(super) use picl_check::picl_format;
 
 use std::io::Write as _;
 
@@ -19,7 +21,7 @@ use crate::time_unit::TimeUnitChoice;
 use crate::trace_input::TraceInput;
 use crate::{spec_files, term};
 
-/// Checks specs and Pajé files, and reports their mistakes
+/// Checks specs and traces (Pajé, PICL, Alog), and reports their mistakes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +36,7 @@ Examples:
 
 Exit status: 0 all files are correct (warnings are possible), 1 a file has mistakes, 2 a file could not be read.")]
 pub(crate) struct Args {
-    /// Specs and Pajé files to check, compressed or not; `-` is standard input
+    /// Specs, Pajé files and PICL traces to check, compressed or not; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
@@ -43,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// For Pajé files: stops at the first mistake; a construct that other readers reject is a
+    /// For traces: stops at the first mistake; a construct that other readers reject is a
     /// mistake, too
     #[arg(long)]
     strict: bool,
@@ -76,7 +78,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
                 continue;
             }
         };
-        if is_paje(input.path()) || (input.is_copy() && paje_name(file)) {
+        if picl_format(input.path()).is_some() || is_paje(input.path()) || (input.is_copy() && paje_name(file)) {
             let found = check_paje(file, &input, args, &mut out)?;
             mistakes |= found == ExitStatus::InputHasMistakes;
             unreadable |= found == ExitStatus::CouldNotRun;
@@ -107,7 +109,11 @@ fn check_paje(
     args: &Args,
     out: &mut impl std::io::Write,
 ) -> anyhow::Result<ExitStatus> {
-    let (text, status) = match paje_check::check((file, input.path()), args.unit, args.strict) {
+    let report = match picl_format(input.path()) {
+        Some(format) => picl_check::check((file, input.path()), format, args.strict),
+        None => paje_check::check((file, input.path()), args.unit, args.strict),
+    };
+    let (text, status) = match report {
         Ok(report) if args.json => (check_json::paje_lines(file, &report)?, report.status(args.strict)),
         Ok(report) => (report.text(file), report.status(args.strict)),
         Err(error) if args.json => {

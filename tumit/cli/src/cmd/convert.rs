@@ -5,6 +5,8 @@ mod entity_tables;
 mod messages;
 mod paje_style;
 mod paje_text;
+mod picl_text;
+mod text_style;
 
 use std::io::Write;
 use std::path::Path;
@@ -14,14 +16,14 @@ use tumit_converter::convert::{ConvertError, ConvertOptions, convert, convert_to
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
 use tumit_paje::read::parts_of;
-use tumit_paje::write::{PajeStyle, in_style};
 use tumit_viewer::tables::TableFormat;
 
 pub(crate) use args::Args;
 use args::OutputFormat;
-use messages::{note_changed_texts, with_output_name};
+use messages::with_output_name;
+use text_style::TextStyle;
 
-use super::check::is_paje;
+use super::check::{is_paje, picl_format};
 use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
 use crate::output_path::keep_inputs;
@@ -49,10 +51,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         bail!("--wall-clock needs a table as output: name a file that ends in .csv or .json");
     }
     let chain = args.filters.chain(std::slice::from_ref(&args.input))?;
-    if is_paje(input.path()) || !chain.filters.is_empty() {
-        return paje_text::run(args, input, &chain);
+    if let Some(picl) = picl_format(input.path()).filter(|_| chain.filters.is_empty()) {
+        return picl_text::run(args, input, picl, TextStyle::new(args.style, format)?);
     }
-    convert_run(args, input)
+    if is_paje(input.path()) || !chain.filters.is_empty() {
+        return paje_text::run(args, input, &chain, format);
+    }
+    convert_run(args, input, format)
 }
 
 /// The format of the table of entities. `None` for Pajé text or another text.
@@ -62,22 +67,23 @@ fn table_format(args: &Args, format: OutputFormat) -> Option<TableFormat> {
         _ if args.pj_dump => Some(TableFormat::PjDump),
         OutputFormat::Csv => Some(TableFormat::Csv),
         OutputFormat::Json => Some(TableFormat::Json),
-        OutputFormat::Paje => None,
+        OutputFormat::Paje | OutputFormat::Picl | OutputFormat::PiclOld | OutputFormat::PiclVerbose => None,
     }
 }
 
 /// Converts a run to text, without filters.
-fn convert_run(args: &Args, input: &TraceInput) -> anyhow::Result<ExitStatus> {
+fn convert_run(args: &Args, input: &TraceInput, format: OutputFormat) -> anyhow::Result<ExitStatus> {
     let Some(mut options) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
     let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if options.output.is_none() && options.rules.is_none() {
         options.output = own_paje_output(&recorded);
     }
     if let Some(output) = &options.output {
+        anyhow::ensure!(format.picl().is_none(), "PICL needs rules; the spec defines the lines of `{output}`");
         args.style
             .refuse_all(&format!("needs Pajé text from rules as output; the spec defines the lines of `{output}`"))?;
     }
-    let style = args.style.text_style();
+    let style = TextStyle::new(args.style, format)?;
     let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.callback();
     let result = if args.out.as_os_str() == "-" {
@@ -99,7 +105,7 @@ fn convert_run(args: &Args, input: &TraceInput) -> anyhow::Result<ExitStatus> {
         Err(error) => return Err(with_output_name(error, &args.out)),
     };
     printed_diagnostics::print(&report.all_diagnostics());
-    note_changed_texts(changed);
+    style.note_changes(changed);
     Ok(if report.is_clean() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
@@ -116,7 +122,7 @@ fn refuse_to_overwrite_inputs(args: &Args, inputs: &[&Path]) -> anyhow::Result<(
 fn write(
     run: &OpenRun,
     options: &ConvertOptions,
-    style: PajeStyle,
+    style: TextStyle,
     out: &mut dyn Write,
 ) -> Result<(ConversionReport, u64), ConvertError> {
     if options.output.is_some() {
@@ -125,9 +131,7 @@ fn write(
         buffered.flush()?;
         return Ok((report, 0));
     }
-    let mut sink = in_style(out, style);
-    let report = convert(run, options, &mut *sink)?;
-    Ok((report, sink.changed_texts()))
+    style.write(out, |sink| convert(run, options, sink))
 }
 
 /// The format of the output: the requested one, or that of the ending of the file.
@@ -144,9 +148,10 @@ fn format(args: &Args) -> anyhow::Result<OutputFormat> {
         (None, "csv") => Ok(OutputFormat::Csv),
         (None, "json" | "jsonl" | "ndjson") => Ok(OutputFormat::Json),
         (None, "paje" | "trace") => Ok(OutputFormat::Paje),
+        (None, "picl") if !args.pj_dump => Ok(OutputFormat::Picl),
         _ if args.pj_dump || args.out.as_os_str() == "-" => Ok(OutputFormat::Paje),
         _ => bail!(
-            "the ending of `{}` gives no format: expected .paje, .trace, .csv, .json or .jsonl (or - for standard \
+            "the ending of `{}` gives no format: expected .paje, .trace, .picl, .csv, .json or .jsonl (or - for standard \
              output); or name the format with --format",
             args.out.display()
         ),

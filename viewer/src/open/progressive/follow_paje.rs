@@ -153,12 +153,26 @@ impl TraceFollower {
         mine.len() < read || std::fs::metadata(&self.path).is_ok_and(is_other)
     }
 
+    /// Shows a PICL or Alog trace from a pipe, at its end. A growing file is an error.
+    pub(crate) fn follow_picl(&self, input: TraceInputFile) -> Result<(), TraceOpenError> {
+        if let TraceInputFile::Picl(path, _, format) = &input
+            && path.is_file()
+        {
+            return Err(TraceOpenError::NotFollowed { path: path.clone(), format: format.name() });
+        }
+        self.show_whole(input)
+    }
+
     /// Shows the content of a pipe.
     fn read_pipe(&self) -> Result<(), TraceOpenError> {
+        self.show_whole(TraceInputFile::find(&self.path, &self.options)?)
+    }
+
+    /// Shows an input that ends.
+    fn show_whole(&self, input: TraceInputFile) -> Result<(), TraceOpenError> {
         let name = TraceInputFile::find_name(&self.path);
         self.current.set_availability(TraceAvailability::Growing { open: 0, processes: 0 });
         let mut simulation = Simulation::new(&name);
-        let input = TraceInputFile::find(&self.path, &self.options)?;
         let outcome = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current))?;
         simulation.report(outcome.diagnostics.into_iter().filter(TraceDiagnostic::is_error));
         self.current.put(Arc::new(simulation.into_store()), TraceAvailability::Final);

@@ -21,31 +21,31 @@ use crate::time_unit::TimeUnitChoice;
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PajeFinding {
     /// A name for programs, which never changes.
-    name: String,
-    severity: DiagnosticSeverity,
-    message: String,
-    advice: &'static str,
+    pub(super) name: String,
+    pub(super) severity: DiagnosticSeverity,
+    pub(super) message: String,
+    pub(super) advice: &'static str,
     /// The first line with the mistake, from 1.
-    line: u64,
+    pub(super) line: u64,
     /// The part of a split trace that has the line.
     #[serde(skip_serializing_if = "String::is_empty")]
-    part: String,
-    found: String,
+    pub(super) part: String,
+    pub(super) found: String,
     /// Number of lines with the mistake.
-    count: u64,
+    pub(super) count: u64,
 }
 
 /// Figures of the contents of a file.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct PajeContents {
-    lines: u64,
+    pub(super) lines: u64,
     /// Whether the file was read to its end.
-    complete: bool,
-    containers: u64,
-    states: u64,
-    events: u64,
-    variables: u64,
-    links: u64,
+    pub(super) complete: bool,
+    pub(super) containers: u64,
+    pub(super) states: u64,
+    pub(super) events: u64,
+    pub(super) variables: u64,
+    pub(super) links: u64,
 }
 
 /// The result of a check.
@@ -53,6 +53,8 @@ pub(super) struct PajeContents {
 pub(super) struct PajeReport {
     pub(super) findings: Vec<PajeFinding>,
     pub(super) contents: PajeContents,
+    /// The subject of warnings.
+    pub(super) warning_subject: &'static str,
 }
 
 impl PajeReport {
@@ -79,18 +81,19 @@ impl PajeReport {
         }
         let PajeContents { lines, complete, containers, states, events, variables, links } = self.contents;
         let (errors, warnings) = (self.count(DiagnosticSeverity::Error), self.count(DiagnosticSeverity::Warning));
+        let about = self.warning_subject;
         let verdict = match (errors, warnings) {
             (0, 0) => "is correct".to_owned(),
             (0, warnings) => {
                 format!(
-                    "can be read completely; {} about problems of other readers",
+                    "can be read completely; {} about {about}",
                     super::finding_counts::finding_count(warnings, "warning")
                 )
             }
             (errors, 0) => format!("has {} of errors", super::finding_counts::finding_count(errors, "kind")),
             (errors, warnings) => {
                 format!(
-                    "has {} of errors, and {} about problems of other readers",
+                    "has {} of errors, and {} about {about}",
                     super::finding_counts::finding_count(errors, "kind"),
                     super::finding_counts::finding_count(warnings, "warning")
                 )
@@ -208,6 +211,7 @@ fn report(
     PajeReport {
         findings,
         contents: PajeContents { lines, complete, containers, states, events, variables: samples, links },
+        warning_subject: "problems of other readers",
     }
 }
 

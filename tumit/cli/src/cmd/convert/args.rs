@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use tumit_picl::PiclStyle;
+
 use super::paje_style::PajeStyleOptions;
 use crate::run_options::{ClockOptions, ConvertChoices, LaunchChoice, ResourceOptions};
 use crate::view_filters::FilterOptions;
 
-/// Converts runs to Pajé or other text, repairs Pajé files, and writes both as tables of entities
+/// Converts runs, Pajé, PICL and Alog traces to Pajé, PICL or other text, and to tables of entities
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -18,6 +20,8 @@ Examples:
   tumit convert run.tmt -o run.csv                     containers, states, events, variables, links: a row each
   tumit convert run.paje -o run.json                   the same as JSON, an object per line; IN may be any Pajé file
   tumit convert x.paje -o y.paje --filter 'hide value Wait*'  Pajé text in order of time, repaired, filtered
+  tumit convert x.picl -o x.paje                       a PICL or Alog trace (ParaGraph, Upshot)
+  tumit convert run.tmt -o run.picl                    PICL for ParaGraph; --format picl-old writes its old format
   tumit convert run.paje -o - --pj-dump                the rows of `pj_dump -l 9 -e 1e300`
   tumit convert millis.paje --unit ms -o run.csv       a Pajé file with timestamps in milliseconds
 
@@ -25,11 +29,11 @@ Rows are in the order in which entities end; docs/entities.md describes the colu
 complete. Dropped, missing and damaged data and repairs are reported on standard error.
 Exit status: 0 success, 1 the run has dropped, missing or damaged data (the rest was converted), 2 could not run.")]
 pub(crate) struct Args {
-    /// The run (a folder NAME.tmt or one of its process files), or a Pajé file
+    /// The run (a folder NAME.tmt or one of its process files), or a Pajé, PICL or Alog file
     #[arg(value_name = "IN")]
     pub(super) input: PathBuf,
 
-    /// Output file, which ends in .paje, .trace, .csv, .json or .jsonl; - is standard output
+    /// Output file, which ends in .paje, .trace, .picl, .csv, .json or .jsonl; - is standard output
     #[arg(short, long = "output", alias = "out", value_name = "FILE")]
     pub(super) out: PathBuf,
 
@@ -105,4 +109,22 @@ pub(super) enum OutputFormat {
     Csv,
     /// A JSON object per container or entity, each on its own line
     Json,
+    /// PICL (ParaGraph) in its new format
+    Picl,
+    /// PICL in the compact form of its old format, with microseconds
+    PiclOld,
+    /// PICL in the verbose form of its old format, with microseconds
+    PiclVerbose,
+}
+
+impl OutputFormat {
+    /// The form of PICL, if the output is PICL.
+    pub(super) fn picl(self) -> Option<PiclStyle> {
+        match self {
+            Self::Picl => Some(PiclStyle::New),
+            Self::PiclOld => Some(PiclStyle::OldCompact),
+            Self::PiclVerbose => Some(PiclStyle::OldVerbose),
+            Self::Paje | Self::Csv | Self::Json => None,
+        }
+    }
 }

@@ -27,3 +27,14 @@ pub(super) fn note_changed_texts(count: u64) {
         ));
     }
 }
+
+/// Warns about entities that PICL cannot represent.
+pub(super) fn note_omitted_entities(count: u64) {
+    if count > 0 {
+        let entities = if count == 1 { "entity was" } else { "entities were" };
+        term::note(&format!(
+            "{count} {entities} left out: PICL has no variables, few kinds of events, and in its old format no names of \
+             tasks"
+        ));
+    }
+}

@@ -1,14 +1,13 @@
-//! Converts Pajé text to Pajé text, and any filtered trace to Pajé text.
+//! Converts Pajé, PICL and Alog traces, and any filtered trace, to Pajé text or PICL.
 
-use std::io::{self, Write};
+use std::io::Write;
 
-use tumit_paje::write::in_style;
 use tumit_viewer::filter::FilterChain;
 use tumit_viewer::query::replay::replay;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
-use super::args::Args;
-use super::messages::note_changed_texts;
+use super::args::{Args, OutputFormat};
+use super::text_style::TextStyle;
 use crate::cmd::ExitStatus;
 use crate::cmd::check::is_paje;
 use crate::output_file::OutputFile;
@@ -17,19 +16,25 @@ use crate::run_options::is_mistake;
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term};
 
-pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyhow::Result<ExitStatus> {
+pub(super) fn run(
+    args: &Args,
+    input: &TraceInput,
+    chain: &FilterChain,
+    format: OutputFormat,
+) -> anyhow::Result<ExitStatus> {
     let Some(convert) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
     let mut open = OpenOptions::default();
     open.convert = convert;
     open.index = IndexChoice::None;
     open.launches = args.launch.launches();
     input.apply(&mut open);
-    let mut style = args.style;
+    let mut options = args.style;
     if is_paje(input.path()) {
         // The unit is that of the input. The output is in seconds.
-        open.unit_is_known = style.unit.is_some();
-        open.unit = style.unit.take().unwrap_or_default().into();
+        open.unit_is_known = options.unit.is_some();
+        open.unit = options.unit.take().unwrap_or_default().into();
     }
+    let style = TextStyle::new(options, format)?;
     let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
     open.convert.progress = bar.callback();
     let opened = tumit_viewer::open(input.path(), &open);
@@ -44,20 +49,16 @@ pub(super) fn run(args: &Args, input: &TraceInput, chain: &FilterChain) -> anyho
     };
     let summary = source.summary();
     let source = args.filters.apply(chain, source)?;
-    let write = |out: &mut dyn Write| -> io::Result<u64> {
-        let mut sink = in_style(out, style.text_style());
-        replay(source.as_ref(), &mut *sink)?;
-        Ok(sink.changed_texts())
-    };
-    let changed = if args.out.as_os_str() == "-" {
+    let write = |out: &mut dyn Write| style.write(out, |sink| replay(source.as_ref(), sink));
+    let ((), changed) = if args.out.as_os_str() == "-" {
         write(&mut term::stdout())?
     } else {
         let file = OutputFile::create(&args.out)?;
-        let changed = write(&mut &file)?;
+        let written = write(&mut &file)?;
         file.finish()?;
-        changed
+        written
     };
     printed_diagnostics::print(&summary.diagnostics);
-    note_changed_texts(changed);
+    style.note_changes(changed);
     Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

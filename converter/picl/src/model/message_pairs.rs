@@ -1,0 +1,322 @@
+//! [`MessageCounts`]: pairs sends with receives.
+//!
+//! Messages with the same sender, receiver and type arrive in the order in which they were sent.
+//! So the n-th send belongs to the n-th receive, whatever their times are. A first pass counts both
+//! of each channel. The second pass then knows whether a send has a receive before it sees the
+//! receive, and no endpoint has to wait in memory.
+
+use rustc_hash::FxHashMap;
+
+use super::trace_units::{TraceUnit, TraceUnits};
+
+/// Any source, or any type.
+pub(crate) const ANY: i64 = -1;
+
+/// The endpoint of a message in one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PiclEndpoint {
+    /// The unit at the other end. The node is -1 for any source, or for all other nodes.
+    pub(crate) peer: TraceUnit,
+    /// The type of the message, often called tag. -1 is any type.
+    pub(crate) tag: i64,
+    pub(crate) bytes: i64,
+}
+
+impl PiclEndpoint {
+    /// The endpoint as the words of an action.
+    pub(crate) fn to_words(self) -> [i64; 3] {
+        [self.peer.node << 32 | (self.peer.process & 0xffff_ffff), self.tag, self.bytes]
+    }
+
+    /// The endpoint from the words of an action.
+    pub(crate) fn of_words([peer, tag, bytes]: [i64; 3]) -> Self {
+        let peer = TraceUnit { node: peer >> 32, process: i64::from(peer as i32) };
+        Self { peer, tag, bytes }
+    }
+}
+
+/// Messages that are paired in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct MessageChannel {
+    source: TraceUnit,
+    target: TraceUnit,
+    tag: i64,
+}
+
+impl MessageChannel {
+    /// Whether these are receives of any source or type. Some writers also send with type -1.
+    fn is_wildcard(&self, ends: EndpointCounts) -> bool {
+        self.source.node == ANY || (self.tag == ANY && ends.sends == 0)
+    }
+
+    /// Whether a send of the channel `sent` can be received here.
+    fn accepts(&self, sent: &Self) -> bool {
+        self.target == sent.target
+            && (self.source.node == ANY || self.source == sent.source)
+            && (self.tag == ANY || self.tag == sent.tag)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct EndpointCounts {
+    sends: u64,
+    receives: u64,
+}
+
+/// Counts the endpoints of each channel.
+#[derive(Debug, Default)]
+pub(crate) struct MessageCounts {
+    channels: FxHashMap<MessageChannel, EndpointCounts>,
+    /// Whether some endpoint does not name the process at the other end.
+    lacks_processes: bool,
+}
+
+impl MessageCounts {
+    pub(crate) fn send(&mut self, unit: TraceUnit, endpoint: PiclEndpoint) {
+        self.lacks_processes |= endpoint.peer.process < 0;
+        let channel = MessageChannel { source: unit, target: endpoint.peer, tag: endpoint.tag };
+        self.channels.entry(channel).or_default().sends += 1;
+    }
+
+    pub(crate) fn receive(&mut self, unit: TraceUnit, endpoint: PiclEndpoint) {
+        self.lacks_processes |= endpoint.peer.process < 0;
+        let channel = MessageChannel { source: endpoint.peer, target: unit, tag: endpoint.tag };
+        self.channels.entry(channel).or_default().receives += 1;
+    }
+
+    /// Ends the first pass.
+    pub(crate) fn pair(self, units: &TraceUnits) -> MessagePairs {
+        let nodes: Vec<i64> = units.nodes().collect();
+        let mut pairs = MessagePairs {
+            channels: FxHashMap::default(),
+            wildcards: Vec::new(),
+            nodes,
+            by_process: units.has_processes() && !self.lacks_processes,
+        };
+        // In order, so that the result does not depend on hashes.
+        let mut counts: Vec<(MessageChannel, EndpointCounts)> = self.channels.into_iter().collect();
+        counts.sort_unstable_by_key(|(channel, _)| channel_order(channel));
+        for (channel, ends) in &counts {
+            if channel.target.node == ANY {
+                for target in pairs.targets_of(channel.source) {
+                    pairs.state(MessageChannel { target: TraceUnit::of_node(target), ..*channel }).ends.sends +=
+                        ends.sends;
+                }
+            } else {
+                let state = pairs.state(*channel);
+                state.ends.sends += ends.sends;
+                state.ends.receives += ends.receives;
+            }
+        }
+        pairs.assign_keys();
+        pairs
+    }
+}
+
+fn channel_order(channel: &MessageChannel) -> [i64; 5] {
+    let MessageChannel { source, target, tag } = *channel;
+    [target.node, target.process, source.node, source.process, tag]
+}
+
+/// A channel in the second pass.
+#[derive(Clone, Copy, Debug, Default)]
+struct ChannelState {
+    ends: EndpointCounts,
+    /// Number of sends and receives so far.
+    done: EndpointCounts,
+    /// Key of the first message.
+    first_key: u64,
+    /// The receives of any source or type that take the sends beyond the receives of this channel,
+    /// and the number of these sends.
+    wildcard: Option<(usize, u64)>,
+    /// The number of these receives, if the channel itself is of any source or type.
+    own_wildcard: Option<usize>,
+}
+
+/// Receives of any source or type.
+#[derive(Clone, Copy, Debug)]
+struct WildcardReceives {
+    first_key: u64,
+    /// Number of sends that they take.
+    matched: u64,
+    done: EndpointCounts,
+}
+
+/// Gives the endpoints of a message the same key, in the second pass.
+#[derive(Debug)]
+pub(crate) struct MessagePairs {
+    channels: FxHashMap<MessageChannel, ChannelState>,
+    wildcards: Vec<WildcardReceives>,
+    nodes: Vec<i64>,
+    by_process: bool,
+}
+
+impl MessagePairs {
+    /// The targets of a message to all nodes.
+    fn targets_of(&self, source: TraceUnit) -> Vec<i64> {
+        self.nodes.iter().copied().filter(|node| *node != source.node).collect()
+    }
+
+    fn normal(&self, channel: MessageChannel) -> MessageChannel {
+        let of = |unit: TraceUnit| if self.by_process { unit } else { TraceUnit::of_node(unit.node) };
+        MessageChannel { source: of(channel.source), target: of(channel.target), ..channel }
+    }
+
+    fn state(&mut self, channel: MessageChannel) -> &mut ChannelState {
+        let channel = self.normal(channel);
+        self.channels.entry(channel).or_default()
+    }
+
+    /// Numbers all pairs. Receives of any source or type get the sends that no other receive gets.
+    fn assign_keys(&mut self) {
+        let mut order: Vec<(MessageChannel, EndpointCounts)> =
+            self.channels.iter().map(|(channel, state)| (*channel, state.ends)).collect();
+        order.sort_unstable_by_key(|(channel, _)| channel_order(channel));
+        let (wildcards, exact): (Vec<_>, Vec<_>) =
+            order.into_iter().partition(|(channel, ends)| channel.is_wildcard(*ends));
+        let mut next_key = 0;
+        for (channel, ends) in &exact {
+            if let Some(state) = self.channels.get_mut(channel) {
+                state.first_key = next_key;
+                next_key += ends.sends.min(ends.receives);
+            }
+        }
+        for (wildcard, EndpointCounts { receives, .. }) in &wildcards {
+            let number = self.wildcards.len();
+            let mut matched = 0;
+            for (sent, _) in exact.iter().filter(|(sent, _)| wildcard.accepts(sent)) {
+                let Some(state) = self.channels.get_mut(sent) else { continue };
+                let surplus = state.ends.sends.saturating_sub(state.ends.receives).min(receives - matched);
+                if surplus > 0 && state.wildcard.is_none() {
+                    state.wildcard = Some((number, surplus));
+                    matched += surplus;
+                }
+            }
+            let done = EndpointCounts::default();
+            self.wildcards.push(WildcardReceives { first_key: next_key, matched, done });
+            next_key += matched;
+            if let Some(state) = self.channels.get_mut(wildcard) {
+                state.own_wildcard = Some(number);
+            }
+        }
+    }
+
+    /// The keys of a send, one for each receiver. A receiver without a receive has `None`.
+    pub(crate) fn send(&mut self, unit: TraceUnit, endpoint: PiclEndpoint, mut give: impl FnMut(Option<u64>)) {
+        let PiclEndpoint { peer, tag, .. } = endpoint;
+        if peer.node != ANY {
+            return give(self.send_on(MessageChannel { source: unit, target: peer, tag }));
+        }
+        for target in self.targets_of(unit) {
+            give(self.send_on(MessageChannel { source: unit, target: TraceUnit::of_node(target), tag }));
+        }
+    }
+
+    fn send_on(&mut self, channel: MessageChannel) -> Option<u64> {
+        let state = self.state(channel);
+        let number = state.done.sends;
+        state.done.sends += 1;
+        if number < state.ends.receives {
+            return Some(state.first_key + number);
+        }
+        let (wildcard, surplus) = state.wildcard?;
+        if number - state.ends.receives >= surplus {
+            return None;
+        }
+        let receives = self.wildcards.get_mut(wildcard)?;
+        receives.done.sends += 1;
+        Some(receives.first_key + receives.done.sends - 1)
+    }
+
+    /// The key of a receive. `None` if there is no send for it.
+    pub(crate) fn receive(&mut self, unit: TraceUnit, endpoint: PiclEndpoint) -> Option<u64> {
+        let state = self.state(MessageChannel { source: endpoint.peer, target: unit, tag: endpoint.tag });
+        let number = state.done.receives;
+        state.done.receives += 1;
+        if let Some(wildcard) = state.own_wildcard {
+            let receives = self.wildcards.get(wildcard)?;
+            return (number < receives.matched).then_some(receives.first_key + number);
+        }
+        (number < state.ends.sends).then_some(state.first_key + number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(nodes: &[i64]) -> TraceUnits {
+        let mut units = TraceUnits::default();
+        nodes.iter().for_each(|node| _ = units.number(TraceUnit::of_node(*node)));
+        units
+    }
+
+    fn to(node: i64, tag: i64) -> PiclEndpoint {
+        PiclEndpoint { peer: TraceUnit::of_node(node), tag, bytes: 8 }
+    }
+
+    fn sent(pairs: &mut MessagePairs, from: i64, endpoint: PiclEndpoint) -> Vec<Option<u64>> {
+        let mut keys = Vec::new();
+        pairs.send(TraceUnit::of_node(from), endpoint, |key| keys.push(key));
+        keys
+    }
+
+    #[test]
+    fn messages_of_a_channel_are_paired_in_order_and_the_rest_is_unmatched() {
+        let mut counts = MessageCounts::default();
+        for _ in 0..3 {
+            counts.send(TraceUnit::of_node(0), to(1, 7));
+        }
+        for _ in 0..2 {
+            counts.receive(TraceUnit::of_node(1), to(0, 7));
+        }
+        counts.receive(TraceUnit::of_node(1), to(0, 8));
+        let mut pairs = counts.pair(&units(&[0, 1]));
+        // The first receive is earlier than its send.
+        assert_eq!(pairs.receive(TraceUnit::of_node(1), to(0, 7)), Some(0));
+        assert_eq!(sent(&mut pairs, 0, to(1, 7)), [Some(0)]);
+        assert_eq!(sent(&mut pairs, 0, to(1, 7)), [Some(1)]);
+        assert_eq!(sent(&mut pairs, 0, to(1, 7)), [None]);
+        assert_eq!(pairs.receive(TraceUnit::of_node(1), to(0, 7)), Some(1));
+        assert_eq!(pairs.receive(TraceUnit::of_node(1), to(0, 8)), None);
+    }
+
+    #[test]
+    fn a_send_to_all_reaches_all_other_nodes() {
+        let mut counts = MessageCounts::default();
+        counts.send(TraceUnit::of_node(1), to(-1, 5));
+        counts.receive(TraceUnit::of_node(0), to(1, 5));
+        counts.receive(TraceUnit::of_node(2), to(1, 5));
+        let mut pairs = counts.pair(&units(&[0, 1, 2, 3]));
+        let keys = sent(&mut pairs, 1, to(-1, 5));
+        assert_eq!(keys.len(), 3);
+        assert_eq!(pairs.receive(TraceUnit::of_node(0), to(1, 5)), keys[0]);
+        assert_eq!(pairs.receive(TraceUnit::of_node(2), to(1, 5)), keys[1]);
+        assert_eq!(keys[2], None);
+    }
+
+    #[test]
+    fn receives_of_any_source_or_type_take_the_remaining_sends_in_order() {
+        let mut counts = MessageCounts::default();
+        for source in [0, 1] {
+            counts.send(TraceUnit::of_node(source), to(2, 5));
+        }
+        counts.receive(TraceUnit::of_node(2), to(-1, -1));
+        counts.receive(TraceUnit::of_node(2), to(-1, -1));
+        counts.receive(TraceUnit::of_node(2), to(-1, -1));
+        let mut pairs = counts.pair(&units(&[0, 1, 2]));
+        let later = sent(&mut pairs, 1, to(2, 5));
+        let first = pairs.receive(TraceUnit::of_node(2), to(-1, -1));
+        assert_eq!(later, [first]);
+        assert_eq!(sent(&mut pairs, 0, to(2, 5)), [pairs.receive(TraceUnit::of_node(2), to(-1, -1))]);
+        assert_eq!(pairs.receive(TraceUnit::of_node(2), to(-1, -1)), None);
+    }
+
+    #[test]
+    fn endpoints_fit_into_words() {
+        for (node, process) in [(0, 0), (-1, -1), (-32768, -1), (4095, 7)] {
+            let endpoint = PiclEndpoint { peer: TraceUnit { node, process }, tag: -1, bytes: 1 << 40 };
+            assert_eq!(PiclEndpoint::of_words(endpoint.to_words()), endpoint);
+        }
+    }
+}

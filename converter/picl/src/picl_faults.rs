@@ -1,0 +1,175 @@
+//! [`PiclFault`]: the faults of a trace, counted by kind.
+
+use std::fmt;
+
+use tumit_paje::{DiagnosticKind, DiagnosticSeverity, TraceDiagnostic};
+
+/// Maximum number of characters of a line that a report quotes.
+const QUOTED: usize = 80;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $severity:ident, $kind:ident, $problem:literal, $advice:literal;)*) => {
+        /// The kinds of faults.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum PiclFaultKind {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl PiclFaultKind {
+            const COUNT: usize = [$(Self::$name),*].len();
+
+            /// The name of the kind in machine-readable output. It never changes.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name),)*
+                }
+            }
+
+            /// The fault: what was expected, and what was found.
+            #[must_use]
+            pub const fn description(self) -> &'static str {
+                match self {
+                    $(Self::$name => $problem,)*
+                }
+            }
+
+            /// The remedy.
+            #[must_use]
+            pub const fn advice(self) -> &'static str {
+                match self {
+                    $(Self::$name => $advice,)*
+                }
+            }
+
+            /// The effect on the trace.
+            #[must_use]
+            pub const fn severity(self) -> DiagnosticSeverity {
+                match self {
+                    $(Self::$name => DiagnosticSeverity::$severity,)*
+                }
+            }
+
+            const fn subject(self) -> DiagnosticKind {
+                match self {
+                    $(Self::$name => DiagnosticKind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A line that has no time, node or other word of the record's start.
+    Head: Error, Damage, "expected the start of a record, with its type, time and node, but found another line; it is skipped", "repair or delete the line";
+    /// An unknown type of record. Its data is kept as text.
+    UnknownKey: Warning, Record, "unknown type of record or event; its data is shown as text", "check that the file was not damaged, or ignore the record";
+    /// Fewer data than the record needs.
+    MissingData: Error, Damage, "record with fewer numbers than its type needs; it is skipped", "write all fields of the record";
+    /// More data than the record needs, or another number than announced.
+    DataCount: Warning, Record, "record whose number of values is not the expected one; the record is used", "write the number of values that follow";
+    /// A damaged list of marks.
+    DamagedMarks: Error, Damage, "list of trace marks that is damaged; its numbers are shown as text", "use a PICL library that writes trace_marks records correctly";
+    /// A list of marks that was lost when it was written.
+    LostMarks: Error, Loss, "list of trace marks that was lost when the trace was recorded", "give the trace library more memory";
+    /// An end without a beginning.
+    EndWithoutBegin: Warning, Operation, "end of an event or block that has not begun; it is ignored", "record the trace from the start of the event";
+    /// A beginning without an end.
+    BeginWithoutEnd: Warning, Operation, "event or block that does not end; it lasts until the end of the trace", "record the trace until the event ends";
+    /// A send without a receive.
+    UnmatchedSend: Warning, Link, "message that is sent, but not received; it is not shown", "trace all nodes, and all types of records, until the end";
+    /// A receive without a send.
+    UnmatchedReceive: Warning, Link, "message that is received, but not sent; it is not shown", "trace all nodes, and all types of records, from the start";
+    /// The memory of the trace library was full.
+    TraceFull: Warning, Loss, "memory of the trace library was full; the rest of this node is missing", "give the trace library more memory";
+    /// An invalid state definition of Alog.
+    StateDefinition: Error, Damage, "state definition without start event, end event, colour and name; it is skipped", "write `-13 0 START END 0 0 COLOR:PATTERN NAME`";
+    /// An event of Alog whose state is defined later.
+    LateDefinition: Warning, Record, "definition after the first event; it is used for later events only", "write all definitions at the start of the file";
+}
+
+/// A kind of fault, with its first occurrence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PiclFault {
+    /// Its kind.
+    pub kind: PiclFaultKind,
+    /// Number of occurrences.
+    pub count: u64,
+    /// The number of the first line with the fault, from 1.
+    pub line: u64,
+    /// The text at the first occurrence.
+    pub found: String,
+}
+
+impl PiclFault {
+    /// The diagnostic of this fault.
+    #[must_use]
+    pub fn diagnostic(&self) -> TraceDiagnostic {
+        let make = match self.kind.severity() {
+            DiagnosticSeverity::Error => TraceDiagnostic::error,
+            DiagnosticSeverity::Warning => TraceDiagnostic::warning,
+            DiagnosticSeverity::Note => TraceDiagnostic::note,
+        };
+        make(self.kind.subject(), self.to_string()).at_line("", self.line)
+    }
+}
+
+impl fmt::Display for PiclFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            1 => write!(f, "line {}: ", self.line)?,
+            count => write!(f, "{count} times, first in line {}: ", self.line)?,
+        }
+        f.write_str(self.kind.description())?;
+        if !self.found.is_empty() {
+            write!(f, " (`{}`)", self.found)?;
+        }
+        write!(f, "; to correct this, {}", self.kind.advice())
+    }
+}
+
+/// Counts faults. In strict mode, the first one stops the reader.
+#[derive(Debug)]
+pub(crate) struct PiclFaultCounts {
+    is_strict: bool,
+    found: [Option<PiclFault>; PiclFaultKind::COUNT],
+}
+
+/// The first fault of a trace that is read in strict mode.
+#[derive(Debug)]
+pub(crate) struct StrictFault(pub(crate) PiclFault);
+
+impl PiclFaultCounts {
+    pub(crate) fn new(is_strict: bool) -> Self {
+        Self { is_strict, found: [const { None }; PiclFaultKind::COUNT] }
+    }
+
+    /// Counts a fault.
+    #[cold]
+    pub(crate) fn count(&mut self, kind: PiclFaultKind, line: u64, found: &[u8]) -> Result<(), StrictFault> {
+        if let Some(fault) = &mut self.found[kind as usize] {
+            fault.count += 1;
+            // Faults of messages are found in order of time.
+            fault.line = fault.line.min(line);
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(found.get(..4 * QUOTED).unwrap_or(found));
+        let mut short: String =
+            text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUOTED).collect();
+        if found.len() > 4 * QUOTED || text.trim().chars().nth(QUOTED).is_some() {
+            short.push('…');
+        }
+        let fault = PiclFault { kind, count: 1, line, found: short };
+        self.found[kind as usize] = Some(fault.clone());
+        if self.is_strict { Err(StrictFault(fault)) } else { Ok(()) }
+    }
+
+    /// All faults, by their first lines.
+    pub(crate) fn into_list(self) -> Vec<PiclFault> {
+        let mut list: Vec<PiclFault> = self.found.into_iter().flatten().collect();
+        list.sort_by_key(|fault| fault.line);
+        list
+    }
+}

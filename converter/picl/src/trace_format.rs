@@ -1,0 +1,143 @@
+//! [`TraceFormat`]: recognises PICL and Alog by their first lines.
+
+use crate::old_picl::{OLD_KEYS, key_of_name};
+use crate::record_words::{RecordWords, integer, nanos, nanos_of};
+
+/// The formats that this package reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TraceFormat {
+    /// Old PICL (PICL 1.x), in its compact or its verbose form. Each line has its own form.
+    OldPicl,
+    /// New PICL (PICL 2.0, MPICL).
+    NewPicl,
+    /// Alog.
+    Alog,
+}
+
+/// Number of lines that are examined.
+const LINES: usize = 8;
+
+impl TraceFormat {
+    /// The format of a file with these first bytes; a few hundred are enough. `None` if it is
+    /// another format.
+    ///
+    /// ```
+    /// use tumit_picl::TraceFormat;
+    ///
+    /// assert_eq!(TraceFormat::of(b"-3 -901 0.00000 0 0 0\n"), Some(TraceFormat::NewPicl));
+    /// assert_eq!(TraceFormat::of(b"send clock 0 15 node 1 3 to 0 type 7 lth 8\n"), Some(TraceFormat::OldPicl));
+    /// assert_eq!(TraceFormat::of(b"-1 0 0 0 0 0 Upshot\n"), Some(TraceFormat::Alog));
+    /// assert_eq!(TraceFormat::of(b"%EventDef PajeSetState 5\n"), None);
+    /// ```
+    #[must_use]
+    pub fn of(first: &[u8]) -> Option<Self> {
+        let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+        if first.contains(&0) {
+            return None;
+        }
+        let mut lines: Vec<&[u8]> = first.split(|&byte| byte == b'\n').collect();
+        // The last line can be incomplete.
+        if lines.len() > 1 {
+            lines.pop();
+        }
+        let is_content = |line: &&[u8]| !line.trim_ascii().is_empty();
+        let mut lines = lines.into_iter().filter(is_content).skip_while(|line| line.trim_ascii().starts_with(b"#"));
+        let start = lines.next()?;
+        if is_new(start) {
+            return Some(Self::NewPicl);
+        }
+        if is_verbose(start) {
+            return Some(Self::OldPicl);
+        }
+        if is_alog(start) {
+            return Some(Self::Alog);
+        }
+        // Any table of numbers could begin like a compact record, so several lines must fit. Few
+        // of them can be damaged.
+        let others: Vec<bool> = lines.take(LINES).map(|line| is_compact(line) || is_verbose(line)).collect();
+        let damaged = others.iter().filter(|fits| !**fits).count();
+        (is_compact(start) && damaged * 4 <= others.len()).then_some(Self::OldPicl)
+    }
+
+    /// Its name for users.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OldPicl => "PICL (old format)",
+            Self::NewPicl => "PICL (new format)",
+            Self::Alog => "Alog",
+        }
+    }
+}
+
+/// Whether a line is a record of new PICL: type, event, time, node, process, count. The time or a
+/// negative event distinguishes it from a header of Alog.
+fn is_new(line: &[u8]) -> bool {
+    let words: Vec<&[u8]> = RecordWords::of(line).take(6).collect();
+    let [record, event, time, node, process, count] = words[..] else { return false };
+    let is_record = integer(record).is_some_and(|record| (-299..=-2).contains(&record));
+    let Some(event) = integer(event) else { return false };
+    is_record
+        && nanos(time).is_some()
+        && (event < 0 || integer(time).is_none())
+        && [node, process].iter().all(|word| integer(word).is_some())
+        && integer(count).is_some_and(|count| count >= 0)
+}
+
+fn is_verbose(line: &[u8]) -> bool {
+    let mut words = RecordWords::of(line);
+    words.next().is_some_and(|name| key_of_name(name).is_some())
+        && words.next() == Some(b"clock")
+        && words.integer().is_some()
+}
+
+/// Whether a line is a record of the header of Alog.
+fn is_alog(line: &[u8]) -> bool {
+    let mut words = RecordWords::of(line);
+    words.integer().is_some_and(|kind| (-100..0).contains(&kind))
+        && (0..4).all(|_| words.integer().is_some())
+        && words.next().is_some_and(|time| nanos(time).is_some())
+}
+
+/// Whether a line is a compact record: type, seconds, microseconds, node, and the values of the
+/// type.
+fn is_compact(line: &[u8]) -> bool {
+    let mut words = RecordWords::of(line);
+    let Some(number) = words.integer() else { return false };
+    let Some(key) = OLD_KEYS.iter().find(|key| key.number == number) else { return false };
+    let (Some(seconds), Some(micros), Some(node)) = (words.integer(), words.integer(), words.integer()) else {
+        return false;
+    };
+    let is_place =
+        micros.unsigned_abs() < 1_000_000 && nanos_of(seconds, micros).is_some() && (-32768..1 << 20).contains(&node);
+    is_place && words.count() >= key.min_values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TraceFormat;
+
+    #[test]
+    fn formats_are_recognised_by_their_first_lines() {
+        let cases: [(&str, Option<TraceFormat>); 14] = [
+            ("-3 -901          0 0 -1 0 \n-2 -904          0 0 -1 3 2 4 4 0 \n", Some(TraceFormat::NewPicl)),
+            ("-202 -812 0.0 -1 -1 3 2 0 0 1\n", Some(TraceFormat::NewPicl)),
+            ("-3 5 0.5 0 0 0\n", Some(TraceFormat::NewPicl)),
+            ("-3 0 0 4 0 0\n", Some(TraceFormat::Alog)),
+            ("# a comment\n-1 0 0 0 0 0 Upshot on 24 Nov\n-2 0 0 8 0 0\n", Some(TraceFormat::Alog)),
+            ("1 0 17 0 4 4 0\n4 0 25 0 1 7 8\n", Some(TraceFormat::OldPicl)),
+            ("trace_start clock 0 -15 node 0 3 event 4 compstats 4 commstats 0", Some(TraceFormat::OldPicl)),
+            ("1 0 17 0 4 4 0\nsync clock 0 20 node 0 0\n4 0 25 0 1 7", Some(TraceFormat::OldPicl)),
+            ("4 0 25 0 1\n", None),
+            ("1 2 3 4\n5 6 7 8 9\n99 1 2 3\n", None),
+            ("1 2 3.5 4\n", None),
+            ("trace hello;\n", None),
+            ("", None),
+            ("-1 5\n", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(TraceFormat::of(text.as_bytes()), expected, "{text}");
+        }
+    }
+}

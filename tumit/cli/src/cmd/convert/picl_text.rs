@@ -1,0 +1,77 @@
+//! Converts PICL and Alog traces to Pajé text or PICL, without filters. The operations are not kept
+//! in memory.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+
+use anyhow::{Context as _, bail};
+use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::convert::{ConvertOptions, ProgressFn};
+use tumit_picl::{PiclReader, TraceFormat};
+
+use super::args::Args;
+use super::text_style::TextStyle;
+use crate::cmd::ExitStatus;
+use crate::output_file::OutputFile;
+use crate::progress::ProgressDisplay;
+use crate::trace_input::TraceInput;
+use crate::{printed_diagnostics, term};
+
+/// Bytes between two updates of the progress bar.
+const PORTION_BYTES: usize = 1 << 20;
+
+/// Reports the progress of reading.
+struct ProgressReader {
+    inner: File,
+    done: u64,
+    total: u64,
+    progress: Option<ProgressFn>,
+}
+
+impl Read for ProgressReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.done += read as u64;
+        if let Some(progress) = &self.progress {
+            progress(self.done, self.total.max(self.done));
+        }
+        Ok(read)
+    }
+}
+
+pub(super) fn run(
+    args: &Args,
+    input: &TraceInput,
+    format: TraceFormat,
+    style: TextStyle,
+) -> anyhow::Result<ExitStatus> {
+    let Some(convert) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
+    let is_for_runs = convert.rules.is_some()
+        || convert.output.is_some()
+        || convert.clock != ConvertOptions::default().clock
+        || args.launch.launches() != LaunchSelection::default();
+    if is_for_runs {
+        bail!("{} is no run: options for clocks, rules, outputs and launches are for runs only", args.input.display());
+    }
+    let cannot_read = || format!("cannot read `{}`", args.input.display());
+    let file = File::open(input.path()).with_context(cannot_read)?;
+    let total = file.metadata().map_or(0, |metadata| metadata.len());
+    let bar = ProgressDisplay::new("{total_bytes}");
+    let input = ProgressReader { inner: file, done: 0, total, progress: bar.callback() };
+    let reader = PiclReader::new(BufReader::with_capacity(PORTION_BYTES, input), format);
+    let write = |out: &mut dyn Write| style.write(out, |sink| reader.read(sink).with_context(cannot_read));
+    let (report, changed) = if args.out.as_os_str() == "-" {
+        write(&mut term::stdout())?
+    } else {
+        let file = OutputFile::create(&args.out)?;
+        let written = write(&mut &file)?;
+        file.finish()?;
+        written
+    };
+    drop(bar);
+    let found = report.diagnostics();
+    printed_diagnostics::print(&found);
+    style.note_changes(changed);
+    let is_intact = found.iter().all(|diagnostic| !diagnostic.is_error());
+    Ok(if is_intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+}
