@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
-use tumit_viewer::query::{QueryError, TimeRange, TimelineSource, nested_states};
+use tumit_viewer::query::{QueryError, TimeRange, TimelineSource, entity_walk};
 
 use crate::categories::CategoryTable;
 use crate::category_timeline::{CategoryTimeline, CategoryTimes, number};
@@ -163,7 +163,7 @@ fn group_timeline(
         let counted = open.iter().rev().find(|state| state.1 != ActivityCategory::Ignored);
         counted.map_or(stateless, |state| state.1)
     };
-    nested_states::visit(source, (group.container, group.ty), life, |state| {
+    entity_walk::nested_states(source, (group.container, group.ty), life, |state| {
         let (from, to) = (state.life.from.0.max(life.from.0), state.life.to.0.min(life.to.0));
         while let Some(&(end, _)) = open.last().filter(|outer| outer.0 <= from) {
             open.pop();

@@ -1,44 +1,39 @@
-//! The time and options of a request in words, for the subtitles of charts.
+//! The time and the options of a request in words, for the subtitles of charts.
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
-use tumit_viewer::text::time_display::{duration, timestamp};
+use tumit_viewer::text::time_display::timestamp;
 
 use crate::execution::Execution;
 use crate::order::UnitOrder;
 use crate::view::{TimeMode, ViewRequest};
 
-/// A time, as precise as a time range needs.
-fn time(time: i64, range: TimeRange) -> String {
+/// A timestamp, precise to about a thousandth of a time range.
+fn timestamp_in(time: i64, range: TimeRange) -> String {
     let nanos = range.to.0.saturating_sub(range.from.0);
-    timestamp(GlobalNanos(time), (nanos / 2000).max(1))
+    timestamp(GlobalNanos(time), (nanos / 1000).max(1))
 }
 
 /// The present time, such as `at 1.538 s`.
-pub(crate) fn instant(request: &ViewRequest) -> String {
-    format!("at {}", time(request.time, request.range))
+pub(crate) fn time_caption(request: &ViewRequest) -> String {
+    format!("at {}", timestamp_in(request.time, request.range))
 }
 
 /// The time range that a view shows, such as `0.2 s to 0.4 s`.
-pub(crate) fn period(request: &ViewRequest) -> String {
+pub(crate) fn range_caption(request: &ViewRequest) -> String {
     let range = request.visible_range();
-    let text = format!("{} to {}", time(range.from.0, range), time(range.to.0, range));
-    match (request.mode, request.options.width) {
-        (TimeMode::Moving, Some(width)) => {
-            format!("{text} ({} ± {})", time(request.time, range), duration(width))
-        }
-        _ => text,
-    }
+    let text = format!("{} to {}", timestamp_in(range.from.0, range), timestamp_in(range.to.0, range));
+    if request.mode == TimeMode::Moving { format!("{}, {text}", time_caption(request)) } else { text }
 }
 
 /// The present time in the mode `at`, otherwise the time range.
-pub(crate) fn shown_time(request: &ViewRequest) -> String {
-    if request.mode == TimeMode::At { instant(request) } else { period(request) }
+pub(crate) fn mode_caption(request: &ViewRequest) -> String {
+    if request.mode == TimeMode::At { time_caption(request) } else { range_caption(request) }
 }
 
-/// The order of the units, if it is not the natural one.
-pub(crate) fn order(request: &ViewRequest) -> Option<String> {
+/// The order of the units. Empty for the order of the trace.
+pub(crate) fn order_caption(request: &ViewRequest) -> String {
     let order = &request.options.order;
-    (*order != UnitOrder::Natural).then(|| order.description())
+    if *order == UnitOrder::Natural { String::new() } else { order.description() }
 }
 
 /// The container type of the units, such as `Thread`.
@@ -47,7 +42,8 @@ pub(crate) fn unit_type(execution: &Execution) -> &str {
     ty.map_or("unit", |ty| ty.name.as_str())
 }
 
-/// Joins the parts of a subtitle.
-pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+/// Joins the parts of a subtitle that are not empty by semicolons.
+pub(crate) fn subtitle(parts: &[String]) -> String {
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
 }

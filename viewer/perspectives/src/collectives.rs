@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use tumit_viewer::query::{EntityId, QueryError, ValueId, nested_states};
+use tumit_viewer::query::{EntityId, QueryError, ValueId, entity_walk};
 
 use crate::execution::Execution;
 
@@ -101,7 +101,7 @@ impl CollectiveSet {
         for (unit, index) in execution.units().list().iter().zip(0_u32..) {
             let mut parts: BTreeMap<ValueId, Vec<CollectivePart>> = BTreeMap::new();
             for group in &unit.groups {
-                nested_states::visit(execution.source(), (group.container, group.ty), group.life, |state| {
+                entity_walk::nested_states(execution.source(), (group.container, group.ty), group.life, |state| {
                     if kinds.contains_key(&state.value) {
                         let (enter, leave) = (state.life.from.0, state.life.to.0);
                         let part = CollectivePart { unit: index, state: state.id, enter, leave };

@@ -11,12 +11,12 @@
 use std::collections::BTreeMap;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId, nested_states};
+use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId};
 
 use crate::collectives::{CollectiveKind, CollectiveSet};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::innermost::innermost_state;
+use crate::innermost_state::innermost_state;
 use crate::messages::UnitMessage;
 
 /// A part of the critical path.
@@ -281,7 +281,7 @@ fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<PathPoi
     Ok(last.map(|(_, time, unit)| PathPoint { unit, time }))
 }
 
-/// Adds the time of each innermost value of a unit in a time range.
+/// Adds the time of each innermost value of a unit in a time range, and the time without a state.
 fn add_value_times(
     execution: &Execution,
     unit: u32,
@@ -289,36 +289,17 @@ fn add_value_times(
     by_value: &mut BTreeMap<Option<ValueId>, i64>,
 ) -> Result<(), QueryError> {
     let unit = &execution.units().list()[unit as usize];
+    let mut without_state = range.to.0 - range.from.0;
     // Of several groups, the first one describes the unit.
-    let Some(group) = unit.groups.first() else {
-        *by_value.entry(None).or_default() += range.to.0 - range.from.0;
-        return Ok(());
-    };
-    let mut open: Vec<(i64, ValueId)> = Vec::new();
-    let mut now = range.from.0;
-    let mut add = |until: i64, value: Option<ValueId>, now: &mut i64| {
-        if until > *now {
-            *by_value.entry(value).or_default() += until - *now;
-            *now = until;
+    if let Some(group) = unit.groups.first() {
+        for time in execution.source().nested_times(group.container, group.ty, range)? {
+            let nanos = i64::try_from(time.self_time).unwrap_or(i64::MAX);
+            *by_value.entry(Some(time.value)).or_default() += nanos;
+            without_state -= nanos;
         }
-    };
-    nested_states::visit(execution.source(), (group.container, group.ty), range, |state| {
-        let (from, to) = (state.life.from.0.max(range.from.0), state.life.to.0.min(range.to.0));
-        if execution.categories().category(state.value) == ActivityCategory::Ignored {
-            return Ok(());
-        }
-        while let Some(&(end, value)) = open.last().filter(|inner| inner.0 <= from) {
-            add(end, Some(value), &mut now);
-            open.pop();
-        }
-        add(from, open.last().map(|inner| inner.1), &mut now);
-        let outer = open.last().map_or(i64::MAX, |outer| outer.0);
-        open.push((to.min(outer), state.value));
-        Ok(())
-    })?;
-    while let Some((end, value)) = open.pop() {
-        add(end, Some(value), &mut now);
     }
-    add(range.to.0, None, &mut now);
+    if without_state > 0 {
+        *by_value.entry(None).or_default() += without_state;
+    }
     Ok(())
 }

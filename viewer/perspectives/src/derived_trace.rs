@@ -12,12 +12,16 @@ use tumit_paje::category::ActivityCategory;
 use tumit_paje::{DrawStyle, KeyId, PajeEvent, PajeTypeKind, RgbColor, ValueId, VariableOp};
 use tumit_viewer::query::{ContainerId, ContainerInfo, GlobalNanos, TimelineSource, TypeId};
 use tumit_viewer::store::TraceStore;
-use tumit_viewer::style::theme::rgb;
+use tumit_viewer::style::theme::{ThemeKind, mix, rgb};
 
+use crate::chart::{ChartPaint, LegendItem};
 use crate::critical_path::{CriticalPath, PathSegment};
+use crate::draw::chart_palette::ChartPalette;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::size_scale::SizeScale;
 use crate::step_function::StepFunction;
+use crate::tasks::ExecutionTask;
 
 /// The contents of a derived trace.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,20 +43,18 @@ pub struct DerivedParts<'a> {
     pub path: Option<&'a CriticalPath>,
 }
 
-/// The colours of the categories, by [`ActivityCategory::COUNTED`].
-const CATEGORY_COLORS: [RgbColor; 3] = [rgb(0x001f_7a6d), rgb(0x00e0_a030), rgb(0x00ec_c9c4)];
-/// The same colours, pale, around the critical path.
-const PALE_COLORS: [RgbColor; 3] = [rgb(0x00b9_d7d2), rgb(0x00f3_e2c1), rgb(0x00f7_ecea)];
-/// The colour of the critical path.
-const PATH_COLOR: RgbColor = rgb(0x00d0_2040);
-/// The colour of messages beside the critical path.
-const PALE_LINK: RgbColor = rgb(0x00b8_c4d8);
-/// The colours of tasks, by task number modulo their count.
-const TASK_COLORS: [RgbColor; 6] =
-    [rgb(0x0033_66cc), rgb(0x00e6_8a00), rgb(0x0022_9954), rgb(0x00c0_3a78), rgb(0x0077_60c4), rgb(0x0091_6b3f)];
-/// The colours of messages, from the smallest to the largest size.
-const SIZE_COLORS: [RgbColor; 5] =
-    [rgb(0x008f_b8de), rgb(0x0055_90cc), rgb(0x002f_62ad), rgb(0x001f_3f84), rgb(0x0014_2052)];
+/// The weight of a category's colour beside the critical path. The rest is white.
+const PALE_WEIGHT: f32 = 0.3;
+
+/// The colours of a trace are those of the light theme. The diagram adapts them to other themes.
+fn palette() -> ChartPalette {
+    ChartPalette::new(ThemeKind::Light, false)
+}
+
+/// A colour beside the critical path.
+fn pale(color: RgbColor) -> RgbColor {
+    mix([(color, PALE_WEIGHT), (rgb(0x00ff_ffff), 1.0 - PALE_WEIGHT)]).unwrap_or(color)
+}
 
 /// The events of a derived trace. Names are kept apart, because events borrow them.
 #[derive(Default)]
@@ -237,13 +239,14 @@ fn add_categories(
     let activity = execution.activity()?;
     let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
-    let colors = if parts.path.is_some() { PALE_COLORS } else { CATEGORY_COLORS };
-    let values: Vec<ValueId> = ActivityCategory::COUNTED
-        .iter()
-        .zip(colors)
-        .map(|(category, color)| builder.define_value(ty, category.word(), color))
-        .collect();
-    let on_path = parts.path.map(|path| (builder.define_value(ty, "critical path", PATH_COLOR), path));
+    let mut define = |category: ActivityCategory| {
+        let color = palette().color(ChartPaint::Category(category));
+        let color = if parts.path.is_some() { pale(color) } else { color };
+        builder.define_value(ty, category.word(), color)
+    };
+    let values = ActivityCategory::COUNTED.map(&mut define);
+    let on_path =
+        parts.path.map(|path| (builder.define_value(ty, "critical path", palette().color(ChartPaint::Emphasis)), path));
     for (unit, &container) in containers.units.iter().enumerate() {
         let mut own: Vec<(i64, i64)> = Vec::new();
         if let Some((_, path)) = on_path {
@@ -297,9 +300,10 @@ fn add_tasks(
 ) -> Result<(), PerspectiveError> {
     let tasks = execution.tasks()?;
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, "Task");
-    let colors = TASK_COLORS.into_iter().cycle();
-    let values: Vec<ValueId> =
-        tasks.list().iter().zip(colors).map(|(task, color)| builder.define_value(ty, &task.name, color)).collect();
+    let define = |(task, number): (&ExecutionTask, u32)| {
+        builder.define_value(ty, &task.name, palette().color(ChartPaint::Task(number)))
+    };
+    let values: Vec<ValueId> = tasks.list().iter().zip(0..).map(define).collect();
     for (unit, &container) in containers.units.iter().enumerate() {
         for piece in tasks.pieces(unit) {
             builder.add(piece.from, 2, Operation::Set { container, ty, value: values[piece.task as usize] });
@@ -323,19 +327,24 @@ fn add_messages(
     };
     let kind = PajeTypeKind::Link { start: containers.unit_type, end: containers.unit_type };
     let ty = builder.define_type(kind, TypeId::ROOT, "Message");
-    let largest = messages.list().iter().filter_map(|message| message.bytes).max();
-    let sizes = size_values(path.is_some(), largest, ty, builder);
+    let scale = SizeScale::new(messages.list().iter().filter_map(|message| message.bytes)).filter(|_| path.is_none());
+    let mut define = |item: LegendItem| builder.define_value(ty, &item.label, palette().color(item.paint));
+    let sizes: Vec<ValueId> = scale.iter().flat_map(SizeScale::legend).map(&mut define).collect();
+    let other = define(LegendItem { paint: ChartPaint::Faint, label: "message".to_owned() });
     let on_path = path.map(|path| {
         let links = path.segments.iter().filter_map(|segment| match segment {
             PathSegment::Message { link, .. } => Some(*link),
             _ => None,
         });
-        (builder.define_value(ty, "critical path", PATH_COLOR), links.collect::<std::collections::BTreeSet<_>>())
+        (
+            builder.define_value(ty, "critical path", palette().color(ChartPaint::Emphasis)),
+            links.collect::<std::collections::BTreeSet<_>>(),
+        )
     });
     for message in messages.list() {
-        let size = sizes.iter().rev().find(|(least, _)| message.bytes.unwrap_or(0) >= *least).or(sizes.first());
+        let size = scale.and_then(|scale| sizes.get(scale.bin(message.bytes?) as usize).copied());
         let of_path = on_path.as_ref().filter(|(_, links)| links.contains(&message.id)).map(|(value, _)| *value);
-        let Some(value) = of_path.or(size.map(|(_, value)| *value)) else { continue };
+        let value = of_path.or(size).unwrap_or(other);
         builder.keys += 1;
         let key = KeyId(builder.keys);
         let unit = |index: u32| containers.units[index as usize];
@@ -343,33 +352,6 @@ fn add_messages(
         builder.add(message.received, 5, Operation::End { ty, value, unit: unit(message.to), key });
     }
     Ok(())
-}
-
-/// The classes of sizes with their smallest size in bytes, in steps of equal factors. A single class
-/// if the sizes are unknown, or beside the critical path.
-fn size_values(is_pale: bool, largest: Option<u64>, ty: TypeId, builder: &mut TraceBuilder) -> Vec<(u64, ValueId)> {
-    let Some(largest) = largest.filter(|largest| !is_pale && *largest > 1) else {
-        let color = if is_pale { PALE_LINK } else { SIZE_COLORS[2] };
-        return vec![(0, builder.define_value(ty, "message", color))];
-    };
-    let mut values: Vec<(u64, ValueId)> = Vec::new();
-    let mut edge = largest;
-    let edges: Vec<u64> = SIZE_COLORS
-        .iter()
-        .rev()
-        .map(|_| {
-            edge /= 8;
-            edge + 1
-        })
-        .collect();
-    for (color, edge) in SIZE_COLORS.iter().zip(edges.into_iter().rev()) {
-        let least = if values.is_empty() { 0 } else { edge };
-        if values.last().is_none_or(|last| last.0 < least) {
-            let name = if least == 0 { "smaller messages".to_owned() } else { format!("from {least} bytes") };
-            values.push((least, builder.define_value(ty, &name, *color)));
-        }
-    }
-    values
 }
 
 #[expect(clippy::cast_precision_loss, reason = "variables are floating-point numbers")]

@@ -358,7 +358,9 @@ fn causes(execution: &Execution, waits: &[&WaitState]) -> Result<Option<ValueId>
 fn causing_line(execution: &Execution, wait: &WaitState) -> Result<Option<String>, QueryError> {
     let Some(cause) = wait.cause else { return Ok(None) };
     let middle = wait.from + wait.nanos() / 2;
-    let Some(state) = crate::innermost::innermost_state(execution, cause as usize, middle)? else { return Ok(None) };
+    let Some(state) = crate::innermost_state::innermost_state(execution, cause as usize, middle)? else {
+        return Ok(None);
+    };
     Ok(execution.source().facts_without_paths(state.id)?.source.map(|line| as_text(&line)))
 }
 

@@ -11,7 +11,7 @@
 
 mod bar_panel;
 mod chart_canvas;
-mod chart_palette;
+pub(crate) mod chart_palette;
 mod color_scale;
 mod fill_pattern;
 mod grid_panel;
@@ -60,7 +60,7 @@ impl Default for DrawOptions {
 }
 
 /// The largest number of lines of notes.
-const MOST_NOTES: usize = 4;
+const MAX_NOTES: usize = 4;
 
 /// Draws a chart.
 #[must_use]
@@ -130,7 +130,7 @@ fn draw_heading(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut Outline
 fn draw_notes(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut OutlineRect) {
     let style = canvas.label_style(TextAnchor::Start);
     let line_height = style.size * 1.4;
-    let most = if frame.height < 260.0 { 2 } else { MOST_NOTES };
+    let most = if frame.height < 260.0 { 2 } else { MAX_NOTES };
     let mut lines: Vec<String> = Vec::new();
     for note in &chart.notes {
         lines.extend(wrap(note, style, frame.width, most));

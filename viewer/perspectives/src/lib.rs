@@ -19,7 +19,7 @@ pub mod efficiency;
 pub mod error;
 pub mod execution;
 pub mod gallery;
-pub mod innermost;
+pub mod innermost_state;
 pub mod messages;
 mod moving_window;
 pub mod options;

@@ -12,7 +12,7 @@
 use crate::chart::{ChartPaint, LegendItem};
 
 /// The largest number of bins.
-const MOST_BINS: u32 = 8;
+const MAX_BINS: u32 = 8;
 
 /// A scale of sizes with bins whose limits are powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl SizeScale {
             let (low, high) = range.unwrap_or((one, one));
             Some((low.min(one), high.max(one)))
         })?;
-        let step = (last - first + 1).div_ceil(MOST_BINS);
+        let step = (last - first + 1).div_ceil(MAX_BINS);
         Some(Self { first, step, bins: (last - first) / step + 1 })
     }
 

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::query::{PajeTypeKind, TimeRange, TimelineSource, TypeId, TypeModel, ValueId, nested_states};
+use tumit_viewer::query::{PajeTypeKind, TimeRange, TimelineSource, TypeId, TypeModel, ValueId, entity_walk};
 
 use crate::categories::words;
 use crate::error::PerspectiveError;
@@ -74,7 +74,7 @@ impl TaskSet {
         for info in source.containers().iter() {
             let Some(unit) = units.owner(info.id) else { continue };
             for ty in types.iter().filter(|ty| source.depths(info.id, **ty) > 0) {
-                nested_states::visit(source, (info.id, *ty), info.life, |state| {
+                entity_walk::nested_states(source, (info.id, *ty), info.life, |state| {
                     let (from, to) = (state.life.from.0.max(info.life.from.0), state.life.to.0.min(info.life.to.0));
                     by_unit_states[unit as usize].push(TaskState { from, to, value: state.value });
                     Ok(())

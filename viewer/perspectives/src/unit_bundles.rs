@@ -1,65 +1,143 @@
-//! [`UnitBundles`]: adjacent units that a view shows together, because it has no place for each.
+//! [`UnitBundles`]: adjacent units that share a bar, a row or a node, because a view has no place for
+//! each.
 
+use crate::captions::unit_type;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::topology::GridShape;
 use crate::view::ViewRequest;
-
-/// Adjacent units of an order, in bundles of equal size.
-#[derive(Debug)]
-pub(crate) struct UnitBundles {
-    order: Vec<usize>,
-    size: usize,
-}
 
 /// Adjacent units that a view shows together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnitBundle<'a> {
     /// The name of the unit, or of the first and last one.
     pub(crate) label: String,
-    /// The index of the unit, if the bundle has one.
+    /// The index of the unit, if the bundle has only one.
     pub(crate) unit: Option<u32>,
     /// The indexes of the units.
     pub(crate) members: &'a [usize],
 }
 
+/// Units in bundles of adjacent ones.
+#[derive(Clone, Debug)]
+pub(crate) struct UnitBundles {
+    /// The units, bundle by bundle.
+    order: Vec<usize>,
+    /// The bundle of each unit.
+    bundles: Vec<u32>,
+    /// The position of the first unit of each bundle, and the number of units.
+    starts: Vec<usize>,
+}
+
 impl UnitBundles {
-    /// Forms at most `most` bundles of the units in the order of a request. Measures are those of
-    /// the whole time range, so that the order does not depend on the present time.
-    ///
-    /// # Errors
-    /// If the trace lacks the data of the order.
-    pub(crate) fn new(execution: &Execution, request: &ViewRequest, most: usize) -> Result<Self, PerspectiveError> {
+    /// Bundles the units in the requested order into at most `max_bundles` bundles of equal size. The last
+    /// bundle may be smaller.
+    pub(crate) fn new(
+        execution: &Execution,
+        request: &ViewRequest,
+        max_bundles: usize,
+    ) -> Result<Self, PerspectiveError> {
         let order = execution.order(&request.options.order, request.range)?;
-        let size = order.len().div_ceil(most.max(1)).max(1);
-        Ok(Self { order, size })
+        let size = order.len().div_ceil(max_bundles.max(1)).max(1);
+        Ok(Self::of_size(order, size))
     }
 
-    /// The number of units in each bundle but the last one.
-    pub(crate) fn size(&self) -> usize {
-        self.size
+    /// Bundles the units in natural order into at most `max_bundles` bundles. Their size is a power of two,
+    /// so that the bundles of a hypercube are a hypercube.
+    pub(crate) fn power_of_two(count: usize, max_bundles: usize) -> Self {
+        Self::of_size((0..count).collect(), count.div_ceil(max_bundles.max(1)).next_power_of_two())
     }
 
-    /// The indexes of all units in order.
-    pub(crate) fn order(&self) -> &[usize] {
-        &self.order
+    /// Bundles the places of a grid into at most `max_bundles` squares, row by row.
+    pub(crate) fn tiles(count: usize, shape: GridShape, max_bundles: usize) -> Self {
+        let GridShape { rows, columns } = shape;
+        let tiles = |edge: usize| rows.div_ceil(edge) * columns.div_ceil(edge);
+        let edge = (1..).find(|edge| tiles(*edge) <= max_bundles.max(1)).unwrap_or(1);
+        let tile = |unit: &usize| (unit / columns / edge, unit % columns / edge);
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_key(tile);
+        let lengths = order.chunk_by(|one, next| tile(one) == tile(next)).map(<[usize]>::len).collect();
+        Self::of_lengths(order, lengths)
+    }
+
+    fn of_size(order: Vec<usize>, size: usize) -> Self {
+        let lengths = order.chunks(size).map(<[usize]>::len).collect();
+        Self::of_lengths(order, lengths)
+    }
+
+    fn of_lengths(order: Vec<usize>, lengths: Vec<usize>) -> Self {
+        let (mut bundles, mut starts) = (vec![0; order.len()], vec![0]);
+        for (bundle, length) in (0..).zip(lengths) {
+            let start = starts[starts.len() - 1];
+            order[start..start + length].iter().for_each(|unit| bundles[*unit] = bundle);
+            starts.push(start + length);
+        }
+        Self { order, bundles, starts }
     }
 
     /// The bundles in order.
     pub(crate) fn iter<'a>(&'a self, execution: &'a Execution) -> impl Iterator<Item = UnitBundle<'a>> {
-        let name = |unit: &usize| execution.units().list().get(*unit).map_or("", |unit| unit.name.as_str());
-        self.order.chunks(self.size).map(move |members| {
-            let (first, last) = (members.first().map_or("", name), members.last().map_or("", name));
-            let (label, unit) = match members {
-                [unit] => (first.to_owned(), u32::try_from(*unit).ok()),
-                _ => (format!("{first} … {last}"), None),
-            };
-            UnitBundle { label, unit, members }
+        (0..self.count()).map(|bundle| UnitBundle {
+            label: self.label(execution, bundle),
+            unit: self.single(bundle),
+            members: self.units(bundle),
         })
     }
 
-    /// A note about bundles of several units. `meaning` is a sentence without its end, such as `Each
-    /// bar is the mean`.
-    pub(crate) fn note(&self, meaning: &str) -> Option<String> {
-        (self.size > 1).then(|| format!("{meaning} of {} adjacent units.", self.size))
+    /// The units in order.
+    pub(crate) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// The number of bundles.
+    pub(crate) fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The number of units of the largest bundle, at least 1.
+    pub(crate) fn size(&self) -> usize {
+        self.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(1)
+    }
+
+    /// The bundle of a unit.
+    pub(crate) fn bundle(&self, unit: u32) -> u32 {
+        self.bundles[unit as usize]
+    }
+
+    /// The units of a bundle.
+    pub(crate) fn units(&self, bundle: usize) -> &[usize] {
+        &self.order[self.starts[bundle]..self.starts[bundle + 1]]
+    }
+
+    /// The first unit of a bundle.
+    pub(crate) fn first(&self, bundle: usize) -> u32 {
+        u32::try_from(self.order[self.starts[bundle]]).unwrap_or(u32::MAX)
+    }
+
+    /// The unit of a bundle, if it has only one.
+    pub(crate) fn single(&self, bundle: usize) -> Option<u32> {
+        (self.units(bundle).len() == 1).then(|| self.first(bundle))
+    }
+
+    /// The name of the unit of a bundle, or of its first and last one.
+    pub(crate) fn label(&self, execution: &Execution, bundle: usize) -> String {
+        let name = |unit: &usize| execution.units().list()[*unit].name.as_str();
+        match self.units(bundle) {
+            [] => String::new(),
+            [unit] => name(unit).to_owned(),
+            [first, .., last] => format!("{} … {}", name(first), name(last)),
+        }
+    }
+
+    /// The names of all bundles.
+    pub(crate) fn labels(&self, execution: &Execution) -> Vec<String> {
+        (0..self.count()).map(|bundle| self.label(execution, bundle)).collect()
+    }
+
+    /// A note about bundles of several units. `beginning` is a sentence without its end, such as `Each
+    /// bar is the mean of`.
+    pub(crate) fn note(&self, execution: &Execution, beginning: &str) -> Option<String> {
+        let level = unit_type(execution);
+        (self.size() > 1).then(|| format!("{beginning} {} adjacent containers of the type {level}.", self.size()))
     }
 }

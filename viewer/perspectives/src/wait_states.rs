@@ -11,12 +11,12 @@
 use std::collections::BTreeMap;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::{EntityId, QueryError, TimeRange, ValueId, nested_states};
+use tumit_viewer::query::{EntityId, QueryError, TimeRange, ValueId, entity_walk};
 
 use crate::collectives::{CollectiveKind, CollectiveSet};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::innermost::{InnermostState, innermost_state};
+use crate::innermost_state::{InnermostState, innermost_state};
 use crate::messages::UnitMessage;
 
 /// Words in the names of states in which a unit waits for a lock.
@@ -180,7 +180,7 @@ fn lock_waits(
     }
     for (unit, index) in execution.units().list().iter().zip(0_u32..) {
         for group in &unit.groups {
-            nested_states::visit(execution.source(), (group.container, group.ty), range, |state| {
+            entity_walk::nested_states(execution.source(), (group.container, group.ty), range, |state| {
                 if locks.contains(&state.value) {
                     let (from, to) = (state.life.from.0, state.life.to.0);
                     let (kind, unit, cause) = (WaitKind::Lock, index, None);

@@ -21,8 +21,8 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId};
 
-use super::entity_pages;
 use super::{EventEntity, LinkEntity, QueryError, StateEntity, StateLaneId, TimelineSource, VariableSample};
+use super::{entity_pages, lane_merge};
 
 /// The unlimited time range.
 pub(crate) const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
@@ -92,4 +92,19 @@ pub fn samples(
         key,
         &mut visit,
     )
+}
+
+/// Visits the states of all nesting depths of a type in a container that overlap a time range and
+/// have a duration, by start. At equal starts, outer states come first.
+///
+/// # Errors
+/// As [`TimelineSource::states`], and the errors of `visit`.
+pub fn nested_states(
+    source: &dyn TimelineSource,
+    (container, ty): (ContainerId, TypeId),
+    time_range: TimeRange,
+    visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let lanes = (0..source.depths(container, ty)).map(|depth| StateLaneId { container, ty, depth });
+    lane_merge::visit_lanes(|lane, time_range, limit| source.states(lane, time_range, limit), lanes, time_range, visit)
 }

@@ -9,19 +9,16 @@
 //! [`Checkpoints`] (running sums at some timestamps) answer queries for any time range: only the
 //! states between its edges and the nearest checkpoints are read.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use super::entity_pages::EntityPages;
+use super::lane_merge;
 use super::{EntityList, QueryError, StateEntity, StateLaneId};
 
-/// Maximum number of states in memory, over all depths.
-const STATES_IN_MEMORY: usize = 1 << 16;
 /// The minimum distance between two checkpoints, in states.
 const MIN_STRIDE: usize = 1 << 10;
 /// States per checkpoint and value. A checkpoint has 16 bytes per value, so this is one byte per
@@ -161,22 +158,13 @@ pub(crate) fn sweep(
         return Ok(Vec::new());
     }
     let NestedLaneGroup { container, ty, depths } = group;
-    let size = (STATES_IN_MEMORY / depths.max(1) as usize).max(16);
-    let mut lanes: Vec<LaneCursor> =
-        (0..depths).map(|depth| LaneCursor::new(StateLaneId { container, ty, depth }, time_range, size)).collect();
-    let mut next = BinaryHeap::with_capacity(lanes.len());
-    for (depth, lane) in lanes.iter_mut().enumerate() {
-        next.extend(lane.next(&list)?.map(|state| Reverse((state.life.from, depth, state.life.to, state.value))));
-    }
+    let lanes = (0..depths).map(|depth| StateLaneId { container, ty, depth });
     let mut sums = NestingSums::from(time_range.from.0);
-    while let Some(mut first) = next.peek_mut() {
-        let Reverse((start, depth, end, value)) = *first;
-        sums.push(start.0.max(time_range.from.0), end.0.min(time_range.to.0), value.0);
-        match lanes[depth].next(&list)? {
-            Some(state) => *first = Reverse((state.life.from, depth, state.life.to, state.value)),
-            None => drop(std::collections::binary_heap::PeekMut::pop(first)),
-        }
-    }
+    lane_merge::visit_lanes(list, lanes, time_range, |state| {
+        let TimeRange { from, to } = state.life;
+        sums.push(from.0.max(time_range.from.0), to.0.min(time_range.to.0), state.value.0);
+        Ok(())
+    })?;
     sums.advance(time_range.to.0);
     let time = |SummedTimes { value, total, self_time }| NestedTime {
         value: ValueId(value),
@@ -190,38 +178,6 @@ pub(crate) fn sweep(
 pub(crate) fn unnested_times(times: Vec<(ValueId, i64)>) -> Vec<NestedTime> {
     let time = |(value, nanos): (ValueId, i64)| NestedTime { value, total: nanos.into(), self_time: nanos.into() };
     times.into_iter().map(time).collect()
-}
-
-/// Reads the states of one depth that have a duration, by start.
-struct LaneCursor {
-    lane: StateLaneId,
-    pages: EntityPages,
-    page: VecDeque<StateEntity>,
-}
-
-impl LaneCursor {
-    fn new(lane: StateLaneId, time_range: TimeRange, size: usize) -> Self {
-        Self { lane, pages: EntityPages::new(time_range, size), page: VecDeque::new() }
-    }
-
-    fn next(
-        &mut self,
-        list: impl Fn(StateLaneId, TimeRange, usize) -> Result<EntityList<StateEntity>, QueryError>,
-    ) -> Result<Option<StateEntity>, QueryError> {
-        loop {
-            while let Some(state) = self.page.pop_front() {
-                if state.life.from < state.life.to {
-                    return Ok(Some(state));
-                }
-            }
-            let lane = self.lane;
-            let list_page = |time_range, limit| list(lane, time_range, limit);
-            match self.pages.next(list_page, |state: &StateEntity| (state.id, state.life.from.0))? {
-                Some(page) => self.page = page.into(),
-                None => return Ok(None),
-            }
-        }
-    }
 }
 
 /// Sums of the times of several containers or time ranges.

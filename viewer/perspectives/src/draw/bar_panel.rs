@@ -14,7 +14,7 @@ use bar_names::BarNames;
 use bar_values::{end, has_negative, parts, title};
 
 /// The widest bar.
-const MOST_WIDTH: f32 = 64.0;
+const MAX_WIDTH: f32 = 64.0;
 
 /// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart) {
@@ -30,7 +30,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let area = PlotArea::new(canvas, frame, &chart.axis, has_negative(chart), margins);
     let slot = area.frame.width / chart.bars.len().max(1) as f32;
     let gap = if slot >= 4.0 { (slot * 0.22).min(12.0) } else { 0.0 };
-    let width = (slot - gap).min(MOST_WIDTH);
+    let width = (slot - gap).min(MAX_WIDTH);
     canvas.group("bars", None, |canvas| {
         for (at, bar) in chart.bars.iter().enumerate() {
             let center = area.frame.x + (at as f32 + 0.5) * slot;

@@ -15,7 +15,7 @@ pub(super) const TASK_COLORS: usize = 6;
 
 /// The colours of a theme.
 #[derive(Clone, Debug)]
-pub(super) struct ChartPalette {
+pub(crate) struct ChartPalette {
     theme: ColorTheme,
     /// Busy, overhead, idle, and states that do not count.
     categories: [RgbColor; 4],
@@ -73,7 +73,7 @@ const TASK_GREYS: [f32; TASK_COLORS] = [0.92, 0.3, 0.62, 0.16, 0.78, 0.46];
 
 impl ChartPalette {
     /// The colours of a theme. Monochrome palettes contain greys only.
-    pub(super) fn new(kind: ThemeKind, is_monochrome: bool) -> Self {
+    pub(crate) fn new(kind: ThemeKind, is_monochrome: bool) -> Self {
         let codes = match kind {
             ThemeKind::Light => LIGHT,
             ThemeKind::Dark => DARK,
@@ -107,7 +107,7 @@ impl ChartPalette {
     }
 
     /// The colour of a paint.
-    pub(super) fn color(&self, paint: ChartPaint) -> RgbColor {
+    pub(crate) fn color(&self, paint: ChartPaint) -> RgbColor {
         match paint {
             ChartPaint::Category(ActivityCategory::Busy) => self.categories[0],
             ChartPaint::Category(ActivityCategory::Overhead) => self.categories[1],

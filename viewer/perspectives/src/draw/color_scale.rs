@@ -46,8 +46,8 @@ impl ColorScale {
         };
         let base: f64 = if self.axis.unit == AxisUnit::Bytes { 2.0 } else { 10.0 };
         let (first, last) = (least.log(base).ceil() as i32, self.axis.largest.log(base).floor() as i32);
-        let most = (height / spacing).max(1.0) as i32;
-        let step = (last - first).div_euclid(most).max(0) + 1;
+        let max_labels = (height / spacing).max(1.0) as i32;
+        let step = (last - first).div_euclid(max_labels).max(0) + 1;
         (first..=last).step_by(step.unsigned_abs() as usize).map(|power| base.powi(power)).collect()
     }
 

@@ -9,9 +9,9 @@ use super::short_names::ShortNames;
 use crate::chart::StatusGrid;
 
 /// The largest side of a cell.
-const MOST_SIDE: f32 = 84.0;
+const MAX_SIDE: f32 = 84.0;
 /// The largest number of cells with tooltips.
-const MOST_TITLES: usize = 16_384;
+const MAX_TITLES: usize = 16_384;
 
 /// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGrid) {
@@ -20,7 +20,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
     let style = canvas.label_style(TextAnchor::Middle);
     let names = ShortNames::new(grid.cells.iter().map(|cell| cell.label.as_str()));
     let widest = names.widest(style);
-    let side_of = |width: f32| (width / columns as f32).min(frame.height / rows as f32).min(MOST_SIDE);
+    let side_of = |width: f32| (width / columns as f32).min(frame.height / rows as f32).min(MAX_SIDE);
     let is_inside = side_of(frame.width) >= widest + 8.0 && side_of(frame.width) >= style.size * 1.7;
     // Names that do not fit into the cells are at the left of each row.
     let left = if is_inside { 0.0 } else { widest.min(frame.width * 0.25) + 7.0 };
@@ -37,7 +37,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
         0.0
     };
     let radius = if side >= 16.0 { 2.5 } else { 0.0 };
-    let has_titles = grid.cells.len() <= MOST_TITLES;
+    let has_titles = grid.cells.len() <= MAX_TITLES;
     canvas.group("cells", None, |canvas| {
         for (at, cell) in grid.cells.iter().enumerate() {
             let (column, row) = ((at % columns) as f32, (at / columns) as f32);

@@ -13,9 +13,9 @@ use crate::chart::{ChartPaint, KiviatChart, KiviatSpoke};
 /// Fractions of the radius with a circle.
 const RINGS: [f32; 4] = [0.25, 0.5, 0.75, 1.0];
 /// The largest number of spokes that are drawn as lines.
-const MOST_LINES: usize = 96;
+const MAX_LINES: usize = 96;
 /// The largest number of spokes with a dot at their value.
-const MOST_DOTS: usize = 40;
+const MAX_DOTS: usize = 40;
 
 /// The circle of a panel.
 struct KiviatCircle {
@@ -77,7 +77,7 @@ impl KiviatCircle {
             };
             canvas.curve((0..=steps).map(ring).collect(), grid, 1.0);
         }
-        for spoke in (0..self.count).step_by(self.count.div_ceil(MOST_LINES).max(1)) {
+        for spoke in (0..self.count).step_by(self.count.div_ceil(MAX_LINES).max(1)) {
             canvas.line(self.center, self.point(spoke as f32, 1.0), grid, 1.0);
         }
     }
@@ -106,7 +106,7 @@ impl KiviatCircle {
                 canvas.line(self.center, self.point(at as f32, spoke.now[1]), now, 7.0);
             }
         }
-        if spokes.len() <= MOST_DOTS {
+        if spokes.len() <= MAX_DOTS {
             for (at, spoke) in spokes.iter().enumerate() {
                 let percent = |value: f64| format!("{:.0} %", value * 100.0);
                 let title = format!("{}: {}; maximum {}", spoke.label, percent(spoke.now[1]), percent(spoke.maximum));

@@ -6,7 +6,7 @@ use super::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
 use crate::chart::ChartPaint;
 
 /// The largest number of lines.
-const MOST_LINES: usize = 3;
+const MAX_LINES: usize = 3;
 
 /// A legend with the places of its entries.
 #[derive(Clone, Debug)]
@@ -39,10 +39,10 @@ impl<'a> LegendLines<'a> {
                 legend.lines += 1;
                 legend.end = 0.0;
             }
-            let is_full = legend.lines > MOST_LINES
-                || legend.lines == MOST_LINES && at + 1 < items.len() && legend.end + needed + more + 16.0 > width;
+            let is_full = legend.lines > MAX_LINES
+                || legend.lines == MAX_LINES && at + 1 < items.len() && legend.end + needed + more + 16.0 > width;
             if is_full {
-                legend.lines = legend.lines.min(MOST_LINES);
+                legend.lines = legend.lines.min(MAX_LINES);
                 legend.left_out = items.len() - at;
                 break;
             }

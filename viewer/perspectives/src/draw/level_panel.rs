@@ -8,7 +8,7 @@ use super::plot_area::{PlotArea, PlotMargins, separate};
 use crate::chart::{LevelChart, LevelSeries};
 
 /// The largest number of lines with labels at their ends.
-const MOST_LABELED: usize = 5;
+const MAX_LABELED: usize = 5;
 
 /// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &LevelChart) {
@@ -38,7 +38,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &LevelCh
 fn labels_width(canvas: &ChartCanvas, frame: OutlineRect, chart: &LevelChart) -> f32 {
     let style = canvas.label_style(TextAnchor::Start);
     let widest = chart.series.iter().map(|series| ChartCanvas::width(&series.label, style)).fold(0.0, f32::max);
-    let fits = chart.series.len() > 1 && chart.series.len() <= MOST_LABELED && widest < frame.width * 0.22;
+    let fits = chart.series.len() > 1 && chart.series.len() <= MAX_LABELED && widest < frame.width * 0.22;
     if fits { widest + 10.0 } else { 0.0 }
 }
 

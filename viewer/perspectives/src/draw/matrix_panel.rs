@@ -11,7 +11,7 @@ use super::short_names::ShortNames;
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
 
 /// The largest number of cells with tooltips.
-const MOST_TITLES: usize = 4096;
+const MAX_TITLES: usize = 4096;
 
 /// The cells of a panel.
 struct MatrixArea<'a> {
@@ -90,7 +90,7 @@ impl MatrixArea<'_> {
         canvas.group("cells", None, |canvas| {
             for cell in &self.chart.cells {
                 let paint = cell.paint.unwrap_or(ChartPaint::Size(self.scale.part(cell.value)));
-                let title = (self.chart.cells.len() <= MOST_TITLES).then(|| self.title(cell));
+                let title = (self.chart.cells.len() <= MAX_TITLES).then(|| self.title(cell));
                 let frame = self.cell_frame(cell);
                 canvas.fill(frame, paint, 0.0, title);
                 self.draw_value(canvas, frame, cell, paint);

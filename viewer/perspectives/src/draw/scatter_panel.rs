@@ -12,7 +12,7 @@ use super::value_axis::ValueAxis;
 use crate::chart::ScatterChart;
 
 /// The largest number of points with tooltips.
-const MOST_TITLES: usize = 4096;
+const MAX_TITLES: usize = 4096;
 
 /// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart) {
@@ -34,7 +34,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Scatter
     } else {
         (3.0, 0.85)
     };
-    let has_titles = chart.points.len() <= MOST_TITLES;
+    let has_titles = chart.points.len() <= MAX_TITLES;
     canvas.group("points", None, |canvas| {
         for point in &chart.points {
             let center = (area.x(&scale, point.time), row_or_value(&area, chart, point.value));

@@ -9,9 +9,9 @@ use crate::chart::ChartTable;
 /// The smallest distance of columns.
 const GAP: f32 = 16.0;
 /// The largest distance of columns.
-const MOST_GAP: f32 = 44.0;
+const MAX_GAP: f32 = 44.0;
 /// The largest share of a text column in the width of the table.
-const MOST_SHARE: f32 = 0.4;
+const MAX_SHARE: f32 = 0.4;
 
 /// Draws the panel. Rows and columns without room are counted below it.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTable) {
@@ -22,7 +22,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
     let rows = if table.rows.len() > room { room.saturating_sub(1).max(1) } else { table.rows.len() };
     let texts: Vec<TableColumnText> =
         (0..table.columns.len()).map(|at| TableColumnText::new(table, at, rows)).collect();
-    let widths: Vec<f32> = texts.iter().map(|text| column_width(text, style).min(frame.width * MOST_SHARE)).collect();
+    let widths: Vec<f32> = texts.iter().map(|text| column_width(text, style).min(frame.width * MAX_SHARE)).collect();
     let mut shown = 0;
     let mut used = 0.0;
     while shown < widths.len() && (shown == 0 || used + GAP + widths[shown] <= frame.width) {
@@ -30,7 +30,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
         shown += 1;
     }
     let spare = (frame.width - used) / (shown.max(2) - 1) as f32;
-    let gap = (GAP + spare.max(0.0)).min(MOST_GAP);
+    let gap = (GAP + spare.max(0.0)).min(MAX_GAP);
     let total = widths[..shown].iter().sum::<f32>() + gap * shown.saturating_sub(1) as f32;
     let has_headings = texts.iter().any(|text| !text.heading.is_empty());
     let frame = if has_headings { frame } else { OutlineRect { y: frame.y - line, ..frame } };

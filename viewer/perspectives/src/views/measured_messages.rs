@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{AxisUnit, ChartTable, TableValue};
@@ -12,7 +13,6 @@ use crate::messages::{BYTES, MESSAGES, UnitMessage, UnitMessages};
 use crate::options::MessageMeasure;
 use crate::size_scale::SizeScale;
 use crate::view::{TimeMode, ViewRequest};
-use crate::views::request_text;
 
 /// The messages of a trace, and the quantity that a view shows.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,7 @@ impl<'a> MeasuredMessages<'a> {
         if request.mode == TimeMode::At {
             return Box::new(self.messages.pending_at(request.time));
         }
-        let (from, to) = request_text::bounds(execution, request.visible_range());
+        let (from, to) = message_bounds(execution, request.visible_range());
         Box::new(self.messages.sent_between(from, to).iter())
     }
 
@@ -191,4 +191,11 @@ pub(crate) fn number(count: u64) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "a chart shows about 15 digits")]
 pub(crate) fn signed_number(count: i64) -> f64 {
     count as f64
+}
+
+/// The first timestamp of a time range, and the first one after it. A time range that ends with the
+/// trace contains the last timestamp of the trace.
+pub(crate) fn message_bounds(execution: &Execution, range: TimeRange) -> (i64, i64) {
+    let reaches_end = range.to >= execution.extent().to;
+    (range.from.0, if reaches_end { range.to.0.saturating_add(1) } else { range.to.0 })
 }

@@ -2,17 +2,17 @@
 
 use std::f64::consts::TAU;
 
-use super::network_nodes::{MOST_NODES, NetworkNodes, bend};
+use super::network_nodes::{MAX_NODES, NetworkNodes, bend};
 use super::node_layout::NodePosition;
 use super::saved_positions::SavedPositions;
+use crate::captions;
 use crate::chart::{ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, NetworkEdge, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::size_scale::SizeScale;
+use crate::unit_bundles::UnitBundles;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::measured_messages::{MeasuredMessages, SumsByPair, number};
-use crate::views::request_text::{order_text, subtitle, time_text};
-use crate::views::unit_groups::UnitGroups;
 
 /// Units with their status, and an edge for each pair with pending messages. Over a time range, an
 /// edge for each pair that communicates.
@@ -34,10 +34,10 @@ impl PerspectiveView for AnimationView {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let measured = MeasuredMessages::new(execution, request, false)?;
-        let groups = UnitGroups::new(execution, request, MOST_NODES)?;
-        let (positions, position_note) = positions(execution, request, &groups)?;
-        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &groups, &positions);
-        let sums = measured.sums_by_pair(execution, request, |unit| groups.group(unit));
+        let bundles = UnitBundles::new(execution, request, MAX_NODES)?;
+        let (positions, position_note) = positions(execution, request, &bundles)?;
+        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions);
+        let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
         let scale = if request.mode == TimeMode::At {
             measured.size_scale()
         } else {
@@ -57,12 +57,12 @@ impl PerspectiveView for AnimationView {
         all_notes.extend(position_note);
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[
-                time_text(request),
+            subtitle: captions::subtitle(&[
+                captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
-                order_text(&request.options.order),
+                captions::order_caption(request),
             ]),
-            table: measured.table(&sums, |group| groups.label(execution, group as usize)),
+            table: measured.table(&sums, |bundle| bundles.label(execution, bundle as usize)),
             panels: vec![TitledPanel {
                 title: String::new(),
                 panel: ChartPanel::Network(NetworkChart { nodes, edges, axis }),
@@ -98,16 +98,16 @@ pub(crate) fn edges(
 fn positions(
     execution: &Execution,
     request: &ViewRequest,
-    groups: &UnitGroups,
+    bundles: &UnitBundles,
 ) -> Result<(Vec<NodePosition>, Option<String>), PerspectiveError> {
-    let count = groups.count();
+    let count = bundles.count();
     let mut positions: Vec<NodePosition> = (0..count).map(|place| on_circle(place, count)).collect();
     let Some(path) = &request.options.layout else { return Ok((positions, None)) };
     let saved = SavedPositions::read(path)?;
     let mut absent = 0_usize;
-    for (group, position) in positions.iter_mut().enumerate() {
+    for (bundle, position) in positions.iter_mut().enumerate() {
         let (mut x, mut y, mut found) = (0.0, 0.0, 0.0);
-        for unit in groups.units(group) {
+        for unit in bundles.units(bundle) {
             match saved.get(&execution.units().list()[*unit].name) {
                 Some(saved) => (x, y, found) = (x + saved.0, y + saved.1, found + 1.0),
                 None => absent += 1,

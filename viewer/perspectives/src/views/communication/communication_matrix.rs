@@ -1,17 +1,17 @@
 //! [`CommunicationMatrixView`] (G10): the messages or bytes of each pair of units.
 
+use crate::captions;
 use crate::chart::{ChartAxis, ChartMatrixCell, ChartPanel, MatrixChart, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::options::MessageMeasure;
 use crate::size_scale::SizeScale;
+use crate::unit_bundles::UnitBundles;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::measured_messages::{MeasuredMessages, number};
-use crate::views::request_text::{order_text, subtitle, time_text};
-use crate::views::unit_groups::UnitGroups;
 
 /// The largest number of rows.
-const MOST_ROWS: usize = 256;
+const MAX_ROWS: usize = 256;
 
 /// The messages or bytes from each unit to each other: those that are pending at a time, or those
 /// that are sent in a time range.
@@ -33,8 +33,8 @@ impl PerspectiveView for CommunicationMatrixView {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let measured = MeasuredMessages::new(execution, request, true)?;
-        let groups = UnitGroups::new(execution, request, MOST_ROWS)?;
-        let sums = measured.sums_by_pair(execution, request, |unit| groups.group(unit));
+        let bundles = UnitBundles::new(execution, request, MAX_ROWS)?;
+        let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
         // The sizes of single messages are a scale that does not change while the time moves.
         let scale = if measured.measure == MessageMeasure::Messages {
             None
@@ -52,7 +52,7 @@ impl PerspectiveView for CommunicationMatrixView {
             }
         }
         let largest = sums.values().map(|sum| measured.value(*sum)).max().unwrap_or(0);
-        let labels = groups.labels(execution);
+        let labels = bundles.labels(execution);
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), number(largest));
         let matrix = MatrixChart {
@@ -60,22 +60,22 @@ impl PerspectiveView for CommunicationMatrixView {
             column_heading: "receiver".to_owned(),
             rows: labels.clone(),
             columns: labels.clone(),
-            units_per_cell: groups.size(),
+            units_per_cell: bundles.size(),
             axis,
             cells,
         };
         let mut notes = measured.notes();
-        notes.extend(groups.note(execution, "Each row and column is the sum of up to"));
+        notes.extend(bundles.note(execution, "Each row and column is the sum of up to"));
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[
-                time_text(request),
+            subtitle: captions::subtitle(&[
+                captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
-                order_text(&request.options.order),
+                captions::order_caption(request),
             ]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Matrix(matrix) }],
             legend: scale.map(|scale| scale.legend()).unwrap_or_default(),
-            table: measured.table(&sums, |group| labels[group as usize].clone()),
+            table: measured.table(&sums, |bundle| labels[bundle as usize].clone()),
             notes,
         })
     }

@@ -1,5 +1,6 @@
 //! [`CommunicationMeterView`] (G11): the pending messages or bytes in percent of their maximum.
 
+use crate::captions;
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
     TitledPanel, ViewChart,
@@ -8,7 +9,6 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::measured_messages::{MeasuredMessages, signed_number};
-use crate::views::request_text::{subtitle, time_text};
 
 /// The pending messages or bytes in percent of the largest number in the time range.
 pub(crate) struct CommunicationMeterView;
@@ -60,7 +60,11 @@ impl PerspectiveView for CommunicationMeterView {
         table.rows.push([now, so_far, largest, percent(now)].map(TableValue::Number).to_vec());
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[time_text(request), format!("pending {}", measured.word()), maximum_word.to_owned()]),
+            subtitle: captions::subtitle(&[
+                captions::mode_caption(request),
+                format!("pending {}", measured.word()),
+                maximum_word.to_owned(),
+            ]),
             panels: vec![TitledPanel {
                 title: String::new(),
                 panel: ChartPanel::Bars(BarChart { axis, arrangement: String::new(), bars: vec![bar] }),

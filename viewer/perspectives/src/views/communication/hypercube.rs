@@ -1,15 +1,15 @@
 //! [`HypercubeView`] (G13): units as corners of a hypercube.
 
 use super::animation::edges;
-use super::network_nodes::{MOST_NODES, NetworkNodes};
+use super::network_nodes::{MAX_NODES, NetworkNodes};
 use super::node_layout::NodeLayout;
+use crate::captions;
 use crate::chart::{ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::unit_bundles::UnitBundles;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::measured_messages::MeasuredMessages;
-use crate::views::request_text::{subtitle, time_text};
-use crate::views::unit_groups::UnitGroups;
 
 /// The paint of edges of the hypercube. The next constant: of edges between other corners.
 const PHYSICAL: ChartPaint = ChartPaint::Series(0);
@@ -36,10 +36,10 @@ impl PerspectiveView for HypercubeView {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let measured = MeasuredMessages::new(execution, request, false)?;
         let layout = NodeLayout::parse(request.options.layout.as_deref())?;
-        let groups = UnitGroups::power_of_two(execution.units().count(), MOST_NODES);
-        let positions = layout.positions(groups.count());
-        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &groups, &positions);
-        let sums = measured.sums_by_pair(execution, request, |unit| groups.group(unit));
+        let bundles = UnitBundles::power_of_two(execution.units().count(), MAX_NODES);
+        let positions = layout.positions(bundles.count());
+        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions);
+        let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
         let mut edges = edges(&measured, &sums, &nodes, |_| VIRTUAL);
         for edge in edges.iter_mut().filter(|edge| is_physical(edge.from, edge.to)) {
             edge.paint = PHYSICAL;
@@ -51,18 +51,18 @@ impl PerspectiveView for HypercubeView {
         let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), largest);
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
-        let missing = groups.count().next_power_of_two() - groups.count();
+        let missing = bundles.count().next_power_of_two() - bundles.count();
         if missing > 0 {
             all_notes.push(format!("The hypercube has {missing} more corners, for which there are no units."));
         }
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[
-                time_text(request),
+            subtitle: captions::subtitle(&[
+                captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
                 format!("layout {}", layout.word()),
             ]),
-            table: measured.table(&sums, |group| groups.label(execution, group as usize)),
+            table: measured.table(&sums, |bundle| bundles.label(execution, bundle as usize)),
             panels: vec![TitledPanel {
                 title: String::new(),
                 panel: ChartPanel::Network(NetworkChart { nodes, edges, axis }),

@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::topology::Topology;
+use crate::unit_bundles::UnitBundles;
 use crate::views::measured_messages::{MessageSum, SumsByPair};
-use crate::views::unit_groups::UnitGroups;
 
 /// The messages on the physical links of a network, in both directions together.
 #[derive(Debug, Default)]
@@ -22,19 +22,19 @@ impl LinkLoads {
     /// Routes messages between units. Units are grouped into nodes; links within a node are left
     /// out.
     ///
-    /// A route in a line or ring of many units is long. There it visits the groups instead of the
+    /// A route in a line or ring of many units is long. There it visits the bundles instead of the
     /// units.
-    pub(crate) fn new(topology: Topology, units: usize, groups: &UnitGroups, sums: &SumsByPair) -> Self {
+    pub(crate) fn new(topology: Topology, units: usize, bundles: &UnitBundles, sums: &SumsByPair) -> Self {
         let mut loads = Self::default();
         for ((from, to), sum) in sums {
             let (from, to) = (*from as usize, *to as usize);
             loads.messages += sum.count;
             loads.hops += sum.count * u64::from(topology.distance(units, from, to));
             match topology {
-                Topology::Mesh1 | Topology::Torus1 => loads.add_along_line(topology, units, groups, (from, to), *sum),
+                Topology::Mesh1 | Topology::Torus1 => loads.add_along_line(topology, units, bundles, (from, to), *sum),
                 _ => {
                     let route = topology.route(units, from, to);
-                    let nodes: Vec<u32> = route.into_iter().map(|unit| node(groups, unit)).collect();
+                    let nodes: Vec<u32> = route.into_iter().map(|unit| node(bundles, unit)).collect();
                     nodes.windows(2).for_each(|link| loads.add(link[0], link[1], *sum));
                 }
             }
@@ -43,22 +43,22 @@ impl LinkLoads {
         loads
     }
 
-    /// The groups of a line or ring are a line or ring themselves.
+    /// The bundles of a line or ring are a line or ring themselves.
     fn add_along_line(
         &mut self,
         topology: Topology,
         units: usize,
-        groups: &UnitGroups,
+        bundles: &UnitBundles,
         (from, to): (usize, usize),
         sum: MessageSum,
     ) {
         let forward = (to + units - from) % units;
         let ascends = if topology == Topology::Torus1 { 2 * forward <= units } else { from <= to };
-        let (mut at, last) = (node(groups, from) as usize, node(groups, to) as usize);
-        // The route may leave a group and come back to it around the ring.
+        let (mut at, last) = (node(bundles, from) as usize, node(bundles, to) as usize);
+        // The route may leave a bundle and come back to it around the ring.
         let mut remains = at != last || (from <= to) != ascends;
         while remains {
-            let count = groups.count();
+            let count = bundles.count();
             let next = if ascends { (at + 1) % count } else { (at + count - 1) % count };
             self.add(number(at), number(next), sum);
             at = next;
@@ -73,8 +73,8 @@ impl LinkLoads {
     }
 }
 
-fn node(groups: &UnitGroups, unit: usize) -> u32 {
-    groups.group(number(unit))
+fn node(bundles: &UnitBundles, unit: usize) -> u32 {
+    bundles.bundle(number(unit))
 }
 
 fn number(index: usize) -> u32 {
@@ -82,11 +82,11 @@ fn number(index: usize) -> u32 {
 }
 
 /// All links between nodes, including those without messages, by their nodes.
-pub(crate) fn physical_links(topology: Topology, units: usize, groups: &UnitGroups) -> Vec<(u32, u32)> {
+pub(crate) fn physical_links(topology: Topology, units: usize, bundles: &UnitBundles) -> Vec<(u32, u32)> {
     let mut links: FxHashSet<(u32, u32)> = FxHashSet::default();
     for unit in 0..units {
         for other in topology.later_neighbours(units, unit) {
-            let (one, other) = (node(groups, unit), node(groups, other));
+            let (one, other) = (node(bundles, unit), node(bundles, other));
             if one != other {
                 links.insert((one.min(other), one.max(other)));
             }

@@ -2,6 +2,7 @@
 
 use tumit_viewer::query::TimeRange;
 
+use crate::captions;
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TitledPanel,
     ViewChart,
@@ -9,13 +10,12 @@ use crate::chart::{
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::messages::{MESSAGES, PendingSteps};
+use crate::unit_bundles::UnitBundles;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::measured_messages::{MeasuredMessages, signed_number};
-use crate::views::request_text::{order_text, subtitle, time_text};
-use crate::views::unit_groups::UnitGroups;
 
 /// The largest number of bars.
-const MOST_BARS: usize = 256;
+const MAX_BARS: usize = 256;
 
 /// The messages or bytes that were sent to each unit and not yet received: now, and the maximum so
 /// far.
@@ -46,10 +46,10 @@ impl PerspectiveView for MessageQueuesView {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let measured = MeasuredMessages::new(execution, request, false)?;
         let component = measured.component();
-        let groups = UnitGroups::new(execution, request, MOST_BARS)?;
+        let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let incoming = &measured.messages.by_unit().incoming;
         let queues: Vec<UnitQueue> = incoming.iter().map(|steps| queue(steps, request, component)).collect();
-        let bars = (0..groups.count()).map(|group| bar(execution, &groups, group, &queues)).collect();
+        let bars = (0..bundles.count()).map(|bundle| bar(execution, &bundles, bundle, &queues)).collect();
         // The axis does not change while the time moves.
         let range = if request.mode == TimeMode::At { request.range } else { request.visible_range() };
         let largest = incoming.iter().map(|steps| steps.maximum(range)[component]);
@@ -57,11 +57,15 @@ impl PerspectiveView for MessageQueuesView {
         let axis = ChartAxis::new(format!("waiting {}", measured.word()), measured.unit(), signed_number(largest));
         let level = execution.model().types[execution.units().ty.index()].name.clone();
         let mut notes = measured.notes();
-        notes.extend(groups.note(execution, "Each bar is the mean, and its maximum the largest one, of up to"));
+        notes.extend(bundles.note(execution, "Each bar is the mean, and its maximum the largest one, of up to"));
         let (now, maximum) = words(request.mode);
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[time_text(request), maximum.to_owned(), order_text(&request.options.order)]),
+            subtitle: captions::subtitle(&[
+                captions::mode_caption(request),
+                maximum.to_owned(),
+                captions::order_caption(request),
+            ]),
             panels: vec![TitledPanel {
                 title: String::new(),
                 panel: ChartPanel::Bars(BarChart { axis, arrangement: level, bars }),
@@ -94,14 +98,14 @@ fn queue(steps: &PendingSteps, request: &ViewRequest, component: usize) -> UnitQ
     }
 }
 
-fn bar(execution: &Execution, groups: &UnitGroups, group: usize, queues: &[UnitQueue]) -> ChartBar {
-    let units = groups.units(group);
+fn bar(execution: &Execution, bundles: &UnitBundles, bundle: usize, queues: &[UnitQueue]) -> ChartBar {
+    let units = bundles.units(bundle);
     let sum: f64 = units.iter().map(|unit| queues[*unit].now).sum();
     let maximum = units.iter().map(|unit| queues[*unit].maximum).max();
     let count = signed_number(i64::try_from(units.len()).unwrap_or(i64::MAX));
     ChartBar {
-        label: groups.label(execution, group),
-        unit: groups.single(group),
+        label: bundles.label(execution, bundle),
+        unit: bundles.single(bundle),
         base: 0.0,
         parts: vec![BarPart { paint: ChartPaint::Now, value: sum / count }],
         maximum: maximum.map(signed_number),

@@ -1,8 +1,9 @@
 //! [`NetworkLoadView`] (G28): the load of the physical links of a network.
 
 use super::link_loads::{LinkLoads, physical_links};
-use super::network_nodes::{MOST_NODES, NetworkNodes, bend};
+use super::network_nodes::{MAX_NODES, NetworkNodes, bend};
 use super::node_layout::{NodeLayout, NodePosition, fit_to_square};
+use crate::captions;
 use crate::chart::{
     ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, NetworkEdge, NetworkNode, TitledPanel, ViewChart,
 };
@@ -10,10 +11,9 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::size_scale::SizeScale;
 use crate::topology::Topology;
+use crate::unit_bundles::UnitBundles;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::measured_messages::{MeasuredMessages, number};
-use crate::views::request_text::{subtitle, time_text};
-use crate::views::unit_groups::UnitGroups;
 
 /// The messages on each link of a network, if each message takes the usual route.
 pub(crate) struct NetworkLoadView;
@@ -36,16 +36,16 @@ impl PerspectiveView for NetworkLoadView {
         let measured = MeasuredMessages::new(execution, request, true)?;
         let units = execution.units().count();
         let topology = request.options.topology(units)?;
-        let groups = match topology {
-            Topology::Mesh2(shape) | Topology::Torus2(shape) => UnitGroups::tiles(units, shape, MOST_NODES),
-            _ => UnitGroups::power_of_two(units, MOST_NODES),
+        let bundles = match topology {
+            Topology::Mesh2(shape) | Topology::Torus2(shape) => UnitBundles::tiles(units, shape, MAX_NODES),
+            _ => UnitBundles::power_of_two(units, MAX_NODES),
         };
-        let positions = positions(topology, request.options.layout.as_deref(), &groups)?;
-        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &groups, &positions);
+        let positions = positions(topology, request.options.layout.as_deref(), &bundles)?;
+        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions);
         let pairs = measured.sums_by_pair(execution, request, |unit| unit);
-        let loads = LinkLoads::new(topology, units, &groups, &pairs);
+        let loads = LinkLoads::new(topology, units, &bundles, &pairs);
         let scale = SizeScale::new(loads.by_link.values().map(|sum| measured.value(*sum)).filter(|load| *load > 0));
-        let links = physical_links(topology, units, &groups);
+        let links = physical_links(topology, units, &bundles);
         let edges = edges(&measured, &loads, &links, scale, &nodes);
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
@@ -58,18 +58,18 @@ impl PerspectiveView for NetworkLoadView {
         legend.push(LegendItem { paint: ChartPaint::Faint, label: "link without messages".to_owned() });
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
-        if groups.size() > 1 {
+        if bundles.size() > 1 {
             all_notes.push("Links within a node are left out.".to_owned());
         }
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[
-                time_text(request),
+            subtitle: captions::subtitle(&[
+                captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
                 format!("topology {}", request.options.topology.as_deref().unwrap_or("hamming")),
                 hops_text(&loads),
             ]),
-            table: measured.table(&loads.by_link, |group| groups.label(execution, group as usize)),
+            table: measured.table(&loads.by_link, |bundle| bundles.label(execution, bundle as usize)),
             panels: vec![TitledPanel {
                 title: String::new(),
                 panel: ChartPanel::Network(NetworkChart { nodes, edges, axis }),
@@ -117,21 +117,21 @@ fn edges(
 fn positions(
     topology: Topology,
     layout: Option<&str>,
-    groups: &UnitGroups,
+    bundles: &UnitBundles,
 ) -> Result<Vec<NodePosition>, PerspectiveError> {
-    let count = groups.count();
-    let on_circle = |group: usize| {
-        let angle = std::f64::consts::TAU * real(group) / real(count.max(1));
+    let count = bundles.count();
+    let on_circle = |bundle: usize| {
+        let angle = std::f64::consts::TAU * real(bundle) / real(count.max(1));
         (angle.sin(), -angle.cos())
     };
-    let place = |group: usize| match topology {
-        Topology::Hamming | Topology::Unit | Topology::Torus1 => on_circle(group),
-        Topology::Mesh1 => (real(group), 0.0),
+    let place = |bundle: usize| match topology {
+        Topology::Hamming | Topology::Unit | Topology::Torus1 => on_circle(bundle),
+        Topology::Mesh1 => (real(bundle), 0.0),
         Topology::Mesh2(shape) | Topology::Torus2(shape) => {
-            middle(groups.units(group), |unit| (real(unit % shape.columns), real(unit / shape.columns)))
+            middle(bundles.units(bundle), |unit| (real(unit % shape.columns), real(unit / shape.columns)))
         }
-        Topology::BinaryTree => middle(groups.units(group), |unit| tree_position(unit, 2)),
-        Topology::QuadTree => middle(groups.units(group), |unit| tree_position(unit, 4)),
+        Topology::BinaryTree => middle(bundles.units(bundle), |unit| tree_position(unit, 2)),
+        Topology::QuadTree => middle(bundles.units(bundle), |unit| tree_position(unit, 4)),
     };
     Ok(match (topology, layout) {
         (Topology::Hamming, None) | (_, Some(_)) => NodeLayout::parse(layout)?.positions(count),

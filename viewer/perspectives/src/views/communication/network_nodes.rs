@@ -6,11 +6,11 @@ use super::node_layout::NodePosition;
 use crate::activity::UnitActivity;
 use crate::chart::{ChartPaint, LegendItem, NetworkEdge, NetworkNode};
 use crate::execution::Execution;
+use crate::unit_bundles::UnitBundles;
 use crate::view::{TimeMode, ViewRequest};
-use crate::views::unit_groups::UnitGroups;
 
 /// The largest number of nodes.
-pub(crate) const MOST_NODES: usize = 128;
+pub(crate) const MAX_NODES: usize = 128;
 
 /// The distance of a line to a node below which the line bends.
 const NEAR: f64 = 0.02;
@@ -23,21 +23,21 @@ pub(crate) struct NetworkNodes {
 }
 
 impl NetworkNodes {
-    /// The groups of units at some positions. Their paint is the category at the present time, or
+    /// The bundles of units at some positions. Their paint is the category at the present time, or
     /// the category with the longest time.
     pub(crate) fn new(
         execution: &Execution,
         request: &ViewRequest,
-        groups: &UnitGroups,
+        bundles: &UnitBundles,
         positions: &[NodePosition],
     ) -> Self {
         let activity = execution.activity().ok();
-        let node = |(group, (x, y)): (usize, &NodePosition)| NetworkNode {
-            label: groups.label(execution, group),
-            unit: groups.first(group),
+        let node = |(bundle, (x, y)): (usize, &NodePosition)| NetworkNode {
+            label: bundles.label(execution, bundle),
+            unit: bundles.first(bundle),
             x: single(*x),
             y: single(*y),
-            paint: activity.map_or(ChartPaint::Absent, |activity| paint(activity, request, groups.units(group))),
+            paint: activity.map_or(ChartPaint::Absent, |activity| paint(activity, request, bundles.units(bundle))),
         };
         let nodes = positions.iter().enumerate().map(node).collect();
         let item = |category: ActivityCategory| LegendItem {
@@ -47,7 +47,7 @@ impl NetworkNodes {
         let legend = if activity.is_some() { ActivityCategory::COUNTED.map(item).to_vec() } else { Vec::new() };
         let no_states = "The trace has no states, so the status of the units is unknown.";
         let mut notes: Vec<String> = activity.is_none().then(|| no_states.to_owned()).into_iter().collect();
-        notes.extend(groups.note(execution, "Each node has the most frequent status of up to"));
+        notes.extend(bundles.note(execution, "Each node has the most frequent status of up to"));
         Self { nodes, legend, notes }
     }
 }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 use tumit_viewer::query::TypeModel;
 use tumit_viewer::text::time_display::group_digits;
 
+use crate::captions;
 use crate::chart::{
     AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, ScatterChart, ScatterPoint, TableValue,
     TitledPanel, ViewChart,
@@ -13,11 +14,10 @@ use crate::execution::Execution;
 use crate::messages::UnitMessage;
 use crate::topology::Topology;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::views::measured_messages::{MeasuredMessages, number, signed_number};
-use crate::views::request_text::{bounds, subtitle, time_text};
+use crate::views::measured_messages::{MeasuredMessages, message_bounds, number, signed_number};
 
 /// The largest number of rows of the table.
-const MOST_ROWS: usize = 100_000;
+const MAX_ROWS: usize = 100_000;
 
 /// The number of different heights of points with sizes.
 const HEIGHTS: f64 = 512.0;
@@ -108,8 +108,8 @@ impl PerspectiveView for NodeStatisticsView {
             }
             panels.push(TitledPanel { title: title.to_owned(), panel: ChartPanel::Scatter(chart) });
         }
-        if messages.len() > MOST_ROWS {
-            notes.push(format!("The table has the first {} messages.", group_digits(MOST_ROWS as u64)));
+        if messages.len() > MAX_ROWS {
+            notes.push(format!("The table has the first {} messages.", group_digits(MAX_ROWS as u64)));
         }
         let word = PointQuantity::WORDS[quantity as usize].0;
         let network = if quantity == PointQuantity::Distance {
@@ -119,7 +119,12 @@ impl PerspectiveView for NodeStatisticsView {
         };
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[time_text(request), name, format!("{word} of each message"), network]),
+            subtitle: captions::subtitle(&[
+                captions::mode_caption(request),
+                name,
+                format!("{word} of each message"),
+                network,
+            ]),
             panels,
             legend: [(0, "incoming, at its receive"), (1, "outgoing, at its send")]
                 .map(|(series, label)| LegendItem { paint: ChartPaint::Series(series), label: label.to_owned() })
@@ -138,7 +143,7 @@ fn messages_of<'a>(
     unit: usize,
     topology: Topology,
 ) -> Vec<PeerMessage<'a>> {
-    let (from, to) = bounds(execution, request.visible_range());
+    let (from, to) = message_bounds(execution, request.visible_range());
     let count = execution.units().count();
     let is_selected = |other: u32| other as usize == unit;
     let hops = |peer: u32| topology.distance(count, unit, peer as usize);
@@ -257,7 +262,7 @@ fn table(execution: &Execution, messages: &[PeerMessage<'_>]) -> ChartTable {
         ("size, bytes", AxisUnit::Bytes),
         ("distance, hops", AxisUnit::Count),
     ]);
-    table.rows.extend(messages.iter().take(MOST_ROWS).map(|one| {
+    table.rows.extend(messages.iter().take(MAX_ROWS).map(|one| {
         vec![
             signed_number(one.time).into(),
             TableValue::from(if one.is_incoming { "incoming" } else { "outgoing" }),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::captions;
 use crate::chart::{
     AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, LevelChart, LevelSeries, TableValue,
     TitledPanel, ViewChart,
@@ -13,7 +14,6 @@ use crate::options::MessageDirection;
 use crate::step_function::StepColumn;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::measured_messages::{MeasuredMessages, signed_number};
-use crate::views::request_text::{subtitle, time_text};
 
 /// The pending messages or bytes over time, of all units or of a selected one.
 pub(crate) struct TrafficView;
@@ -65,7 +65,7 @@ impl PerspectiveView for TrafficView {
         let span = format!("from {least} to {largest} {}", measured.word());
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[time_text(request), scope, span]),
+            subtitle: captions::subtitle(&[captions::mode_caption(request), scope, span]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Levels(levels) }],
             legend: vec![LegendItem { paint, label }],
             table: table(&columns, request, &measured),

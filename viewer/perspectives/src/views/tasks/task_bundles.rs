@@ -12,9 +12,9 @@ pub(crate) struct TaskBundle<'a> {
     pub(crate) members: &'a [ExecutionTask],
 }
 
-/// Forms at most `most` bundles of adjacent tasks. All have the same size but the last one.
-pub(crate) fn bundles(tasks: &[ExecutionTask], most: usize) -> Vec<TaskBundle<'_>> {
-    let size = size(tasks, most);
+/// Forms at max_bundles `max_bundles` bundles of adjacent tasks. All have the same size but the last one.
+pub(crate) fn bundles(tasks: &[ExecutionTask], max_bundles: usize) -> Vec<TaskBundle<'_>> {
+    let size = size(tasks, max_bundles);
     let numbers = (0..).step_by(size);
     let bundle = |(members, number): (&'_ [ExecutionTask], u32)| {
         let name = |task: Option<&ExecutionTask>| task.map_or_else(String::new, |task| task.name.clone());
@@ -32,13 +32,13 @@ pub(crate) fn bundles(tasks: &[ExecutionTask], most: usize) -> Vec<TaskBundle<'_
 }
 
 /// The number of tasks in each bundle but the last one.
-fn size(tasks: &[ExecutionTask], most: usize) -> usize {
-    tasks.len().div_ceil(most.max(1)).max(1)
+fn size(tasks: &[ExecutionTask], max_bundles: usize) -> usize {
+    tasks.len().div_ceil(max_bundles.max(1)).max(1)
 }
 
 /// A note about bundles of several tasks. `meaning` is a sentence without its end, such as `Each bar
 /// is the largest value`.
-pub(crate) fn note(tasks: &[ExecutionTask], most: usize, meaning: &str) -> Option<String> {
-    let size = size(tasks, most);
+pub(crate) fn note(tasks: &[ExecutionTask], max_bundles: usize, meaning: &str) -> Option<String> {
+    let size = size(tasks, max_bundles);
     (size > 1).then(|| format!("{meaning} of {size} adjacent tasks."))
 }

@@ -15,7 +15,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use super::task_bundles::{self, TaskBundle};
 
 /// Maximum number of bars.
-const MOST_BARS: usize = 256;
+const MAX_BARS: usize = 256;
 
 /// The number of units that execute each task: now and at most so far, or the mean during the task.
 ///
@@ -51,7 +51,7 @@ impl PerspectiveView for TaskCount {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let tasks = execution.tasks()?.list();
         let counts: Vec<ActiveUnits> = tasks.iter().map(|task| active_units(task, request)).collect();
-        let bundles = task_bundles::bundles(tasks, MOST_BARS);
+        let bundles = task_bundles::bundles(tasks, MAX_BARS);
         let largest = counts.iter().map(|count| count.units.max(count.maximum)).fold(0.0, f64::max);
         let chart = BarChart {
             axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
@@ -66,11 +66,11 @@ impl PerspectiveView for TaskCount {
         };
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::joined([Some(captions::shown_time(request)), Some(meaning.to_owned())]),
+            subtitle: captions::subtitle(&[captions::mode_caption(request), meaning.to_owned()]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: vec![item],
             table: table(tasks, &counts, is_present),
-            notes: task_bundles::note(tasks, MOST_BARS, "Each bar is the largest value").into_iter().collect(),
+            notes: task_bundles::note(tasks, MAX_BARS, "Each bar is the largest value").into_iter().collect(),
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use super::task_bundles::{self, TaskBundle};
 
 /// Maximum number of cells.
-const MOST_CELLS: usize = 1024;
+const MAX_CELLS: usize = 1024;
 
 /// The progress of each task.
 ///
@@ -74,18 +74,18 @@ impl PerspectiveView for TaskStatus {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let tasks = execution.tasks()?.list();
-        let bundles = task_bundles::bundles(tasks, MOST_CELLS);
+        let bundles = task_bundles::bundles(tasks, MAX_CELLS);
         let cells: Vec<StatusCell> = bundles.iter().map(|bundle| cell(bundle, request.time)).collect();
         let side = cells.len().isqrt();
         let columns = if side * side < cells.len() { side + 1 } else { side.max(1) };
         let item = |progress: TaskProgress| LegendItem { paint: progress.paint(), label: progress.word().to_owned() };
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::instant(request),
+            subtitle: captions::time_caption(request),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Grid(StatusGrid { columns, cells }) }],
             legend: TaskProgress::ALL.into_iter().map(item).collect(),
             table: table(tasks, request.time),
-            notes: task_bundles::note(tasks, MOST_CELLS, "Each cell is the progress").into_iter().collect(),
+            notes: task_bundles::note(tasks, MAX_CELLS, "Each cell is the progress").into_iter().collect(),
         })
     }
 }

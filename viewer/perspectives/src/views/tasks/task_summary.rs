@@ -15,7 +15,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use super::task_bundles::{self, TaskBundle};
 
 /// Maximum number of bars.
-const MOST_BARS: usize = 256;
+const MAX_BARS: usize = 256;
 
 /// A floating bar per task, from its first begin to its last end, in percent of the time range.
 pub(crate) struct TaskSummary;
@@ -36,7 +36,7 @@ impl PerspectiveView for TaskSummary {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (tasks, range) = (execution.tasks()?.list(), request.visible_range());
-        let bundles = task_bundles::bundles(tasks, MOST_BARS);
+        let bundles = task_bundles::bundles(tasks, MAX_BARS);
         let chart = BarChart {
             axis: ChartAxis::new("time range", AxisUnit::Percent, 100.0),
             arrangement: "task".to_owned(),
@@ -48,10 +48,10 @@ impl PerspectiveView for TaskSummary {
             1 => Some("1 task is outside of the time range.".to_owned()),
             many => Some(format!("{many} tasks are outside of the time range.")),
         };
-        let grouped = task_bundles::note(tasks, MOST_BARS, "Each bar reaches from the first begin to the last end");
+        let grouped = task_bundles::note(tasks, MAX_BARS, "Each bar reaches from the first begin to the last end");
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::period(request),
+            subtitle: captions::range_caption(request),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: Vec::new(),
             table: table(tasks, range),

@@ -15,9 +15,9 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use super::task_bundles::{self, TaskBundle};
 
 /// Maximum number of rows.
-const MOST_ROWS: usize = 256;
+const MAX_ROWS: usize = 256;
 /// Maximum number of columns.
-const MOST_COLUMNS: u32 = 200;
+const MAX_COLUMNS: u32 = 200;
 
 /// For each task (row) and each column of time, the mean number of units that execute the task in
 /// the column.
@@ -40,8 +40,8 @@ impl PerspectiveView for TaskSurface {
     #[expect(clippy::cast_precision_loss, reason = "numbers of units and times are drawn")]
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (tasks, range) = (execution.tasks()?.list(), request.visible_range());
-        let columns: Vec<TimeRange> = range.columns(request.columns.clamp(1, MOST_COLUMNS)).collect();
-        let bundles = task_bundles::bundles(tasks, MOST_ROWS);
+        let columns: Vec<TimeRange> = range.columns(request.columns.clamp(1, MAX_COLUMNS)).collect();
+        let bundles = task_bundles::bundles(tasks, MAX_ROWS);
         let mut table = ChartTable::new(&[
             ("task", AxisUnit::Count),
             ("from", AxisUnit::Nanos),
@@ -68,10 +68,10 @@ impl PerspectiveView for TaskSurface {
             axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
             cells,
         };
-        let note = task_bundles::note(tasks, MOST_ROWS, "Each row has the largest number");
+        let note = task_bundles::note(tasks, MAX_ROWS, "Each row has the largest number");
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::period(request),
+            subtitle: captions::range_caption(request),
             panels: vec![TitledPanel { title: "task over time".to_owned(), panel: ChartPanel::Matrix(matrix) }],
             legend: Vec::new(),
             table,

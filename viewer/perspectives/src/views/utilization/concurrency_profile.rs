@@ -13,7 +13,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
 
 /// Maximum number of bars of a panel.
-const MOST_BARS: usize = 256;
+const MAX_BARS: usize = 256;
 
 /// For each category and each number of units, the fraction of time in which as many units are in
 /// the category.
@@ -37,7 +37,7 @@ impl PerspectiveView for ConcurrencyProfile {
         let activity = execution.activity()?;
         let (counts, range) = (activity.counts(), request.visible_range());
         let times = times_by_count(counts, activity.units(), range);
-        let size = times.len().div_ceil(MOST_BARS);
+        let size = times.len().div_ceil(MAX_BARS);
         let chosen = ActivityCategory::COUNTED.into_iter().enumerate();
         let chosen = chosen.filter(|(_, category)| request.options.category.is_none_or(|only| only == *category));
         let panels = chosen.map(|(index, category)| {
@@ -54,7 +54,7 @@ impl PerspectiveView for ConcurrencyProfile {
         });
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::period(request),
+            subtitle: captions::range_caption(request),
             panels: panels.collect(),
             legend: category_legend::legend(),
             table: table(&times),
@@ -110,7 +110,7 @@ fn table(times: &[[i128; 3]]) -> ChartTable {
         ("idle, %", AxisUnit::Percent),
     ]);
     let whole = whole_time(times).max(1) as f64;
-    let occurs = |time: &[i128; 3]| times.len() <= MOST_BARS || time.iter().any(|time| *time > 0);
+    let occurs = |time: &[i128; 3]| times.len() <= MAX_BARS || time.iter().any(|time| *time > 0);
     let rows = times.iter().enumerate().filter(|(_, time)| occurs(time)).map(|(number, time)| {
         let nanos = time.map(|time| time as f64);
         let percent = time.map(|time| 100.0 * time as f64 / whole);

@@ -17,7 +17,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
 
 /// Maximum number of spokes.
-const MOST_SPOKES: usize = 200;
+const MAX_SPOKES: usize = 200;
 
 /// The utilisation of each unit, smoothed over the time before the present time, and its maximum
 /// so far.
@@ -49,7 +49,7 @@ impl PerspectiveView for KiviatDiagram {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
-        let bundles = UnitBundles::new(execution, request, MOST_SPOKES)?;
+        let bundles = UnitBundles::new(execution, request, MAX_SPOKES)?;
         let window = MovingWindow::new(request.range, request.options.width);
         let counts_overhead = request.options.counts_overhead;
         let of_unit = |unit: usize| smoothed_use(activity, unit, window, request.time, counts_overhead);
@@ -58,10 +58,10 @@ impl PerspectiveView for KiviatDiagram {
         let chart = KiviatChart { spokes, units: bundles.size() };
         let counted = if counts_overhead { "busy or overhead" } else { "busy" };
         let subtitle = [
-            Some(captions::instant(request)),
-            Some(format!("{counted}, mean over the last {}", duration(window.width))),
-            Some("maximum since the start".to_owned()),
-            captions::order(request),
+            captions::time_caption(request),
+            format!("{counted}, mean over the last {}", duration(window.width)),
+            "maximum since the start".to_owned(),
+            captions::order_caption(request),
         ];
         let note = (bundles.size() > 1).then(|| {
             let size = bundles.size();
@@ -70,7 +70,7 @@ impl PerspectiveView for KiviatDiagram {
         let item = |paint, label: &str| LegendItem { paint, label: label.to_owned() };
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::joined(subtitle),
+            subtitle: captions::subtitle(&subtitle),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Kiviat(chart) }],
             legend: vec![item(ChartPaint::Now, "present"), item(ChartPaint::Maximum, "maximum so far")],
             table: table(execution, &bundles, &uses),
@@ -130,14 +130,14 @@ fn steps(timelines: &[CategoryTimeline], range: TimeRange, counts: impl Fn(&Cate
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn spoke(bundle: &UnitBundle<'_>, uses: &[SmoothedUse]) -> KiviatSpoke {
-    let (mut least, mut sum, mut most, mut maximum) = (f64::INFINITY, 0.0, 0.0_f64, 0.0_f64);
+    let (mut min, mut sum, mut max, mut maximum) = (f64::INFINITY, 0.0, 0.0_f64, 0.0_f64);
     for &unit in bundle.members {
         let SmoothedUse { now, maximum: largest } = uses[unit];
-        (least, sum) = (least.min(now), sum + now);
-        (most, maximum) = (most.max(now), maximum.max(largest));
+        (min, sum) = (min.min(now), sum + now);
+        (max, maximum) = (max.max(now), maximum.max(largest));
     }
-    let mean = (sum / bundle.members.len() as f64).clamp(least, most);
-    KiviatSpoke { label: bundle.label.clone(), unit: bundle.unit, now: [least, mean, most], maximum }
+    let mean = (sum / bundle.members.len() as f64).clamp(min, max);
+    KiviatSpoke { label: bundle.label.clone(), unit: bundle.unit, now: [min, mean, max], maximum }
 }
 
 /// The utilisation of each unit.

@@ -16,9 +16,9 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
 
 /// Maximum number of cells of a grid.
-const MOST_CELLS: usize = 1024;
+const MAX_CELLS: usize = 1024;
 /// Maximum number of tasks in the legend.
-const MOST_TASKS: usize = 12;
+const MAX_TASKS: usize = 12;
 
 /// Four grids of units: the state, the task, and the messages that are being sent and that await
 /// receipt.
@@ -48,7 +48,7 @@ impl PerspectiveView for ProcessorStatus {
     }
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
-        let bundles = UnitBundles::new(execution, request, MOST_CELLS)?;
+        let bundles = UnitBundles::new(execution, request, MAX_CELLS)?;
         let (mut parts, mut notes) = (Vec::new(), Vec::new());
         let of_data = [
             category_part(execution, request, &bundles).map(|part| vec![part]),
@@ -79,7 +79,7 @@ impl PerspectiveView for ProcessorStatus {
         let legend = parts.iter().flat_map(|part| part.legend.clone()).collect();
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::joined([Some(captions::instant(request)), captions::order(request)]),
+            subtitle: captions::subtitle(&[captions::time_caption(request), captions::order_caption(request)]),
             panels: parts.into_iter().map(panel).collect(),
             legend,
             table,
@@ -175,7 +175,7 @@ fn task_part(
         unit: AxisUnit::Count,
         cells,
         values: current.iter().map(|task| task.map_or(TableValue::Absent, |task| name(task).into())).collect(),
-        legend: shown.into_iter().take(MOST_TASKS).map(item).collect(),
+        legend: shown.into_iter().take(MAX_TASKS).map(item).collect(),
     })
 }
 

@@ -15,7 +15,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
 
 /// Maximum number of bars.
-const MOST_BARS: usize = 256;
+const MAX_BARS: usize = 256;
 
 /// The length of the current run of each unit: busy (above 0) or idle (below 0).
 ///
@@ -55,7 +55,7 @@ impl PerspectiveView for UnitStreaks {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
         let past = TimeRange { from: request.range.from, to: GlobalNanos(request.time).max(request.range.from) };
-        let bundles = UnitBundles::new(execution, request, MOST_BARS)?;
+        let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let counts_overhead = request.options.counts_overhead;
         let of_unit = |unit: usize| UnitRuns::new(&activity.timeline(unit), past, request.time, counts_overhead);
         let runs: Vec<UnitRuns> = (0..activity.units()).map(of_unit).collect();
@@ -67,13 +67,13 @@ impl PerspectiveView for UnitStreaks {
             bars: bars.collect(),
         };
         let overhead = if counts_overhead { "overhead counts as busy" } else { "overhead does not end a run" };
-        let subtitle = [Some(captions::instant(request)), Some(overhead.to_owned()), captions::order(request)];
-        let notes = [bundles.note("Each bar is the mean"), category_legend::guess_note(execution)];
+        let subtitle = [captions::time_caption(request), overhead.to_owned(), captions::order_caption(request)];
+        let notes = [bundles.note(execution, "Each bar is the mean of"), category_legend::guess_note(execution)];
         let item =
             |category, label: &str| LegendItem { paint: ChartPaint::Category(category), label: label.to_owned() };
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::joined(subtitle),
+            subtitle: captions::subtitle(&subtitle),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: vec![
                 item(Busy, "busy"),

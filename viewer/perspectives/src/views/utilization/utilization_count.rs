@@ -55,7 +55,7 @@ impl PerspectiveView for UtilizationCount {
         };
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::period(request),
+            subtitle: captions::range_caption(request),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Levels(chart) }],
             legend: category_legend::legend(),
             table: table(&columns, &means),

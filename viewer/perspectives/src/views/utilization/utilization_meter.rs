@@ -59,7 +59,7 @@ impl PerspectiveView for UtilizationMeter {
         let mean = (request.mode != TimeMode::At).then(|| "mean over the time range".to_owned());
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::joined([Some(captions::shown_time(request)), mean]),
+            subtitle: captions::subtitle(&[captions::mode_caption(request), mean.unwrap_or_default()]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: category_legend::legend(),
             table,

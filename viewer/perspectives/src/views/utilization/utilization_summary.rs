@@ -11,7 +11,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
 
 /// Maximum number of bars.
-const MOST_BARS: usize = 256;
+const MAX_BARS: usize = 256;
 
 /// The fraction of time that each unit spends in each category.
 pub(crate) struct UtilizationSummary;
@@ -32,7 +32,7 @@ impl PerspectiveView for UtilizationSummary {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (activity, range) = (execution.activity()?, request.visible_range());
-        let bundles = UnitBundles::new(execution, request, MOST_BARS)?;
+        let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let fractions: Vec<[f64; 3]> = (0..activity.units()).map(|unit| activity.fractions(unit, range)).collect();
         let bars = bundles.iter(execution).map(|bundle| bar(&bundle, &fractions)).collect();
         let chart = BarChart {
@@ -40,10 +40,10 @@ impl PerspectiveView for UtilizationSummary {
             arrangement: captions::unit_type(execution).to_owned(),
             bars,
         };
-        let notes = [bundles.note("Each bar is the mean"), category_legend::guess_note(execution)];
+        let notes = [bundles.note(execution, "Each bar is the mean of"), category_legend::guess_note(execution)];
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::joined([Some(captions::period(request)), captions::order(request)]),
+            subtitle: captions::subtitle(&[captions::range_caption(request), captions::order_caption(request)]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: category_legend::legend(),
             table: table(execution, activity, request, &bundles, &fractions),

@@ -71,7 +71,7 @@ impl PerspectiveView for ExecutionClock {
         let panels = panels.into_iter().map(|panel| TitledPanel { title: String::new(), panel });
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::instant(request),
+            subtitle: captions::time_caption(request),
             panels: panels.collect(),
             legend: Vec::new(),
             table,

@@ -17,7 +17,7 @@ use crate::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 
 /// Maximum number of tasks in the legend.
-const MOST_TASKS: usize = 12;
+const MAX_TASKS: usize = 12;
 
 /// Utilisation against communication, as a curve over time.
 ///
@@ -74,7 +74,7 @@ impl PerspectiveView for PhasePortrait {
         let smoothing = format!("mean over the last {}", duration(window.width));
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::joined([Some(captions::period(request)), Some(smoothing)]),
+            subtitle: captions::subtitle(&[captions::range_caption(request), smoothing]),
             table: table(&chart, tasks, &common),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Portrait(chart) }],
             legend: legend(tasks, &common),
@@ -136,14 +136,14 @@ fn most_common_tasks(tasks: &[ExecutionTask], times: &[i64]) -> Vec<Option<u32>>
     common.into_iter().map(|(_, task)| task).collect()
 }
 
-/// The tasks that occur, by number. At most [`MOST_TASKS`].
+/// The tasks that occur, by number. At most [`MAX_TASKS`].
 fn legend(tasks: &[ExecutionTask], common: &[Option<u32>]) -> Vec<LegendItem> {
     let mut shown: Vec<u32> = common.iter().copied().flatten().collect();
     shown.sort_unstable();
     shown.dedup();
     let name = |task: u32| tasks.get(task as usize).map_or_else(String::new, |task| task.name.clone());
     let item = |task: u32| LegendItem { paint: ChartPaint::Task(task), label: name(task) };
-    shown.into_iter().take(MOST_TASKS).map(item).collect()
+    shown.into_iter().take(MAX_TASKS).map(item).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]

@@ -9,13 +9,13 @@ use tumit_viewer::query::{
 use crate::execution::Execution;
 
 /// Entities per request. If a list has more, the time range is too long.
-const MOST_PER_LIST: usize = 512;
+const MAX_PER_LIST: usize = 512;
 
 /// Links per request. Most links that overlap a short time range begin and end outside of it.
-const MOST_LINKS: usize = 1 << 16;
+const MAX_LINKS: usize = 1 << 16;
 
 /// The largest number of records in memory.
-const MOST_RECORDS: usize = 4096;
+const MAX_RECORDS: usize = 4096;
 
 /// The kind of a record, in the order of records with equal timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ pub(crate) struct FoundRecords {
 
 impl FoundRecords {
     fn is_full(&self) -> bool {
-        self.is_cut || self.records.len() > MOST_RECORDS
+        self.is_cut || self.records.len() > MAX_RECORDS
     }
 }
 
@@ -156,14 +156,14 @@ impl<'a> RecordSearch<'a> {
         self.collect_states(range, &mut found)?;
         self.collect_events(range, &mut found)?;
         self.collect_links(range, &mut found)?;
-        found.is_cut |= found.records.len() > MOST_RECORDS;
+        found.is_cut |= found.records.len() > MAX_RECORDS;
         found.records.sort_unstable();
         Ok(found)
     }
 
     fn collect_states(&self, range: &Range<i64>, found: &mut FoundRecords) -> Result<(), QueryError> {
         for lane in &self.lanes {
-            let states = self.source.states(*lane, overlap_range(range), MOST_PER_LIST)?;
+            let states = self.source.states(*lane, overlap_range(range), MAX_PER_LIST)?;
             found.is_cut |= states.total > states.items.len() as u64;
             for state in states.items {
                 let ends = [(state.life.from.0, RecordKind::StateBegin), (state.life.to.0, RecordKind::StateEnd)];
@@ -184,7 +184,7 @@ impl<'a> RecordSearch<'a> {
             if found.is_full() {
                 break;
             }
-            let events = self.source.events(*container, *ty, overlap_range(range), MOST_PER_LIST)?;
+            let events = self.source.events(*container, *ty, overlap_range(range), MAX_PER_LIST)?;
             found.is_cut |= events.total > events.items.len() as u64;
             for event in events.items.into_iter().filter(|event| range.contains(&event.time.0)) {
                 let (time, kind, entity) = (event.time.0, RecordKind::Event, event.id);
@@ -199,7 +199,7 @@ impl<'a> RecordSearch<'a> {
             if found.is_full() {
                 break;
             }
-            let links = self.source.links(*ty, overlap_range(range), MOST_LINKS)?;
+            let links = self.source.links(*ty, overlap_range(range), MAX_LINKS)?;
             found.is_cut |= links.total > links.items.len() as u64;
             for link in links.items {
                 let ends = [

@@ -1,15 +1,15 @@
 //! [`StatisticalSummaryView`] (G25): utilization and communication of each unit, as a table.
 
 use super::unit_statistics::{MessageStatistics, UnitStatistics};
+use crate::captions;
 use crate::chart::{AxisUnit, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::measured_messages::{MeasuredMessages, number, signed_number};
-use crate::views::request_text::{at_text, order_text, range_text, subtitle};
 
 /// The largest number of rows of the panel. The table of the view has all rows.
-const MOST_ROWS: usize = 500;
+const MAX_ROWS: usize = 500;
 
 /// The columns of utilization.
 const ACTIVITY: [(&str, AxisUnit); 6] = [
@@ -66,8 +66,8 @@ impl PerspectiveView for StatisticalSummaryView {
             table.rows.push(row(&execution.units().list()[unit].name, &statistics, Some(unit)));
         }
         let time = match request.mode {
-            TimeMode::At => format!("from the start, {}", at_text(request)),
-            TimeMode::Range | TimeMode::Moving => range_text(request.visible_range()),
+            TimeMode::At => format!("from the start, {}", captions::time_caption(request)),
+            TimeMode::Range | TimeMode::Moving => captions::range_caption(request),
         };
         let mut notes = Vec::new();
         if statistics.times.is_none() {
@@ -79,14 +79,18 @@ impl PerspectiveView for StatisticalSummaryView {
             notes.push("The trace has no links between units, so there are no numbers of messages.".to_owned());
         }
         let mut shown = table.clone();
-        if shown.rows.len() > MOST_ROWS {
-            shown.rows.truncate(MOST_ROWS);
-            notes.push(format!("The panel has the first {MOST_ROWS} rows. The exported table has all rows."));
+        if shown.rows.len() > MAX_ROWS {
+            shown.rows.truncate(MAX_ROWS);
+            notes.push(format!("The panel has the first {MAX_ROWS} rows. The exported table has all rows."));
         }
         let topology = request.options.topology.as_deref().unwrap_or("hamming");
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[time, format!("hops of the topology {topology}"), order_text(&request.options.order)]),
+            subtitle: captions::subtitle(&[
+                time,
+                format!("hops of the topology {topology}"),
+                captions::order_caption(request),
+            ]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Table(shown) }],
             legend: Vec::new(),
             table,

@@ -1,12 +1,12 @@
 //! [`TraceRecordsView`] (G24): the records of the trace around the present time.
 
 use super::record_search::{RecordKind, RecordSearch, TraceRecord};
+use crate::captions;
 use crate::chart::{AxisUnit, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::measured_messages::signed_number;
-use crate::views::request_text::{at_text, subtitle};
 
 /// The number of records before the present time, and after it.
 const RECORDS: usize = 16;
@@ -56,8 +56,8 @@ impl PerspectiveView for TraceRecordsView {
         let name = unit.map_or_else(String::new, |unit| execution.units().list()[unit].name.clone());
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: subtitle(&[
-                at_text(request),
+            subtitle: captions::subtitle(&[
+                captions::time_caption(request),
                 name,
                 format!("{} records until then, {} after it", before.records.len(), after.records.len()),
             ]),

@@ -6,8 +6,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::messages::UnitMessage;
 use crate::view::{TimeMode, ViewRequest};
-use crate::views::measured_messages::MessageSum;
-use crate::views::request_text::bounds;
+use crate::views::measured_messages::{MessageSum, message_bounds};
 
 /// Times and messages of each unit and of all units.
 #[derive(Debug)]
@@ -128,7 +127,7 @@ impl MessageTotals {
         // A time at which a message is sent or received is included.
         let (from, to) = match request.mode {
             TimeMode::At => (range.from.0, range.to.0.saturating_add(1)),
-            TimeMode::Range | TimeMode::Moving => bounds(execution, range),
+            TimeMode::Range | TimeMode::Moving => message_bounds(execution, range),
         };
         let (mut by_unit, mut all) = (vec![MessageStatistics::default(); count], MessageStatistics::default());
         for message in messages.sent_between(from, to) {

@@ -1,0 +1,74 @@
+//! Merges the states of several lanes by start, such as all nesting depths of a container and type.
+
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
+
+use tumit_paje::time_range::TimeRange;
+
+use super::entity_pages::EntityPages;
+use super::{EntityList, QueryError, StateEntity, StateLaneId};
+
+/// Maximum number of states in memory, over all lanes.
+const STATES_IN_MEMORY: usize = 1 << 16;
+
+/// Visits the states of some lanes that overlap a time range and have a duration, by start. At equal
+/// starts, the states of earlier lanes come first. `list` returns the states of a lane.
+///
+/// # Errors
+/// Those of `list` and `visit`.
+pub(crate) fn visit_lanes(
+    list: impl Fn(StateLaneId, TimeRange, usize) -> Result<EntityList<StateEntity>, QueryError>,
+    lanes: impl ExactSizeIterator<Item = StateLaneId>,
+    time_range: TimeRange,
+    mut visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let size = (STATES_IN_MEMORY / lanes.len().max(1)).max(16);
+    let mut lanes: Vec<LaneCursor> = lanes.map(|lane| LaneCursor::new(lane, time_range, size)).collect();
+    let mut next = BinaryHeap::with_capacity(lanes.len());
+    for (number, lane) in lanes.iter_mut().enumerate() {
+        lane.fill(&list)?;
+        next.extend(lane.page.front().map(|state| Reverse((state.life.from, number))));
+    }
+    while let Some(mut first) = next.peek_mut() {
+        let Reverse((_, number)) = *first;
+        let lane = &mut lanes[number];
+        if let Some(state) = lane.page.pop_front() {
+            visit(&state)?;
+        }
+        lane.fill(&list)?;
+        match lane.page.front() {
+            Some(state) => *first = Reverse((state.life.from, number)),
+            None => drop(PeekMut::pop(first)),
+        }
+    }
+    Ok(())
+}
+
+/// Reads the states of one lane that have a duration, by start.
+struct LaneCursor {
+    lane: StateLaneId,
+    pages: EntityPages,
+    page: VecDeque<StateEntity>,
+}
+
+impl LaneCursor {
+    fn new(lane: StateLaneId, time_range: TimeRange, size: usize) -> Self {
+        Self { lane, pages: EntityPages::new(time_range, size), page: VecDeque::new() }
+    }
+
+    /// Reads pages until the next state is in memory, or the lane ends.
+    fn fill(
+        &mut self,
+        list: impl Fn(StateLaneId, TimeRange, usize) -> Result<EntityList<StateEntity>, QueryError>,
+    ) -> Result<(), QueryError> {
+        while self.page.is_empty() {
+            let list_page = |time_range, limit| list(self.lane, time_range, limit);
+            let Some(page) = self.pages.next(list_page, |state: &StateEntity| (state.id, state.life.from.0))? else {
+                return Ok(());
+            };
+            self.page = page.into_iter().filter(|state| state.life.from < state.life.to).collect();
+        }
+        Ok(())
+    }
+}
