@@ -215,9 +215,9 @@ pub struct KiviatSpoke {
 /// One cell per row and column, such as the messages from a unit to another one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MatrixChart {
-    /// What a row is, such as `sender`.
+    /// The role of the unit of a row, such as `sender`.
     pub row_heading: String,
-    /// What a column is, such as `receiver`.
+    /// The role of the unit of a column, such as `receiver`.
     pub column_heading: String,
     /// Names of the rows.
     pub rows: Vec<String>,
@@ -419,13 +419,17 @@ impl From<Option<f64>> for TableValue {
 }
 
 impl ChartAxis {
-    /// An axis whose largest value is a round number of at least `largest`.
+    /// An axis from 0 to `largest`. It ends at 100 or above for percent, and at 1 if `largest` is 0.
     pub fn new(label: impl Into<String>, unit: AxisUnit, largest: f64) -> Self {
         let largest = match unit {
             AxisUnit::Percent => largest.max(100.0),
-            _ if largest > 0.0 => largest,
-            _ => 1.0,
+            _ => largest,
         };
-        Self { label: label.into(), unit, largest }
+        Self::up_to(label, unit, largest)
+    }
+
+    /// An axis from 0 to `largest`, also for percent. It ends at 1 if `largest` is 0.
+    pub fn up_to(label: impl Into<String>, unit: AxisUnit, largest: f64) -> Self {
+        Self { label: label.into(), unit, largest: if largest > 0.0 { largest } else { 1.0 } }
     }
 }

@@ -51,11 +51,16 @@ impl SizeScale {
         ChartPaint::Size(if self.bins < 2 { 1.0 } else { bin as f32 / (self.bins - 1) as f32 })
     }
 
-    /// The paint and the limits of each bin.
+    /// The paint and the limits of each bin, in bytes.
     pub fn legend(&self) -> Vec<LegendItem> {
+        self.legend_with(bytes_text)
+    }
+
+    /// As [`Self::legend`], with `text` for the limits.
+    pub(crate) fn legend_with(&self, text: impl Fn(u64) -> String) -> Vec<LegendItem> {
         let limit = |bin: u32| {
             let exponent = self.first + bin * self.step;
-            bytes_text(1_u64.checked_shl(exponent).unwrap_or(u64::MAX))
+            text(1_u64.checked_shl(exponent).unwrap_or(u64::MAX))
         };
         let item = |bin| LegendItem {
             paint: self.paint_of_bin(bin),

@@ -40,12 +40,14 @@ impl PerspectiveView for ConcurrencyProfile {
         let size = times.len().div_ceil(MAX_BARS);
         let chosen = ActivityCategory::COUNTED.into_iter().enumerate();
         let chosen = chosen.filter(|(_, category)| request.options.category.is_none_or(|only| only == *category));
-        let panels = chosen.map(|(index, category)| {
-            let chart = BarChart {
-                axis: ChartAxis::new("time", AxisUnit::Percent, 100.0),
-                arrangement: format!("{} units ({})", category.word(), captions::unit_type(execution)),
-                bars: bars(&times, index, category, size),
-            };
+        let bars: Vec<(ActivityCategory, Vec<ChartBar>)> =
+            chosen.map(|(index, category)| (category, bars(&times, index, category, size))).collect();
+        let parts = bars.iter().flat_map(|(_, bars)| bars).flat_map(|bar| &bar.parts);
+        // The panels have the same axis, so that their bars can be compared.
+        let axis = ChartAxis::up_to("time", AxisUnit::Percent, parts.map(|part| part.value).fold(0.0, f64::max));
+        let panels = bars.into_iter().map(|(category, bars)| {
+            let arrangement = format!("{} units ({})", category.word(), captions::unit_type(execution));
+            let chart = BarChart { axis: axis.clone(), arrangement, bars };
             TitledPanel { title: category.word().to_owned(), panel: ChartPanel::Bars(chart) }
         });
         let bins = (size > 1).then(|| format!("Each bar is the sum of {size} adjacent numbers of units."));

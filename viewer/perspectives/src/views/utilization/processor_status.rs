@@ -11,6 +11,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::messages::{BYTES, MESSAGES, PendingSteps, UnitMessages};
 use crate::options::MessageMeasure;
+use crate::size_scale::SizeScale;
 use crate::unit_bundles::{UnitBundle, UnitBundles};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::{captions, category_legend};
@@ -201,7 +202,7 @@ fn message_parts(
     } else {
         vec![part("messages being sent", &by_unit.outgoing), part("messages awaiting receipt", &by_unit.incoming)]
     };
-    parts[0].legend = size_legend(largest);
+    parts[0].legend = largest.legend();
     Ok(parts)
 }
 
@@ -227,22 +228,27 @@ impl LargestPending {
         if self.component == BYTES { format!("{digits} bytes") } else { format!("{digits} messages") }
     }
 
-    /// The paint of a number, on a logarithmic scale.
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a paint is approximate")]
-    fn paint(self, value: i64) -> ChartPaint {
-        if value <= 0 {
-            return ChartPaint::Absent;
-        }
-        let logarithm = |value: i64| (value as f64 + 1.0).ln();
-        ChartPaint::Size((logarithm(value) / logarithm(self.value.max(value))) as f32)
+    /// The scale from 1 to the largest number.
+    fn scale(self) -> Option<SizeScale> {
+        let largest = u64::try_from(self.value).ok().filter(|largest| *largest > 0)?;
+        SizeScale::new([1, largest])
     }
-}
 
-/// The paints of no messages, of a few and of the largest number.
-fn size_legend(largest: LargestPending) -> Vec<LegendItem> {
-    let mut values = vec![0, largest.value.max(0).isqrt(), largest.value];
-    values.dedup();
-    values.into_iter().map(|value| LegendItem { paint: largest.paint(value), label: largest.text(value) }).collect()
+    fn paint(self, value: i64) -> ChartPaint {
+        let number = u64::try_from(value).ok().filter(|number| *number > 0);
+        let paint = number.and_then(|number| Some(self.scale()?.paint(number)));
+        paint.unwrap_or(ChartPaint::Absent)
+    }
+
+    /// The paints of no messages and of each class of numbers.
+    fn legend(self) -> Vec<LegendItem> {
+        let none = LegendItem { paint: ChartPaint::Absent, label: self.text(0) };
+        let classes = self.scale().map(|scale| match self.component {
+            BYTES => scale.legend(),
+            _ => scale.legend_with(group_digits),
+        });
+        [none].into_iter().chain(classes.into_iter().flatten()).collect()
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "CSV has decimal numbers")]

@@ -65,9 +65,12 @@ impl PerspectiveView for PhasePortrait {
         let quantity = if counts_bytes { "pending bytes" } else { "pending messages" };
         let counted = if request.options.counts_overhead { "busy and overhead units" } else { "busy units" };
         let cursor = (request.range.from.0..=request.range.to.0).contains(&request.time);
+        // An execution with little activity fills the plane, too.
+        let largest = |of: fn(&PortraitPoint) -> f64| points.iter().map(of).fold(0.0, f64::max);
+        let (right, top) = (largest(|point| point.x), largest(|point| point.y));
         let chart = PortraitChart {
-            horizontal: ChartAxis::new(format!("{quantity}, % of the maximum"), AxisUnit::Percent, 100.0),
-            vertical: ChartAxis::new(counted, AxisUnit::Percent, 100.0),
+            horizontal: ChartAxis::up_to(format!("{quantity}, % of the maximum"), AxisUnit::Percent, right),
+            vertical: ChartAxis::up_to(counted, AxisUnit::Percent, top),
             cursor: times.partition_point(|time| *time <= request.time).checked_sub(1).filter(|_| cursor),
             points,
         };
