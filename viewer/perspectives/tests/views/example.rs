@@ -36,7 +36,7 @@ fn whole() -> ViewRequest {
 fn utilization_of_two_ranks() {
     let program = program();
     let count = chart("utilization-count", &program, &whole()).unwrap();
-    assert_eq!(count.subtitle, "0 s to 10.000 s");
+    assert_eq!(count.subtitle, "0 s to 10.00 s");
     assert_eq!(numbers(&count, "busy"), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
     assert_eq!(numbers(&count, "overhead")[4], 1.0);
     let moving = ViewRequest { mode: TimeMode::Moving, ..present(4) };
@@ -74,7 +74,7 @@ fn kiviat_and_streaks_of_two_ranks() {
     assert_eq!(kiviat(9, &["width=4s"]).1[1], 75.0);
     let request = with_options("kiviat", &present(8), &["width=5s", "order=overhead"]);
     let subtitle = chart("kiviat", &program, &request).unwrap().subtitle;
-    let expected = "at 8.000 s; busy, mean over the last 5.000 s; maximum since the start; \
+    let expected = "at 8.00 s; busy, mean over the last 5.000 s; maximum since the start; \
                     ordered by overhead, largest first";
     assert_eq!(subtitle, expected);
 
