@@ -136,7 +136,8 @@ impl OldRecords {
     ) -> bool {
         match (activity, message) {
             (Activity::Wait, Some(endpoint)) => self.message(old_keys::RECV_WAKING, place, endpoint, out),
-            (_, Some(endpoint)) => {
+            (activity, Some(endpoint)) => {
+                self.end_call(activity, place, out);
                 self.message(old_keys::RECV, place, endpoint, out);
             }
             (Activity::TraceFlush, None) => {
