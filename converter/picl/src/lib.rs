@@ -28,7 +28,7 @@
 
 mod alog;
 mod bounded_lines;
-mod emit;
+mod emission;
 mod model;
 mod new_picl;
 mod node_activity;

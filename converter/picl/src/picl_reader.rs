@@ -8,8 +8,8 @@ use tumit_spill::temporary_space::TemporarySpace;
 
 use crate::alog::AlogParser;
 use crate::bounded_lines::BoundedLines;
-use crate::emit::unit_containers::UnitContainers;
-use crate::emit::{ActionEmitter, EmitError};
+use crate::emission::unit_containers::UnitContainers;
+use crate::emission::{ActionEmitter, EmitError};
 use crate::model::{ActionLog, LogError, TraceAction};
 use crate::new_picl::NewParser;
 use crate::old_picl::OldParser;
