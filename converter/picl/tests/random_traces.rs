@@ -10,7 +10,7 @@ use common::{Entities, read, rewrite};
 use proptest::prelude::*;
 use tumit_picl::{PiclFaultKind, PiclReader, PiclStyle, TraceFormat};
 
-/// What a node does next.
+/// A step of a node.
 #[derive(Clone, Copy, Debug)]
 enum NodeStep {
     Send { event: i64, to: u8, tag: u8, bytes: u16 },
@@ -125,12 +125,7 @@ fn assert_kept(text: &[u8], format: TraceFormat, style: PiclStyle) -> Result<(),
     let (second, _) = read(&again, format);
     prop_assert_eq!(first.of(KEPT), second.of(KEPT), "{}", String::from_utf8_lossy(&again));
     let third = rewrite(&again, format, style);
-    prop_assert!(
-        third == again,
-        "{}\n{}",
-        String::from_utf8_lossy(&again),
-        String::from_utf8_lossy(&third)
-    );
+    prop_assert!(third == again, "{}\n{}", String::from_utf8_lossy(&again), String::from_utf8_lossy(&third));
     Ok(())
 }
 

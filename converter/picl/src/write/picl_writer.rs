@@ -1,7 +1,7 @@
 //! [`PiclWriter`]: collects the records of a trace, and writes them in order of time.
 //!
-//! The record of a send names its receiver, which a Pajé link names only at its end. So records are
-//! collected and sorted. Records that exceed a memory budget are in temporary files.
+//! The record of a send names its receiver, which a Pajé link names only at its end. So the
+//! records are collected and sorted. Records that exceed a memory budget are in temporary files.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -96,7 +96,7 @@ impl<W: Write> fmt::Debug for PiclWriter<W> {
 }
 
 impl<W: Write> PiclWriter<W> {
-    /// Creates a writer. `out` needs no buffer. Everything is written when the trace ends.
+    /// Creates a writer. `out` needs no buffer. All records are written when the trace ends.
     pub fn new(out: W, style: PiclStyle) -> Self {
         let records: Box<dyn PiclRecordWriter> = match style {
             PiclStyle::New => Box::new(NewRecords),
@@ -130,7 +130,7 @@ impl<W: Write> PiclWriter<W> {
         self.sorter.flush()
     }
 
-    /// An action at the next position.
+    /// An action with the next position in the sequence.
     fn action(&mut self, time: GlobalNanos, kind: TraceActionKind, value: u32, words: [i64; 3]) -> TraceAction {
         self.sequence += 1;
         TraceAction { time: time.0, line: self.sequence, kind, unit: 0, value, words }
@@ -290,16 +290,15 @@ impl<W: Write> PiclWriter<W> {
     /// Finds the messages whose data is in the record of the begin or end of an activity.
     ///
     /// Several messages of a unit can have the same time. An activity that ends at this time is
-    /// earlier than the messages without a duration, so its end takes the first message. An activity
-    /// that begins at this time is later than they are, so its begin takes the last message.
+    /// before messages without a duration, so its end takes the first message. An activity that
+    /// begins at this time is after them, so its begin takes the last message.
     fn held_messages(&self, group: &[TraceAction]) -> HeldMessages {
         let mut held = HeldMessages { of_holder: vec![None; group.len()], is_held: vec![false; group.len()] };
         let indices = 0..group.len();
         let ends = indices.clone().map(|message| (message, TraceActionKind::End));
         let begins = indices.clone().rev().map(|message| (message, TraceActionKind::Begin));
         for (message, kind) in ends.chain(begins) {
-            if held.is_held[message]
-                || !matches!(group[message].kind, TraceActionKind::Send | TraceActionKind::Receive)
+            if held.is_held[message] || !matches!(group[message].kind, TraceActionKind::Send | TraceActionKind::Receive)
             {
                 continue;
             }
@@ -309,8 +308,7 @@ impl<W: Write> PiclWriter<W> {
                     && self.can_hold(&group[*holder], &group[message])
             };
             let mut indices = indices.clone();
-            let holder =
-                if kind == TraceActionKind::End { indices.find(is_holder) } else { indices.rfind(is_holder) };
+            let holder = if kind == TraceActionKind::End { indices.find(is_holder) } else { indices.rfind(is_holder) };
             if let Some(holder) = holder {
                 held.of_holder[holder] = Some(PiclEndpoint::of_words(group[message].words));
                 held.is_held[message] = true;
