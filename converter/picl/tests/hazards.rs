@@ -168,6 +168,16 @@ fn messages_at_the_same_time_keep_their_order_when_they_are_written() {
 }
 
 #[test]
+fn states_of_several_nodes_at_the_same_time_keep_their_order_when_they_are_written() {
+    // The first state of node 1 has no duration, so it is written before the state of node 0.
+    let text = "-3 -901 0.000000000 0 0 0\n-3 -901 0.000000000 1 0 0\n-3 -55 0.000004000 1 0 0\n\
+                -4 -55 0.000004000 1 0 0\n-3 7 0.000004000 0 0 0\n-3 7 0.000004000 1 0 0\n\
+                -4 7 0.000005000 0 0 0\n-4 7 0.000005000 1 0 0\n-4 -901 0.000006000 0 0 0\n-4 -901 0.000006000 1 0 0\n";
+    let again = rewrite(text.as_bytes(), TraceFormat::NewPicl, PiclStyle::New);
+    assert_eq!(String::from_utf8(again).unwrap(), text);
+}
+
+#[test]
 fn the_end_of_a_call_is_written_before_another_message_at_the_same_time() {
     let text = "4 0 0 0 1 2 8\n4 0 0 0 1 5 8\n6 0 1 1 0 2 8\n11 0 1 1 0 0\n11 0 5 1 0 4\n6 0 5 1 0 5 8\n";
     let again = rewrite(text.as_bytes(), TraceFormat::OldPicl, PiclStyle::OldCompact);

@@ -67,7 +67,8 @@ pub(crate) struct ActionEmitter<'a> {
     containers: UnitContainers,
     /// By number of the unit.
     live: Vec<Option<LiveUnit>>,
-    /// Units with states that are not sent yet. These states began at `now`.
+    /// Units with states that are not sent yet, in order of their first state. These states began
+    /// at `now`.
     unsent: Vec<u32>,
     now: i64,
     end: i64,
@@ -193,6 +194,8 @@ impl<'a> ActionEmitter<'a> {
 
     fn send_states_of(&mut self, unit: u32) -> Result<(), EmitError> {
         let Some(Some(live)) = self.live.get_mut(unit as usize) else { return Ok(()) };
+        // The next state of this unit is after those of the other units.
+        self.unsent.retain(|unsent| *unsent != unit);
         let container = live.container;
         let mut states: Vec<(TypeSlot, StackedState)> = Vec::new();
         live.activities.take_unsent(|state| states.push((TypeSlot::Activity, *state)));
