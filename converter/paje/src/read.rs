@@ -73,6 +73,7 @@ use std::io::Read;
 use super::PajeSink;
 pub use error::{PajeReadError, not_paje};
 pub use faults::{FaultKind, FaultSummary};
+pub use number::timestamp_nanos;
 pub use paje_reader::{PajeReader, ReadReport};
 pub use pj_dump_compat::{double_of_timestamp, timestamp_of_double};
 pub use split_files::{names_parts, note_copy};

@@ -20,7 +20,7 @@ impl GlobalNanos {
     /// The maximum absolute value of a timestamp from a text: 146 years before or after 0. The
     /// difference of any two such timestamps fits into 64 bits. Timestamps of runs count from the
     /// start of the run, up to [`Self::LAST`].
-    pub(crate) const FURTHEST: Self = Self((1 << 62) - 1);
+    pub const FURTHEST: Self = Self((1 << 62) - 1);
 
     /// The last possible timestamp, 292 years after the start of a run. Later clock readings get
     /// this timestamp.

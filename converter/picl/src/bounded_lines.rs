@@ -1,4 +1,4 @@
-//! [`BoundedLines`]: the lines of a text, with a limit of their length.
+//! [`BoundedLines`]: the lines of a text, with a maximum length.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -23,7 +23,7 @@ impl<R: Read> BoundedLines<R> {
     /// Reads the next line. Returns `false` at the end of the input.
     pub(crate) fn advance(&mut self) -> io::Result<bool> {
         self.line.clear();
-        let mut is_any = false;
+        let mut has_bytes = false;
         loop {
             let buffer = match self.input.fill_buf() {
                 Ok(buffer) => buffer,
@@ -33,7 +33,7 @@ impl<R: Read> BoundedLines<R> {
             if buffer.is_empty() {
                 break;
             }
-            is_any = true;
+            has_bytes = true;
             let end = buffer.iter().position(|&byte| byte == b'\n');
             let part = &buffer[..end.unwrap_or(buffer.len())];
             let room = MAX_LINE_BYTES - self.line.len();
@@ -44,8 +44,8 @@ impl<R: Read> BoundedLines<R> {
                 break;
             }
         }
-        self.number += u64::from(is_any);
-        Ok(is_any)
+        self.number += u64::from(has_bytes);
+        Ok(has_bytes)
     }
 
     /// The current line without its end.

@@ -1,8 +1,8 @@
 //! Reads PICL and Alog traces as Pajé operations, and writes PICL.
 //!
 //! PICL is the format of ParaGraph, an older viewer of parallel programs. Its old format has a
-//! compact and a verbose form. Alog is the text format of Upshot. `docs/picl.md` describes what
-//! becomes of each record.
+//! compact and a verbose form. Alog is the text format of Upshot. `docs/picl.md` lists the entities
+//! of the records.
 //!
 //! ```
 //! use tumit_paje::write::PajeWriter;
@@ -28,7 +28,7 @@
 
 mod alog;
 mod bounded_lines;
-mod emit;
+mod emission;
 mod model;
 mod new_picl;
 mod node_activity;

@@ -1,4 +1,4 @@
-//! [`Activity`]: what a node does, as the values of the state type `Activity`.
+//! [`Activity`]: the activities of a node. They are the values of the state type `Activity`.
 
 use tumit_paje::RgbColor;
 
@@ -10,7 +10,7 @@ const GREY: RgbColor = RgbColor { red: 160, green: 160, blue: 160 };
 
 macro_rules! activities {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $color:ident;)*) => {
-        /// What a node does.
+        /// An activity of a node.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Activity {
             $($(#[$doc])* $variant,)*
@@ -48,7 +48,7 @@ activities! {
     Receive = "receive", YELLOW;
     /// Starts a receive that is completed later.
     ReceiveBegin = "receive begin", YELLOW;
-    /// Completes a receive whose message has arrived.
+    /// Completes a receive after the message has arrived.
     ReceiveEnd = "receive end", YELLOW;
     /// Waits for a message that has not arrived.
     Wait = "wait", RED;
@@ -77,15 +77,15 @@ activities! {
     Idle = "idle", RED;
     SystemOverhead = "system overhead", YELLOW;
     UserOverhead = "user overhead", YELLOW;
-    /// Writes or collects the trace: a perturbation of the program.
+    /// Writes or collects the trace. This disturbs the program.
     TraceFlush = "trace flush", GREY;
     Finished = "finished", RED;
-    /// After the memory of the trace library was full.
+    /// Follows when the memory of the trace library is full.
     Unknown = "unknown (trace memory full)", GREY;
 }
 
 impl Activity {
-    /// Whether an event of this kind without a duration is only a message, and no state.
+    /// Whether an event of this kind is only a message if it has no duration. It then has no state.
     pub(crate) const fn is_message(self) -> bool {
         use Activity::{Receive, ReceiveBegin, ReceiveEnd, Send, SendBegin, SendEnd, SendWait, Wait};
         matches!(self, Send | SendBegin | SendEnd | SendWait | Receive | ReceiveBegin | ReceiveEnd | Wait)

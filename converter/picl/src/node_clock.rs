@@ -1,7 +1,7 @@
 //! [`NodeClock`]: the times of one unit, in the order of its file.
 
-/// Largest step back in time that is noise of a truncated clock, in nanoseconds.
-const NOISE: i64 = 10_000;
+/// The maximum step back in time that is noise of a truncated clock, in nanoseconds.
+const MAX_NOISE: i64 = 10_000;
 
 /// Corrects small steps back in time. Clocks of microseconds cut off digits, so a record can be up
 /// to 2 µs earlier than the one before.
@@ -11,10 +11,11 @@ pub(crate) struct NodeClock {
 }
 
 impl NodeClock {
-    /// The time of the next record. A larger step back is kept: the file is in another order.
+    /// Corrects the time of the next record. A larger step back is kept, because such a file is not
+    /// in order of time.
     pub(crate) fn settle(&mut self, time: i64) -> i64 {
         let settled = match self.last {
-            Some(last) if time < last && last - time <= NOISE => last,
+            Some(last) if time < last && last - time <= MAX_NOISE => last,
             _ => time,
         };
         self.last = Some(settled);
@@ -23,6 +24,6 @@ impl NodeClock {
 
     /// Whether two times are equal up to the noise.
     pub(crate) fn is_same(one: i64, other: i64) -> bool {
-        one.abs_diff(other) <= NOISE.unsigned_abs()
+        one.abs_diff(other) <= MAX_NOISE.unsigned_abs()
     }
 }

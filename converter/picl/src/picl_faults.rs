@@ -4,11 +4,22 @@ use std::fmt;
 
 use tumit_paje::{DiagnosticKind, DiagnosticSeverity, TraceDiagnostic};
 
+use crate::record_words::without_controls;
+
 /// Maximum number of characters of a line that a report quotes.
-const QUOTED: usize = 80;
+const MAX_QUOTED_CHARS: usize = 80;
+
+/// The constant properties of a kind of fault.
+struct PiclFaultProperties {
+    name: &'static str,
+    severity: DiagnosticSeverity,
+    subject: DiagnosticKind,
+    description: &'static str,
+    advice: &'static str,
+}
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident: $severity:ident, $kind:ident, $problem:literal, $advice:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $severity:ident, $subject:ident, $description:literal, $advice:literal;)*) => {
         /// The kinds of faults.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -16,58 +27,24 @@ macro_rules! kinds {
             $($(#[$doc])* $name,)*
         }
 
-        impl PiclFaultKind {
-            const COUNT: usize = [$(Self::$name),*].len();
-
-            /// The name of the kind in machine-readable output. It never changes.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$name => stringify!($name),)*
-                }
-            }
-
-            /// The fault: what was expected, and what was found.
-            #[must_use]
-            pub const fn description(self) -> &'static str {
-                match self {
-                    $(Self::$name => $problem,)*
-                }
-            }
-
-            /// The remedy.
-            #[must_use]
-            pub const fn advice(self) -> &'static str {
-                match self {
-                    $(Self::$name => $advice,)*
-                }
-            }
-
-            /// The effect on the trace.
-            #[must_use]
-            pub const fn severity(self) -> DiagnosticSeverity {
-                match self {
-                    $(Self::$name => DiagnosticSeverity::$severity,)*
-                }
-            }
-
-            const fn subject(self) -> DiagnosticKind {
-                match self {
-                    $(Self::$name => DiagnosticKind::$kind,)*
-                }
-            }
-        }
+        const PROPERTIES: &[PiclFaultProperties] = &[$(PiclFaultProperties {
+            name: stringify!($name),
+            severity: DiagnosticSeverity::$severity,
+            subject: DiagnosticKind::$subject,
+            description: $description,
+            advice: $advice,
+        }),*];
     };
 }
 
 kinds! {
-    /// A line that has no time, node or other word of the record's start.
+    /// A line without the type, the time or the node of a record.
     Head: Error, Damage, "expected the start of a record, with its type, time and node, but found another line; it is skipped", "repair or delete the line";
     /// An unknown type of record. Its data is kept as text.
     UnknownKey: Warning, Record, "unknown type of record or event; its data is shown as text", "check that the file was not damaged, or ignore the record";
     /// Fewer data than the record needs.
     MissingData: Error, Damage, "record with fewer numbers than its type needs; it is skipped", "write all fields of the record";
-    /// More data than the record needs, or another number than announced.
+    /// More data than the record needs, or another number of values than it announces.
     DataCount: Warning, Record, "record whose number of values is not the expected one; the record is used", "write the number of values that follow";
     /// A damaged list of marks.
     DamagedMarks: Error, Damage, "list of trace marks that is damaged; its numbers are shown as text", "use a PICL library that writes trace_marks records correctly";
@@ -85,8 +62,38 @@ kinds! {
     TraceFull: Warning, Loss, "memory of the trace library was full; the rest of this node is missing", "give the trace library more memory";
     /// An invalid state definition of Alog.
     StateDefinition: Error, Damage, "state definition without start event, end event, colour and name; it is skipped", "write `-13 0 START END 0 0 COLOR:PATTERN NAME`";
-    /// An event of Alog whose state is defined later.
+    /// A definition of Alog after the first event.
     LateDefinition: Warning, Record, "definition after the first event; it is used for later events only", "write all definitions at the start of the file";
+}
+
+impl PiclFaultKind {
+    /// The name of the kind in machine-readable output. It never changes.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.properties().name
+    }
+
+    /// The description of the fault: the expected text, and the found one.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        self.properties().description
+    }
+
+    /// The remedy.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        self.properties().advice
+    }
+
+    /// The effect on the trace.
+    #[must_use]
+    pub const fn severity(self) -> DiagnosticSeverity {
+        self.properties().severity
+    }
+
+    const fn properties(self) -> &'static PiclFaultProperties {
+        &PROPERTIES[self as usize]
+    }
 }
 
 /// A kind of fault, with its first occurrence.
@@ -112,7 +119,7 @@ impl PiclFault {
             DiagnosticSeverity::Warning => TraceDiagnostic::warning,
             DiagnosticSeverity::Note => TraceDiagnostic::note,
         };
-        make(self.kind.subject(), self.to_string()).at_line("", self.line)
+        make(self.kind.properties().subject, self.to_string()).at_line("", self.line)
     }
 }
 
@@ -134,7 +141,7 @@ impl fmt::Display for PiclFault {
 #[derive(Debug)]
 pub(crate) struct PiclFaultCounts {
     is_strict: bool,
-    found: [Option<PiclFault>; PiclFaultKind::COUNT],
+    found: [Option<PiclFault>; PROPERTIES.len()],
 }
 
 /// The first fault of a trace that is read in strict mode.
@@ -143,7 +150,7 @@ pub(crate) struct StrictFault(pub(crate) PiclFault);
 
 impl PiclFaultCounts {
     pub(crate) fn new(is_strict: bool) -> Self {
-        Self { is_strict, found: [const { None }; PiclFaultKind::COUNT] }
+        Self { is_strict, found: [const { None }; PROPERTIES.len()] }
     }
 
     /// Counts a fault.
@@ -155,10 +162,10 @@ impl PiclFaultCounts {
             fault.line = fault.line.min(line);
             return Ok(());
         }
-        let text = String::from_utf8_lossy(found.get(..4 * QUOTED).unwrap_or(found));
-        let mut short: String =
-            text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUOTED).collect();
-        if found.len() > 4 * QUOTED || text.trim().chars().nth(QUOTED).is_some() {
+        let max_bytes = 4 * MAX_QUOTED_CHARS;
+        let text = without_controls(String::from_utf8_lossy(found.get(..max_bytes).unwrap_or(found)).trim());
+        let mut short: String = text.chars().take(MAX_QUOTED_CHARS).collect();
+        if found.len() > max_bytes || text.len() > short.len() {
             short.push('…');
         }
         let fault = PiclFault { kind, count: 1, line, found: short };
@@ -166,7 +173,7 @@ impl PiclFaultCounts {
         if self.is_strict { Err(StrictFault(fault)) } else { Ok(()) }
     }
 
-    /// All faults, by their first lines.
+    /// All faults, sorted by their first lines.
     pub(crate) fn into_list(self) -> Vec<PiclFault> {
         let mut list: Vec<PiclFault> = self.found.into_iter().flatten().collect();
         list.sort_by_key(|fault| fault.line);

@@ -8,15 +8,15 @@ use tumit_spill::temporary_space::TemporarySpace;
 
 use crate::alog::AlogParser;
 use crate::bounded_lines::BoundedLines;
-use crate::emit::unit_containers::UnitContainers;
-use crate::emit::{ActionEmitter, EmitError};
+use crate::emission::unit_containers::UnitContainers;
+use crate::emission::{ActionEmitter, EmitError};
 use crate::model::{ActionLog, LogError, TraceAction};
 use crate::new_picl::NewParser;
 use crate::old_picl::OldParser;
 use crate::picl_faults::{PiclFault, StrictFault};
 use crate::trace_format::TraceFormat;
 
-/// Memory of the records that are sorted, in bytes. More records are in temporary files.
+/// Maximum memory of the records that are sorted, in bytes. Further records are in temporary files.
 const SORT_MEMORY: usize = 64 << 20;
 
 /// The reason why a trace was not read.
@@ -73,7 +73,7 @@ pub struct PiclReport {
     pub events: u64,
     /// The last time.
     pub end: GlobalNanos,
-    /// The faults, one for each kind, by their first lines.
+    /// The faults, one for each kind, sorted by their first lines.
     pub faults: Vec<PiclFault>,
 }
 
@@ -89,8 +89,8 @@ impl PiclReport {
 
 /// Reads a trace in one of the formats of this package.
 ///
-/// Records are sorted by time, so operations are sent when the input has been read to its end. Then
-/// definitions come first.
+/// Records are sorted by time, so all lines are read before the first operation is sent.
+/// Definitions are sent first.
 #[derive(Debug)]
 pub struct PiclReader<R> {
     lines: BoundedLines<R>,

@@ -1,5 +1,8 @@
 //! [`RecordWords`]: the words of a line, and numbers in them.
 
+use tumit_paje::read::timestamp_nanos;
+use tumit_paje::time::{GlobalNanos, TimeUnit};
+
 /// The words of a line, separated by blanks. A word in double quotes can contain blanks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordWords<'a> {
@@ -45,66 +48,30 @@ pub(crate) fn integer(word: &[u8]) -> Option<i64> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// Maximum number of significant digits of a time. Further digits are below a nanosecond.
-const MAX_DIGITS: u32 = 30;
-/// The largest absolute value of a time, 146 years. The difference of two times fits into 64 bits.
-const FURTHEST: i128 = (1 << 62) - 1;
-
-/// Nanoseconds of a decimal number of seconds. Digits below a nanosecond are cut off. `None` if the
-/// word is no number, or if the time is 146 years or more from 0.
+/// Nanoseconds of a decimal number of seconds. `None` if the word is no number, or if the time is
+/// more than [`GlobalNanos::FURTHEST`] from 0.
 pub(crate) fn nanos(word: &[u8]) -> Option<i64> {
-    decimal(word, 9)
+    timestamp_nanos(std::str::from_utf8(word).ok()?, TimeUnit::Seconds)
 }
 
-/// Nanoseconds of seconds and microseconds. The signs of both numbers count.
+/// Nanoseconds of a decimal number of microseconds.
+pub(crate) fn nanos_of_micros(word: &[u8]) -> Option<i64> {
+    timestamp_nanos(std::str::from_utf8(word).ok()?, TimeUnit::Micros)
+}
+
+/// Nanoseconds of seconds and microseconds. Both numbers have a sign.
 pub(crate) fn nanos_of(seconds: i64, micros: i64) -> Option<i64> {
     in_range(i128::from(seconds) * 1_000_000_000 + i128::from(micros) * 1_000)
 }
 
-fn in_range(nanos: i128) -> Option<i64> {
-    if nanos.abs() <= FURTHEST { i64::try_from(nanos).ok() } else { None }
+/// A time. `None` if it is more than [`GlobalNanos::FURTHEST`] from 0.
+pub(crate) fn in_range(nanos: i128) -> Option<i64> {
+    i64::try_from(nanos).ok().filter(|nanos| nanos.unsigned_abs() <= GlobalNanos::FURTHEST.0.cast_unsigned())
 }
 
-/// A decimal number times a power of ten, rounded towards 0.
-pub(crate) fn decimal(word: &[u8], power: i32) -> Option<i64> {
-    let (is_negative, digits) = match word {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
-    };
-    let (digits, exponent) = match digits.iter().position(|byte| matches!(byte, b'e' | b'E')) {
-        Some(at) => (&digits[..at], i32::try_from(integer(&digits[at + 1..])?).ok()?),
-        None => (digits, 0),
-    };
-    let mut power = power.saturating_add(exponent);
-    let (mut number, mut count, mut is_fraction, mut has_digit) = (0_i128, 0, false, false);
-    for &byte in digits {
-        match byte {
-            b'0'..=b'9' => {
-                has_digit = true;
-                if count < MAX_DIGITS {
-                    number = number * 10 + i128::from(byte - b'0');
-                    count += u32::from(number > 0);
-                    power = power.saturating_sub(i32::from(is_fraction));
-                } else {
-                    power = power.saturating_add(i32::from(!is_fraction));
-                }
-            }
-            b'.' if !is_fraction => is_fraction = true,
-            _ => return None,
-        }
-    }
-    if !has_digit {
-        return None;
-    }
-    let scale = 10_i128.checked_pow(power.unsigned_abs());
-    let scaled = match scale {
-        Some(scale) if power >= 0 => number.checked_mul(scale)?,
-        Some(scale) => number / scale,
-        None if power < 0 || number == 0 => 0,
-        None => return None,
-    };
-    in_range(if is_negative { -scaled } else { scaled })
+/// A text with blanks instead of control characters, such as ends of lines.
+pub(crate) fn without_controls(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 #[cfg(test)]
@@ -121,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_exactly() {
+    fn times_are_rounded_to_nanoseconds() {
         for (word, expected) in [
             ("0.00001", Some(10_000)),
             ("-0.000015", Some(-15_000)),
@@ -129,10 +96,11 @@ mod tests {
             ("1.5e+3", Some(1_500_000_000_000)),
             ("12", Some(12_000_000_000)),
             (".5", Some(500_000_000)),
-            ("0.1234567899", Some(123_456_789)),
+            ("0.1234567899", Some(123_456_790)),
             ("1e99", None),
             ("0e99", Some(0)),
             ("1e-99", Some(0)),
+            ("1,5", None),
             ("nan", None),
             (".", None),
             ("1.2.3", None),
@@ -140,6 +108,7 @@ mod tests {
         ] {
             assert_eq!(nanos(word.as_bytes()), expected, "{word}");
         }
+        assert_eq!(nanos_of_micros(b"1.5"), Some(1_500));
         assert_eq!(nanos_of(0, -15), Some(-15_000));
         assert_eq!(nanos_of(i64::MAX, 0), None);
     }

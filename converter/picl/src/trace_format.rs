@@ -15,8 +15,8 @@ pub enum TraceFormat {
     Alog,
 }
 
-/// Number of lines that are examined.
-const LINES: usize = 8;
+/// Maximum number of lines that are examined after the first one.
+const MAX_LINES: usize = 8;
 
 impl TraceFormat {
     /// The format of a file with these first bytes; a few hundred are enough. `None` if it is
@@ -26,7 +26,8 @@ impl TraceFormat {
     /// use tumit_picl::TraceFormat;
     ///
     /// assert_eq!(TraceFormat::of(b"-3 -901 0.00000 0 0 0\n"), Some(TraceFormat::NewPicl));
-    /// assert_eq!(TraceFormat::of(b"send clock 0 15 node 1 3 to 0 type 7 lth 8\n"), Some(TraceFormat::OldPicl));
+    /// let old = b"send clock 0 15 node 1 3 to 0 type 7 lth 8\n";
+    /// assert_eq!(TraceFormat::of(old), Some(TraceFormat::OldPicl));
     /// assert_eq!(TraceFormat::of(b"-1 0 0 0 0 0 Upshot\n"), Some(TraceFormat::Alog));
     /// assert_eq!(TraceFormat::of(b"%EventDef PajeSetState 5\n"), None);
     /// ```
@@ -53,14 +54,14 @@ impl TraceFormat {
         if is_alog(start) {
             return Some(Self::Alog);
         }
-        // Any table of numbers could begin like a compact record, so several lines must fit. Few
-        // of them can be damaged.
-        let others: Vec<bool> = lines.take(LINES).map(|line| is_compact(line) || is_verbose(line)).collect();
+        // A table of numbers can begin like a compact record, so several lines must fit. At most a
+        // quarter of them may be damaged.
+        let others: Vec<bool> = lines.take(MAX_LINES).map(|line| is_compact(line) || is_verbose(line)).collect();
         let damaged = others.iter().filter(|fits| !**fits).count();
         (is_compact(start) && damaged * 4 <= others.len()).then_some(Self::OldPicl)
     }
 
-    /// Its name for users.
+    /// The name of the format in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

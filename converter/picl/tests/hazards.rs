@@ -5,8 +5,8 @@
 
 mod common;
 
-use common::{Entities, read};
-use tumit_picl::{PiclFaultKind, PiclReadError, PiclReader, TraceFormat};
+use common::{Entities, read, rewrite};
+use tumit_picl::{PiclFaultKind, PiclReadError, PiclReader, PiclStyle, TraceFormat};
 
 fn old(text: &str) -> (Entities, Vec<(PiclFaultKind, u64)>) {
     read(text.as_bytes(), TraceFormat::OldPicl)
@@ -156,4 +156,31 @@ fn states_of_alog_need_a_definition() {
     ];
     assert_eq!(faults, expected);
     assert!(entities.lines.contains(&"process 0 State late one 2000..2000".to_owned()), "{:?}", entities.lines);
+}
+
+#[test]
+fn messages_at_the_same_time_keep_their_order_when_they_are_written() {
+    // Node 1 receives two messages at 1 µs. Only the second call has a duration.
+    let text = "1 0 0 0 4 4 0\n4 0 0 0 1 2 8\n4 0 0 0 1 5 8\n1 0 1 1 4 4 0\n6 0 1 1 0 2 8\n6 0 1 1 0 5 8\n\
+                11 0 1 1 0 0\n19 0 1 0 0\n11 0 2 1 0 1\n19 0 3 1 0\n";
+    let again = rewrite(text.as_bytes(), TraceFormat::OldPicl, PiclStyle::OldCompact);
+    assert_eq!(String::from_utf8(again).unwrap(), text);
+}
+
+#[test]
+fn states_of_several_nodes_at_the_same_time_keep_their_order_when_they_are_written() {
+    // The first state of node 1 has no duration, so it is written before the state of node 0.
+    let text = "-3 -901 0.000000000 0 0 0\n-3 -901 0.000000000 1 0 0\n-3 -55 0.000004000 1 0 0\n\
+                -4 -55 0.000004000 1 0 0\n-3 7 0.000004000 0 0 0\n-3 7 0.000004000 1 0 0\n\
+                -4 7 0.000005000 0 0 0\n-4 7 0.000005000 1 0 0\n-4 -901 0.000006000 0 0 0\n-4 -901 0.000006000 1 0 0\n";
+    let again = rewrite(text.as_bytes(), TraceFormat::NewPicl, PiclStyle::New);
+    assert_eq!(String::from_utf8(again).unwrap(), text);
+}
+
+#[test]
+fn the_end_of_a_call_is_written_before_another_message_at_the_same_time() {
+    let text = "4 0 0 0 1 2 8\n4 0 0 0 1 5 8\n6 0 1 1 0 2 8\n11 0 1 1 0 0\n11 0 5 1 0 4\n6 0 5 1 0 5 8\n";
+    let again = rewrite(text.as_bytes(), TraceFormat::OldPicl, PiclStyle::OldCompact);
+    let (entities, _) = read(&again, TraceFormat::OldPicl);
+    assert!(entities.lines.contains(&"node 1 Activity receive 1000..5000".to_owned()), "{:?}", entities.lines);
 }

@@ -1,7 +1,7 @@
 //! Reads numbers and colours of Pajé files.
 
 use crate::RgbColor;
-use crate::time::GlobalNanos;
+use crate::time::{GlobalNanos, TimeUnit};
 
 /// A valid number. `comma` is whether its decimal sign is a comma.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +27,16 @@ pub(super) fn nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
         None => any_nanos(text, missing)?,
     };
     (timestamp.value.unsigned_abs() <= GlobalNanos::FURTHEST.0.cast_unsigned()).then_some(timestamp)
+}
+
+/// Converts a timestamp with a decimal point to nanoseconds, exactly and without binary fractions.
+/// Halves of a nanosecond are rounded away from zero.
+///
+/// `None` if the text is not a decimal number, or if the timestamp is beyond
+/// [`GlobalNanos::FURTHEST`].
+pub fn timestamp_nanos(text: &str, unit: TimeUnit) -> Option<i64> {
+    let timestamp = nanos(text, TimeUnit::Seconds.exact_decimals() - unit.exact_decimals())?;
+    (!timestamp.comma).then_some(timestamp.value)
 }
 
 /// Powers of ten, by the number of decimals.

@@ -11,19 +11,19 @@ use super::color_names::color_of;
 use crate::model::action_log::UnitTime;
 use crate::model::{ActionLog, LogError, PiclEndpoint, TraceUnit, TypeSlot, ValueKey};
 use crate::picl_faults::PiclFaultKind;
-use crate::record_words::{RecordWords, decimal, integer};
+use crate::record_words::{RecordWords, in_range, integer, nanos_of_micros};
 
 const ROLLOVER: i64 = -11;
 const EVENT_NAME: i64 = -9;
 const STATE: i64 = -13;
 const MESSAGE_NAME: i64 = -14;
 const PROCESS_NAME: i64 = -15;
-/// Types from here up to -1 are those of the header.
-const FIRST_OF_HEADER: i64 = -100;
+/// The lowest type of a record of the header. The highest one is -1.
+const MIN_HEADER: i64 = -100;
 const SEND: i64 = -101;
 const RECEIVE: i64 = -102;
 
-/// What an event of the program does.
+/// The begin or the end of a state, by which an event of the program is read.
 #[derive(Clone, Debug)]
 enum AlogEvent {
     StateBegin(ValueKey),
@@ -49,7 +49,7 @@ struct AlogLine<'a> {
     task: i64,
     data: i64,
     cycle: i64,
-    /// In nanoseconds, within the cycle.
+    /// In nanoseconds, from the start of the cycle.
     time: i64,
     text: &'a [u8],
 }
@@ -59,7 +59,7 @@ impl<'a> AlogLine<'a> {
         let mut words = RecordWords::of(line);
         let mut number = || words.integer();
         let (kind, process, task, data, cycle) = (number()?, number()?, number()?, number()?, number()?);
-        let time = decimal(words.next()?, 3)?;
+        let time = nanos_of_micros(words.next()?)?;
         let is_in_range = i32::try_from(process).is_ok();
         is_in_range.then_some(Self { kind, process, task, data, cycle, time, text: words.rest() })
     }
@@ -71,12 +71,11 @@ impl AlogParser {
             return Ok(());
         }
         let Some(record) = AlogLine::of(line) else { return log.fault(PiclFaultKind::Head, number, line) };
-        if (FIRST_OF_HEADER..0).contains(&record.kind) {
+        if (MIN_HEADER..0).contains(&record.kind) {
             return self.define(&record, number, line, log);
         }
         self.has_events = true;
-        let cycles = record.cycle.checked_mul(self.rollover).and_then(|before| before.checked_add(record.time));
-        let time = cycles.filter(|time| time.unsigned_abs() < 1 << 62);
+        let time = in_range(i128::from(record.cycle) * i128::from(self.rollover) + i128::from(record.time));
         let Some(time) = time.filter(|_| record.process >= 0) else {
             return log.fault(PiclFaultKind::Head, number, line);
         };
@@ -121,7 +120,7 @@ impl AlogParser {
         line: &[u8],
         log: &mut ActionLog,
     ) -> Result<(), LogError> {
-        let (look, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let (style, name) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let name = name.trim();
         if name.is_empty() || record.task == record.data {
             return log.fault(PiclFaultKind::StateDefinition, number, line);
@@ -130,7 +129,7 @@ impl AlogParser {
         if self.states.contains_key(&record.task) {
             return Ok(());
         }
-        let color = look.split(':').next().and_then(color_of);
+        let color = style.split(':').next().and_then(color_of);
         let key = ValueKey::Text(Cow::Owned(name.to_owned()));
         log.define(TypeSlot::Activity, key.clone(), color);
         self.states.insert(record.task, AlogEvent::StateBegin(key.clone()));

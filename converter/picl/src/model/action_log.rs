@@ -1,7 +1,7 @@
 //! [`ActionLog`]: collects the actions of a trace, and sorts them by time.
 //!
-//! The buffers of nodes follow each other in a file, so the records of a file are in no order. The
-//! log keeps a limited number of actions in memory, and the rest in a temporary file.
+//! A file has the buffer of one node after the other, so its records are not in order of time. The
+//! log keeps a limited number of actions in memory. Further actions are in a temporary file.
 
 use std::borrow::Cow;
 use std::io;
@@ -39,7 +39,7 @@ impl From<StrictFault> for LogError {
     }
 }
 
-/// A unit at a time, for a line of the file.
+/// The unit, the time and the line of a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitTime {
     pub(crate) unit: TraceUnit,
@@ -108,7 +108,7 @@ impl ActionLog {
         self.push(place, TraceActionKind::Finish, 0, [0; 3])
     }
 
-    /// The memory of the trace library is full.
+    /// Adds the end of the records of a unit, because the memory of its trace library is full.
     pub(crate) fn stop(&mut self, place: UnitTime) -> Result<(), LogError> {
         self.push(place, TraceActionKind::Stop, 0, [0; 3])
     }
@@ -182,7 +182,7 @@ impl ActionLog {
         self.push(place, TraceActionKind::Value, 0, [statistic as i64, number, 0])
     }
 
-    /// The colour of a state of Alog.
+    /// Adds a value with its colour.
     pub(crate) fn define(&mut self, slot: TypeSlot, key: ValueKey, color: Option<RgbColor>) {
         self.values.number(slot, key, color);
     }

@@ -1,9 +1,9 @@
 //! [`MessageCounts`]: pairs sends with receives.
 //!
 //! Messages with the same sender, receiver and type arrive in the order in which they were sent.
-//! So the n-th send belongs to the n-th receive, whatever their times are. A first pass counts both
-//! of each channel. The second pass then knows whether a send has a receive before it sees the
-//! receive, and no endpoint has to wait in memory.
+//! So the n-th send of a channel belongs to its n-th receive. Their times are not compared. A first
+//! pass counts the sends and receives of each channel. The second pass then knows whether a send
+//! has a receive before it reads the receive, so no endpoint is kept in memory.
 
 use rustc_hash::FxHashMap;
 
@@ -93,7 +93,7 @@ impl MessageCounts {
             nodes,
             by_process: units.has_processes() && !self.lacks_processes,
         };
-        // In order, so that the result does not depend on hashes.
+        // The result must not depend on the order of the hash map.
         let mut counts: Vec<(MessageChannel, EndpointCounts)> = self.channels.into_iter().collect();
         counts.sort_unstable_by_key(|(channel, _)| channel_order(channel));
         for (channel, ends) in &counts {
@@ -148,6 +148,7 @@ pub(crate) struct MessagePairs {
     channels: FxHashMap<MessageChannel, ChannelState>,
     wildcards: Vec<WildcardReceives>,
     nodes: Vec<i64>,
+    /// Whether the processes of a node have channels of their own.
     by_process: bool,
 }
 
@@ -157,13 +158,14 @@ impl MessagePairs {
         self.nodes.iter().copied().filter(|node| *node != source.node).collect()
     }
 
-    fn normal(&self, channel: MessageChannel) -> MessageChannel {
+    /// The channel without processes if some endpoint does not name them.
+    fn normalized(&self, channel: MessageChannel) -> MessageChannel {
         let of = |unit: TraceUnit| if self.by_process { unit } else { TraceUnit::of_node(unit.node) };
         MessageChannel { source: of(channel.source), target: of(channel.target), ..channel }
     }
 
     fn state(&mut self, channel: MessageChannel) -> &mut ChannelState {
-        let channel = self.normal(channel);
+        let channel = self.normalized(channel);
         self.channels.entry(channel).or_default()
     }
 
@@ -201,14 +203,15 @@ impl MessagePairs {
         }
     }
 
-    /// The keys of a send, one for each receiver. A receiver without a receive has `None`.
-    pub(crate) fn send(&mut self, unit: TraceUnit, endpoint: PiclEndpoint, mut give: impl FnMut(Option<u64>)) {
+    /// Calls `add_key` with the key of a send for each receiver. The key is `None` if the receiver
+    /// has no receive.
+    pub(crate) fn send(&mut self, unit: TraceUnit, endpoint: PiclEndpoint, mut add_key: impl FnMut(Option<u64>)) {
         let PiclEndpoint { peer, tag, .. } = endpoint;
         if peer.node != ANY {
-            return give(self.send_on(MessageChannel { source: unit, target: peer, tag }));
+            return add_key(self.send_on(MessageChannel { source: unit, target: peer, tag }));
         }
         for target in self.targets_of(unit) {
-            give(self.send_on(MessageChannel { source: unit, target: TraceUnit::of_node(target), tag }));
+            add_key(self.send_on(MessageChannel { source: unit, target: TraceUnit::of_node(target), tag }));
         }
     }
 

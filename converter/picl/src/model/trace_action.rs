@@ -11,9 +11,9 @@ pub(crate) enum TraceActionKind {
     End,
     /// A point event. `words` are offset and length of its text, and 1 if it has one.
     Event,
-    /// A message is sent. `words` are those of an [`PiclEndpoint`](super::PiclEndpoint).
+    /// A message is sent. `words` are those of a [`PiclEndpoint`](super::PiclEndpoint).
     Send,
-    /// A message is received.
+    /// A message is received. `words` are as for `Send`.
     Receive,
     /// A value of a [`Statistic`]. `words` are its number and its value.
     Value,
@@ -93,11 +93,11 @@ pub(crate) struct TraceAction {
     pub(crate) unit: u32,
     /// Index of the value. 0 if the kind has no value.
     pub(crate) value: u32,
-    /// Their meaning depends on the kind.
+    /// The data of the action. [`TraceActionKind`] describes it.
     pub(crate) words: [i64; 3],
 }
 
-/// Makes signed numbers sortable as unsigned ones.
+/// The sign bit. Signed numbers with this bit inverted have the order of unsigned numbers.
 const SIGN: u64 = 1 << 63;
 
 impl TraceAction {

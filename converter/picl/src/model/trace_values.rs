@@ -10,19 +10,19 @@ use crate::node_activity::Activity;
 /// The entity type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TypeSlot {
-    /// A state: what a node does.
+    /// The states of nodes.
     Activity,
-    /// A state: a task of the program.
+    /// The tasks of the program, as states.
     Task,
-    /// An event with a number of the program.
+    /// Events with a number of the program.
     Mark,
-    /// An event with a text of the program.
+    /// Events with a text of the program.
     Text,
-    /// An event: another record.
+    /// Events for other records of nodes.
     Record,
-    /// An event of the whole program: a definition.
+    /// Events for records of the whole program, such as definitions.
     Definition,
-    /// A link.
+    /// Messages, as links.
     Message,
 }
 
@@ -92,7 +92,7 @@ impl TraceValues {
         number
     }
 
-    /// Names a number. The first name counts.
+    /// Names a number. Only the first name of a number is used.
     pub(crate) fn label(&mut self, slot: TypeSlot, number: i64, label: &str) {
         self.labels.entry((slot, number)).or_insert_with(|| label.to_owned());
     }

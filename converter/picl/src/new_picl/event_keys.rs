@@ -1,4 +1,4 @@
-//! The events of new PICL. MPICL has added those of MPI.
+//! The events of new PICL. MPICL has added the events of MPI.
 
 use crate::node_activity::Activity;
 
@@ -9,9 +9,9 @@ pub(crate) enum EventMeaning {
     Send(Activity),
     /// Has received a message when it ends. Its data are bytes, type, node and process.
     Receive(Activity),
-    /// Only takes time.
+    /// Has a duration, and no message.
     State(Activity),
-    /// The trace of a node or process.
+    /// Begins or ends the trace of a node or process.
     Session,
     /// A text of the program.
     Text,
@@ -115,8 +115,8 @@ const EVENT_KEYS: &[(i64, &str, EventMeaning)] = &[
     (-914, "trace overwritten", State(A::TraceFlush)),
 ];
 
-/// The name and meaning of an event. `None` for an unknown event, and for those of the program,
-/// which are not negative.
+/// The name and meaning of an event. `None` for an unknown event, and for an event of the program,
+/// which has no negative number.
 pub(crate) fn event_key(event: i64) -> Option<(&'static str, EventMeaning)> {
     EVENT_KEYS.iter().find(|(key, ..)| *key == event).map(|(_, name, meaning)| (*name, *meaning))
 }
@@ -125,7 +125,7 @@ pub(crate) fn event_key(event: i64) -> Option<(&'static str, EventMeaning)> {
 pub(crate) fn event_of(activity: Activity) -> Option<i64> {
     Some(match activity {
         A::Sync => -402,
-        // One event of several is the usual one.
+        // Several events have one of these activities. The usual event is written.
         A::Wait => -52,
         A::ReceiveEnd => -60,
         A::SendEnd => -30,
@@ -137,8 +137,8 @@ pub(crate) fn event_of(activity: Activity) -> Option<i64> {
         A::GlobalOperation => -790,
         A::Compute | A::Finished | A::Unknown => return None,
         other => {
-            let is_it = |meaning: &EventMeaning| matches!(meaning, Send(it) | Receive(it) | State(it) if *it == other);
-            EVENT_KEYS.iter().find(|(_, _, meaning)| is_it(meaning))?.0
+            let has_activity = |meaning: &EventMeaning| matches!(meaning, Send(found) | Receive(found) | State(found) if *found == other);
+            EVENT_KEYS.iter().find(|(_, _, meaning)| has_activity(meaning))?.0
         }
     })
 }

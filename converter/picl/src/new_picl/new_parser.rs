@@ -40,7 +40,8 @@ pub(crate) const OTHER_RECORDS: &[(i64, &str)] = &[
 #[derive(Debug, Default)]
 pub(crate) struct NewParser {
     clocks: FxHashMap<TraceUnit, NodeClock>,
-    /// The data of the begin of receives, by their unit: some writers name the source only there.
+    /// The data of the begin of receives, by unit and event. Some writers name the source only in
+    /// this record.
     requested: FxHashMap<(TraceUnit, i64), Option<PiclEndpoint>>,
 }
 
@@ -53,7 +54,7 @@ struct ParsedLine<'a> {
 }
 
 impl ParsedLine<'_> {
-    /// The values as integers, up to the first one that is none.
+    /// The integers at the start of the values.
     fn numbers(&self) -> Vec<i64> {
         RecordWords::of(self.data.text).map_while(integer).collect()
     }
@@ -84,7 +85,7 @@ impl NewParser {
             log.fault(PiclFaultKind::DataCount, number, line)?;
         }
         let parsed = ParsedLine { line, record, data, place };
-        match parsed.record.record {
+        match parsed.record.kind {
             MARK | BEGIN | END if !parsed.place.unit.is_node() => other_record(&parsed, log),
             MARK | BEGIN | END if parsed.record.event >= 0 => user_event(&parsed, log),
             MARK | BEGIN | END => self.event(&parsed, log),
@@ -101,7 +102,7 @@ impl NewParser {
         let ParsedLine { record, place, line, .. } = parsed;
         let Some((name, meaning)) = event_key(record.event) else {
             log.fault(PiclFaultKind::UnknownKey, place.line, line)?;
-            let step = match record.record {
+            let step = match record.kind {
                 BEGIN => " begin",
                 END => " end",
                 _ => "",
@@ -111,10 +112,10 @@ impl NewParser {
         match meaning {
             EventMeaning::Send(activity) => {
                 begin(parsed, activity, log)?;
-                if record.record != END {
+                if record.kind != END {
                     match parsed.endpoint() {
                         Some(endpoint) => log.send(*place, endpoint)?,
-                        // The message is not known.
+                        // The record does not describe the message.
                         None if parsed.data.text.is_empty() => {}
                         None => log.fault(PiclFaultKind::MissingData, place.line, line)?,
                     }
@@ -130,9 +131,9 @@ impl NewParser {
                 begin(parsed, activity, log)?;
                 end(parsed, activity, log)
             }
-            EventMeaning::Session if record.record == END => log.finish(*place),
+            EventMeaning::Session if record.kind == END => log.finish(*place),
             EventMeaning::Session => log.start(*place),
-            EventMeaning::Text if record.record == END => Ok(()),
+            EventMeaning::Text if record.kind == END => Ok(()),
             EventMeaning::Text => text(parsed, log),
             EventMeaning::Full => {
                 log.fault(PiclFaultKind::TraceFull, place.line, line)?;
@@ -142,12 +143,12 @@ impl NewParser {
         }
     }
 
-    /// Receives a message at the end of an event. The begin can name the type and the source only.
+    /// Receives a message at the end of an event. The begin names at most the type and the source.
     fn receive(&mut self, parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
         let ParsedLine { record, place, line, .. } = parsed;
         let key = (record.unit, record.event);
         let is_completion = matches!(record.event, -62..=-58);
-        if record.record == BEGIN {
+        if record.kind == BEGIN {
             let requested =
                 match parsed.numbers()[..] {
                     // The begin of a completion has the number of a request.
@@ -164,7 +165,7 @@ impl NewParser {
         let requested = self.requested.remove(&key).flatten();
         match parsed.endpoint().or(requested) {
             Some(endpoint) => log.receive(*place, endpoint),
-            // The message is not known, or the status of a request has no data.
+            // The record does not describe the message, or it is the status of a request.
             None if parsed.data.text.is_empty() => Ok(()),
             None => log.fault(PiclFaultKind::MissingData, place.line, line),
         }
@@ -172,26 +173,26 @@ impl NewParser {
 }
 
 fn begin(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
-    if parsed.record.record == BEGIN { log.begin(parsed.place, activity) } else { Ok(()) }
+    if parsed.record.kind == BEGIN { log.begin(parsed.place, activity) } else { Ok(()) }
 }
 
 fn end(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
-    if parsed.record.record == END { log.end(parsed.place, activity) } else { Ok(()) }
+    if parsed.record.kind == END { log.end(parsed.place, activity) } else { Ok(()) }
 }
 
 /// A task or a mark of the program.
 fn user_event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
     let ParsedLine { record, place, data, .. } = parsed;
     let key = ValueKey::Number(record.event);
-    match record.record {
+    match record.kind {
         BEGIN => {
             let fields =
                 if let [location, parameter] = parsed.numbers()[..] { Some((location, parameter)) } else { None };
             log.begin_value(*place, TypeSlot::Task, key, fields)
         }
         END => log.end_value(*place, TypeSlot::Task, key),
-        // The numbers of events of the program begin at 1. The writer of this package uses 0 for the
-        // lists of marks of old PICL.
+        // The numbers of events of the program begin at 1. The writer of this package uses 0 for
+        // the lists of marks of old PICL.
         _ if record.event == 0 && !data.text.is_empty() => {
             log.event(*place, TypeSlot::Mark, ValueKey::text("list"), data.text)
         }
@@ -218,17 +219,17 @@ fn label(parsed: &ParsedLine<'_>, log: &mut ActionLog) {
 
 fn other_record(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
     let ParsedLine { record, place, line, data } = parsed;
-    let name = OTHER_RECORDS.iter().find(|(key, _)| *key == record.record).map(|(_, name)| *name);
+    let name = OTHER_RECORDS.iter().find(|(key, _)| *key == record.kind).map(|(_, name)| *name);
     let text = [record.event.to_string().as_bytes(), b" ", data.text].concat();
     match name {
         Some(name) => log.record(*place, name, &text),
-        None if matches!(record.record, MARK | BEGIN | END) => {
+        None if matches!(record.kind, MARK | BEGIN | END) => {
             let name = event_key(record.event).map_or("event", |(name, _)| name);
             log.record(*place, name, data.text)
         }
         None => {
             log.fault(PiclFaultKind::UnknownKey, place.line, line)?;
-            log.record(*place, format!("unknown {}", record.record), &text)
+            log.record(*place, format!("unknown {}", record.kind), &text)
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::record_words::{RecordWords, nanos};
 /// A line of new PICL.
 #[derive(Debug)]
 pub(super) struct NewRecord<'a> {
-    /// What the record is about: -2 a point, -3 a begin, -4 an end, and others.
-    pub(super) record: i64,
+    /// The record type: -2 is a point in time, -3 a begin and -4 an end.
+    pub(super) kind: i64,
     pub(super) event: i64,
     pub(super) time: i64,
     pub(super) unit: TraceUnit,
@@ -27,19 +27,19 @@ pub(super) struct RecordData<'a> {
 }
 
 impl<'a> NewRecord<'a> {
-    /// Reads the start of a record. `None` if the line does not begin like one.
+    /// Reads the start of a record. `None` if the line does not have it.
     pub(super) fn of(line: &'a [u8]) -> Option<Self> {
         let mut words = RecordWords::of(line);
-        let (record, event) = (words.integer()?, words.integer()?);
+        let (kind, event) = (words.integer()?, words.integer()?);
         let time = nanos(words.next()?)?;
         let mut number = || words.integer().filter(|number| i32::try_from(*number).is_ok());
         let unit = TraceUnit { node: number()?, process: number()?.max(-1) };
         let count = usize::try_from(words.integer()?).ok()?;
-        (record < 0).then_some(Self { record, event, time, unit, count, tail: words.rest() })
+        (kind < 0).then_some(Self { kind, event, time, unit, count, tail: words.rest() })
     }
 
-    /// The values. A descriptor is before them, unless there are no values. Some writers leave it
-    /// out, or write values although they announce none.
+    /// The values. They follow a descriptor, which a record without values does not have. Some
+    /// writers omit the descriptor, or write values although they announce none.
     pub(super) fn data(&self) -> RecordData<'a> {
         let found = RecordWords::of(self.tail).count();
         let has_descriptor = self.tail.starts_with(b"\"") || (found > self.count && self.count > 0);

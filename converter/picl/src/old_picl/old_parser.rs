@@ -15,7 +15,7 @@ use crate::record_words::{RecordWords, nanos_of};
 #[derive(Debug, Default)]
 struct NodeState {
     clock: NodeClock,
-    /// A call whose duration is in the two statistics that follow.
+    /// The last call and its time. The next two statistics contain its duration.
     call: Option<(Activity, i64)>,
     /// Whether the first of these statistics was read.
     is_bracketed: bool,
@@ -59,7 +59,7 @@ impl OldParser {
         }
     }
 
-    /// A record of an event in the program, in order of time.
+    /// Reads a record that is not a statistic or a list. Their times do not decrease.
     fn event(
         &mut self,
         record: &OldRecord<'_>,
@@ -118,7 +118,7 @@ impl OldParser {
         }
     }
 
-    /// Statistics of the time in communication. Two of them enclose a call.
+    /// Reads statistics of the time in communication. Two of them enclose a call.
     fn compstats(&mut self, values: &[i64], place: UnitTime, log: &mut ActionLog) -> Result<(), LogError> {
         // The compact form has only the second of the two times.
         let [.., seconds, micros] = values else { return Ok(()) };
@@ -132,7 +132,7 @@ impl OldParser {
             log.begin(place.at(start), activity)?;
             return log.end(place.at(end), activity);
         }
-        // Other statistics do not start with the call.
+        // Statistics at another time do not belong to the call.
         state.is_bracketed = NodeClock::is_same(place.time, start);
         Ok(())
     }
@@ -188,7 +188,7 @@ fn marks(
     let (fault, marks) = match values {
         [..0, ..] => (Some(PiclFaultKind::LostMarks), None),
         [count, marks @ ..] if has_only_numbers && usize::try_from(*count) == Ok(marks.len()) => (None, Some(marks)),
-        // The verbose form has the number of values where other records have theirs.
+        // In the verbose form, the number of values of the record replaces the number of marks.
         marks if has_only_numbers && is_verbose => (None, Some(marks)),
         _ => (Some(PiclFaultKind::DamagedMarks), None),
     };

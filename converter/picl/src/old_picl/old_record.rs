@@ -17,7 +17,7 @@ pub(super) struct OldRecord<'a> {
 }
 
 impl<'a> OldRecord<'a> {
-    /// Reads the start of a record. `None` if the line does not begin like one.
+    /// Reads the start of a record. `None` if the line does not have it.
     pub(super) fn of(line: &'a [u8]) -> Option<Self> {
         let mut words = RecordWords::of(line);
         let name = words.next()?;
@@ -33,13 +33,13 @@ impl<'a> OldRecord<'a> {
         }
         let node = words.integer().filter(|node| i32::try_from(*node).is_ok())?;
         let tail = words.rest();
-        // The number of values. A message has its text there.
-        let mut rest = words;
-        let has_count = is_verbose && rest.integer().is_some_and(|count| count >= 0);
-        Some(Self { key, name, time, node, tail: if has_count { rest.rest() } else { tail } })
+        // The number of values follows. A trace message has its text instead.
+        let mut after_count = words;
+        let has_count = is_verbose && after_count.integer().is_some_and(|count| count >= 0);
+        Some(Self { key, name, time, node, tail: if has_count { after_count.rest() } else { tail } })
     }
 
-    /// The numbers of the record. Labels of the verbose form are left out.
+    /// The numbers of the record, without the labels of the verbose form.
     pub(super) fn values(&self) -> Vec<i64> {
         RecordWords::of(self.tail).filter_map(integer).collect()
     }

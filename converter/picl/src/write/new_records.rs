@@ -7,6 +7,7 @@ use tumit_paje::number_text::seconds;
 use super::unit_records::{OutputPlace, PiclRecordWriter, UnitRecord};
 use crate::model::{PiclEndpoint, TraceUnit};
 use crate::new_picl::event_of;
+use crate::record_words::without_controls;
 
 /// Writes records in new PICL.
 #[derive(Debug, Default)]
@@ -23,16 +24,16 @@ const TEXT: i64 = -911;
 const FULL: i64 = -913;
 
 /// Begins a line.
-fn head(record: i64, event: i64, place: OutputPlace, out: &mut Vec<u8>) {
-    let _ = write!(out, "{record} {event} ");
+fn head(kind: i64, event: i64, place: OutputPlace, out: &mut Vec<u8>) {
+    let _ = write!(out, "{kind} {event} ");
     seconds(place.time, out);
     let TraceUnit { node, process } = place.unit;
     let _ = write!(out, " {node} {process}");
 }
 
 /// Writes a line with integers.
-fn line(record: i64, event: i64, place: OutputPlace, numbers: &[i64], out: &mut Vec<u8>) {
-    head(record, event, place, out);
+fn line(kind: i64, event: i64, place: OutputPlace, numbers: &[i64], out: &mut Vec<u8>) {
+    head(kind, event, place, out);
     let _ = write!(out, " {}", numbers.len());
     if !numbers.is_empty() {
         out.extend_from_slice(b" 2");
@@ -42,10 +43,10 @@ fn line(record: i64, event: i64, place: OutputPlace, numbers: &[i64], out: &mut 
 }
 
 /// Writes a line with a text: its length, then its words.
-fn text_line(record: i64, event: i64, place: OutputPlace, text: &str, out: &mut Vec<u8>) {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+fn text_line(kind: i64, event: i64, place: OutputPlace, text: &str, out: &mut Vec<u8>) {
+    let text = without_controls(text);
     let words = text.split(' ').count();
-    head(record, event, place, out);
+    head(kind, event, place, out);
     let _ = writeln!(out, " {} \"%d{}\" {} {text}", words + 1, " %s".repeat(words), text.len());
 }
 
@@ -83,14 +84,14 @@ impl PiclRecordWriter for NewRecords {
                 Some(numbers) => line(MARK, *mark, place, &numbers, out),
                 None => text_line(MARK, *mark, place, data, out),
             },
-            // Events of the program have other numbers.
+            // A mark with the number 0 is a list. Events of the program have positive numbers.
             UnitRecord::MarkList(data) => match integers(data) {
                 Some(numbers) if !numbers.is_empty() => line(MARK, 0, place, &numbers, out),
                 _ => text_line(MARK, TEXT, place, data, out),
             },
             UnitRecord::Text(text) => text_line(MARK, TEXT, place, text, out),
-            UnitRecord::Other(record, event, data) => match integers(data) {
-                Some(numbers) => line(*record, *event, place, &numbers, out),
+            UnitRecord::Other(kind, event, data) => match integers(data) {
+                Some(numbers) => line(*kind, *event, place, &numbers, out),
                 None => return false,
             },
             UnitRecord::Send(endpoint) => {

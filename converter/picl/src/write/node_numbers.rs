@@ -26,7 +26,7 @@ pub(super) struct NodeNumbers {
 impl NodeNumbers {
     pub(super) fn create(&mut self, container: ContainerId, parent: ContainerId, ty: &str, name: &str) {
         let known = KnownContainer { parent, ty: ty.to_owned(), name: name.to_owned(), unit: None };
-        // Other nodes are numbered after those of a PICL trace.
+        // Containers of other traces get the numbers after the nodes of a PICL trace.
         if let Some(node) = node_of(&known) {
             self.next = self.next.max(node + 1);
         }
@@ -49,7 +49,7 @@ impl NodeNumbers {
         (unit, true)
     }
 
-    /// The unit of a container of a PICL trace.
+    /// The unit of a container. `None` if its name is not that of a PICL trace.
     fn unit_of_names(&self, known: &KnownContainer) -> Option<TraceUnit> {
         if let Some(node) = node_of(known) {
             return Some(TraceUnit { node, process: 0 });
@@ -61,7 +61,7 @@ impl NodeNumbers {
     }
 }
 
-/// The node of a container with the type and the name of one.
+/// The node of a container. `None` if its type or name is not that of a node.
 fn node_of(known: &KnownContainer) -> Option<i64> {
     if known.ty != "Node" {
         return None;

@@ -8,6 +8,7 @@ use super::unit_records::{OutputPlace, PiclRecordWriter, UnitRecord};
 use crate::model::{PiclEndpoint, TraceUnit};
 use crate::node_activity::Activity;
 use crate::old_picl::old_keys;
+use crate::record_words::without_controls;
 
 /// Writes records in old PICL. Times are cut off to microseconds.
 #[derive(Debug)]
@@ -21,13 +22,15 @@ pub(super) struct OldRecords {
 
 /// A value and its label in the verbose form.
 type LabelledValue = (&'static str, i64);
+/// An activity that begins or ends, and its message.
+type ActivityMessage<'a> = (Activity, Option<&'a PiclEndpoint>);
 
 /// Microseconds, rounded down, so that the order is kept.
 fn micros(time: i64) -> i64 {
     time.div_euclid(1000)
 }
 
-/// Seconds and microseconds of the same sign.
+/// Splits microseconds into seconds and microseconds of the same sign.
 fn split(micros: i64) -> [i64; 2] {
     [micros / 1_000_000, micros % 1_000_000]
 }
@@ -75,12 +78,13 @@ impl OldRecords {
         self.line(key, place, &[(peer, unit.node), ("type", tag), ("lth", bytes)], out);
     }
 
-    /// A call with its duration in two statistics.
+    /// Writes the first of the two statistics that contain the duration of a call.
     fn begin_call(&mut self, activity: Activity, place: OutputPlace, out: &mut Vec<u8>) {
         self.calls.insert((place.unit, activity), micros(place.time));
         self.compstats(place, out);
     }
 
+    /// Writes the second of these statistics if the call is open.
     fn end_call(&mut self, activity: Activity, place: OutputPlace, out: &mut Vec<u8>) {
         if let Some(begin) = self.calls.remove(&(place.unit, activity)) {
             *self.communication.entry(place.unit).or_default() += micros(place.time) - begin;
@@ -93,13 +97,7 @@ impl OldRecords {
         self.line(key, place, &[("block_type", block), ("location", location), ("parameter", parameter)], out);
     }
 
-    fn begin(
-        &mut self,
-        activity: Activity,
-        message: Option<&PiclEndpoint>,
-        place: OutputPlace,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    fn begin(&mut self, (activity, message): ActivityMessage<'_>, place: OutputPlace, out: &mut Vec<u8>) -> bool {
         match (activity, message) {
             (Activity::Send | Activity::SendBegin, Some(endpoint)) => {
                 self.message(old_keys::SEND, place, endpoint, out);
@@ -127,16 +125,11 @@ impl OldRecords {
         true
     }
 
-    fn end(
-        &mut self,
-        activity: Activity,
-        message: Option<&PiclEndpoint>,
-        place: OutputPlace,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    fn end(&mut self, (activity, message): ActivityMessage<'_>, place: OutputPlace, out: &mut Vec<u8>) -> bool {
         match (activity, message) {
             (Activity::Wait, Some(endpoint)) => self.message(old_keys::RECV_WAKING, place, endpoint, out),
-            (_, Some(endpoint)) => {
+            (activity, Some(endpoint)) => {
+                self.end_call(activity, place, out);
                 self.message(old_keys::RECV, place, endpoint, out);
             }
             (Activity::TraceFlush, None) => {
@@ -154,7 +147,7 @@ impl OldRecords {
     }
 }
 
-/// The block type of a collective operation.
+/// The block type of a collective operation. `None` for other activities.
 fn block_of(activity: Activity) -> Option<i64> {
     use Activity::{
         Allgather, Allreduce, Alltoall, Barrier, Broadcast, Gather, GlobalOperation, Reduce, ReduceScatter, Scan,
@@ -178,15 +171,15 @@ impl PiclRecordWriter for OldRecords {
             }
             UnitRecord::Finish => self.line(old_keys::TRACE_EXIT, place, &[("lth", 0)], out),
             UnitRecord::Stop => self.line(old_keys::TRACE_STOP, place, &[], out),
-            UnitRecord::Begin(activity, message) => return self.begin(*activity, message.as_ref(), place, out),
-            UnitRecord::End(activity, message) => return self.end(*activity, message.as_ref(), place, out),
+            UnitRecord::Begin(activity, message) => return self.begin((*activity, message.as_ref()), place, out),
+            UnitRecord::End(activity, message) => return self.end((*activity, message.as_ref()), place, out),
             UnitRecord::TaskBegin(task, fields) => self.block(old_keys::BLOCK_BEGIN, place, *task, *fields, out),
             UnitRecord::TaskEnd(task) => self.block(old_keys::BLOCK_END, place, *task, None, out),
             UnitRecord::Mark(mark, _) => self.line(old_keys::TRACE_MARK, place, &[("type", *mark)], out),
             UnitRecord::MarkList(data) => {
                 let marks: Vec<i64> = data.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
                 let mut fields: Vec<LabelledValue> = marks.iter().map(|mark| ("", *mark)).collect();
-                // The verbose form writes the number of values before them.
+                // The verbose form has the number of values of the record instead.
                 if !self.is_verbose {
                     fields.insert(0, ("", marks.len() as i64));
                 }
@@ -196,11 +189,10 @@ impl PiclRecordWriter for OldRecords {
                 let mut line = Vec::new();
                 self.line(old_keys::TRACE_MESSAGE, place, &[], &mut line);
                 let head = line.trim_ascii_end();
-                // A message has its text in place of the number of values.
+                // A message has its text instead of the number of values.
                 let head = if self.is_verbose { head.strip_suffix(b" 0").unwrap_or(head) } else { head };
                 out.extend_from_slice(head);
-                let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-                let _ = writeln!(out, " {text}");
+                let _ = writeln!(out, " {}", without_controls(text));
             }
             UnitRecord::Other(..) => return false,
             UnitRecord::Send(endpoint) => self.message(old_keys::SEND, place, endpoint, out),

@@ -1,7 +1,7 @@
 //! [`PiclWriter`]: collects the records of a trace, and writes them in order of time.
 //!
-//! The record of a send names its receiver, which a Pajé link names only at its end. So records are
-//! collected and sorted. They are in temporary files if they exceed a memory budget.
+//! The record of a send names its receiver, which a Pajé link names only at its end. So the
+//! records are collected and sorted. Records that exceed a memory budget are in temporary files.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ use crate::node_activity::Activity;
 /// Memory of the records that are sorted, in bytes.
 const SORT_MEMORY: usize = 64 << 20;
 
-/// An endpoint of a link that waits for the other one.
+/// An endpoint of a link, until the other endpoint is known.
 #[derive(Clone, Copy, Debug)]
 struct LinkEnd {
     is_start: bool,
@@ -35,6 +35,14 @@ struct LinkEnd {
     bytes: i64,
     tag: Option<i64>,
     value: ValueId,
+}
+
+/// The messages of one time whose data is in the record of an activity.
+struct HeldMessages {
+    /// The message of each begin and end.
+    of_holder: Vec<Option<PiclEndpoint>>,
+    /// Whether the data of a message is in another record.
+    is_held: Vec<bool>,
 }
 
 /// Writes PICL.
@@ -88,7 +96,7 @@ impl<W: Write> fmt::Debug for PiclWriter<W> {
 }
 
 impl<W: Write> PiclWriter<W> {
-    /// Creates a writer. `out` needs no buffer. Everything is written when the trace ends.
+    /// Creates a writer. `out` needs no buffer. All records are written when the trace ends.
     pub fn new(out: W, style: PiclStyle) -> Self {
         let records: Box<dyn PiclRecordWriter> = match style {
             PiclStyle::New => Box::new(NewRecords),
@@ -122,7 +130,7 @@ impl<W: Write> PiclWriter<W> {
         self.sorter.flush()
     }
 
-    /// An action at the next position.
+    /// An action with the next position in the sequence.
     fn action(&mut self, time: GlobalNanos, kind: TraceActionKind, value: u32, words: [i64; 3]) -> TraceAction {
         self.sequence += 1;
         TraceAction { time: time.0, line: self.sequence, kind, unit: 0, value, words }
@@ -195,14 +203,14 @@ impl<W: Write> PiclWriter<W> {
         self.push(unit, action)
     }
 
-    /// Pairs the endpoints of a link. Both records are known then.
+    /// Adds an endpoint of a link. With the second one, both records of the message are known.
     fn link(&mut self, link: (ContainerId, TypeId, KeyId), end: LinkEnd) -> io::Result<()> {
         let waiting = self.links.entry(link).or_default();
-        let Some(at) = waiting.iter().position(|other| other.is_start != end.is_start) else {
+        let Some(index) = waiting.iter().position(|other| other.is_start != end.is_start) else {
             waiting.push(end);
             return Ok(());
         };
-        let other = waiting.remove(at);
+        let other = waiting.remove(index);
         if waiting.is_empty() {
             self.links.remove(&link);
         }
@@ -265,37 +273,60 @@ impl<W: Write> PiclWriter<W> {
         self.out.flush()
     }
 
+    /// Whether the record of the begin or end of an activity can have the data of a message.
+    fn can_hold(&self, holder: &TraceAction, message: &TraceAction) -> bool {
+        let WrittenMeaning::Activity(activity) = self.meanings.get(holder.value) else { return false };
+        holder.unit == message.unit
+            && match (message.kind, holder.kind) {
+                (TraceActionKind::Send, TraceActionKind::Begin) => activity.sends(),
+                (TraceActionKind::Receive, TraceActionKind::Begin) => {
+                    activity == Activity::Receive && self.records.receives_first()
+                }
+                (TraceActionKind::Receive, TraceActionKind::End) => activity.receives(),
+                _ => false,
+            }
+    }
+
+    /// Finds the messages whose data is in the record of the begin or end of an activity.
+    ///
+    /// Several messages of a unit can have the same time. An activity that ends at this time is
+    /// before messages without a duration, so its end takes the first message. An activity that
+    /// begins at this time is after them, so its begin takes the last message.
+    fn held_messages(&self, group: &[TraceAction]) -> HeldMessages {
+        let mut held = HeldMessages { of_holder: vec![None; group.len()], is_held: vec![false; group.len()] };
+        let indices = 0..group.len();
+        let ends = indices.clone().map(|message| (message, TraceActionKind::End));
+        let begins = indices.clone().rev().map(|message| (message, TraceActionKind::Begin));
+        for (message, kind) in ends.chain(begins) {
+            if held.is_held[message] || !matches!(group[message].kind, TraceActionKind::Send | TraceActionKind::Receive)
+            {
+                continue;
+            }
+            let is_holder = |holder: &usize| {
+                group[*holder].kind == kind
+                    && held.of_holder[*holder].is_none()
+                    && self.can_hold(&group[*holder], &group[message])
+            };
+            let mut indices = indices.clone();
+            let holder = if kind == TraceActionKind::End { indices.find(is_holder) } else { indices.rfind(is_holder) };
+            if let Some(holder) = holder {
+                held.of_holder[holder] = Some(PiclEndpoint::of_words(group[message].words));
+                held.is_held[message] = true;
+            }
+        }
+        held
+    }
+
     /// Writes the records of one time. A message becomes part of the record that sends or receives
     /// it, if there is one.
     fn write_group(&mut self, group: &[TraceAction], finished: &mut [bool], buffer: &mut Vec<u8>) -> io::Result<()> {
-        let mut messages: Vec<Option<PiclEndpoint>> = vec![None; group.len()];
-        let mut is_part = vec![false; group.len()];
-        for (at, action) in group.iter().enumerate() {
-            if !matches!(action.kind, TraceActionKind::Send | TraceActionKind::Receive) {
-                continue;
-            }
-            let receives_first = self.records.receives_first();
-            let fits = |other: &TraceAction, activity: Activity| match (action.kind, other.kind) {
-                (TraceActionKind::Send, TraceActionKind::Begin) => activity.sends(),
-                (TraceActionKind::Receive, TraceActionKind::Begin) => activity == Activity::Receive && receives_first,
-                (TraceActionKind::Receive, TraceActionKind::End) => activity.receives(),
-                _ => false,
-            };
-            let holder = group.iter().enumerate().position(|(holder, other)| {
-                let WrittenMeaning::Activity(activity) = self.meanings.get(other.value) else { return false };
-                other.unit == action.unit && messages[holder].is_none() && fits(other, activity)
-            });
-            if let Some(holder) = holder {
-                messages[holder] = Some(PiclEndpoint::of_words(action.words));
-                is_part[at] = true;
-            }
-        }
-        for (at, action) in group.iter().enumerate().filter(|(at, _)| !is_part[*at]) {
+        let HeldMessages { of_holder, is_held } = self.held_messages(group);
+        for (index, action) in group.iter().enumerate().filter(|(index, _)| !is_held[*index]) {
             let unit = self.units.units.get(action.unit as usize).copied().unwrap_or(TraceUnit::PROGRAM);
             if let Some(is_finished) = finished.get_mut(action.unit as usize) {
                 *is_finished |= action.kind == TraceActionKind::Finish;
             }
-            let record = self.record_of(action, messages[at])?;
+            let record = self.record_of(action, of_holder[index])?;
             let is_written = self.records.record(OutputPlace { unit, time: action.time }, &record, buffer);
             self.omitted_entities += u64::from(!is_written);
             flush(&mut self.out, buffer, false)?;

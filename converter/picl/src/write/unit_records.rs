@@ -24,15 +24,15 @@ pub(super) enum UnitRecord {
     Start,
     Finish,
     Stop,
-    /// An activity begins, perhaps with the message that it sends.
+    /// An activity begins. Its message is optional.
     Begin(Activity, Option<PiclEndpoint>),
-    /// An activity ends, perhaps with the message that it received.
+    /// An activity ends. Its message is optional.
     End(Activity, Option<PiclEndpoint>),
-    /// A task begins, perhaps with its location and parameter.
+    /// A task begins. Its location and parameter are optional.
     TaskBegin(i64, Option<(i64, i64)>),
     TaskEnd(i64),
     Mark(i64, String),
-    /// Several marks, as text.
+    /// A list of marks, as text.
     MarkList(String),
     Text(String),
     /// The trace level, or a definition: its record, its event and its data.
@@ -42,7 +42,7 @@ pub(super) enum UnitRecord {
     Receive(PiclEndpoint),
 }
 
-/// Where a record is, and when.
+/// The unit and the time of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutputPlace {
     pub(super) unit: TraceUnit,
@@ -54,7 +54,7 @@ pub(super) trait PiclRecordWriter: Send {
     /// Appends the lines of a record. Returns `false` if the format has no such record.
     fn record(&mut self, place: OutputPlace, record: &UnitRecord, out: &mut Vec<u8>) -> bool;
 
-    /// Whether a receive has its message when it begins.
+    /// Whether the record of the begin of a receive has the message.
     fn receives_first(&self) -> bool;
 
     /// Appends the name of a task or mark.
@@ -64,7 +64,7 @@ pub(super) trait PiclRecordWriter: Send {
 /// Size of the output buffer in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Writes the buffer if it is full.
+/// Writes the buffer if it is full or if `always` is set.
 pub(super) fn flush(out: &mut dyn io::Write, buffer: &mut Vec<u8>, always: bool) -> io::Result<()> {
     if always || buffer.len() >= BUFFER_BYTES {
         out.write_all(buffer)?;

@@ -1,4 +1,4 @@
-//! [`WrittenMeanings`]: what becomes of the values of a trace.
+//! [`WrittenMeanings`]: the records of the values of a trace.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_paje::ValueId;
@@ -7,23 +7,23 @@ use crate::model::TypeSlot;
 use crate::new_picl::OTHER_RECORDS;
 use crate::node_activity::Activity;
 
-/// What is written for a value.
+/// The meaning of a value in PICL, which determines its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WrittenMeaning {
     Activity(Activity),
     Task(i64),
     Mark(i64),
     Text,
-    /// Several marks.
+    /// A list of marks.
     MarkList,
-    /// A record of new PICL, whose event is the first of its data.
+    /// A record of new PICL. The first word of its data is its event.
     Definition {
         record: i64,
         /// Whether it is a record of no node.
         is_of_program: bool,
     },
     TraceLevel,
-    /// Nothing.
+    /// No record is written.
     Nothing,
 }
 
@@ -35,14 +35,14 @@ struct NamedValue {
     name: String,
 }
 
-/// The values of a trace.
+/// The meanings of the values of a trace.
 #[derive(Debug, Default)]
 pub(super) struct WrittenMeanings {
     values: FxHashMap<ValueId, NamedValue>,
     known: FxHashMap<(ValueId, bool), u32>,
     list: Vec<WrittenMeaning>,
     taken: FxHashSet<i64>,
-    /// Names of tasks and marks that have no number of their own.
+    /// The names of the numbers of tasks and marks.
     pub(super) labels: Vec<(i64, String)>,
     next: i64,
 }

@@ -8,7 +8,7 @@ use crate::model::{ActionLog, Statistic, TypeSlot};
 
 /// The type of the container of the whole trace.
 pub(crate) const PROGRAM: TypeId = TypeId(1);
-/// The type of nodes. That of processes follows, if there are any.
+/// The type of nodes. The type of processes has the next number.
 pub(crate) const NODE: TypeId = TypeId(2);
 
 /// The types that a trace uses.
@@ -49,7 +49,7 @@ impl EntityTypes {
         self.statistics[statistic as usize]
     }
 
-    /// The name of the type of a slot. Alog has its own words.
+    /// The name of the type of a slot. Two names differ for Alog.
     fn name(self, slot: TypeSlot) -> &'static str {
         match slot {
             TypeSlot::Activity if self.is_alog => "State",
@@ -80,10 +80,10 @@ impl EntityTypes {
         for statistic in Statistic::ALL.into_iter().filter(|statistic| log.statistics[*statistic as usize]) {
             define(self.of_statistic(statistic), PajeTypeKind::Variable, self.unit(), statistic.name())?;
         }
-        for (at, value) in log.values.values.iter().enumerate() {
+        for (index, value) in log.values.values.iter().enumerate() {
             let name = log.values.name(value);
             let (ty, color) = (self.of_slot(value.slot), value.color);
-            let value = ValueId(at as u32);
+            let value = ValueId(index as u32);
             sink.event(&PajeEvent::DefineValue { value, ty, name: &name, color, style: DrawStyle::NONE })?;
         }
         Ok(())

@@ -37,7 +37,7 @@ impl UnitContainers {
         ContainerId(self.count + 1)
     }
 
-    /// The containers that are created for a unit, and the container of the unit.
+    /// Returns the containers to create for a unit, and the container of the unit.
     pub(crate) fn open(
         &mut self,
         unit: TraceUnit,

@@ -41,7 +41,7 @@ const PROGRAM_CONTAINER: ContainerId = ContainerId(1);
 /// The values that are not read from a record.
 #[derive(Clone, Copy, Debug)]
 struct DerivedValues {
-    /// `None` for Alog, which does not say what a process does outside of its states.
+    /// `None` for Alog, which has no activity outside of its states.
     compute: Option<u32>,
     finished: u32,
     unknown: u32,
@@ -67,7 +67,8 @@ pub(crate) struct ActionEmitter<'a> {
     containers: UnitContainers,
     /// By number of the unit.
     live: Vec<Option<LiveUnit>>,
-    /// Units with states that are not sent yet. They began at `now`.
+    /// Units with states that are not sent yet, in order of their first state. These states began
+    /// at `now`.
     unsent: Vec<u32>,
     now: i64,
     end: i64,
@@ -76,7 +77,7 @@ pub(crate) struct ActionEmitter<'a> {
 }
 
 impl<'a> ActionEmitter<'a> {
-    /// Sends the definitions. `names` are those of nodes.
+    /// Sends the definitions, and creates the container of the program.
     pub(crate) fn new(
         log: &'a mut ActionLog,
         containers: UnitContainers,
@@ -138,8 +139,8 @@ impl<'a> ActionEmitter<'a> {
 
     /// The container of a unit. The first action creates it.
     fn open_unit(&mut self, action: &TraceAction, unit: TraceUnit) -> Result<ContainerId, EmitError> {
-        let at = action.unit as usize;
-        if let Some(Some(live)) = self.live.get(at) {
+        let index = action.unit as usize;
+        if let Some(Some(live)) = self.live.get(index) {
             return Ok(live.container);
         }
         let time = GlobalNanos(action.time);
@@ -150,8 +151,8 @@ impl<'a> ActionEmitter<'a> {
             self.emit(&PajeEvent::CreateContainer { time, container, ty, parent, name, extra })?;
         }
         let (activities, tasks) = Default::default();
-        self.live[at] = Some(LiveUnit { container, activities, tasks, is_over: false });
-        // The host starts the program, and computes nothing.
+        self.live[index] = Some(LiveUnit { container, activities, tasks, is_over: false });
+        // The host only starts the program.
         if let Some(compute) = self.derived.compute.filter(|_| unit.node != HOST) {
             self.push(action.unit, StackedState::new(compute, action.line, [0; 3], false));
         }
@@ -193,6 +194,8 @@ impl<'a> ActionEmitter<'a> {
 
     fn send_states_of(&mut self, unit: u32) -> Result<(), EmitError> {
         let Some(Some(live)) = self.live.get_mut(unit as usize) else { return Ok(()) };
+        // The next state of this unit is after those of the other units.
+        self.unsent.retain(|unsent| *unsent != unit);
         let container = live.container;
         let mut states: Vec<(TypeSlot, StackedState)> = Vec::new();
         live.activities.take_unsent(|state| states.push((TypeSlot::Activity, *state)));
@@ -307,7 +310,7 @@ impl<'a> ActionEmitter<'a> {
         self.emit(&PajeEvent::Variable { time, container, ty, op: VariableOp::Set, value })
     }
 
-    /// A unit begins again after its end.
+    /// Begins the first state of a unit again if the unit has ended.
     fn resume(&mut self, action: &TraceAction) -> Result<(), EmitError> {
         let Some(Some(live)) = self.live.get_mut(action.unit as usize) else { return Ok(()) };
         if !std::mem::take(&mut live.is_over) {
@@ -320,7 +323,7 @@ impl<'a> ActionEmitter<'a> {
         Ok(())
     }
 
-    /// A unit has finished, or the rest of its trace is missing.
+    /// Ends a unit. `state` lasts until the end of the trace.
     fn finish_unit(&mut self, action: &TraceAction, state: u32) -> Result<(), EmitError> {
         let Some(Some(live)) = self.live.get_mut(action.unit as usize) else { return Ok(()) };
         if std::mem::replace(&mut live.is_over, true) {

@@ -2,7 +2,7 @@
 //!
 //! Events of a trace can overlap: two completions can begin together and end together. Pajé states
 //! are nested. A state that ends before an inner one is kept until the inner one ends. A state
-//! that is only a message, and has no duration, is not sent.
+//! without a duration that is only a message is not sent.
 
 /// An open state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) struct StackedState {
     pub(crate) line: u64,
     /// Location and parameter of a block, and 1 if it has them.
     pub(crate) words: [i64; 3],
-    /// Whether it is dropped if it ends when it begins.
+    /// Whether the state is not sent if its end has the time of its begin.
     pub(crate) is_message: bool,
     is_sent: bool,
     is_ended: bool,
@@ -21,9 +21,14 @@ impl StackedState {
     pub(crate) fn new(value: u32, line: u64, words: [i64; 3], is_message: bool) -> Self {
         Self { value, line, words, is_message, is_sent: false, is_ended: false }
     }
+
+    /// Whether an end of this state was read.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.is_ended
+    }
 }
 
-/// The open states, innermost last. States that are not sent yet follow those that are.
+/// The open states, innermost last. States that are not sent yet follow the sent ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StateNesting {
     states: Vec<StackedState>,
@@ -34,7 +39,7 @@ pub(crate) struct StateNesting {
 pub(crate) enum EndEffect {
     /// No such state is open.
     Missing,
-    /// So many states are popped.
+    /// The number of states that are popped.
     Pops(u32),
     /// [`StateNesting::take_unsent`] is necessary first.
     SendFirst,
@@ -45,12 +50,12 @@ impl StateNesting {
         self.states.push(state);
     }
 
-    /// Whether a state waits to be sent.
+    /// Whether a state is not sent yet.
     pub(crate) fn has_unsent(&self) -> bool {
         self.states.last().is_some_and(|state| !state.is_sent)
     }
 
-    /// The states to send, outermost first.
+    /// Calls `send` for each state that is not sent yet, outermost first.
     pub(crate) fn take_unsent(&mut self, mut send: impl FnMut(&StackedState)) {
         for state in self.states.iter_mut().filter(|state| !state.is_sent) {
             state.is_sent = true;
@@ -60,19 +65,19 @@ impl StateNesting {
 
     /// Ends the innermost state with a value.
     pub(crate) fn end(&mut self, value: u32) -> EndEffect {
-        let is_it = |state: &StackedState| state.value == value && !state.is_ended;
-        let Some(at) = self.states.iter().rposition(is_it) else { return EndEffect::Missing };
-        if !self.states[at].is_sent {
-            if !self.states[at].is_message {
+        let is_open = |state: &StackedState| state.value == value && !state.is_ended;
+        let Some(index) = self.states.iter().rposition(is_open) else { return EndEffect::Missing };
+        if !self.states[index].is_sent {
+            if !self.states[index].is_message {
                 return EndEffect::SendFirst;
             }
-            self.states.remove(at);
+            self.states.remove(index);
             return EndEffect::Pops(0);
         }
         if self.has_unsent() {
             return EndEffect::SendFirst;
         }
-        self.states[at].is_ended = true;
+        self.states[index].is_ended = true;
         let mut pops = 0;
         while self.states.pop_if(|state| state.is_ended).is_some() {
             pops += 1;
@@ -83,13 +88,6 @@ impl StateNesting {
     /// Removes all states, innermost first.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = StackedState> {
         std::mem::take(&mut self.states).into_iter().rev()
-    }
-}
-
-impl StackedState {
-    /// Whether an end of this state was read.
-    pub(crate) fn is_ended(&self) -> bool {
-        self.is_ended
     }
 }
 
