@@ -37,7 +37,6 @@ pub(crate) struct ConversionJob<'o> {
     pub(crate) total: u64,
 }
 
-/// The outcome of the first pass.
 struct FirstPassOutcome {
     result: FirstPassResult,
     floors: MinTimestamps,

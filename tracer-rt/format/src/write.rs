@@ -101,7 +101,7 @@ impl OutputStream {
 pub struct StreamTags<'a> {
     /// Thread id of the operating system.
     pub tid: Option<u64>,
-    /// Name of the thread.
+    /// The name that the operating system has for the thread.
     pub thread_name: &'a str,
     /// The label that the program gave to the thread's streams.
     pub label: &'a str,

@@ -61,7 +61,7 @@ pub enum VariableChange {
 /// A container: its type and the keys of its whole path, outermost first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// Its type.
+    /// The declared type, which determines the number of keys.
     pub ty: ContainerTypeId,
     /// One expression per key of the path.
     pub keys: Vec<Expr>,
@@ -85,7 +85,7 @@ pub enum ValueExpr {
 /// A text output that template rules produce.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOutput {
-    /// Its name.
+    /// The name by which `tumit convert` selects it.
     pub name: String,
     /// Its `///` text.
     pub doc: String,

@@ -90,14 +90,14 @@ impl fmt::Debug for OpenOptions {
     }
 }
 
-/// Errors of opening a trace.
+/// Reasons why a trace cannot be opened, as sentences for the user.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "`path` is the path that the user gave")]
 pub enum TraceOpenError {
     /// The file cannot be opened or read.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The path.
         path: PathBuf,
         /// The error of the system.
         source: io::Error,
@@ -105,23 +105,20 @@ pub enum TraceOpenError {
     /// The Pajé text cannot be read: it has another format, or reading or the consumer failed.
     #[error("{}: {source}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// The error.
+        /// The error of the reader or of its consumer, with the line.
         source: PajeReadError,
     },
     /// The PICL or Alog trace cannot be read.
     #[error("{}: {source}", path.display())]
     Picl {
-        /// The file.
         path: PathBuf,
-        /// The error.
+        /// The error of the reader, with the line.
         source: PiclReadError,
     },
     /// A PICL or Alog trace cannot be followed while it grows.
     #[error("{}: `--follow` reads runs and Pajé text only, because the records of {format} are in no order", path.display())]
     NotFollowed {
-        /// The file.
         path: PathBuf,
         /// The name of its format.
         format: &'static str,
@@ -172,7 +169,7 @@ pub enum TraceOpenError {
     Output {
         /// The name of the text output.
         output: String,
-        /// The error.
+        /// The error of the Pajé reader, with the line of the output.
         source: PajeReadError,
     },
 }

@@ -48,7 +48,7 @@ pub struct LinkCount {
     pub start: ContainerId,
     /// The container in which they end.
     pub end: ContainerId,
-    /// Their value.
+    /// The value that all of them have.
     pub value: ValueId,
     /// Number of the stretch in which they start: the timestamp, shifted right by the requested
     /// exponent.

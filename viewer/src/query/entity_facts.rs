@@ -31,7 +31,6 @@ pub(crate) enum DetailValue {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EntityDetail {
     pub fields: Vec<(String, DetailValue)>,
-    /// Its line in the source.
     pub(crate) source: Option<SourceLine>,
 }
 

@@ -39,7 +39,6 @@ struct ArrowKey {
     dimmed: bool,
 }
 
-/// The links of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ArrowLinks {
     count: u64,

@@ -56,7 +56,6 @@ pub(crate) struct StoreStateLane {
     details: DetailColumn,
 }
 
-/// The ends of states.
 #[derive(Debug)]
 enum StateEnds {
     /// Each state ends where the next one starts. The end of the last one is stored here.

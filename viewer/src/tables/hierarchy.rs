@@ -74,7 +74,6 @@ fn write_below(model: &TypeModel, root: &TypeInfo, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// The name of a type.
 fn name_of(model: &TypeModel, id: TypeId) -> &str {
     // The root type is the first one.
     model.types.get(id.0 as usize).filter(|_| id.0 != 0).map_or(ROOT, |ty| &ty.name)

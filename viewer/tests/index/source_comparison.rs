@@ -7,7 +7,7 @@ use tumit_viewer::query::{EntityId, QueryError, StateLaneId, TimeRange, Timeline
 use super::EVER;
 use super::dense_lanes::counted;
 
-/// Compares all answers that are lists, over all time and over windows. Numbers of entities must
+/// Compares all answers that are lists, over all time and over time ranges. Numbers of entities must
 /// also agree.
 pub(crate) fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryError> {
     assert_eq!(a.summary(), b.summary());

@@ -6,7 +6,7 @@ use super::notation::seconds;
 
 macro_rules! mistakes {
     ($($name:ident $message_part:literal,)*) => {
-        /// A mistake.
+        /// A way to make a valid file invalid.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "the names explain the variants")]
         pub enum Mistake {

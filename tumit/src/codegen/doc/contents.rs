@@ -40,7 +40,6 @@ pub(super) struct EventFacts<'a> {
     pub(super) calls: Vec<ExampleCall>,
 }
 
-/// The kind of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeclarationKind {
     Event,
@@ -58,7 +57,6 @@ impl DeclarationKind {
     }
 }
 
-/// A parameter of an event.
 pub(super) struct EventParameter<'a> {
     pub(super) name: &'a str,
     pub(super) written: String,

@@ -54,7 +54,6 @@ struct HitPage {
     back: bool,
 }
 
-/// A search.
 struct EntitySearch<'a> {
     source: &'a dyn TimelineSource,
     query: &'a FindQuery,

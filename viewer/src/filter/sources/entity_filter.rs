@@ -208,7 +208,6 @@ impl StateColumns {
     }
 }
 
-/// Adds to the share of a value.
 pub(crate) fn add(shares: &mut ValueShares, value: ValueId, nanos: i64) {
     match shares.iter_mut().find(|share| share.0 == value) {
         Some(share) => share.1 += nanos,

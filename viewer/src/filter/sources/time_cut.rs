@@ -134,7 +134,6 @@ impl TimeCutSource {
         Ok(found)
     }
 
-    /// The facts of an entity in the cut.
     fn cut_facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let mut facts = self.inner_source().facts(id)?;
         let life = facts.life;

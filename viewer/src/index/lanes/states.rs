@@ -50,7 +50,6 @@ pub(crate) fn stride(values: usize) -> usize {
     values.div_ceil(VALUES_PER_BLOCK).max(1)
 }
 
-/// A block of states.
 pub(crate) type StateBlock<'a> = TableBlock<'a, COLUMNS>;
 
 impl StateBlock<'_> {

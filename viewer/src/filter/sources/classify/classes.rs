@@ -25,7 +25,6 @@ const SAMPLED_PARTS: u32 = 16;
 /// Maximum number of containers that are read in each time range.
 const MAX_CONTAINERS: usize = 1_000;
 
-/// The classes of a field.
 #[derive(Debug, PartialEq)]
 pub(crate) enum FieldClasses {
     /// Ranges of numbers: below the first edge, from there to the next one, and so on.

@@ -136,7 +136,6 @@ impl StepFunction {
         (!self.blocks.is_empty()).then_some(ValueRange { min: all.min, max: all.max })
     }
 
-    /// The pieces of a block.
     fn read(&self, block: usize) -> Result<Vec<FunctionPiece>, QueryError> {
         let Some(found) = self.blocks.get(block) else { return Ok(Vec::new()) };
         piece_bytes::unpack(&found.bytes.read()?, found.from).ok_or(QueryError::PutAside)
