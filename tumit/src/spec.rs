@@ -234,7 +234,7 @@ pub struct EntityType {
     /// Its `///` text.
     pub doc: String,
     /// State, event, variable or link.
-    pub nature: EntityNature,
+    pub kind: EntityTypeKind,
     /// The container type that contains it. For a link, the common ancestor of its endpoints.
     pub container: ContainerTypeId,
     /// Declared values (states, events, links).
@@ -249,7 +249,7 @@ pub struct EntityType {
 
 /// The four kinds of entities in Pajé.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EntityNature {
+pub enum EntityTypeKind {
     /// A state with a duration.
     State,
     /// A point in time.
