@@ -43,7 +43,7 @@ pub enum ActionVerb {
     Mark { ty: EntityTypeId, value: ValueExpr, on: Instance },
     /// A link starts. Without `value`, the link has the default value of its type.
     StartLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, from: Instance },
-    /// A link ends.
+    /// Ends the link of this type with this key.
     EndLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, to: Instance },
     /// Shows nothing, not even the default.
     Ignore,

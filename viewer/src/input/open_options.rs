@@ -125,10 +125,7 @@ pub enum TraceOpenError {
     },
     /// Options for runs were given for another trace.
     #[error("{} is no run: options for clocks, rules, outputs and launches are for runs only", path.display())]
-    NoRun {
-        /// The file.
-        path: PathBuf,
-    },
+    NoRun { path: PathBuf },
     /// Times of day were requested for a trace without them.
     #[error("--wall-clock: {} has no time of day; only runs have one, if their processes read the real-time clock", path.display())]
     NoWallClock {
@@ -157,10 +154,7 @@ pub enum TraceOpenError {
     },
     /// The path of the index has a file that is not an index. It is left unchanged.
     #[error("{} is not an index: name another file for the index, or remove this one", path.display())]
-    NoIndex {
-        /// The file.
-        path: PathBuf,
-    },
+    NoIndex { path: PathBuf },
     /// [`OpenOptions::cancel`] was set.
     #[error("cancelled")]
     Cancelled,

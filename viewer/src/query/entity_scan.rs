@@ -3,7 +3,7 @@
 //!
 //! A scan computes results that stored sums cannot give: distributions of durations, communication
 //! between containers, or matches of a search. Its memory does not grow with the number of
-//! entities. Lists are divided into stretches of time. An entity belongs to the stretch in which it
+//! entities. Lists are divided into time columns. An entity belongs to the column in which it
 //! begins.
 //!
 //! ```
@@ -213,7 +213,7 @@ mod tests {
     use crate::query::{GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource as _, TypeId};
     use crate::store::TraceStore;
 
-    /// A trace with long links and states over short ones, so that stretches share some.
+    /// A trace with long links and states over short ones, so that columns share some.
     fn store() -> TraceStore {
         let mut text = include_str!("../../tests/header.paje").to_owned();
         text.push_str("0 T 0 Thread\n2 S T State\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n");

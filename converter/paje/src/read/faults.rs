@@ -17,12 +17,12 @@ macro_rules! printed_name {
 }
 
 macro_rules! faults {
-    ($($(#[$doc:meta])* $name:ident $(as $printed_name:literal)?: $what:literal, $advice:literal;)*) => {
-        /// A kind of fault.
+    ($($name:ident $(as $printed_name:literal)?: $what:literal, $advice:literal;)*) => {
+        /// The faults that the reader recognizes. The last ones are notes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum FaultKind {
-            $($(#[$doc])* $name,)*
+            $(#[doc = $what] $name,)*
         }
 
         impl FaultKind {

@@ -19,7 +19,7 @@ pub enum FilterExpr {
     Attribute { keep: SelectionEffect, condition: Condition, of: Option<NamePattern> },
     /// States and links by their duration in nanoseconds.
     Duration { keep: SelectionEffect, comparison: Comparison, nanos: i64, of: Option<NamePattern> },
-    /// A time range.
+    /// Removes everything outside a time range, and clips entities to it.
     Cut(OpenTimeRange),
     /// One container that replaces several.
     Group { containers: NamePatterns, name: String },
