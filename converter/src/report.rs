@@ -99,7 +99,7 @@ impl Loss {
     }
 }
 
-/// Counts of a conversion.
+/// Numbers of input and output items, and of repaired or dropped ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConversionCounts {
@@ -137,11 +137,11 @@ pub struct ConversionCounts {
     pub ambiguous: u64,
     /// Records without a schema, or that could not be decoded.
     pub unknown_records: u64,
-    /// Records that recorders dropped.
+    /// Records that are in no file, because a recorder had no room for them.
     pub dropped_records: u64,
 }
 
-/// The report of a conversion.
+/// Everything that the user is told about a conversion.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConversionReport {

@@ -320,7 +320,6 @@ impl OpenRun {
     }
 }
 
-/// The files of a run.
 #[derive(Default)]
 struct RunFiles {
     process: Vec<PathBuf>,

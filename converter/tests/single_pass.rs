@@ -157,7 +157,6 @@ fn write_run(folder: &Path, schema: &Schema, streams: &[SinglePassStream]) {
     file.save(folder, "a.tmt");
 }
 
-/// The input of a sink.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SinkInput {
     shapes: Vec<String>,

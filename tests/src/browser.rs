@@ -136,7 +136,7 @@ impl BrowserPage {
         }
     }
 
-    /// All elements of the page with a role and a name.
+    /// All elements in the accessibility tree with a role. With a name, only those with that name.
     pub fn find_all(&mut self, role: &str, name: Option<&str>) -> Vec<PageElement> {
         self.page.find_all(role, name)
     }
@@ -263,7 +263,7 @@ impl BrowserPage {
         self.page.set_key_down(key, false);
     }
 
-    /// Types a text.
+    /// Sends the key events of a text to the focused element.
     pub fn type_text(&mut self, text: &str) {
         self.page.type_text(text);
     }

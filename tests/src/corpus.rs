@@ -26,9 +26,9 @@ use tumit::{Loader, Spec, SpecLoadError};
 /// A folder of `cases/`.
 #[derive(Clone, Debug, Default)]
 pub struct CorpusCase {
-    /// Its name.
+    /// The name of the folder.
     pub name: String,
-    /// Its folder.
+    /// The path, from which the case reads its specs.
     pub folder: PathBuf,
     /// Names of its specs; the first is `spec.tumit`.
     pub specs: Vec<String>,

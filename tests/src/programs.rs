@@ -48,7 +48,7 @@ fn build(binary: &str) -> PathBuf {
         .expect("the workspace has this binary")
 }
 
-/// The `tumit` command.
+/// The `tumit` command of this workspace. The first call builds it.
 #[must_use]
 pub fn tumit() -> Command {
     static PATH: OnceLock<PathBuf> = OnceLock::new();

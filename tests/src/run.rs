@@ -15,7 +15,7 @@ use tracer_format::{BlockKind, PREAMBLE_BYTES, PROCESS_STREAM, RecordType, Schem
 /// One process, with a file of its own or a part of a sorted file.
 #[derive(Debug, Default)]
 pub struct ProcessFile {
-    /// Its path.
+    /// Several processes of a sorted file have the same path.
     pub path: PathBuf,
     /// Its number in a sorted file.
     pub part: Option<u32>,
@@ -37,9 +37,9 @@ pub struct ProcessFile {
     pub dropped_reports: Vec<DroppedRecords>,
     /// Number of records that are marked as truncated.
     pub truncated: u64,
-    /// Sync samples.
+    /// Samples of clock differences to other processes, in file order.
     pub sync: Vec<SyncSample>,
-    /// Clock anchors.
+    /// Readings of the native clock and of the system clocks, in file order.
     pub anchors: Vec<ClockAnchor>,
     /// Tagged fields of the end, if the process ended regularly.
     pub end: Option<BTreeMap<u16, Vec<u8>>>,
@@ -182,7 +182,6 @@ impl ProcessFile {
         }
     }
 
-    /// The record type with this id.
     fn record_type(&self, id: u16) -> Option<(&Schema, &RecordType)> {
         self.schemas.iter().find_map(|(base, schema)| {
             let index = u32::from(id).checked_sub(*base)?;

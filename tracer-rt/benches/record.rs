@@ -240,7 +240,6 @@ fn irregular_events(events: u64) -> u64 {
     events
 }
 
-/// Waits for `ticks` ticks.
 fn busy_wait(ticks: u64) {
     let start = limit::clock();
     while limit::clock().wrapping_sub(start) < ticks {

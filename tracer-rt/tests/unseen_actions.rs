@@ -35,7 +35,6 @@ fn child() {
     }
 }
 
-/// The run folder of a program.
 pub(crate) struct ProgramRunFolder(tempfile::TempDir);
 
 impl ProgramRunFolder {

@@ -82,7 +82,6 @@ impl ExprScope<'_> {
         TextPattern(text.pieces.iter().map(|part| piece(part, diagnostics)).collect())
     }
 
-    /// The parameter with this name.
     fn parameter(&self, name: &Ident) -> Option<(Expr, ValueType)> {
         let record = self.model.spec.records.get(self.record.index())?;
         let at = record.layout.fields.iter().position(|field| field.name == name.text)?;

@@ -46,7 +46,6 @@ pub fn format(path: &str, text: &str) -> Result<String, Diagnostics> {
     tree.map(|tree| print::print(&tree)).ok_or_else(|| syntax_errors(path, text))
 }
 
-/// The diagnostics of a text with syntax errors.
 fn syntax_errors(path: &str, text: &str) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     let file = diagnostics.sources.add(path, text);

@@ -80,7 +80,6 @@ pub fn standard(path: &str) -> Option<&'static str> {
     }
 }
 
-/// A parsed file.
 pub(crate) struct ParsedFile {
     pub(crate) file: FileId,
     pub(crate) tree: ast::File,

@@ -19,7 +19,7 @@ pub struct FileId(pub u32);
 /// A range of bytes in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceSpan {
-    /// The file.
+    /// The file to which the offsets belong.
     pub file: FileId,
     /// Offset of the first byte.
     pub start: u32,
@@ -52,7 +52,7 @@ pub struct SourceMap {
     files: Vec<SourceFileText>,
 }
 
-/// One text.
+/// A file of a compilation with its contents.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SourceFileText {
@@ -66,7 +66,7 @@ pub struct SourceFileText {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct LineColumn {
-    /// Line, from 1.
+    /// Counted from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
@@ -79,14 +79,13 @@ impl fmt::Display for LineColumn {
 }
 
 impl SourceMap {
-    /// Adds a text.
     pub(crate) fn add(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
         let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
         self.files.push(SourceFileText { path: path.into(), text: text.into() });
         id
     }
 
-    /// The file with this id.
+    /// Looks up a file. `None` if the id is from another compilation.
     #[must_use]
     pub fn get(&self, file: FileId) -> Option<&SourceFileText> {
         self.files.get(file.0 as usize)

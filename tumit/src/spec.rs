@@ -34,7 +34,7 @@ pub struct SourceExcerpt<'s> {
     pub path: &'s str,
     /// Number of the line, from 1.
     pub line: usize,
-    /// The text.
+    /// The bytes of the span, unchanged.
     pub text: &'s str,
 }
 
@@ -121,7 +121,7 @@ impl Enum {
     }
 }
 
-/// A value of an enum.
+/// A named number of an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnumValue {
     /// Name as declared.
@@ -172,7 +172,7 @@ pub struct RecordDecl {
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// Its level.
+    /// The level that switches its recording on and off.
     pub level: LevelId,
     /// Layout of its bytes, with its full name (`iteration.begin`).
     pub layout: RecordType,
@@ -207,14 +207,14 @@ pub struct SpanType {
     pub is_async: bool,
 }
 
-/// A type of container.
+/// A node of the tree that rules fill with container instances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContainerType {
     /// Name as declared.
     pub name: String,
     /// Its `///` text.
     pub doc: String,
-    /// The container type that contains it, if any.
+    /// `None` for a type at the root of the tree.
     pub parent: Option<ContainerTypeId>,
     /// Names of the keys that it declares itself. In a path, the keys of its parents precede them.
     pub keys: Vec<String>,
@@ -234,7 +234,7 @@ pub struct EntityType {
     /// Its `///` text.
     pub doc: String,
     /// State, event, variable or link.
-    pub nature: EntityNature,
+    pub kind: EntityTypeKind,
     /// The container type that contains it. For a link, the common ancestor of its endpoints.
     pub container: ContainerTypeId,
     /// Declared values (states, events, links).
@@ -249,7 +249,7 @@ pub struct EntityType {
 
 /// The four kinds of entities in Pajé.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EntityNature {
+pub enum EntityTypeKind {
     /// A state with a duration.
     State,
     /// A point in time.

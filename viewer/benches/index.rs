@@ -145,19 +145,20 @@ fn print_ratios(states: u64) {
     };
     print_ratio("making", index_time, store_time);
     let extent = index.summary().extent;
-    let part = TimeRange { from: GlobalNanos(extent.to.0 / 3), to: GlobalNanos(extent.to.0 / 3 + extent.to.0 / 100) };
+    let hundredth =
+        TimeRange { from: GlobalNanos(extent.to.0 / 3), to: GlobalNanos(extent.to.0 / 3 + extent.to.0 / 100) };
     for (values, odd) in [(5, 0), (1000, 1)] {
         let lane = |container| StateLaneId { container: ContainerId(container), ty: TypeId(2), depth: 0 };
         let lanes: Vec<StateLaneId> = (1..=16).filter(|container| container % 2 == odd).map(lane).collect();
         for (name, time_range, columns) in
-            [("whole", extent, 1600), ("a hundredth", part, 1600), ("statistics", part, 1)]
+            [("whole", extent, 1600), ("a hundredth", hundredth, 1600), ("statistics", hundredth, 1)]
         {
             let measure = |source: &dyn TimelineSource| shortest_run(|| source.cells(&lanes, time_range, columns));
             print_ratio(&format!("{values} values, {name}, {columns} columns"), measure(&index), measure(&store));
         }
     }
     for (name, limit) in [("links counted", 0), ("links, first 5,000", 5_000)] {
-        let measure = |source: &dyn TimelineSource| shortest_run(|| source.links(TypeId(3), part, limit));
+        let measure = |source: &dyn TimelineSource| shortest_run(|| source.links(TypeId(3), hundredth, limit));
         print_ratio(name, measure(&index), measure(&store));
     }
 }

@@ -53,11 +53,11 @@ pub struct RowLayout {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LayoutRow {
-    /// The container.
+    /// The container that the row shows. Others may be folded into it.
     pub container: ContainerId,
-    /// Its name.
+    /// The displayed name of the container.
     pub name: String,
-    /// Its type.
+    /// The type of the container.
     pub ty: TypeId,
     /// Number of levels below the first drawn level.
     pub depth: u32,

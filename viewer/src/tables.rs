@@ -77,7 +77,7 @@ pub struct TableAccount {
 }
 
 impl TableAccount {
-    /// The diagnostics that are errors.
+    /// Only the errors, without warnings and notes.
     #[must_use]
     pub fn errors(&self) -> Vec<&TraceDiagnostic> {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect()

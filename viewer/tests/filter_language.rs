@@ -44,7 +44,7 @@ fn comparison() -> impl Strategy<Value = Comparison> {
     prop::sample::select(vec![Equal, Unequal, Less, AtMost, More, AtLeast])
 }
 
-fn part() -> impl Strategy<Value = OpenTimeRange> {
+fn time_range() -> impl Strategy<Value = OpenTimeRange> {
     prop_oneof![
         (any::<i32>(), 1..i64::MAX / 4).prop_map(|(from, length)| {
             let from = i64::from(from);
@@ -83,7 +83,7 @@ fn key() -> impl Strategy<Value = OrderKey> {
         (prop::option::of(name()), of()).prop_map(|(field, of)| Measure::Sent { field, of }),
         (prop::option::of(name()), of()).prop_map(|(field, of)| Measure::Received { field, of }),
     ];
-    (measure, prop::option::of(part())).prop_map(|(measure, during)| OrderKey { measure, during })
+    (measure, prop::option::of(time_range())).prop_map(|(measure, during)| OrderKey { measure, during })
 }
 
 fn condition() -> impl Strategy<Value = Condition> {
@@ -118,7 +118,7 @@ fn selection() -> impl Strategy<Value = FilterExpr> {
         (keep(), condition, of()).prop_map(|(keep, condition, of)| FilterExpr::Attribute { keep, condition, of }),
         (keep(), comparison(), any::<i64>().prop_map(|n| n / 2), of())
             .prop_map(|(keep, comparison, nanos, of)| FilterExpr::Duration { keep, comparison, nanos, of }),
-        part().prop_map(FilterExpr::Cut),
+        time_range().prop_map(FilterExpr::Cut),
     ]
 }
 

@@ -219,16 +219,9 @@ fn very_many_links_are_drawn_evenly() {
     let store = TraceStore::from_paje("links", text.as_bytes()).unwrap();
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
-    let part = time_range_of(0, 800_000);
-    let view = ChartView {
-        time_range: part,
-        width: 800.0,
-        top: 0.0,
-        bottom: 400.0,
-        resolution: 1.0,
-        titles: true,
-        quick: false,
-    };
+    let time_range = time_range_of(0, 800_000);
+    let view =
+        ChartView { time_range, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true, quick: false };
     let scene = chart(&store, &layout, &options, view).unwrap();
     let mut quarters = [0; 4];
     for item in &scene.items {
@@ -250,7 +243,7 @@ fn links_of(item: &SceneItem) -> u64 {
     title.split_once(" links, ").map_or(1, |(count, _)| count.replace('\u{202f}', "").parse().unwrap())
 }
 
-/// With many stretches of time and rows, both are combined: the number of arrows is limited, and no
+/// With many time bins and rows, both are combined: the number of arrows is limited, and no
 /// link is missing.
 #[test]
 fn links_between_very_many_rows_are_all_drawn() {
@@ -268,9 +261,9 @@ fn links_between_very_many_rows_are_all_drawn() {
     let store = TraceStore::from_paje("links", text.as_bytes()).unwrap();
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
-    let part = time_range_of(0, 70_000_000);
+    let time_range = time_range_of(0, 70_000_000);
     let view = ChartView {
-        time_range: part,
+        time_range,
         width: 800.0,
         top: 0.0,
         bottom: layout.height,

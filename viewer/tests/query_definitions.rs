@@ -183,14 +183,14 @@ fn steps(values: u32, len: usize) -> impl Strategy<Value = StackSteps> {
 }
 
 /// Stack of values between two timestamps.
-type Stretch = (i64, i64, Vec<u32>);
+type StackPiece = (i64, i64, Vec<u32>);
 
 /// A trace from steps, and its stack of open values over time.
-fn trace_of_steps(steps: &StackSteps, values: u32) -> (Sources, Vec<Stretch>) {
+fn trace_of_steps(steps: &StackSteps, values: u32) -> (Sources, Vec<StackPiece>) {
     let (container, ty) = (HERE, ACTIVITY);
-    let (mut now, mut stack, mut stretches, mut events) = (0, Vec::new(), Vec::new(), Vec::new());
+    let (mut now, mut stack, mut pieces, mut events) = (0, Vec::new(), Vec::new(), Vec::new());
     for &(gap, push) in steps {
-        stretches.push((now, now + gap, stack.clone()));
+        pieces.push((now, now + gap, stack.clone()));
         now += gap;
         match push {
             Some(value) if stack.len() < 12 => {
@@ -203,19 +203,19 @@ fn trace_of_steps(steps: &StackSteps, values: u32) -> (Sources, Vec<Stretch>) {
         }
     }
     // The last states end with their container.
-    stretches.push((now, now + 10, stack));
+    pieces.push((now, now + 10, stack));
     events.push(PajeEvent::DestroyContainer { time: at(now + 10), container });
-    (sources(values, events), stretches)
+    (sources(values, events), pieces)
 }
 
 fn check_nested(
     source: &dyn TimelineSource,
-    stretches: &[Stretch],
+    pieces: &[StackPiece],
     time_range: TimeRange,
     is_kept: impl Fn(u32) -> bool,
 ) -> Result<(), TestCaseError> {
     let mut expected: BTreeMap<u32, (i128, i128)> = BTreeMap::new();
-    for (from, to, stack) in stretches {
+    for (from, to, stack) in pieces {
         let time = i128::from(((*to).min(time_range.to.0) - (*from).max(time_range.from.0)).max(0));
         let mut open: Vec<u32> = stack.iter().copied().filter(|&value| is_kept(value)).collect();
         if let Some(&innermost) = open.last() {
@@ -238,10 +238,10 @@ proptest! {
 
     #[test]
     fn total_and_self_times_equal_their_definition(steps in steps(5, 14_000), from in -100_i64..150_000, length in 1_i64..200_000) {
-        let (sources, stretches) = trace_of_steps(&steps, 5);
+        let (sources, pieces) = trace_of_steps(&steps, 5);
         for source in sources.all() {
-            check_nested(source, &stretches, time_range_of(from, length), |_| true)?;
-            check_nested(source, &stretches, source.extent(), |_| true)?;
+            check_nested(source, &pieces, time_range_of(from, length), |_| true)?;
+            check_nested(source, &pieces, source.extent(), |_| true)?;
         }
     }
 
@@ -249,9 +249,9 @@ proptest! {
     fn total_and_self_times_of_many_values_equal_their_definition(
         steps in steps(90, 14_000), from in -100_i64..150_000, length in 1_i64..200_000,
     ) {
-        let (sources, stretches) = trace_of_steps(&steps, 90);
+        let (sources, pieces) = trace_of_steps(&steps, 90);
         for source in sources.all() {
-            check_nested(source, &stretches, time_range_of(from, length), |_| true)?;
+            check_nested(source, &pieces, time_range_of(from, length), |_| true)?;
         }
     }
 
@@ -259,15 +259,15 @@ proptest! {
     fn total_and_self_times_of_filtered_traces_equal_their_definition(
         steps in steps(5, 900), from in -100_i64..9_000, length in 1_i64..9_000, cut in 0_i64..5_000,
     ) {
-        let (Sources { store, index }, stretches) = trace_of_steps(&steps, 5);
+        let (Sources { store, index }, pieces) = trace_of_steps(&steps, 5);
         let all: [Arc<dyn TimelineSource>; 2] = [Arc::new(store), Arc::new(index)];
         for source in &all {
             let apply = |text: String| text.parse::<FilterExpr>().expect("it is a filter").apply(source);
             let time_range = time_range_of(from, length);
             let long = apply("only duration >= 0ns of type".to_owned()).expect("it can be applied");
-            check_nested(long.as_ref(), &stretches, time_range, |_| true)?;
+            check_nested(long.as_ref(), &pieces, time_range, |_| true)?;
             let hidden = apply("hide value v1, v3 of type".to_owned()).expect("it can be applied");
-            check_nested(hidden.as_ref(), &stretches, time_range, |value| value != 1 && value != 3)?;
+            check_nested(hidden.as_ref(), &pieces, time_range, |value| value != 1 && value != 3)?;
             let grouped = apply("group thread into all".to_owned()).expect("it can be applied");
             let group = grouped.containers().last().map(|info| info.id).expect("there is a group");
             prop_assert_eq!(
@@ -279,8 +279,8 @@ proptest! {
                 })
             );
             let (low, high) = (from.max(cut), (from + length).min(cut + 700));
-            if let (Ok(part), true) = (apply(format!("cut {cut}ns..{}ns", cut + 700)), low < high) {
-                let whole = part.nested_times(HERE, ACTIVITY, time_range);
+            if let (Ok(filtered), true) = (apply(format!("cut {cut}ns..{}ns", cut + 700)), low < high) {
+                let whole = filtered.nested_times(HERE, ACTIVITY, time_range);
                 if whole.is_ok() {
                     prop_assert_eq!(whole, source.nested_times(HERE, ACTIVITY, time_range_of(low, high - low)));
                 }

@@ -110,11 +110,10 @@ fn seconds(from: i64, to: i64) -> TimeRange {
     TimeRange { from: GlobalNanos(from * 1_000_000_000), to: GlobalNanos(to * 1_000_000_000) }
 }
 
-fn drawn(source: &dyn TimelineSource, part: TimeRange, width: f32) -> (Scene, RowLayout) {
+fn drawn(source: &dyn TimelineSource, time_range: TimeRange, width: f32) -> (Scene, RowLayout) {
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(source).unwrap(), &options);
-    let view =
-        ChartView { time_range: part, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, quick: false };
+    let view = ChartView { time_range, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, quick: false };
     (chart(source, &layout, &options, view).unwrap(), layout)
 }
 

@@ -60,7 +60,7 @@ pub struct RgbColor {
     pub blue: u8,
 }
 
-/// The kind of a type.
+/// What the types of a trace describe: containers, or one kind of entities in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum PajeTypeKind {
     /// A container type.
@@ -94,9 +94,9 @@ pub enum VariableOp {
 pub enum ExtraValue<'a> {
     /// Text, or a number kept as its file wrote it.
     Text(&'a str),
-    /// An integer.
+    /// A whole number within 64 bits, signed.
     Integer(i64),
-    /// A float.
+    /// A double-precision number.
     Float(f64),
     /// Another container to which the entity is related (`waits for semaphore[s]`). In Pajé text,
     /// its alias.
@@ -105,10 +105,10 @@ pub enum ExtraValue<'a> {
 
 /// An extra field of an entity or container.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names explain the fields")]
 pub struct ExtraField<'a> {
     /// Name of the field as displayed.
     pub name: &'a str,
-    /// Its value.
     pub value: ExtraValue<'a>,
 }
 
@@ -117,7 +117,7 @@ pub struct ExtraField<'a> {
 pub struct SourcePosition<'a> {
     /// The file name known to the compiler.
     pub file: &'a str,
-    /// Line, from 1.
+    /// Counted from 1.
     pub line: u32,
 }
 

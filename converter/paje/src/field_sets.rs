@@ -16,12 +16,10 @@ pub enum EventOperation {
 
 /// The type of an extra field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names explain the variants")]
 pub enum ExtraFieldKind {
-    /// Text.
     Text,
-    /// An integer.
     Integer,
-    /// A float.
     Float,
     /// A reference to a container.
     Container,
@@ -30,7 +28,7 @@ pub enum ExtraFieldKind {
 /// The extra fields of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldSet<'a> {
-    /// The operation.
+    /// The operation whose events have the fields.
     pub operation: EventOperation,
     /// Names and kinds of the fields, in order.
     pub fields: &'a [(&'a str, ExtraFieldKind)],

@@ -17,7 +17,7 @@ pub struct DrawStyle {
     pub size: Option<f32>,
 }
 
-/// Shapes of marks.
+/// How point events are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum MarkShape {
     /// A triangle with its tip down, at the timestamp. The default.
@@ -34,7 +34,7 @@ pub enum MarkShape {
 }
 
 impl DrawStyle {
-    /// No shape and no size.
+    /// The style of entities whose trace defines neither shape nor size.
     pub const NONE: Self = Self { shape: None, size: None };
 
     /// This style, with missing parts from `other`.

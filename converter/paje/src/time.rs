@@ -31,7 +31,7 @@ impl GlobalNanos {
 /// other units. A file does not contain its unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TimeUnit {
-    /// Seconds.
+    /// The unit that the format demands.
     #[default]
     Seconds,
     /// Milliseconds.

@@ -117,15 +117,6 @@ pub struct OutsideTrace {
 }
 
 impl OpenTimeRange {
-    /// A time range with these bounds.
-    ///
-    /// # Errors
-    /// If it does not end after its start.
-    pub fn from_bounds(from: Option<GlobalNanos>, to: Option<GlobalNanos>) -> Result<Self, TimeTextError> {
-        let range = Self { from, to };
-        range.require_order(&range.to_string())
-    }
-
     /// Whether it contains a timestamp.
     #[must_use]
     pub fn contains(self, time: GlobalNanos) -> bool {
@@ -266,16 +257,6 @@ mod tests {
         // A trace with one timestamp has no part.
         let moment = TimeRange { from: GlobalNanos(5), to: GlobalNanos(5) };
         assert!(range("..").to_closed_range(moment).is_ok() && range("..").intersection(moment).is_err());
-    }
-
-    #[test]
-    fn bounds_are_checked() {
-        let range_of = |from, to| OpenTimeRange::from_bounds(Some(GlobalNanos(from)), Some(GlobalNanos(to)));
-        assert_eq!(range_of(0, SECOND), Ok(range("0..1")));
-        assert_eq!(
-            range_of(SECOND, 0).map_err(|error| error.to_string()),
-            Err("`1s..0s`: expected the start before the end; example: `0s..1s`".to_owned())
-        );
     }
 
     proptest! {

@@ -170,7 +170,7 @@ impl FinishedByteStream {
     }
 }
 
-/// Reads one stream.
+/// Reads one stream from its begin to its end, first the chunks in the file.
 #[derive(Debug, Default)]
 pub struct ByteStreamReader<'a> {
     file: Option<&'a File>,

@@ -90,7 +90,6 @@ pub fn spread(mut key: u128) -> u128 {
     key ^ (key >> 64)
 }
 
-/// An entry in memory.
 #[derive(Clone, Copy, Debug)]
 struct MemoryEntry<const N: usize> {
     /// `None` if the entry was removed. The entries of the files for its key are void.

@@ -150,7 +150,6 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
     }
 }
 
-/// A sorted run.
 #[derive(Debug)]
 struct SortRun<const N: usize> {
     /// The range of its rows that are still in the file.

@@ -146,7 +146,6 @@ impl<const N: usize> SortedFileReader<'_, N> {
     }
 }
 
-/// Writes a sorted file.
 #[derive(Debug)]
 pub(super) struct SortedFileWriter<const N: usize> {
     out: BufWriter<File>,

@@ -16,7 +16,6 @@ const LONGEST: usize = 4 * varint::MAX_BYTES;
 /// Number of bytes that are read at once.
 const PORTION: usize = 1 << 16;
 
-/// An endpoint of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkEndpoint {
     /// Number of the stream.

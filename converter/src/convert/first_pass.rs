@@ -14,7 +14,6 @@ use super::read_ahead::MinTimestamps;
 use crate::rules::{RuleModel, Symbols};
 use survey::FirstPassCollector;
 
-/// The visitor of the first pass.
 pub(crate) struct FirstPassVisitor<'p> {
     pub(crate) plan: &'p ConversionPlan<'p>,
     pub(crate) model: &'p RuleModel,

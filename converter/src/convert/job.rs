@@ -37,7 +37,6 @@ pub(crate) struct ConversionJob<'o> {
     pub(crate) total: u64,
 }
 
-/// The outcome of the first pass.
 struct FirstPassOutcome {
     result: FirstPassResult,
     floors: MinTimestamps,
@@ -194,7 +193,7 @@ impl<'o> ConversionJob<'o> {
         let needs = plan.needs(selection.item_selection.selects, false);
         let passed = self.pass(plan, selection, needs, visit)?;
         for tally in &passed.tallies {
-            self.counts.backward_records += tally.backward;
+            self.counts.backward_records += tally.backward_records;
             self.counts.early_timestamps += tally.early;
             self.counts.unknown_records += tally.damaged;
             self.counts.records += tally.records;

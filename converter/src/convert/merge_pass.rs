@@ -198,7 +198,6 @@ struct BlockCursor<'p> {
     blocks: Option<Box<StreamBlocks>>,
 }
 
-/// The blocks of a stream.
 #[derive(Default)]
 struct StreamBlocks {
     current: OpBatch,

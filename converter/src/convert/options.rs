@@ -17,7 +17,7 @@ pub type ProgressFn = Arc<dyn Fn(u64, u64) + Send + Sync>;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// The method of clock correction.
+    /// How the timestamps of different clocks are made comparable.
     pub clock: CorrectionMethod,
     /// Whether links that still end before they start are put in order.
     pub causal: bool,

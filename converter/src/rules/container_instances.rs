@@ -99,7 +99,6 @@ impl PathTrie {
         self.child(node, container, KeyPart::None)
     }
 
-    /// The node of a target.
     pub(crate) fn node(
         &mut self,
         target: &ContainerTarget,

@@ -6,8 +6,8 @@
 use tracer_format::schema::RecordKind;
 use tumit::Spec;
 use tumit::spec::{
-    Action, ActionVerb, Builtin, ContainerType, ContainerTypeId, DeclaredValue, EntityNature, EntityType, EntityTypeId,
-    Expr, Instance, PatternPiece, RecordId, SpecStyle, TextPattern, ValueExpr, ValueFormat, ValueId,
+    Action, ActionVerb, Builtin, ContainerType, ContainerTypeId, DeclaredValue, EntityType, EntityTypeId,
+    EntityTypeKind, Expr, Instance, PatternPiece, RecordId, SpecStyle, TextPattern, ValueExpr, ValueFormat, ValueId,
 };
 
 /// Placeholder in the label of the default process container, which
@@ -27,8 +27,8 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
         return spec;
     }
     let on = stream_container(&mut spec, ranked);
-    let state = entity(on.ty, "span", "Span", EntityNature::State);
-    let event = entity(on.ty, "event", "Event", EntityNature::Event);
+    let state = entity(on.ty, "span", "Span", EntityTypeKind::State);
+    let event = entity(on.ty, "event", "Event", EntityTypeKind::Event);
     let mut entities = vec![state, event];
     let types = [0, 1].map(|number| EntityTypeId(id(spec.entities.len() + number)));
     let parts: Vec<bool> = bare.iter().map(|at| is_async(&spec, *at)).collect();
@@ -92,7 +92,7 @@ fn is_async(spec: &Spec, record: usize) -> bool {
 fn continuation(spec: &Spec, thread: ContainerTypeId) -> Option<EntityType> {
     let holder = spec.containers.get(thread.index())?.parent?;
     let ends = || vec![thread];
-    let mut link = entity(holder, "continuation", "Continuation", EntityNature::Link { from: ends(), to: ends() });
+    let mut link = entity(holder, "continuation", "Continuation", EntityTypeKind::Link { from: ends(), to: ends() });
     link.is_partial = true;
     Some(link)
 }
@@ -148,12 +148,12 @@ fn container(
     }
 }
 
-fn entity(container: ContainerTypeId, name: &str, label: &str, nature: EntityNature) -> EntityType {
+fn entity(container: ContainerTypeId, name: &str, label: &str, kind: EntityTypeKind) -> EntityType {
     EntityType {
         name: name.to_owned(),
         label: label.to_owned(),
         doc: String::new(),
-        nature,
+        kind,
         container,
         values: Vec::new(),
         color: None,

@@ -304,7 +304,6 @@ pub(crate) enum ColumnarValue {
     Declared,
     /// A value of a type, by its name.
     Named(TypeId, OperationPart),
-    /// A number.
     Number(OperationPart),
 }
 

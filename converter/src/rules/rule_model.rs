@@ -75,7 +75,6 @@ struct TypeDefinition {
 }
 
 impl RuleModel {
-    /// Adds a type.
     pub(crate) fn add_type(
         &mut self,
         kind: PajeTypeKind,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {}{source}", file.display(), at_byte(*offset))]
 pub struct RunReadError {
-    /// The file.
+    /// The path as opened.
     pub file: PathBuf,
     /// The byte.
     pub offset: u64,

@@ -71,7 +71,6 @@ fn cost(head: Option<&BlockHeader>) -> u64 {
     HEADER_BYTES as u64 + head.map_or(0, |head| head.stored_bytes.into())
 }
 
-/// The block at `offset`.
 fn block_at<'w>(window: &'w mut FileWindow<'_>, offset: u64) -> io::Result<Result<DecodedBlock<'w>, RejectedBlock>> {
     let head = window.get(offset, HEADER_BYTES)?;
     let header = match BlockHeader::decode(head) {

@@ -17,6 +17,7 @@ pub struct MissingEnd {
 /// Missing or damaged data of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "`file` and `stream` are the place of the loss")]
 pub enum Loss {
     /// A file could not be used at all.
     Unreadable {
@@ -41,7 +42,6 @@ pub enum Loss {
     },
     /// A piece of a file is damaged.
     Damage {
-        /// The file.
         file: PathBuf,
         /// The byte at which the first damage begins.
         offset: u64,
@@ -54,9 +54,7 @@ pub enum Loss {
     },
     /// Blocks of a stream are missing.
     MissingBlocks {
-        /// The file.
         file: PathBuf,
-        /// The stream.
         stream: u32,
         /// The number of blocks.
         blocks: u64,
@@ -67,9 +65,7 @@ pub enum Loss {
     },
     /// Records of a stream are damaged or missing in the run from which the file was made.
     MissingPart {
-        /// The file.
         file: PathBuf,
-        /// The stream.
         stream: u32,
         /// The number of places.
         places: usize,
@@ -80,7 +76,6 @@ pub enum Loss {
     },
     /// The process wrote more records than the file has, by the count in its end block.
     MissingRecords {
-        /// The file.
         file: PathBuf,
         /// The number of missing records.
         records: u64,
@@ -91,21 +86,18 @@ pub enum Loss {
     },
     /// Blocks without records are missing.
     MissingTables {
-        /// The file.
         file: PathBuf,
         /// The number of blocks.
         blocks: u64,
     },
     /// A description is missing.
     NotDescribed {
-        /// The file.
         file: PathBuf,
         /// The missing description, as a part of a sentence.
         subject: String,
     },
     /// Records of intact blocks cannot be decoded.
     Undecodable {
-        /// The file.
         file: PathBuf,
         /// The number of records by the headers of the blocks.
         records: u64,
@@ -114,28 +106,24 @@ pub enum Loss {
     },
     /// The recorder dropped records.
     Dropped {
-        /// The file.
         file: PathBuf,
         /// The number of records.
         records: u64,
     },
     /// The process did not end in order: it was killed or still runs.
     NotEnded {
-        /// The file.
         file: PathBuf,
         /// Records that only the live file has. They are used.
         live_records: u64,
     },
     /// The process ended in order, but its file has no room for all records.
     FileFull {
-        /// The file.
         file: PathBuf,
         /// Records that only the live file has. They are used.
         live_records: u64,
     },
     /// The buffers of a process that did not end in order are missing.
     Buffers {
-        /// The file.
         file: PathBuf,
         /// Whether they were in a live file, which is missing. Otherwise they were in private
         /// memory.
@@ -156,7 +144,6 @@ pub enum Loss {
     },
     /// A repair left damage out of a file.
     LeftOut {
-        /// The file.
         file: PathBuf,
         /// The number of bytes.
         bytes: u64,

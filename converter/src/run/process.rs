@@ -292,7 +292,7 @@ pub(crate) enum ThreadName {
 pub struct BlockIndex {
     /// Offset of its payload in the file, or in the copy of the live file.
     pub payload_offset: u64,
-    /// Its header.
+    /// The decoded header, so that the block need not be read for it.
     pub header: BlockHeader,
     /// Whether it is from the live file.
     pub live: bool,
@@ -342,7 +342,7 @@ pub struct DamagedRange {
     pub offset: u64,
     /// Its size in bytes.
     pub bytes: u64,
-    /// The error.
+    /// The reason why its bytes cannot be read.
     pub why: FormatError,
 }
 

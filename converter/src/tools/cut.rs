@@ -317,7 +317,6 @@ impl CutJob<'_> {
     }
 }
 
-/// A stream that is cut.
 struct StreamCut<'r> {
     process: &'r ProcessInRun,
     /// The number of the stream in the plan.

@@ -84,7 +84,7 @@ pub struct ListedRecord<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum DumpValue<'a> {
-    /// An integer.
+    /// An integer of any type of fields, signed or unsigned.
     Integer(i128),
     /// A 64-bit float.
     Float(f64),
@@ -112,7 +112,7 @@ pub struct RecordSelection {
     pub processes: Vec<String>,
     /// Names, labels or ids of threads.
     pub threads: Vec<String>,
-    /// Time ranges.
+    /// A record is selected if one of them contains its timestamp.
     pub times: Vec<OpenTimeRange>,
 }
 

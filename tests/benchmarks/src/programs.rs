@@ -24,7 +24,7 @@ pub enum Memory {
     Ample,
 }
 
-/// A `paced` run.
+/// The outcome of one run of the program `paced`.
 pub struct PacedRun {
     /// Calls of the program.
     pub calls: u64,

@@ -248,7 +248,6 @@ impl TraceArguments {
         })
     }
 
-    /// The threads of a process.
     fn threads_of(&self, process: u32) -> Range<u32> {
         let first = |process: u32| (u64::from(process) * u64::from(self.threads) / u64::from(self.processes)) as u32;
         first(process)..first(process + 1)

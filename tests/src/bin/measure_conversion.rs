@@ -139,7 +139,6 @@ fn is_there(program: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|at| at.join(program).is_file()))
 }
 
-/// The cost of a path.
 struct PathCost {
     units: u64,
     /// Seconds.

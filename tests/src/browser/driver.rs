@@ -43,7 +43,6 @@ pub(super) trait PageDriver: Debug {
     /// Holds `Alt`, `Control`, `Shift` or the space bar down from now on, or releases it.
     fn set_key_down(&mut self, key: &str, down: bool);
 
-    /// Types a text.
     fn type_text(&mut self, text: &str);
 
     /// A screenshot as PNG in base64.
@@ -64,7 +63,6 @@ pub(super) trait PageDriver: Debug {
     fn complaints(&self) -> &[String];
 }
 
-/// An action of the pointer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PointerAction {
     /// Moves to the position, with or without the button held down.

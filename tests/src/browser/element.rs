@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// An element of the page.
+/// An element, referred to by the protocol of the browser.
 #[derive(Clone, Debug)]
 pub struct PageElement {
     pub(super) node: Value,

@@ -92,7 +92,7 @@ pub fn required_features() -> BTreeSet<String> {
     features
 }
 
-/// The features that a case covers.
+/// Compiles the specs of a case, and lists the features that they use.
 #[must_use]
 pub fn covered_features(case: &CorpusCase) -> BTreeSet<String> {
     let specs = case.compile();

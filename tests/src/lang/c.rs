@@ -13,7 +13,7 @@ pub const WARNINGS: [&str; 6] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion
 /// A compiler, and the selected standard.
 #[derive(Clone, Copy, Debug)]
 pub struct CCompiler {
-    /// Its command.
+    /// A program in `PATH`.
     pub command: &'static str,
     /// Flags of the standard, and those that it requires.
     pub flags: &'static [&'static str],
@@ -23,7 +23,7 @@ pub struct CCompiler {
 pub const C99: CCompiler = CCompiler { command: "gcc", flags: &["-std=c99", "-D_GNU_SOURCE"] };
 /// C99 with GNU's extensions.
 pub const GNU99: CCompiler = CCompiler { command: "gcc", flags: &["-std=gnu99"] };
-/// C++11.
+/// C++11, the oldest standard of C++ that headers support.
 pub const CXX11: CCompiler = CCompiler { command: "g++", flags: &["-std=c++11", "-x", "c++"] };
 
 /// Every standard that headers support, with both compilers.

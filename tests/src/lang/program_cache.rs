@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The folder of the cache.
 fn cache_folder() -> PathBuf {
     let program = std::env::current_exe().expect("a test has a path");
     let deps = program.ancestors().find(|folder| folder.ends_with("deps")).expect("Cargo writes tests to `deps`");

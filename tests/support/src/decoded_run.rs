@@ -97,7 +97,7 @@ pub enum DecodedValue {
     Number(u64),
     /// A text or the name of an enum value.
     Text(String),
-    /// Bytes.
+    /// The content of a `bytes` field.
     Bytes(Vec<u8>),
     /// The printed form of the value.
     Other(String),

@@ -10,7 +10,7 @@ mod example_program;
 
 pub use example_program::{DiceRoller, example_program};
 
-/// The tables of a trace.
+/// A trace as plain lists. Its queries search the lists.
 #[derive(Debug, Default)]
 pub struct TableTrace {
     /// Name of the trace.
@@ -23,7 +23,7 @@ pub struct TableTrace {
     pub states: Vec<(ContainerId, TypeId, StateEntity)>,
     /// Point events of all containers.
     pub events: Vec<(ContainerId, TypeId, EventEntity)>,
-    /// Links.
+    /// Links of all types.
     pub links: Vec<LinkEntity>,
     /// Values of variables of all containers.
     pub samples: Vec<(ContainerId, TypeId, VariableSample)>,
@@ -37,7 +37,7 @@ pub fn at(nanos: i64) -> GlobalNanos {
     GlobalNanos(nanos)
 }
 
-/// A time range.
+/// A half-open time range in nanoseconds.
 #[must_use]
 pub fn time_range_of(from: i64, to: i64) -> TimeRange {
     TimeRange { from: at(from), to: at(to) }

@@ -14,7 +14,7 @@ use tumit_viewer::query::{
 /// End of the random traces.
 pub const END: i64 = 1000;
 
-/// A container.
+/// A container. Containers refer to each other by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelContainer {
     /// Unique name.
@@ -27,7 +27,7 @@ pub struct ModelContainer {
     pub life: (i64, i64),
 }
 
-/// A state.
+/// A state. It refers to its container, type and value by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelState {
     /// Name of the container.
@@ -47,13 +47,13 @@ pub struct ModelState {
 pub struct ModelEvent {
     /// Name of the container.
     pub at: String,
-    /// Timestamp.
+    /// In nanoseconds.
     pub timestamp: i64,
     /// Name of the value.
     pub value: String,
 }
 
-/// A link.
+/// A link with one field, `Bytes`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelLink {
     /// Names of the containers at its start and end.
@@ -73,7 +73,7 @@ pub struct ModelSample {
     pub ty: String,
     /// Start and end.
     pub life: (i64, i64),
-    /// The value.
+    /// The number from the start to the end.
     pub value: f64,
 }
 
@@ -82,11 +82,11 @@ pub struct ModelSample {
 pub struct ModelTrace {
     /// All containers. Parents come before their children.
     pub places: Vec<ModelContainer>,
-    /// All states.
+    /// States of all containers, in any order.
     pub states: Vec<ModelState>,
     /// All point events.
     pub events: Vec<ModelEvent>,
-    /// All links.
+    /// Links between any containers, in any order.
     pub links: Vec<ModelLink>,
     /// All values of variables.
     pub samples: Vec<ModelSample>,

@@ -6,6 +6,7 @@
 mod arm;
 mod external_tools;
 mod features;
+mod header_size;
 mod name_collisions;
 mod overwriting;
 mod process_exits;

@@ -21,7 +21,6 @@ fn rows(source: &dyn TimelineSource) -> Vec<String> {
     rows
 }
 
-/// Every entity of a source.
 fn entities(source: &dyn TimelineSource) -> Vec<EntityId> {
     let ever = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
     let (model, containers) = (source.model(), source.containers());

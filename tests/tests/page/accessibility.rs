@@ -107,7 +107,7 @@ fn axe_reports_no_violation_in_any_state_and_theme() {
 
 #[test]
 fn axe_reports_no_violation_in_menus_and_dialogs() {
-    let viewer = ViewProcess::of(&crate::panels::charts_sources_notes::with_sources());
+    let viewer = ViewProcess::of(&crate::panels::source_view::with_sources());
     let (mut browser, chart) = open(&viewer);
     let _ = browser.prefer_stillness();
     browser.evaluate(&format!("{}; true", axe()));

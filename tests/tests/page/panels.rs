@@ -1,8 +1,11 @@
 //! The panels of the page: filters, entities, results, notes, files.
 
-pub(crate) mod charts_sources_notes;
 mod counted_results;
 mod entity_panel;
 mod filters;
+mod notes;
 pub(crate) mod saved_files;
+pub(crate) mod source_view;
+mod statistics;
+mod trace_panes;
 mod views;

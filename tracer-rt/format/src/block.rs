@@ -200,7 +200,7 @@ impl BlockHeader {
 /// A block with a correct checksum.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodedBlock<'a> {
-    /// The header.
+    /// Decoded and checked.
     pub header: BlockHeader,
     /// The stored payload, packed by [`BlockHeader::codec`].
     pub stored: &'a [u8],

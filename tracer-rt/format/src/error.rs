@@ -43,7 +43,7 @@ pub enum FormatError {
     },
     /// A record id without a record type.
     UnknownRecord {
-        /// The id.
+        /// The id as the record has it.
         id: u16,
         /// Offset in the payload.
         offset: usize,
@@ -57,7 +57,7 @@ pub enum FormatError {
     BadSchema(String),
     /// A stream without a process number in a file of several processes.
     NoOwner {
-        /// The stream.
+        /// Number of the stream, as block headers have it.
         stream: u32,
     },
 }

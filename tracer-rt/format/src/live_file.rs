@@ -88,7 +88,7 @@ pub mod slot_use {
 /// The sizes of the parts of a live file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveLayout {
-    /// Id of the process.
+    /// The random id that the process file also has.
     pub process_id: [u8; 16],
     /// Size in bytes of a slot with its head.
     pub slot_bytes: u32,
@@ -99,7 +99,7 @@ pub struct LiveLayout {
 }
 
 impl LiveLayout {
-    /// Offset of slot 0.
+    /// Byte at which the first slot begins, after the head and the log of names.
     #[must_use]
     pub const fn slots_offset(&self) -> u64 {
         (LIVE_HEAD_BYTES as u64 + self.log_bytes as u64).next_multiple_of(LIVE_HEAD_BYTES as u64)

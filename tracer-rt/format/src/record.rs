@@ -221,7 +221,7 @@ pub enum Value<'a> {
     Interned(u32),
     /// Text, perhaps not valid UTF-8.
     Text(&'a [u8]),
-    /// Bytes.
+    /// The content of a `bytes` field, without its count.
     Bytes(&'a [u8]),
     /// An array; read its elements with [`array_elements`].
     Array(Scalar, &'a [u8]),
@@ -249,7 +249,7 @@ pub fn value(ty: FieldType, bytes: &[u8]) -> Option<Value<'_>> {
     }
 }
 
-/// The elements of an array.
+/// Reads the elements of a fixed or counted array. `bytes` has no count.
 pub fn array_elements(scalar: Scalar, bytes: &[u8]) -> impl Iterator<Item = Value<'_>> {
     bytes.chunks_exact(scalar.bytes().unwrap_or(1).max(1)).filter_map(move |chunk| scalar_value(scalar, chunk))
 }

@@ -45,21 +45,21 @@ pub struct Schema {
     pub sources: Vec<SourceText>,
 }
 
-/// A level.
+/// A group of record types that is switched on and off together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub struct LevelInfo {
-    /// Its name.
+    /// As declared in the spec.
     pub name: String,
     /// Whether the level is recorded by default.
     pub enabled: bool,
 }
 
-/// An enum.
+/// An enum of the spec, for the texts of its numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub struct EnumInfo {
-    /// Its name.
+    /// As declared in the spec.
     pub name: String,
     /// Its values, in declared order.
     pub values: Vec<EnumValueInfo>,
@@ -76,11 +76,11 @@ impl EnumInfo {
     }
 }
 
-/// A value of an enum.
+/// A number of an enum, and its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub struct EnumValueInfo {
-    /// Its name.
+    /// As declared in the spec.
     pub name: String,
     /// The number in records.
     pub number: u16,
@@ -96,7 +96,7 @@ pub struct SourceText {
     pub text: String,
 }
 
-/// A record type.
+/// The name and the byte layout of the records with one id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub struct RecordType {
@@ -116,7 +116,7 @@ pub struct RecordType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub enum RecordKind {
-    /// An event.
+    /// A point in time.
     Event,
     /// A span begins.
     Begin,
@@ -128,13 +128,13 @@ pub enum RecordKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub struct FieldInfo {
-    /// Its name.
+    /// As declared in the spec.
     pub name: String,
-    /// Its type.
+    /// It determines the number of bytes in the record, or that a count precedes them.
     pub ty: FieldType,
 }
 
-/// The type of a field.
+/// The type of a field: one value or an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "schema", derive(Encode, Decode))]
 pub enum FieldType {

@@ -45,7 +45,7 @@ const BLOCK_BYTES: usize = 1 << 16;
 pub struct FileWriter<W> {
     out: W,
     sequence: u64,
-    backward: u64,
+    backward_records: u64,
     streams: BTreeMap<u32, OutputStream>,
     names: NameTables,
     /// Packers by process.
@@ -101,7 +101,7 @@ impl OutputStream {
 pub struct StreamTags<'a> {
     /// Thread id of the operating system.
     pub tid: Option<u64>,
-    /// Name of the thread.
+    /// The name that the operating system has for the thread.
     pub thread_name: &'a str,
     /// The label that the program gave to the thread's streams.
     pub label: &'a str,
@@ -123,7 +123,7 @@ impl<W: Write> FileWriter<W> {
         Ok(Self {
             out,
             sequence: 0,
-            backward: 0,
+            backward_records: 0,
             streams: BTreeMap::new(),
             names: NameTables::default(),
             packers: vec![BlockPacker::default()],
@@ -182,7 +182,7 @@ impl<W: Write> FileWriter<W> {
     /// They get the previous timestamp.
     #[must_use]
     pub const fn backward_records(&self) -> u64 {
-        self.backward
+        self.backward_records
     }
 
     /// Writes a block without records: tags of the process or of a stream, a schema, sync samples,
@@ -278,7 +278,7 @@ impl<W: Write> FileWriter<W> {
         self.buffered += need;
         let current = self.streams.entry(stream).or_default();
         if ticks < current.last {
-            self.backward += 1;
+            self.backward_records += 1;
         }
         let ticks = ticks.max(current.last);
         if current.bytes.is_empty() {

@@ -18,7 +18,7 @@ pub trait SpanParts {
     /// The guard of a part, which ends the part when dropped.
     type Guard;
 
-    /// Begins a part.
+    /// Records the begin of a part in the calling thread.
     fn begin_part(&self) -> Self::Guard;
 }
 
@@ -159,7 +159,7 @@ macro_rules! kept {
     )*};
 }
 kept! {
-    /// A `bytes`, kept.
+    /// An owned copy of a `bytes` field.
     KeptBytes of [u8] as CountedBytes;
     /// A `string`, kept.
     KeptText of [u8] as Text;

@@ -2,7 +2,7 @@
 
 use super::packed_fields::{EnumField, Fields, store_all};
 
-/// Counted bytes: `bytes`.
+/// The value of a `bytes` field.
 #[derive(Clone, Copy, Debug)]
 pub struct CountedBytes<'a>(pub &'a [u8]);
 

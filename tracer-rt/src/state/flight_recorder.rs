@@ -75,7 +75,6 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     state.flight_recorder.pop_oldest()
 }
 
-/// The report of drops at the start of a slot.
 fn report_at_slot_start(slot: *const SlotHeader) -> Option<DroppedRecords> {
     // SAFETY: these are the first bytes of a slot's payload, which no thread writes any more.
     report_at_start(unsafe { std::slice::from_raw_parts(payload(slot, 0), DROP_REPORT_BYTES) })

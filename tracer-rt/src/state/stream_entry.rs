@@ -11,7 +11,6 @@ use crate::slots::{FlushMark, SlotHeader, used_bytes};
 use crate::stream::ThreadStream;
 use crate::stream::drops::OverwrittenRanges;
 
-/// The names of a stream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamNames {
     /// Name of the thread.

@@ -26,7 +26,6 @@ pub(crate) struct AddedStream {
 }
 
 impl RecorderState {
-    /// Adds a stream.
     pub(crate) fn add_stream(
         &mut self,
         cursor: &ThreadCursor,

@@ -129,7 +129,6 @@ pub(crate) fn join_reports(first: &DroppedRecords, then: &DroppedRecords) -> Dro
     }
 }
 
-/// Encodes the report of drops as a record.
 pub(crate) fn encode_report(dropped: &DroppedRecords) -> Vec<u8> {
     let mut bytes = vec![0; RECORD_HEAD_BYTES];
     bytes[..2].copy_from_slice(&ID_DROPPED.to_le_bytes());

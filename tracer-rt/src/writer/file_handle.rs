@@ -93,7 +93,6 @@ fn is(file: libc::c_int, identity: OpenFileIdentity, length: u64) -> bool {
     status_of(file).is_some_and(|status| status.identity == identity && status.bytes >= length)
 }
 
-/// The file.
 #[derive(Debug)]
 pub(super) struct ProcessFileHandle {
     /// Used only through [`Self::checked_file`]. It is closed only after a comparison of the

@@ -201,7 +201,6 @@ impl RunOptions {
     }
 }
 
-/// The choice of `--index`.
 pub(crate) fn index_choice(path: Option<&PathBuf>) -> IndexChoice {
     match path {
         None => IndexChoice::Auto,

@@ -12,7 +12,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::expr::ExprScope;
 use crate::expr::constant_folding::fold;
 use crate::source_text::SourceSpan;
-use crate::spec::{Action, ActionVerb, EntityNature, EntityTypeId, Expr, Instance, VariableChange};
+use crate::spec::{Action, ActionVerb, EntityTypeId, EntityTypeKind, Expr, Instance, VariableChange};
 use crate::syntax::ast::{self, ActionKind, AssignVerb, ClauseKind, ExprKind, Ident};
 use crate::value_type::ValueType;
 pub(super) use usage::{CreateUse, RuleUsage};
@@ -91,19 +91,19 @@ fn assign(
     let model = scope.model;
     let on_instance = instance(scope, on, diagnostics);
     let id = entity(model, ty, on_instance.as_ref().map(|on| on.ty), diagnostics)?;
-    let nature = &model.spec.entities[id.index()].nature;
+    let kind = &model.spec.entities[id.index()].kind;
     let fits = match verb {
-        AssignVerb::Set => matches!(nature, EntityNature::State | EntityNature::Variable),
-        AssignVerb::Push => *nature == EntityNature::State,
-        AssignVerb::Add | AssignVerb::Subtract => *nature == EntityNature::Variable,
-        AssignVerb::Mark => *nature == EntityNature::Event,
+        AssignVerb::Set => matches!(kind, EntityTypeKind::State | EntityTypeKind::Variable),
+        AssignVerb::Push => *kind == EntityTypeKind::State,
+        AssignVerb::Add | AssignVerb::Subtract => *kind == EntityTypeKind::Variable,
+        AssignVerb::Mark => *kind == EntityTypeKind::Event,
     };
     if !fits {
         wrong_verb(model, verb_name(verb), action.verb, (ty, id), diagnostics);
         return None;
     }
     let on = held_by(model, (ty, id), (on_instance?, on.span), diagnostics)?;
-    if *nature == EntityNature::Variable {
+    if *kind == EntityTypeKind::Variable {
         let (lowered, found) = scope.expr(value, diagnostics);
         if !found.is_number() {
             diagnostics.push(
@@ -136,7 +136,7 @@ fn state(
 ) -> Option<(EntityTypeId, Instance)> {
     let on_instance = instance(scope, on, diagnostics);
     let id = entity(scope.model, ty, on_instance.as_ref().map(|on| on.ty), diagnostics)?;
-    if scope.model.spec.entities[id.index()].nature != EntityNature::State {
+    if scope.model.spec.entities[id.index()].kind != EntityTypeKind::State {
         wrong_verb(scope.model, verb, action.verb, (ty, id), diagnostics);
         return None;
     }

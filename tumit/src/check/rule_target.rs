@@ -8,7 +8,6 @@ use crate::draft::SpecModel;
 use crate::source_text::SourceSpan;
 use crate::syntax::ast::{Path, Rule, Target};
 
-/// The kind of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndKind {
     Thread,

@@ -9,7 +9,7 @@ use crate::draft::{EventRef, SpecModel};
 use crate::load::ParsedFile;
 use crate::resolve::constants::names_in;
 use crate::source_text::FileId;
-use crate::spec::{Action, ActionVerb, EntityNature, EntityTypeId, RecordId, ValueExpr};
+use crate::spec::{Action, ActionVerb, EntityTypeId, EntityTypeKind, RecordId, ValueExpr};
 use crate::syntax::ast::{self, ActionKind, ClauseKind, Count, Item, TreeMember, TypeKind, TypeRef};
 
 /// Warns about unused declarations of the root file. `actions` are those of all rules. Entity types
@@ -180,21 +180,21 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
             diagnostics.push(
                 Diagnostic::warning(Code::UnusedType, format!("no rule creates anything of type `{name}`"))
                     .at(span, "nothing of this type is shown")
-                    .help(match entity.nature {
-                        EntityNature::State => format!("write `set {name} = …` or `push {name} = …` in a rule"),
-                        EntityNature::Event => format!("write `mark {name} = …` in a rule"),
-                        EntityNature::Variable => format!("write `set {name} = …` in a rule"),
-                        EntityNature::Link { .. } => {
+                    .help(match entity.kind {
+                        EntityTypeKind::State => format!("write `set {name} = …` or `push {name} = …` in a rule"),
+                        EntityTypeKind::Event => format!("write `mark {name} = …` in a rule"),
+                        EntityTypeKind::Variable => format!("write `set {name} = …` in a rule"),
+                        EntityTypeKind::Link { .. } => {
                             format!("write `start {name} key (…) …` and `end {name} key (…) …` in rules")
                         }
                     }),
             );
             continue;
         }
-        if entity.nature == EntityNature::State {
+        if entity.kind == EntityTypeKind::State {
             states(EntityTypeId(crate::draft::index(at)), uses, model, diagnostics);
         }
-        if uses.computed || matches!(entity.nature, EntityNature::Variable) {
+        if uses.computed || matches!(entity.kind, EntityTypeKind::Variable) {
             continue;
         }
         for (value, declared) in entity.values.iter().enumerate() {

@@ -26,13 +26,13 @@ pub struct CodegenOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GeneratedFiles(pub Vec<GeneratedFile>);
 
-/// One generated file.
+/// A file name with its contents. Nothing is written to disk yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GeneratedFile {
     /// The suggested file name, without a folder.
     pub name: String,
-    /// Its text.
+    /// The complete contents.
     pub text: String,
 }
 

@@ -78,7 +78,6 @@ const CONTROL: [&str; 18] = [
     "tumit_mpi_finish",
 ];
 
-/// The Fortran module.
 fn module(spec: &Spec, names: &FortranNames, procedures: &[FortranProcedure<'_>]) -> String {
     let mut inner = CodeWriter::default();
     inner.indent(|out| {

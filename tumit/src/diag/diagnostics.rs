@@ -16,19 +16,19 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiagnosticLabel {
-    /// The span.
+    /// The source text that is underlined.
     pub span: SourceSpan,
     /// The text about the span.
     pub text: String,
 }
 
-/// One diagnostic.
+/// An error or warning about a spec, with everything that is printed about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// The kind.
+    /// Identifies the kind of mistake. `tumit explain` describes it.
     pub code: Code,
-    /// The severity.
+    /// Whether the spec can be used.
     pub severity: Severity,
     /// Description of the problem in one line.
     pub title: String,

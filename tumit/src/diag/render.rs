@@ -73,7 +73,6 @@ fn group<'a>(sources: &'a SourceMap, diagnostic: &'a Diagnostic) -> Group<'a> {
     group
 }
 
-/// The snippet of one file, with its labels.
 fn snippet<'a>(
     sources: &'a SourceMap,
     file: FileId,

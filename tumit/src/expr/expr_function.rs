@@ -9,7 +9,6 @@ use crate::spec::{Expr, ExprFunction, NumberNotation, PatternPiece, TextPattern,
 use crate::syntax::ast::{self, Ident};
 use crate::value_type::ValueType;
 
-/// The arguments of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FunctionArguments {
     /// One text, list or value of type `bytes`.

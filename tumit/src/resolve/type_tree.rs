@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::{KeyModel, SpecModel, index};
 use crate::source_text::SourceSpan;
 use crate::spec::{
-    self, Builtin, ContainerType, ContainerTypeId, EntityNature, EntityType, EntityTypeId, Expr, PatternPiece,
+    self, Builtin, ContainerType, ContainerTypeId, EntityType, EntityTypeId, EntityTypeKind, Expr, PatternPiece,
     SpecShape, SpecStyle, TextPattern, ValueFormat,
 };
 use crate::syntax::ast::{self, Container, EntityKind, ExprKind, Ident, TextPiece, TreeMember};
@@ -278,11 +278,11 @@ impl SpecModel {
         if let Some(first) = same_name.find(|id| self.spec.entities[id.index()].container == holder) {
             return duplicate("type", &entity.name, self.entity_spans[first.index()], diagnostics);
         }
-        let nature = match entity.kind {
-            EntityKind::State => EntityNature::State,
-            EntityKind::Event => EntityNature::Event,
-            EntityKind::Variable => EntityNature::Variable,
-            EntityKind::Link => EntityNature::Link {
+        let kind = match entity.kind {
+            EntityKind::State => EntityTypeKind::State,
+            EntityKind::Event => EntityTypeKind::Event,
+            EntityKind::Variable => EntityTypeKind::Variable,
+            EntityKind::Link => EntityTypeKind::Link {
                 from: self.link_ends(&entity.from, holder, diagnostics),
                 to: self.link_ends(&entity.to, holder, diagnostics),
             },
@@ -312,7 +312,7 @@ impl SpecModel {
             name: entity.name.text.clone(),
             label: entity.label.clone().unwrap_or_else(|| entity.name.text.clone()),
             doc: entity.doc.clone(),
-            nature,
+            kind,
             container: holder,
             values,
             color: entity.color,

@@ -43,7 +43,7 @@ pub enum ActionVerb {
     Mark { ty: EntityTypeId, value: ValueExpr, on: Instance },
     /// A link starts. Without `value`, the link has the default value of its type.
     StartLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, from: Instance },
-    /// A link ends.
+    /// Ends the link of this type with this key.
     EndLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, to: Instance },
     /// Shows nothing, not even the default.
     Ignore,
@@ -61,7 +61,7 @@ pub enum VariableChange {
 /// A container: its type and the keys of its whole path, outermost first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// Its type.
+    /// The declared type, which determines the number of keys.
     pub ty: ContainerTypeId,
     /// One expression per key of the path.
     pub keys: Vec<Expr>,
@@ -85,7 +85,7 @@ pub enum ValueExpr {
 /// A text output that template rules produce.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOutput {
-    /// Its name.
+    /// The name by which `tumit convert` selects it.
     pub name: String,
     /// Its `///` text.
     pub doc: String,

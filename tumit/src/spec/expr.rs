@@ -2,10 +2,9 @@
 
 /// An expression over a record. Types are already checked. [`Expr::Text`] yields text.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names explain the numbers")]
 pub enum Expr {
-    /// An integer.
     Integer(i64),
-    /// A float.
     Float(f64),
     /// True or false.
     Bool(bool),
@@ -123,7 +122,7 @@ pub struct ValueFormat {
     pub width: u16,
     /// Digits after the point of a number or timestamp. Maximum number of characters of a text.
     pub precision: Option<u16>,
-    /// Notation of numbers.
+    /// How a number is written. Other values ignore it.
     pub notation: NumberNotation,
 }
 
@@ -166,7 +165,7 @@ pub enum TextAlign {
     Center,
 }
 
-/// Notation of numbers.
+/// How a number is written as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberNotation {
     /// The usual notation of the type.

@@ -12,7 +12,6 @@ pub(crate) struct Ident {
     pub(crate) raw: bool,
 }
 
-/// One file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct File {
     pub(crate) doc: String,
@@ -58,7 +57,6 @@ pub(crate) struct Level {
 pub(crate) struct Event {
     pub(crate) doc: String,
     pub(crate) is_span: bool,
-    /// Span of `async`.
     pub(crate) is_async: Option<SourceSpan>,
     pub(crate) name: Ident,
     pub(crate) located: bool,
@@ -183,7 +181,6 @@ pub(crate) struct Rule {
     pub(crate) doc: String,
     /// The whole item, without its documentation.
     pub(crate) span: SourceSpan,
-    /// `also`.
     pub(crate) also: bool,
     pub(crate) target: Target,
     pub(crate) actions: Vec<Action>,
@@ -207,7 +204,6 @@ pub(crate) struct Path {
 pub(crate) struct Action {
     pub(crate) kind: ActionKind,
     pub(crate) clauses: Vec<Clause>,
-    /// Span of the verb.
     pub(crate) verb: SourceSpan,
 }
 
@@ -269,7 +265,6 @@ pub(crate) struct Key {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
-    /// Span of `existing`.
     pub(crate) existing: Option<SourceSpan>,
     pub(crate) name: Ident,
     pub(crate) keys: Vec<Expr>,

@@ -25,7 +25,6 @@ pub(crate) fn are_equal(a: &[u8], b: &[u8]) -> bool {
 /// How long the one-time token is valid. A browser that is not running yet may need time to start.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(120);
 
-/// The one-time token.
 #[derive(Debug, Default)]
 pub(crate) struct OneTimeToken(Mutex<Option<IssuedToken>>);
 

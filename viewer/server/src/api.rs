@@ -121,7 +121,6 @@ pub(crate) struct DrawRequest {
     toggled: String,
     /// Containers that are fixed at the top, in this order.
     pinned: String,
-    /// Hidden containers.
     hidden_containers: String,
     /// Moves of containers: `7-3` puts 7 before 3, `7-0` puts it last.
     moved: String,

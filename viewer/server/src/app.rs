@@ -23,9 +23,7 @@ pub(crate) struct AppState {
     pub(crate) styles: ModelStyles,
     /// The categories that users assigned, on disk.
     pub(crate) categories: ModelCategories,
-    /// The page token.
     pub(crate) page_token: String,
-    /// The one-time token.
     pub(crate) one_time_token: OneTimeToken,
     /// Limits the number of images computed at the same time. Further requests wait.
     pub(crate) image_permits: Arc<Semaphore>,

@@ -26,7 +26,6 @@ impl CancelFlag {
 pub(crate) struct WaitingClients(Arc<Mutex<Vec<CancelFlag>>>);
 
 impl WaitingClients {
-    /// Adds a client.
     pub(crate) fn add(&self, client: CancelFlag) {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         clients.retain(|other| !other.is_set());

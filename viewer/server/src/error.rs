@@ -12,13 +12,13 @@ pub enum ServerError {
     /// Another program listens on the port.
     #[error("port {port} is in use; choose another port with --port, or omit the option to use any free port")]
     PortInUse {
-        /// The port.
+        /// The requested TCP port on the loopback address.
         port: u16,
     },
     /// Listening on the port failed for another reason.
     #[error("cannot listen on port {port}")]
     Listen {
-        /// The port.
+        /// The requested TCP port on the loopback address.
         port: u16,
         /// The cause.
         source: io::Error,

@@ -176,7 +176,6 @@ impl TraceCache {
     }
 }
 
-/// Applies filters to a source.
 fn apply_filters(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<FilteredTrace, QueryError> {
     let mut problems = Vec::new();
     // `positions` contains the position in the request of each filter of the chain.

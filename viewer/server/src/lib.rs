@@ -1,5 +1,5 @@
 //! The server of the viewer's page. It listens on loopback or a Unix socket, at a path with a
-//! secret token.
+//! page token.
 //!
 //! This crate contains only routes, limits and access checks. [`tumit_viewer::scene`] and
 //! [`tumit_viewer::layout`] do all computation.

@@ -13,7 +13,6 @@ use tumit_viewer::query::{TypeModel, ValueId};
 use super::type_names::ValuePath;
 use super::user_files::{cache, model_file, read, write};
 
-/// The kind of files with categories.
 const CATEGORIES: FileKind = FileKind {
     name: "file of categories",
     fits: |text| serde_json::from_str::<Value>(text).is_ok_and(|value| value["format"] == "tumit-categories"),

@@ -23,13 +23,11 @@ use tumit_viewer::query::{TypeId, TypeModel, ValueId};
 const MAX_NOTES: usize = 1000;
 /// Maximum length of a note in bytes.
 const MAX_NOTE_BYTES: usize = 4096;
-/// The kind of notes files.
 const NOTES: FileKind = FileKind {
     name: "file of notes",
     fits: |text| serde_json::from_str::<Value>(text).is_ok_and(|value| value["format"] == "tumit-notes"),
 };
 
-/// The kind of style files.
 const STYLE: FileKind = FileKind {
     name: "file of styles",
     fits: |text| {
@@ -191,7 +189,6 @@ pub(crate) struct PageStyle {
     dimmed: Vec<u32>,
 }
 
-/// The styles of all models.
 #[derive(Debug)]
 pub(crate) struct ModelStyles {
     folder: Option<PathBuf>,

@@ -38,14 +38,14 @@ const EXAMPLE: &str = r#"{ "format": "tumit-view", "version": 1, "filters": ["hi
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FilterChain {
-    /// The filters.
+    /// Applied one after another, the first one to the trace itself.
     pub filters: Vec<ChainEntry>,
 }
 
 /// A filter of a chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChainEntry {
-    /// The filter.
+    /// Kept while it is off, so that the user can switch it on again.
     pub filter: FilterExpr,
     /// Whether the filter is on.
     pub on: bool,

@@ -13,7 +13,7 @@ use super::lanes::states::{self, IndexStateLane};
 use super::lanes::variables::IndexVariableLane;
 use crate::query::LinkRow;
 use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
-use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
+use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range};
 
 impl EntityLookup for IndexReader {
     fn types(&self) -> &TypeModel {
@@ -106,7 +106,7 @@ impl EntityLookup for IndexReader {
 
     fn states_at(&self, container: ContainerId, timestamp: i64, max_count: usize) -> Vec<EntityId> {
         let numbers = self.state_lanes(container).flat_map(|lane| {
-            lane.touching_range(timestamp, timestamp).map(move |row| EntityId::State(lane.number(row)))
+            lane.touching_range(TimestampExtent::at(timestamp)).map(move |row| EntityId::State(lane.number(row)))
         });
         numbers.take(max_count).collect()
     }
@@ -122,12 +122,11 @@ impl EntityLookup for IndexReader {
         )
     }
 
-    fn link_ends(&self, container: ContainerId, from: i64, to: i64, max_count: usize) -> Vec<EntityId> {
+    fn link_ends(&self, container: ContainerId, extent: TimestampExtent, max_count: usize) -> Vec<EntityId> {
         links::ends_within(
             PackedTable::new(&self.index_bytes, self.index_bytes.header.ends),
             container,
-            from,
-            to,
+            extent,
             max_count,
         )
     }

@@ -37,7 +37,6 @@ pub(super) fn values(
     ids.iter().map(value).collect()
 }
 
-/// Reads one field of links.
 struct LinkFieldReader<'a> {
     index_bytes: &'a IndexBytes,
     field: &'a str,

@@ -23,7 +23,6 @@ const TRIES: u32 = 2;
 /// Maximum number of link counts that are held back.
 const WAITING: usize = 1 << 20;
 
-/// The source of the answers.
 #[derive(Clone)]
 enum AnswerSource {
     Index(Arc<IndexReader>),

@@ -91,7 +91,7 @@ impl TraceAvailability {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct TraceSnapshot {
-    /// The source.
+    /// It never changes. Later contents are in another source.
     pub source: Arc<dyn TimelineSource>,
     /// The number of the source. It increases with each new source.
     pub generation: u64,

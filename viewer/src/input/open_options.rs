@@ -90,14 +90,14 @@ impl fmt::Debug for OpenOptions {
     }
 }
 
-/// Errors of opening a trace.
+/// Reasons why a trace cannot be opened, as sentences for the user.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "`path` is the path that the user gave")]
 pub enum TraceOpenError {
     /// The file cannot be opened or read.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The path.
         path: PathBuf,
         /// The error of the system.
         source: io::Error,
@@ -105,33 +105,27 @@ pub enum TraceOpenError {
     /// The Pajé text cannot be read: it has another format, or reading or the consumer failed.
     #[error("{}: {source}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// The error.
+        /// The error of the reader or of its consumer, with the line.
         source: PajeReadError,
     },
     /// The PICL or Alog trace cannot be read.
     #[error("{}: {source}", path.display())]
     Picl {
-        /// The file.
         path: PathBuf,
-        /// The error.
+        /// The error of the reader, with the line.
         source: PiclReadError,
     },
     /// A PICL or Alog trace cannot be followed while it grows.
     #[error("{}: `--follow` reads runs and Pajé text only, because the records of {format} are in no order", path.display())]
     NotFollowed {
-        /// The file.
         path: PathBuf,
         /// The name of its format.
         format: &'static str,
     },
     /// Options for runs were given for another trace.
     #[error("{} is no run: options for clocks, rules, outputs and launches are for runs only", path.display())]
-    NoRun {
-        /// The file.
-        path: PathBuf,
-    },
+    NoRun { path: PathBuf },
     /// Times of day were requested for a trace without them.
     #[error("--wall-clock: {} has no time of day; only runs have one, if their processes read the real-time clock", path.display())]
     NoWallClock {
@@ -160,10 +154,7 @@ pub enum TraceOpenError {
     },
     /// The path of the index has a file that is not an index. It is left unchanged.
     #[error("{} is not an index: name another file for the index, or remove this one", path.display())]
-    NoIndex {
-        /// The file.
-        path: PathBuf,
-    },
+    NoIndex { path: PathBuf },
     /// [`OpenOptions::cancel`] was set.
     #[error("cancelled")]
     Cancelled,
@@ -172,7 +163,7 @@ pub enum TraceOpenError {
     Output {
         /// The name of the text output.
         output: String,
-        /// The error.
+        /// The error of the Pajé reader, with the line of the output.
         source: PajeReadError,
     },
 }

@@ -118,7 +118,7 @@ impl ContainerOutline {
         nodes.iter().flat_map(|node| &node.states).map(|states| states.ty).filter(|&ty| distinct.insert(ty)).collect()
     }
 
-    /// The containers with events of a type.
+    /// Containers in which the trace has events of a type.
     pub fn with_events(&self, ty: TypeId) -> impl Iterator<Item = ContainerId> + '_ {
         let nodes = self.nodes_with(ty).iter().map(|&at| &self.nodes[at as usize]);
         nodes.filter(move |node| node.events.binary_search(&ty).is_ok()).map(|node| node.info.id)
@@ -140,7 +140,7 @@ impl ContainerOutline {
         self.position(self.nodes[position].info.parent)
     }
 
-    /// The name of a container.
+    /// The displayed name of a container. `None` if the outline does not have it.
     #[must_use]
     pub fn name(&self, container: ContainerId) -> Option<&str> {
         self.position(container).map(|position| self.nodes[position].info.name.as_str())

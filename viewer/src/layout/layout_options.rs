@@ -17,7 +17,7 @@ pub struct FoldedContainers {
 /// The move of a container among its siblings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowMove {
-    /// The container.
+    /// It moves with its subtree.
     pub container: ContainerId,
     /// The sibling before which it moves. The root represents the end.
     pub before: ContainerId,
@@ -44,7 +44,7 @@ pub struct LayoutOptions {
     pub folds: FoldedContainers,
     /// The order of the rows.
     pub arrangement: RowArrangement,
-    /// Hidden types.
+    /// Types of entities that have no strips.
     pub hidden: BTreeSet<TypeId>,
     /// Variables that are drawn as gradients, with stronger colour for larger values.
     pub gradients: BTreeSet<TypeId>,

@@ -14,7 +14,7 @@ pub struct RowStrip {
     pub ty: TypeId,
     /// Top, in the coordinates of the rows.
     pub y: f32,
-    /// Height.
+    /// Distance to the lower edge, in the same unit.
     pub height: f32,
 }
 
@@ -33,10 +33,10 @@ pub enum StripKind {
     },
     /// Point events of these types.
     Events {
-        /// The types.
+        /// All types whose events share the strip.
         types: Vec<TypeId>,
     },
-    /// A variable.
+    /// A variable as a band with a line.
     Variable {
         /// Smallest and largest value of its axis. `None` if it has no finite value.
         bounds: Option<ValueRange>,
@@ -51,7 +51,7 @@ pub enum StripKind {
 /// A container with states of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SummaryMember {
-    /// The container.
+    /// A container that is folded into the row.
     pub container: ContainerId,
     /// Number of nesting depths of the states.
     pub depths: u32,

@@ -40,7 +40,7 @@ pub struct RulerTick {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TickLabel {
-    /// The text.
+    /// A number with its unit, or a time of day.
     pub text: String,
     /// The place of its middle. At an edge of the scale it differs from the tick's, so that the
     /// label is not cut.

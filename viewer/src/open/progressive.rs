@@ -23,7 +23,7 @@ use follower::{LOOK_EVERY, TraceFollower};
 
 pub use crate::input::current_trace::{CurrentTrace, TraceAvailability, TraceSnapshot};
 
-/// An opened trace.
+/// A trace that can be drawn, even if it is not completely read.
 #[derive(Clone)]
 pub enum OpenedTrace {
     /// The whole trace: it has an index, or is small.

@@ -109,7 +109,7 @@ pub struct PreparedIndex {
     pub bytes: u64,
     /// Whether a valid index existed before.
     pub was_there: bool,
-    /// The summary of the trace.
+    /// Read from the index, not from the trace.
     pub summary: TraceSummary,
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn end(list: &[ContainerInfo], at: usize) -> usize {
     at + 1 + list.iter().skip(at + 1).take_while(|info| info.depth > depth).count()
 }
 
-/// The position of each container.
+/// For each container, its index in the list.
 pub fn positions(list: &[ContainerInfo]) -> FxHashMap<ContainerId, usize> {
     list.iter().enumerate().map(|(at, info)| (info.id, at)).collect()
 }

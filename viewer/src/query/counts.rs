@@ -12,9 +12,9 @@ use super::entities::{EntityId, EntityList, EventEntity, LinkEntity};
 use super::entity_pages;
 use super::error::QueryError;
 
-/// Approximate number of entities in a stretch. To list the begin of a time range, a filter may
+/// Approximate number of entities in a time column of a scan. To list the begin of a time range, a filter may
 /// have to scan the whole time range.
-const STRETCH: u64 = 1 << 16;
+const ENTITIES_PER_COLUMN: u64 = 1 << 16;
 
 /// Point events of one column, by value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,19 +41,19 @@ impl EventCount {
     }
 }
 
-/// A number of links with the same value, containers and stretches of time at both endpoints.
+/// A number of links with the same value, containers and time bins at both endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkCount {
     /// The container in which they start.
     pub start: ContainerId,
     /// The container in which they end.
     pub end: ContainerId,
-    /// Their value.
+    /// The value that all of them have.
     pub value: ValueId,
-    /// Number of the stretch in which they start: the timestamp, shifted right by the requested
+    /// Number of the bin in which they start: the timestamp, shifted right by the requested
     /// exponent.
     pub start_bin: i64,
-    /// Number of the stretch in which they end.
+    /// Number of the bin in which they end.
     pub end_bin: i64,
     /// Whether they end before they start.
     pub reversed: bool,
@@ -119,7 +119,7 @@ pub(crate) fn links(
     visit_each_once(list, key, time_range, |link| visit(&LinkCount::of_link(link, exponent)))
 }
 
-/// Visits each entity of a time range once, stretch by stretch. `key` returns its number and the
+/// Visits each entity of a time range once, column by column. `key` returns its number and the
 /// timestamp at which it begins.
 fn visit_each_once<T>(
     list: impl Fn(TimeRange, usize) -> Result<EntityList<T>, QueryError>,
@@ -128,14 +128,14 @@ fn visit_each_once<T>(
     mut visit: impl FnMut(&T) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let total = list(time_range, 0)?.total;
-    // A stretch is at least one nanosecond wide. Otherwise, stretches would overlap.
+    // A column is at least one nanosecond wide. Otherwise, columns would overlap.
     let width = time_range.to.0.abs_diff(time_range.from.0);
-    let stretches = u32::try_from(total.div_ceil(STRETCH).min(width)).unwrap_or(u32::MAX);
-    for stretch in time_range.columns(stretches) {
-        // Entities that began before the first stretch belong to it.
-        let is_first = stretch.from == time_range.from;
-        let mut visit = |item: &T| if is_first || key(item).1 >= stretch.from.0 { visit(item) } else { Ok(()) };
-        entity_pages::visit(stretch, &list, &key, &mut visit)?;
+    let columns = u32::try_from(total.div_ceil(ENTITIES_PER_COLUMN).min(width)).unwrap_or(u32::MAX);
+    for column in time_range.columns(columns) {
+        // Entities that began before the first column belong to it.
+        let is_first = column.from == time_range.from;
+        let mut visit = |item: &T| if is_first || key(item).1 >= column.from.0 { visit(item) } else { Ok(()) };
+        entity_pages::visit(column, &list, &key, &mut visit)?;
     }
     Ok(())
 }

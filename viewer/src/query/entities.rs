@@ -7,7 +7,7 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 /// A sequence of entities that never overlap: one nesting depth of one state type of one container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StateLaneId {
-    /// The container.
+    /// The container with the states.
     pub container: ContainerId,
     /// The state type.
     pub ty: TypeId,
@@ -18,13 +18,13 @@ pub struct StateLaneId {
 /// An entity or container that can be referred to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EntityId {
-    /// A container.
+    /// A container. It is not an entity, but has facts as well.
     Container(ContainerId),
     /// A state, by its number in the store.
     State(u32),
     /// A point event.
     Event(u32),
-    /// A link.
+    /// A link, by its number in the store.
     Link(u32),
     /// A value of a variable. It lasts from its timestamp to the next.
     Sample(u32),
@@ -102,7 +102,7 @@ pub struct SourceLine {
 /// All known facts of one entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntityFacts {
-    /// The entity.
+    /// The entity of the query.
     pub id: EntityId,
     /// Name of the value, or of the container; for a sample, its number.
     pub name: String,
@@ -116,7 +116,7 @@ pub struct EntityFacts {
     pub life: TimeRange,
     /// Extra fields, in order: name and text. For links also source, destination and key.
     pub fields: Vec<(String, String)>,
-    /// Its line in the source.
+    /// The line of the call that recorded it, if the trace has source positions.
     pub source: Option<SourceLine>,
 }
 

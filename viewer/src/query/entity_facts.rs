@@ -4,7 +4,7 @@
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId};
 
-use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, SourceLine, TypeModel};
+use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, SourceLine, TimestampExtent, TypeModel};
 use crate::query::{LinkRow, effective_end};
 
 /// An entity, looked up by its number.
@@ -31,7 +31,6 @@ pub(crate) enum DetailValue {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EntityDetail {
     pub fields: Vec<(String, DetailValue)>,
-    /// Its line in the source.
     pub(crate) source: Option<SourceLine>,
 }
 
@@ -64,8 +63,8 @@ pub(crate) trait EntityLookup {
     fn states_at(&self, container: ContainerId, timestamp: i64, max_count: usize) -> Vec<EntityId>;
     /// States that refer to a container and overlap a time range, by start.
     fn referring_states(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId>;
-    /// Links that start or end in a container at a timestamp in `from..=to`, by that timestamp.
-    fn link_ends(&self, container: ContainerId, from: i64, to: i64, max_count: usize) -> Vec<EntityId>;
+    /// Links that start or end in a container at a timestamp of an extent, by that timestamp.
+    fn link_ends(&self, container: ContainerId, extent: TimestampExtent, max_count: usize) -> Vec<EntityId>;
 }
 
 /// Implements [`crate::query::TimelineSource::facts`] or
@@ -216,7 +215,7 @@ pub(crate) fn related_entities(
         EntityId::Container(container) => related.add(tables.referring_states(container, during, max_count)),
         EntityId::State(_) => {
             related.add(tables.referring_states(found.container, during, max_count));
-            related.add(tables.link_ends(found.container, from.0, to.0, max_count));
+            related.add(tables.link_ends(found.container, TimestampExtent { first: from.0, last: to.0 }, max_count));
         }
         EntityId::Link(link) => {
             if let Some(row) = tables.link(link) {

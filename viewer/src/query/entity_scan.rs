@@ -3,7 +3,7 @@
 //!
 //! A scan computes results that stored sums cannot give: distributions of durations, communication
 //! between containers, or matches of a search. Its memory does not grow with the number of
-//! entities. Lists are divided into stretches of time. An entity belongs to the stretch in which it
+//! entities. Lists are divided into time columns. An entity belongs to the column in which it
 //! begins.
 //!
 //! ```
@@ -50,11 +50,11 @@ const MAX_JOBS: u64 = 1 << 12;
 /// A list of entities of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanList {
-    /// The states of a lane.
+    /// One lane of states.
     States(StateLaneId),
-    /// The events of a type in a container.
+    /// Point events of one type in one container.
     Events(ContainerId, TypeId),
-    /// The links of a type.
+    /// All links of one type, between any containers.
     Links(TypeId),
 }
 
@@ -62,9 +62,9 @@ pub enum ScanList {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ScanItemRef {
-    /// The entity.
+    /// For queries about the facts of the entity.
     pub id: EntityId,
-    /// Its value.
+    /// An id of the model of the source.
     pub value: ValueId,
     /// Start in nanoseconds. Without clock correction, a link may end before it starts.
     pub from: i64,
@@ -79,7 +79,7 @@ pub struct ScanItemRef {
 pub struct LinkEndpoints {
     /// The container in which the link starts.
     pub start: ContainerId,
-    /// The container in which it ends.
+    /// The container in which the link ends.
     pub end: ContainerId,
 }
 
@@ -98,7 +98,7 @@ impl ScanItemRef {
 /// A list in a time range: a part of a scan.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanJob {
-    /// The list.
+    /// The list to which all entities of the job belong.
     pub list: ScanList,
     pub(crate) time_range: TimeRange,
     /// Whether entities that began before the time range belong to it, too.
@@ -213,7 +213,7 @@ mod tests {
     use crate::query::{GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource as _, TypeId};
     use crate::store::TraceStore;
 
-    /// A trace with long links and states over short ones, so that stretches share some.
+    /// A trace with long links and states over short ones, so that columns share some.
     fn store() -> TraceStore {
         let mut text = include_str!("../../tests/header.paje").to_owned();
         text.push_str("0 T 0 Thread\n2 S T State\n4 M 0 T T Message\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n");

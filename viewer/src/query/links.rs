@@ -21,7 +21,6 @@ pub(crate) struct LinkRow {
 }
 
 impl LinkRow {
-    /// The earlier timestamp.
     pub(crate) fn earlier_timestamp(&self) -> i64 {
         self.start_time.min(self.end_time)
     }

@@ -30,7 +30,7 @@ pub(crate) const NEEDS_CHECKPOINTS: u64 = 1 << 12;
 /// Total and self time of a value, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NestedTime {
-    /// The value.
+    /// The value of the states.
     pub value: ValueId,
     /// Time during which a state of the value is open.
     pub total: i128,

@@ -60,7 +60,7 @@ pub struct TypeInfo {
 pub struct ValueInfo {
     /// Its id: its index in [`TypeModel::values`].
     pub id: ValueId,
-    /// Its type.
+    /// The type that declares it.
     pub ty: TypeId,
     /// Displayed name.
     pub name: String,
@@ -82,9 +82,9 @@ pub struct TypeModel {
 /// A container instance.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ContainerInfo {
-    /// Its id.
+    /// Unique in the trace, even after the container has ended.
     pub id: ContainerId,
-    /// Its type.
+    /// A container type of the model.
     pub ty: TypeId,
     /// Its parent. The root is its own parent.
     pub parent: ContainerId,

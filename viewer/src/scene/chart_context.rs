@@ -21,7 +21,7 @@ const MAX_NAMES: usize = 32;
 /// The visible range of time and rows, and the resolution of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChartView {
-    /// The time range.
+    /// The time from the left edge to the right edge.
     pub time_range: TimeRange,
     /// The width of the time range in units.
     pub width: f32,
@@ -133,7 +133,6 @@ impl<'a> ChartContext<'a> {
         self.heights.as_ref().and_then(|heights| heights.get(value.index())).map_or(1.0, |&height| height.min(1.0))
     }
 
-    /// The name of a value.
     pub(crate) fn name(&self, value: ValueId) -> &str {
         if value == OTHERS {
             return "others";

@@ -17,7 +17,7 @@ use legend_lines::DocumentLegend;
 /// Size and time range of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DocumentOptions {
-    /// The time range.
+    /// The time from the left edge of the rows to the right edge.
     pub time_range: TimeRange,
     /// Width in units.
     pub width: f32,

@@ -43,7 +43,7 @@ pub struct LegendGroup {
 pub struct LegendEntry {
     /// The value. `None` if the entry represents its type.
     pub value: Option<u32>,
-    /// Its name.
+    /// The displayed name of the value or type.
     pub name: String,
     /// `#rrggbb`, as drawn.
     pub color: Option<String>,
@@ -81,7 +81,6 @@ impl LegendEntry {
         }
     }
 
-    /// The shape of its marks.
     pub(crate) fn mark(&self) -> MarkShape {
         self.shape.and_then(|name| name.parse().ok()).unwrap_or_default()
     }
@@ -109,7 +108,6 @@ impl<'m> LegendLookup<'m> {
         Self { values, list, containers }
     }
 
-    /// The values of a type.
     fn values(&self, ty: TypeId) -> &[&'m ValueInfo] {
         self.values.get(&ty).map_or(&[], Vec::as_slice)
     }

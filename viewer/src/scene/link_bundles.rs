@@ -2,8 +2,8 @@
 //! all links are in an arrow.
 //!
 //! An arrow combines links that look alike: they connect the same two rows, and each endpoint lies
-//! in the same stretch of time. If there are too many arrows, the stretches become longer. If those
-//! are long already, adjacent rows are combined. The memory therefore does not grow with the trace,
+//! in the same time bin. If there are too many arrows, the bins become wider. If they
+//! are wide already, adjacent rows are combined. The memory therefore does not grow with the trace,
 //! and no link is left out.
 
 use std::collections::hash_map::Entry;
@@ -18,9 +18,9 @@ use tumit_paje::RgbColor;
 
 /// Maximum number of arrows.
 const MOST: usize = 1 << 15;
-/// The stretches of time become longer while the image has at least this many of them. After that,
+/// The time bins become wider while the image has at least this many of them. After that,
 /// rows are combined.
-const MIN_STRETCHES: i64 = 16;
+const MIN_BINS: i64 = 16;
 /// The distance of an endpoint outside the image is rounded to this many bits.
 const FAR_BITS: u32 = 3;
 
@@ -31,7 +31,7 @@ struct ArrowKey {
     /// Numbers of the rows of the start and the end, or of groups of rows.
     start_row: usize,
     end_row: usize,
-    /// Numbers of the stretches of the start and the end.
+    /// Numbers of the bins of the start and the end.
     start_bin: i64,
     end_bin: i64,
     color: (u8, u8, u8),
@@ -39,7 +39,6 @@ struct ArrowKey {
     dimmed: bool,
 }
 
-/// The links of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ArrowLinks {
     count: u64,
@@ -51,7 +50,7 @@ struct ArrowLinks {
 pub(crate) struct ArrowCounts<'a> {
     context: &'a ChartContext<'a>,
     arrows: FxHashMap<ArrowKey, ArrowLinks>,
-    /// The exponent of the requested stretches, and the current exponent of the arrows.
+    /// The exponent of the requested bins, and the current exponent of the arrows.
     query_exponent: u8,
     exponent: u8,
     /// Binary logarithm of the number of rows in a group.
@@ -95,13 +94,13 @@ impl<'a> ArrowCounts<'a> {
         while self.arrows.len() > MOST && self.coarsen() {}
     }
 
-    /// Numbers of the first and last stretch in the image.
+    /// Numbers of the first and last bin in the image.
     fn visible_bins(&self) -> RangeInclusive<i64> {
         let TimeRange { from, to } = self.context.view.time_range;
         from.0 >> self.exponent..=to.0.saturating_sub(1) >> self.exponent
     }
 
-    /// Returns the stretch, or one near it if it lies outside the image, because its exact distance
+    /// Returns the bin, or one near it if it lies outside the image, because its exact distance
     /// is barely visible.
     fn nearby_bin(&self, bin: i64) -> i64 {
         let (first, last) = self.visible_bins().into_inner();
@@ -120,7 +119,7 @@ impl<'a> ArrowCounts<'a> {
     fn coarsen(&mut self) -> bool {
         let (first, last) = self.visible_bins().into_inner();
         let all_rows = self.context.layout.rows.len() >> self.row_bits == 0;
-        let longer = last - first >= MIN_STRETCHES || all_rows;
+        let longer = last - first >= MIN_BINS || all_rows;
         if longer && self.exponent == 63 {
             return false;
         }
@@ -160,7 +159,7 @@ impl<'a> ArrowCounts<'a> {
         let (low, high) = (key.start_bin.min(key.end_bin), key.start_bin.max(key.end_bin).saturating_add(1));
         let (mut from, mut to) = (x(key.start_bin), x(key.end_bin));
         if key.start_row == key.end_row && key.start_bin == key.end_bin {
-            // Within a row, and too short to distinguish the endpoints: drawn along the stretch.
+            // Within a row, and too short to distinguish the endpoints: drawn along the bin.
             (from, to) = (self.context.scale.x(edge(low)), self.context.scale.x(edge(high)));
         }
         let mut life = TimeRange { from: edge(low), to: edge(high) };

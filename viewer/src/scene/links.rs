@@ -132,8 +132,8 @@ fn bundle_links(placed: Vec<PlacedLink>) -> Vec<PlacedLink> {
     bundles.into_iter().map(|bundle| bundle.1).collect()
 }
 
-/// The density of arrows: the length of lines in each tile, and the arrowheads in each stretch of a
-/// row.
+/// The density of arrows: the length of lines in each tile, and the arrowheads at each
+/// place of a row.
 #[derive(Default)]
 struct ArrowDensity {
     lines: HashMap<(i32, i32), f32>,

@@ -17,7 +17,6 @@ const BAR: f32 = 2.0;
 /// enough to distinguish more.
 const STACKED: usize = 6;
 
-/// Draws the events of a row.
 pub(crate) fn draw_event_strip(
     context: &ChartContext<'_>,
     row: usize,

@@ -36,7 +36,7 @@ pub struct PickedPart {
 /// A point of an image: a time range, such as that of a pixel column, and a height of the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImagePoint {
-    /// The time range.
+    /// The extent of the point on the time axis.
     pub time_range: TimeRange,
     /// The height, from the top of the first row.
     pub y: f32,

@@ -32,7 +32,6 @@ pub(crate) struct PlacedLink {
     pub(crate) to: (f32, f32),
     /// The rows of the starts. There are several if the rows are too many to be distinguished.
     pub(crate) start_rows: RowSpan,
-    /// The rows of the ends.
     pub(crate) end_rows: RowSpan,
     pub(crate) color: RgbColor,
     pub(crate) size: f32,

@@ -188,7 +188,7 @@ pub struct SceneStroke {
 /// A line through points, with the area between it and a floor or the area that it encloses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneCurve {
-    /// The points.
+    /// Horizontal and vertical position of each point, in drawing order.
     pub points: Vec<(f32, f32)>,
     /// The area reaches down to this height. Without it, the area is the polygon of the points.
     pub floor: Option<f32>,
@@ -232,7 +232,7 @@ impl VariableBand {
     }
 }
 
-/// An arrow.
+/// One link, or several that look alike.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names explain the fields")]
 pub struct SceneArrow {

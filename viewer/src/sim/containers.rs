@@ -230,9 +230,9 @@ impl ContainerTable {
         }
     }
 
-    pub(crate) fn set_life(&mut self, id: ContainerId, from: i64, to: i64) {
+    pub(crate) fn set_life(&mut self, id: ContainerId, life: TimeRange) {
         if let Some(entry) = self.get_mut(id) {
-            entry.info.life = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+            entry.info.life = life;
         }
     }
 

@@ -14,20 +14,20 @@ use crate::query::{ContainerInfo, TimeRange, TypeInfo};
 pub struct EntityPlace {
     /// Its number among the places of its kind, from 0, in order of first use.
     pub number: u32,
-    /// The container.
+    /// The container of all entities of the place.
     pub container: ContainerId,
-    /// The type.
+    /// Their type.
     pub ty: TypeId,
 }
 
-/// A state that has ended.
+/// A state with its final time range.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedState {
-    /// Its time range.
+    /// From the operation that began it to the one that ended it, or to the end of its container.
     pub life: TimeRange,
     /// Number of enclosing states.
     pub depth: u32,
-    /// Its value.
+    /// An id of the model.
     pub value: ValueId,
     /// The number that [`EntitySink::detail`] gave to its extra fields and source position.
     pub detail: u32,

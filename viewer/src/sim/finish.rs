@@ -10,7 +10,7 @@ use super::entity_sink::EntitySink;
 use super::entity_slot::EntitySlot;
 use super::faults::Fault;
 use super::simulation::Simulation;
-use crate::query::TimestampExtent;
+use crate::query::{TimestampExtent, nanos_range};
 
 impl<E: EntitySink> Simulation<E> {
     /// Destroys a container and all containers below it.
@@ -48,7 +48,7 @@ impl<E: EntitySink> Simulation<E> {
             self.faults.count_at(Fault::EarlyDestruction, (line, time));
         }
         let end = end.max(latest);
-        self.containers.set_life(container, from, end);
+        self.containers.set_life(container, nanos_range(from, end));
         let parent = self.containers.parent(container);
         if parent != container {
             self.containers.extend_content(parent, TimestampExtent { first: from, last: end });
@@ -118,7 +118,7 @@ impl<E: EntitySink> Simulation<E> {
     }
 
     fn close_all(&mut self, last: i64) {
-        self.containers.set_life(ContainerId::ROOT, self.first, last);
+        self.containers.set_life(ContainerId::ROOT, nanos_range(self.first, last));
         let all = self.containers.open();
         // A parent comes before its children, and lasts at least as long. So children are settled
         // first.

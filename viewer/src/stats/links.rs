@@ -23,7 +23,7 @@ pub(crate) struct LinkTrafficKey {
     pub start: ContainerId,
     /// The container in which they end.
     pub end: ContainerId,
-    /// Their value.
+    /// The value that all of them have.
     pub value: ValueId,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn link_traffic(
         .collect())
 }
 
-/// The number in a field of an entity.
+/// Reads a field of an entity as a number. `None` if it has no such field or no number in it.
 pub fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
     Ok(source.number_fields(&[id], field)?.into_iter().next().flatten())
 }

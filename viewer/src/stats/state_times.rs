@@ -14,7 +14,7 @@ use crate::query::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ValueTime {
-    /// The value.
+    /// The value of the states.
     pub value: ValueId,
     /// Total time in nanoseconds: a state of the value is open. Summed over all containers, so it
     /// may exceed 64 bits. Nested states of the same value count once.

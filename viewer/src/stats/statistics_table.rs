@@ -17,7 +17,7 @@ use crate::query::{
 use crate::query::{container_tree, entity_walk};
 use crate::text::csv_cell;
 
-/// The grouping of rows.
+/// Which entities one row of the table sums up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowGrouping {
     /// One row per value of each type, over all containers.

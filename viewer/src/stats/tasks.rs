@@ -26,7 +26,7 @@ pub struct TaskGroup {
     pub latencies: Durations,
     /// Time in the parts.
     pub active: i128,
-    /// The longest task.
+    /// `None` for a group without tasks.
     pub longest: Option<LongestTask>,
 }
 

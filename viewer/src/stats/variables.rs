@@ -6,7 +6,7 @@ use crate::query::{ContainerId, GlobalNanos, QueryError, SeriesColumn, TimeRange
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct VariableExtreme {
-    /// The value.
+    /// The smallest or largest number.
     pub value: f64,
     /// The first timestamp in the time range with this value.
     pub at: GlobalNanos,

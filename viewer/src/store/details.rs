@@ -202,7 +202,6 @@ impl DetailTable {
         })
     }
 
-    /// The source line of a row.
     fn source(&self, row: u32) -> Option<SourceLine> {
         let row = self.rows.get(row as usize)?;
         (row.file != NO_FILE).then(|| SourceLine { file: self.texts.get(row.file).to_owned(), line: row.line })

@@ -10,7 +10,7 @@ use super::trace_store::TraceStore;
 use super::variables::StoreVariableLane;
 use crate::query::LinkRow;
 use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
-use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TypeModel, nanos_range};
+use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range};
 
 /// A list of entities with consecutive numbers.
 pub(crate) trait NumberedList {
@@ -133,7 +133,8 @@ impl EntityLookup for TraceStore {
         let lanes = self.state_lanes(container).iter();
         let states = lanes
             .flat_map(|lane| {
-                lane.touching_range(timestamp, timestamp).map(|index| EntityId::State(number(lane.base, index)))
+                lane.touching_range(TimestampExtent::at(timestamp))
+                    .map(|index| EntityId::State(number(lane.base, index)))
             })
             .take(max_count);
         states.collect()
@@ -143,8 +144,8 @@ impl EntityLookup for TraceStore {
         self.references.to(container, time_range).take(max_count).collect()
     }
 
-    fn link_ends(&self, container: ContainerId, from: i64, to: i64, max_count: usize) -> Vec<EntityId> {
-        self.ends.links_within(container, from, to).take(max_count).collect()
+    fn link_ends(&self, container: ContainerId, extent: TimestampExtent, max_count: usize) -> Vec<EntityId> {
+        self.ends.links_within(container, extent).take(max_count).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use super::entity_number::number;
 use super::links::StoreLinks;
 use super::states::StoreStateLane;
 use crate::query::effective_end;
-use crate::query::{EntityId, TimeRange};
+use crate::query::{EntityId, TimeRange, TimestampExtent};
 
 /// States that refer to containers, by container.
 #[derive(Debug, Default)]
@@ -82,10 +82,16 @@ impl LinkEndIndex {
         Self(ends)
     }
 
-    /// Links that start or end in `container` at `from <= timestamp <= to`, ordered by that
-    /// timestamp.
-    pub(crate) fn links_within(&self, container: ContainerId, from: i64, to: i64) -> impl Iterator<Item = EntityId> {
-        let first = self.0.partition_point(|end| (end.0, end.1) < (container, from));
-        self.0[first..].iter().take_while(move |end| end.0 == container && end.1 <= to).map(|end| EntityId::Link(end.2))
+    /// Links that start or end in `container` at a timestamp of `extent`, ordered by that timestamp.
+    pub(crate) fn links_within(
+        &self,
+        container: ContainerId,
+        extent: TimestampExtent,
+    ) -> impl Iterator<Item = EntityId> {
+        let first = self.0.partition_point(|end| (end.0, end.1) < (container, extent.first));
+        self.0[first..]
+            .iter()
+            .take_while(move |end| end.0 == container && end.1 <= extent.last)
+            .map(|end| EntityId::Link(end.2))
     }
 }

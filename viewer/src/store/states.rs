@@ -10,7 +10,7 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::details::DetailColumn;
 use crate::query::effective_end;
-use crate::query::{MixtureCell, TimeRange};
+use crate::query::{MixtureCell, TimeRange, TimestampExtent};
 
 /// States per block.
 const BLOCK: usize = 64;
@@ -56,7 +56,6 @@ pub(crate) struct StoreStateLane {
     details: DetailColumn,
 }
 
-/// The ends of states.
 #[derive(Debug)]
 enum StateEnds {
     /// Each state ends where the next one starts. The end of the last one is stored here.
@@ -226,10 +225,10 @@ impl StoreStateLane {
         first..self.first_starting_from(first, time_range.to.0)
     }
 
-    /// Positions of the states that touch a closed time range: `start <= to` and `end >= from`.
-    pub(crate) fn touching_range(&self, from: i64, to: i64) -> std::ops::Range<usize> {
-        let first = partition_point_near(0, self.len(), |index| self.end(index) < from);
-        first..partition_point_near(first, self.len(), |index| self.start(index) <= to)
+    /// Positions of the states that touch an extent: `start <= last` and `end >= first`.
+    pub(crate) fn touching_range(&self, extent: TimestampExtent) -> std::ops::Range<usize> {
+        let first = partition_point_near(0, self.len(), |index| self.end(index) < extent.first);
+        first..partition_point_near(first, self.len(), |index| self.start(index) <= extent.last)
     }
 
     fn first_ending_after(&self, hint: usize, time: i64) -> usize {

@@ -16,7 +16,7 @@ pub mod font;
 use serde::{Deserialize, Serialize};
 use tumit_paje::RgbColor;
 
-/// The kinds of themes.
+/// The predefined themes, as requests and options name them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ThemeKind {
@@ -41,7 +41,7 @@ pub struct ColorWithOpacity {
 /// The colours of an image that do not come from the trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColorTheme {
-    /// Its kind.
+    /// The theme from which the colours come.
     pub kind: ThemeKind,
     /// Background of the image.
     pub paper: RgbColor,

@@ -10,7 +10,6 @@ use super::row_frames::RowFrame;
 use super::row_kind::RowKind;
 use crate::text::csv_cell;
 
-/// The format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CsvForm {
     /// The wall clock at trace time 0, if timestamps are printed as times of day.

@@ -40,7 +40,7 @@ pub fn write_entities(source: &dyn TimelineSource, out: &mut dyn Write) -> io::R
         let ty = name_of(&model, container.ty);
         writeln!(out, "{parent}, {name}, {ty}, Container")?;
         for ty in model.types.iter().filter(|ty| ty.parent == container.ty && ty.kind != PajeTypeKind::Container) {
-            writeln!(out, "{name}, {}, {}, {}", ty.name, ty.name, nature(ty.kind))?;
+            writeln!(out, "{name}, {}, {}, {}", ty.name, ty.name, kind_name(ty.kind))?;
         }
     }
     Ok(())
@@ -65,7 +65,7 @@ fn write_below(model: &TypeModel, root: &TypeInfo, out: &mut dyn Write) -> io::R
     let mut open: Vec<&TypeInfo> = children(root.id).collect();
     while let Some(ty) = open.pop() {
         let parent = name_of(model, ty.parent);
-        writeln!(out, "{parent}, {}, {}", ty.name, nature(ty.kind))?;
+        writeln!(out, "{parent}, {}, {}", ty.name, kind_name(ty.kind))?;
         for value in model.values.iter().filter(|value| value.ty == ty.id) {
             writeln!(out, "{}, {}, Value", ty.name, value.name)?;
         }
@@ -74,13 +74,12 @@ fn write_below(model: &TypeModel, root: &TypeInfo, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// The name of a type.
 fn name_of(model: &TypeModel, id: TypeId) -> &str {
     // The root type is the first one.
     model.types.get(id.0 as usize).filter(|_| id.0 != 0).map_or(ROOT, |ty| &ty.name)
 }
 
-const fn nature(kind: PajeTypeKind) -> &'static str {
+const fn kind_name(kind: PajeTypeKind) -> &'static str {
     match kind {
         PajeTypeKind::Container => "Container",
         PajeTypeKind::State => "State",

@@ -9,7 +9,6 @@ use super::details::{RowDetails, RowValue};
 use super::row::{CellValue, EntityRow, NamedContainer, RowContext, RowForm};
 use super::row_kind::RowKind;
 
-/// The format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JsonForm {
     /// The wall clock at trace time 0, if timestamps are printed as times of day.

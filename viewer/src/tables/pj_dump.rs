@@ -12,7 +12,6 @@ use super::row::{CellValue, EntityRow, RowContext, RowForm};
 use super::row_kind::RowKind;
 use crate::text::entity_rows::format_g;
 
-/// The format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PjDumpForm {
     /// Whether names come from a run. They are then converted to those of its Pajé file, which

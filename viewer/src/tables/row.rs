@@ -14,7 +14,6 @@ pub(crate) struct NamedContainer<'a> {
     pub number: u32,
 }
 
-/// A value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CellValue<'a> {
     /// A name, as the format writes it.
@@ -31,7 +30,6 @@ pub(crate) struct LinkColumns<'a> {
     pub(crate) key: &'a str,
 }
 
-/// A row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntityRow<'a> {
     pub(crate) kind: RowKind,
@@ -71,7 +69,7 @@ impl RowContext<'_> {
     }
 }
 
-/// A format.
+/// A format of rows: CSV, JSON, or the output of `pj_dump`.
 pub(crate) trait RowForm {
     /// Whether the fields must be known before the first row.
     const HAS_HEADER: bool = false;

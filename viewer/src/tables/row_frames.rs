@@ -13,11 +13,9 @@ pub(crate) struct RowFrame {
     pub(crate) before: Vec<u8>,
     /// The text after the value.
     pub(crate) after: Vec<u8>,
-    /// The place of the frame.
     place: Option<FramePlace>,
 }
 
-/// The place of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FramePlace {
     pub(crate) kind: RowKind,

@@ -1,6 +1,5 @@
 //! The kinds of rows.
 
-/// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RowKind {
     Container,

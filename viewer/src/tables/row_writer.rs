@@ -23,7 +23,6 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// Names by number, as the format writes them.
 type NameList = Vec<Box<[u8]>>;
 
-/// The output of rows.
 pub(crate) enum RowOutput<'o> {
     /// Written data cannot be removed.
     Stream(&'o mut dyn Write),
@@ -56,7 +55,6 @@ impl<'o> RowOutput<'o> {
     }
 }
 
-/// Writes rows.
 pub(crate) struct RowWriter<'o, F> {
     form: F,
     out: RowOutput<'o>,

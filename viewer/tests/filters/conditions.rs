@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tumit_test_support::random_trace::plans;
 use tumit_test_support::trace_model::{ModelLink, ModelTrace};
 
-use super::{check_filter, window};
+use super::{check_filter, query_range};
 
 /// A condition on links. The test evaluates it on the lists.
 #[derive(Clone, Debug)]
@@ -84,27 +84,27 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn filters_by_condition_equal_changed_lists(plans in plans(), window in window(), condition in condition()) {
+    fn filters_by_condition_equal_changed_lists(plans in plans(), query in query_range(), condition in condition()) {
         let threads = plans.0.len();
-        check_filter(&plans, window, &format!("only where {} of Message", condition.text(threads)), |world| {
+        check_filter(&plans, query, &format!("only where {} of Message", condition.text(threads)), |world| {
             let all = world.clone();
             world.links.retain(|link| condition.holds(link, &all, threads));
         })?;
         // A condition on endpoints affects links only: all rows stay.
         let involves = LinkCondition::Involves(vec![3, 0]);
-        check_filter(&plans, window, &format!("hide where {} or {}", involves.text(threads), condition.text(threads)), |world| {
+        check_filter(&plans, query, &format!("hide where {} or {}", involves.text(threads), condition.text(threads)), |world| {
             let all = world.clone();
             world.links.retain(|link| !involves.holds(link, &all, threads) && !condition.holds(link, &all, threads));
         })?;
         // `not` binds stronger than `and`, and `and` stronger than `or`.
         let text = format!("only where Bytes > 3 or from = thread 0 and not {} of Message", involves.text(threads));
-        check_filter(&plans, window, &text, |world| {
+        check_filter(&plans, query, &text, |world| {
             let all = world.clone();
             world.links.retain(|link| {
                 link.bytes > 3 || link.ends.0 == "thread 0" && !involves.holds(link, &all, threads)
             });
         })?;
-        check_filter(&plans, window, "only where not (value = idle or involves node 0) of Activity", |world| {
+        check_filter(&plans, query, "only where not (value = idle or involves node 0) of Activity", |world| {
             let below = world.below("node 0");
             world.states.retain(|state| state.value != "idle" && !below.contains(&state.at));
         })?;

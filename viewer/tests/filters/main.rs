@@ -25,7 +25,7 @@ fn filter(text: &str) -> FilterExpr {
 /// entities must be unknown.
 fn check_filter(
     plans: &TracePlans,
-    (window, columns): ((i64, i64), u32),
+    (time_range, columns): ((i64, i64), u32),
     text: &str,
     change: impl Fn(&mut ModelTrace),
 ) -> Result<Arc<dyn TimelineSource>, TestCaseError> {
@@ -33,7 +33,7 @@ fn check_filter(
     let source = store(&world);
     let filtered = filter(text).apply(&source).map_err(|error| TestCaseError::fail(error.to_string()))?;
     change(&mut world);
-    check(&filtered, &world, window, columns)?;
+    check(&filtered, &world, time_range, columns)?;
     check(&filtered, &world, (-10, END + 10), 3)?;
     let remaining = entities(filtered.as_ref());
     for id in entities(source.as_ref()).difference(&remaining) {
@@ -73,7 +73,7 @@ fn is_alive(life: (i64, i64), time: i64) -> bool {
     life.0.min(life.1) <= time && time < life.0.max(life.1)
 }
 
-fn window() -> impl Strategy<Value = ((i64, i64), u32)> {
+fn query_range() -> impl Strategy<Value = ((i64, i64), u32)> {
     (-20..END, 1..END, 1_u32..20).prop_map(|(from, length, columns)| ((from, from + length), columns))
 }
 
@@ -81,28 +81,28 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_empty_chain_changes_nothing(plans in plans(), window in window()) {
+    fn an_empty_chain_changes_nothing(plans in plans(), query in query_range()) {
         let world = planned_trace(&plans);
         let source = FilterChain::default().apply(store(&world)).unwrap();
-        check(&source, &world, window.0, window.1)?;
+        check(&source, &world, query.0, query.1)?;
     }
 
     #[test]
-    fn value_filters_equal_changed_lists(plans in plans(), window in window()) {
-        check_filter(&plans, window, "hide value wait, idle of Activity", |world| {
+    fn value_filters_equal_changed_lists(plans in plans(), query in query_range()) {
+        check_filter(&plans, query, "hide value wait, idle of Activity", |world| {
             world.states.retain(|state| state.value == "work");
         })?;
-        check_filter(&plans, window, "only value i* of Activity", |world| world.states.retain(|state| state.value == "idle"))?;
-        check_filter(&plans, window, "hide value work of Mark", |world| world.events.retain(|event| event.value != "work"))?;
+        check_filter(&plans, query, "only value i* of Activity", |world| world.states.retain(|state| state.value == "idle"))?;
+        check_filter(&plans, query, "hide value work of Mark", |world| world.events.retain(|event| event.value != "work"))?;
     }
 
     #[test]
-    fn styles_change_nothing_else(plans in plans(), window in window()) {
+    fn styles_change_nothing_else(plans in plans(), query in query_range()) {
         let world = planned_trace(&plans);
         let plain = store(&world).model();
         for text in ["shape diamond work, wait of Mark", "shape line of Mark", "size 0.3 idle of Activity", "size 2 of Load",
             "size 3 of Message", "size 0.5 *", "color #123456 of Activity", "bright work of Mark"] {
-            let filtered = check_filter(&plans, window, text, |_| {})?;
+            let filtered = check_filter(&plans, query, text, |_| {})?;
             let mut model = filtered.model().as_ref().clone();
             prop_assert_ne!(&model, plain.as_ref(), "{}", text);
             for (ty, before) in model.types.iter_mut().zip(&plain.types) {
@@ -116,33 +116,33 @@ proptest! {
     }
 
     #[test]
-    fn type_filters_equal_changed_lists(plans in plans(), window in window()) {
-        check_filter(&plans, window, "hide type Activity, Load", |world| {
+    fn type_filters_equal_changed_lists(plans in plans(), query in query_range()) {
+        check_filter(&plans, query, "hide type Activity, Load", |world| {
             world.states.clear();
             world.samples.clear();
         })?;
-        check_filter(&plans, window, "only type Message", |world| {
+        check_filter(&plans, query, "only type Message", |world| {
             world.states.clear();
             world.samples.clear();
             world.events.clear();
         })?;
-        check_filter(&plans, window, "hide type Thread", |world| world.retain_containers(&["world", "node 0", "node 1"].map(str::to_owned).into()))?;
+        check_filter(&plans, query, "hide type Thread", |world| world.retain_containers(&["world", "node 0", "node 1"].map(str::to_owned).into()))?;
     }
 
     #[test]
-    fn container_filters_equal_changed_lists(plans in plans(), window in window()) {
-        check_filter(&plans, window, "hide container node 0", |world| {
+    fn container_filters_equal_changed_lists(plans in plans(), query in query_range()) {
+        check_filter(&plans, query, "hide container node 0", |world| {
             let mut names: BTreeSet<String> = world.places.iter().map(|place| place.name.clone()).collect();
             for name in world.below("node 0") {
                 names.remove(&name);
             }
             world.retain_containers(&names);
         })?;
-        check_filter(&plans, window, "only container thread 0", |world| {
+        check_filter(&plans, query, "only container thread 0", |world| {
             let parent = world.places.iter().find(|place| place.name == "thread 0").unwrap().parent.clone();
             world.retain_containers(&["world".to_owned(), parent, "thread 0".to_owned()].into());
         })?;
-        check_filter(&plans, window, "only container node 1/*, node 1", |world| {
+        check_filter(&plans, query, "only container node 1/*, node 1", |world| {
             let mut names = world.below("node 1");
             names.insert("world".to_owned());
             world.retain_containers(&names);
@@ -154,24 +154,24 @@ proptest! {
     }
 
     #[test]
-    fn filters_by_duration_and_field_equal_changed_lists(plans in plans(), window in window()) {
-        check_filter(&plans, window, "only duration >= 30ns of Activity", |world| {
+    fn filters_by_duration_and_field_equal_changed_lists(plans in plans(), query in query_range()) {
+        check_filter(&plans, query, "only duration >= 30ns of Activity", |world| {
             world.states.retain(|state| state.life.1 - state.life.0 >= 30);
         })?;
-        check_filter(&plans, window, "hide duration < 0ns of Message", |world| world.links.retain(|link| link.life.1 >= link.life.0))?;
-        check_filter(&plans, window, "only where Bytes > 2 of Message", |world| world.links.retain(|link| link.bytes > 2))?;
-        check_filter(&plans, window, "hide where to ~ *thread 0 of Message", |world| {
+        check_filter(&plans, query, "hide duration < 0ns of Message", |world| world.links.retain(|link| link.life.1 >= link.life.0))?;
+        check_filter(&plans, query, "only where Bytes > 2 of Message", |world| world.links.retain(|link| link.bytes > 2))?;
+        check_filter(&plans, query, "hide where to ~ *thread 0 of Message", |world| {
             world.links.retain(|link| link.ends.1 != "thread 0");
         })?;
-        check_filter(&plans, window, "only where value = idle of Activity", |world| {
+        check_filter(&plans, query, "only where value = idle of Activity", |world| {
             world.states.retain(|state| state.value == "idle");
         })?;
     }
 
     #[test]
-    fn time_ranges_equal_changed_lists(plans in plans(), window in window(), from in 0_i64..900, length in 1_i64..500) {
+    fn time_ranges_equal_changed_lists(plans in plans(), query in query_range(), from in 0_i64..900, length in 1_i64..500) {
         let range = (from, (from + length).min(END));
-        check_filter(&plans, window, &format!("cut {}ns..{}ns", range.0, range.1), |world| {
+        check_filter(&plans, query, &format!("cut {}ns..{}ns", range.0, range.1), |world| {
             let clip = |life: (i64, i64)| (life.0.max(range.0), life.1.min(range.1));
             let is_kept = |place: &ModelContainer| place.name == "world" || meets(place.life, range);
             let names = world.places.iter().filter(|place| is_kept(place)).map(|place| place.name.clone()).collect();
@@ -188,8 +188,8 @@ proptest! {
     }
 
     #[test]
-    fn classes_equal_changed_lists(plans in plans(), window in window()) {
-        check_filter(&plans, window, "classify Activity by duration < 20ns, 100ns", |world| {
+    fn classes_equal_changed_lists(plans in plans(), query in query_range()) {
+        check_filter(&plans, query, "classify Activity by duration < 20ns, 100ns", |world| {
             for state in world.states.iter_mut().filter(|state| state.ty == "Activity") {
                 let class = match state.life.1 - state.life.0 {
                     ..20 => "duration < 20 ns",
@@ -199,7 +199,7 @@ proptest! {
                 state.value = class.to_owned();
             }
         })?;
-        let classified = check_filter(&plans, window, "classify Message by Bytes < 100, 1000", |_| {})?;
+        let classified = check_filter(&plans, query, "classify Message by Bytes < 100, 1000", |_| {})?;
         let model = classified.model();
         let message = model.types.iter().find(|ty| ty.name == "Message").unwrap().id;
         let mut expected: BTreeMap<String, u64> = BTreeMap::new();
@@ -227,8 +227,8 @@ proptest! {
     }
 
     #[test]
-    fn groups_equal_changed_lists(plans in plans(), window in window()) {
-        check_filter(&plans, window, "group node * into both", |world| {
+    fn groups_equal_changed_lists(plans in plans(), query in query_range()) {
+        check_filter(&plans, query, "group node * into both", |world| {
             world.places.retain(|place| place.ty != "Node");
             for place in &mut world.places {
                 if place.ty == "Thread" {
@@ -240,7 +240,7 @@ proptest! {
         })?;
         // Threads of two nodes become one group in the node of the first thread.
         let first = planned_trace(&plans).places.iter().find(|place| place.ty == "Thread").unwrap().parent.clone();
-        check_filter(&plans, window, "group thread * into all", |world| {
+        check_filter(&plans, query, "group thread * into all", |world| {
             let threads: Vec<ModelContainer> = world.places.iter().filter(|place| place.ty == "Thread").cloned().collect();
             world.places.retain(|place| place.ty != "Thread");
             let life = threads.iter().fold((END, 0), |all, one| (all.0.min(one.life.0), all.1.max(one.life.1)));
@@ -265,7 +265,7 @@ proptest! {
     }
 
     #[test]
-    fn reused_rows_contain_one_container_at_a_time(plans in plans(), window in window()) {
+    fn reused_rows_contain_one_container_at_a_time(plans in plans(), query in query_range()) {
         let world = planned_trace(&plans);
         let source = store(&world);
         let reused = filter("reuse Thread").apply(&source).unwrap();
@@ -294,7 +294,7 @@ proptest! {
             for info in source.containers().iter() {
                 for depth in 0..source.depths(info.id, TypeId(3)) {
                     let lane = StateLaneId { container: info.id, ty: TypeId(3), depth };
-                    for cell in source.cells(&[lane], time_range_of(window.0), window.1).unwrap().cells {
+                    for cell in source.cells(&[lane], time_range_of(query.0), query.1).unwrap().cells {
                         for (value, nanos) in cell.shares {
                             *sums.entry(value.0).or_default() += nanos;
                         }
@@ -307,8 +307,8 @@ proptest! {
     }
 
     #[test]
-    fn orders_change_nothing_but_the_order(plans in plans(), window in window()) {
-        let sorted = check_filter(&plans, window, "sort Thread by time wait of Activity descending", |_| {})?;
+    fn orders_change_nothing_but_the_order(plans in plans(), query in query_range()) {
+        let sorted = check_filter(&plans, query, "sort Thread by time wait of Activity descending", |_| {})?;
         let world = planned_trace(&plans);
         let time = |name: &str| -> i64 {
             let waits = world.states.iter().filter(|state| state.at == name && state.value == "wait");
@@ -318,14 +318,14 @@ proptest! {
         for pair in order.windows(2).filter(|pair| pair[0].parent == pair[1].parent && pair[0].depth == 2) {
             prop_assert!(time(&pair[0].name) >= time(&pair[1].name) || !world.states.iter().any(|s| s.at == pair[0].name));
         }
-        let ordered = check_filter(&plans, window, "order node 1, node 0", |_| {})?;
+        let ordered = check_filter(&plans, query, "order node 1, node 0", |_| {})?;
         let nodes: Vec<String> =
             ordered.containers().iter().filter(|info| info.depth == 1).map(|info| info.name.clone()).collect();
         prop_assert_eq!(nodes, ["node 1", "node 0"]);
     }
 
     #[test]
-    fn best_containers_equal_those_of_changed_lists(plans in plans(), window in window(), number in 0_usize..4) {
+    fn best_containers_equal_those_of_changed_lists(plans in plans(), query in query_range(), number in 0_usize..4) {
         // The number of messages that a thread sends or receives. Of equal threads, the first in
         // the order of the rows wins.
         let world = planned_trace(&plans);
@@ -339,12 +339,12 @@ proptest! {
             .map(|place| (message_count(&place.name), place.name.clone()))
             .collect();
         threads.sort_by_key(|thread| std::cmp::Reverse(thread.0));
-        check_filter(&plans, window, &format!("best {number} Thread by number of Message"), |world| {
+        check_filter(&plans, query, &format!("best {number} Thread by number of Message"), |world| {
             let mut names: BTreeSet<String> = threads.iter().take(number).map(|thread| thread.1.clone()).collect();
             names.extend(["world", "node 0", "node 1"].map(str::to_owned));
             world.retain_containers(&names);
         })?;
-        check_filter(&plans, window, "keep Node with number of Message >= 3", |world| {
+        check_filter(&plans, query, "keep Node with number of Message >= 3", |world| {
             let mut names: BTreeSet<String> = ["world".to_owned()].into();
             for node in ["node 0", "node 1"] {
                 let below = world.below(node);
@@ -358,7 +358,7 @@ proptest! {
     }
 
     #[test]
-    fn a_chain_is_one_filter_after_the_other(plans in plans(), window in window()) {
+    fn a_chain_is_one_filter_after_the_other(plans in plans(), query in query_range()) {
         let mut world = planned_trace(&plans);
         let mut chain: FilterChain = ["hide value idle of Activity", "group node * into both", "hide type Load",
             "count of Activity per Node into Busy", "cut 100ns..700ns", "sort Thread by name descending"]
@@ -375,6 +375,6 @@ proptest! {
         // A filter that is off has no effect.
         chain.filters.iter_mut().for_each(|entry| entry.on = entry.filter == filter("hide type Load"));
         world.samples.clear();
-        check(&chain.apply(store(&world)).unwrap(), &world, window.0, window.1)?;
+        check(&chain.apply(store(&world)).unwrap(), &world, query.0, query.1)?;
     }
 }

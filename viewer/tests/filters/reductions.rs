@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tumit_test_support::random_trace::plans;
 use tumit_test_support::trace_model::{END, ModelSample, ModelState, ModelTrace};
 
-use super::{check_filter, is_alive, steps, window};
+use super::{check_filter, is_alive, query_range, steps};
 
 /// The operations, and a filter for each.
 const FILTERS: [(&str, &str); 14] = [
@@ -93,9 +93,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn reductions_equal_changed_lists(plans in plans(), window in window()) {
+    fn reductions_equal_changed_lists(plans in plans(), query in query_range()) {
         for (operation, filter) in FILTERS {
-            check_filter(&plans, window, filter, |world| {
+            check_filter(&plans, query, filter, |world| {
                 for node in ["node 0", "node 1"] {
                     add_reduction(world, operation, node);
                 }

@@ -122,8 +122,8 @@ fn counts_touch_few_blocks() {
     let (events, end) = events(100_000, 4, 3, 100, 5);
     let (index, store) = index_and_store(events);
     let whole = TimeRange { from: GlobalNanos(0), to: GlobalNanos(end + 1) };
-    let part = TimeRange { from: GlobalNanos(end / 5), to: GlobalNanos(end / 5 * 4) };
-    for time_range in [whole, part] {
+    let middle = TimeRange { from: GlobalNanos(end / 5), to: GlobalNanos(end / 5 * 4) };
+    for time_range in [whole, middle] {
         let before = index.blocks_read();
         let exponent = (end / 100).ilog2() as u8;
         let found = counted(&index, MESSAGE, time_range, exponent).expect("it is whole");

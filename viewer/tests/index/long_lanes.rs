@@ -53,24 +53,24 @@ fn sums_and_shares_of_a_long_lane_equal_those_of_the_store() {
     let index = IndexReader::map_file(&path, KEY).expect("it was just written");
     let store = TraceStore::from_events("long", events);
     for (from, to, columns) in [(0, now, 1), (0, now, 3), (1, now - 1, 40), (now / 3, now / 2, 7), (7, 8, 2)] {
-        let window = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
-        assert_eq!(index.cells(&[lane], window, columns), store.cells(&[lane], window, columns));
+        let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+        assert_eq!(index.cells(&[lane], time_range, columns), store.cells(&[lane], time_range, columns));
         // Columns that are stored, and adjacent ones that are not.
         for columns in [1, 5, 60, 130, 300, 777, 2_000] {
-            let AlignedTimeRange { range: around, columns: aligned, .. } = window.align_to_columns(columns);
-            for (window, columns) in [(around, aligned), (window, columns)] {
+            let AlignedTimeRange { range: around, columns: aligned, .. } = time_range.align_to_columns(columns);
+            for (time_range, columns) in [(around, aligned), (time_range, columns)] {
                 for limit in [0, 1, 8, 9] {
                     let [found, expected] = [&index as &dyn TimelineSource, &store]
-                        .map(|source| source.largest_shares(&[lane], window, columns, limit));
-                    assert_eq!(found, expected, "{window:?} {columns} {limit}");
+                        .map(|source| source.largest_shares(&[lane], time_range, columns, limit));
+                    assert_eq!(found, expected, "{time_range:?} {columns} {limit}");
                 }
             }
         }
     }
     // Before and after the trace.
     for (from, to) in [(-(1 << 40), -(1 << 39)), (-(1 << 16), 1 << 18), (1 << 40, 1 << 41)] {
-        let window = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
-        assert_eq!(index.largest_shares(&[lane], window, 64, 8), store.largest_shares(&[lane], window, 64, 8));
+        let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+        assert_eq!(index.largest_shares(&[lane], time_range, 64, 8), store.largest_shares(&[lane], time_range, 64, 8));
     }
     let before = index.blocks_read();
     let whole = TimeRange { from: GlobalNanos(0), to: GlobalNanos(now) };
@@ -123,13 +123,13 @@ fn shares_of_lanes_of_different_densities_equal_those_of_the_store() {
     let store = TraceStore::from_events("long", sorted);
     let lanes = [1, 2, 3].map(|container| StateLaneId { container: ContainerId(container), ty: STATE, depth: 0 });
     for (from, to) in [(0, STATES * 100), (STATES * 90, STATES * 100), (STATES * 50, STATES * 51)] {
-        let window = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+        let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
         for columns in [20, 90, 300, 700, 1_400, 3_000] {
-            let AlignedTimeRange { range: around, columns, .. } = window.align_to_columns(columns);
+            let AlignedTimeRange { range: around, columns, .. } = time_range.align_to_columns(columns);
             for lane in lanes {
                 let [found, expected] = [&index as &dyn TimelineSource, &store]
                     .map(|source| source.largest_shares(&[lane], around, columns, 8));
-                assert_eq!(found, expected, "{lane:?} {window:?} {columns}");
+                assert_eq!(found, expected, "{lane:?} {time_range:?} {columns}");
             }
         }
     }

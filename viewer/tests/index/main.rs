@@ -190,7 +190,7 @@ fn fields_of_many_links_equal_those_of_the_store() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Windows of all lengths down to some nanoseconds, in few and in very many columns; several
+    /// Time ranges of all lengths down to some nanoseconds, in few and in very many columns; several
     /// lanes at a time.
     #[test]
     fn index_and_store_agree_for_any_columns(

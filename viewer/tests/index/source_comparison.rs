@@ -7,7 +7,7 @@ use tumit_viewer::query::{EntityId, QueryError, StateLaneId, TimeRange, Timeline
 use super::EVER;
 use super::dense_lanes::counted;
 
-/// Compares all answers that are lists, over all time and over windows. Numbers of entities must
+/// Compares all answers that are lists, over all time and over time ranges. Numbers of entities must
 /// also agree.
 pub(crate) fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryError> {
     assert_eq!(a.summary(), b.summary());
@@ -19,10 +19,10 @@ pub(crate) fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<
         from: GlobalNanos(extent.from.0 + length * from / 100),
         to: GlobalNanos(extent.from.0 + length * to / 100 + 1),
     };
-    let windows = [EVER, range(10, 11), range(37, 92), range(50, 50)];
+    let time_ranges = [EVER, range(10, 11), range(37, 92), range(50, 50)];
     for container in a.containers().iter() {
         for ty in &a.model().types {
-            compare_lane(a, b, container.id, ty.id, &windows)?;
+            compare_lane(a, b, container.id, ty.id, &time_ranges)?;
         }
         assert_eq!(a.facts(EntityId::Container(container.id))?, b.facts(EntityId::Container(container.id))?);
     }
@@ -35,30 +35,30 @@ fn compare_lane(
     b: &dyn TimelineSource,
     container: ContainerId,
     ty: TypeId,
-    windows: &[TimeRange],
+    time_ranges: &[TimeRange],
 ) -> Result<(), QueryError> {
     let depths = [a.depths(container, ty), b.depths(container, ty)];
     b.links(ty, EVER, 0)?;
     assert_eq!(depths[0], depths[1]);
-    for &window in windows {
+    for &time_range in time_ranges {
         for depth in 0..a.depths(container, ty) {
             let lane = StateLaneId { container, ty, depth };
-            assert_eq!(a.states(lane, window, usize::MAX)?, b.states(lane, window, usize::MAX)?);
-            assert_eq!(a.states(lane, window, 3)?, b.states(lane, window, 3)?);
+            assert_eq!(a.states(lane, time_range, usize::MAX)?, b.states(lane, time_range, usize::MAX)?);
+            assert_eq!(a.states(lane, time_range, 3)?, b.states(lane, time_range, 3)?);
             for columns in [1, 90] {
-                assert_eq!(a.cells(&[lane], window, columns)?, b.cells(&[lane], window, columns)?);
+                assert_eq!(a.cells(&[lane], time_range, columns)?, b.cells(&[lane], time_range, columns)?);
             }
         }
-        assert_eq!(a.events(container, ty, window, 1000)?, b.events(container, ty, window, 1000)?);
+        assert_eq!(a.events(container, ty, time_range, 1000)?, b.events(container, ty, time_range, 1000)?);
         for (columns, limit) in [(1, usize::MAX), (40, 2)] {
-            let counts = |source: &dyn TimelineSource| source.event_counts(container, ty, window, columns, limit);
+            let counts = |source: &dyn TimelineSource| source.event_counts(container, ty, time_range, columns, limit);
             assert_eq!(counts(a)?, counts(b)?);
         }
         for exponent in [0, 6, 63] {
-            assert_eq!(counted(a, ty, window, exponent)?, counted(b, ty, window, exponent)?);
+            assert_eq!(counted(a, ty, time_range, exponent)?, counted(b, ty, time_range, exponent)?);
         }
-        assert_eq!(a.samples(container, ty, window, 1000)?, b.samples(container, ty, window, 1000)?);
-        assert_eq!(a.links(ty, window, 1000)?, b.links(ty, window, 1000)?);
+        assert_eq!(a.samples(container, ty, time_range, 1000)?, b.samples(container, ty, time_range, 1000)?);
+        assert_eq!(a.links(ty, time_range, 1000)?, b.links(ty, time_range, 1000)?);
     }
     // These methods cannot report damage. The next query can.
     let ranges = [a.value_range(ty), b.value_range(ty)];

@@ -18,7 +18,7 @@ pub enum PajeReadError {
     /// Another known format.
     #[error("This is {name}. {advice}")]
     Foreign {
-        /// Its name.
+        /// The name of the format, with its article.
         name: &'static str,
         /// Advice for the user.
         advice: &'static str,
@@ -28,7 +28,7 @@ pub enum PajeReadError {
     Input {
         /// The line after the last one that was read.
         line: u64,
-        /// The error.
+        /// The error of the system.
         source: io::Error,
     },
     /// The sink failed.
@@ -36,7 +36,7 @@ pub enum PajeReadError {
     Sink {
         /// The number of the line.
         line: u64,
-        /// The error.
+        /// The error that the sink returned.
         source: io::Error,
     },
 }

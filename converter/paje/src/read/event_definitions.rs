@@ -195,7 +195,6 @@ impl PajeEventKind {
     }
 }
 
-/// A user field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UserField {
     /// The index of the word in the line. The id is word 0.
@@ -206,7 +205,6 @@ pub(super) struct UserField {
     pub(super) relation: Option<String>,
 }
 
-/// One event definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EventDefinition {
     pub(super) kind: PajeEventKind,

@@ -17,12 +17,12 @@ macro_rules! printed_name {
 }
 
 macro_rules! faults {
-    ($($(#[$doc:meta])* $name:ident $(as $printed_name:literal)?: $what:literal, $advice:literal;)*) => {
-        /// A kind of fault.
+    ($($name:ident $(as $printed_name:literal)?: $what:literal, $advice:literal;)*) => {
+        /// The faults that the reader recognizes. The last ones are notes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum FaultKind {
-            $($(#[$doc])* $name,)*
+            $(#[doc = $what] $name,)*
         }
 
         impl FaultKind {
@@ -57,130 +57,68 @@ macro_rules! faults {
 }
 
 faults! {
-    /// An invalid `%` line.
     Header: "invalid header line", "write `%EventDef NAME ID`, a line `% FIELD TYPE` for each field, and `%EndEventDef`";
-    /// No `%EndEventDef`.
     Unclosed: "event definition without its end", "end each definition with `%EndEventDef`";
-    /// An event that Pajé does not have.
     UnknownEvent: "definition of an event that the Pajé format does not have; lines with its id are ignored", "use the event names of the Pajé format";
-    /// A field type that Pajé does not have.
     FieldType: "field type that the Pajé format does not have; its values are read as text", "use date, double, int, hex, string or color";
-    /// The same field twice in a definition.
     FieldTwice: "field defined twice; the second one is read as a user field", "define each field once";
-    /// A mandatory field is missing.
     MissingField: "event definition without a mandatory field; lines with its id are ignored", "define all fields that the format demands";
-    /// The same id with other fields.
     IdTwice: "event id defined again with other fields; later lines are read by the new definition", "give each definition a unique id";
-    /// A line with an id that no definition has.
     UnknownId: "line with an id that has no definition", "define each event with `%EventDef` before its first line";
-    /// Fewer words than fields.
     TooFew: "line with fewer values than its definition has fields", "write all values, and put quotes around values with spaces";
-    /// More words than fields.
     TooMany: "line with more values than its definition has fields; the additional values are ignored", "put quotes around values with spaces";
-    /// A quote without its partner.
     Quote: "quoted text without a closing quote; it is read to the end of the line", "close it, and write no quotes inside texts: the format has no escape, and only some readers accept `\\\"`";
-    /// More than a mebibyte in one line.
     LongLine: "line longer than 1 MiB; the rest of it is ignored", "write one event per line";
-    /// Text that is not UTF-8.
     Encoding: "line that is not UTF-8; it is read as Latin-1", "write UTF-8";
-    /// A timestamp that is not a number.
     Timestamp: "timestamp that is not a number of seconds, or exceeds 146 years", "write seconds as a decimal number, such as 12.000345; `--unit` selects another unit";
-    /// A comma as the decimal sign.
     Comma: "number with a decimal comma", "write a decimal point in every locale";
-    /// A value of a variable that is not a number.
     Value: "value of a variable that is not a finite number", "write a decimal number";
-    /// An invalid colour.
     Color: "invalid colour", "write three numbers from 0 to 1 in quotes";
-    /// An invalid shape or size.
     Style as "Look": "invalid shape or size of a definition; the default is drawn", "write triangle, diamond, circle, square or line, and a number above 0";
-    /// A type that is not defined.
     UnknownType: "line with a type that is not defined", "define each type before its first use, and name it by its alias";
-    /// A container that was not created.
     UnknownContainer: "line with a container that was not created", "create each container before its first use, and name it by its alias";
-    /// The name of several containers.
     AmbiguousContainer: "line with a container name that several containers have", "name the container by a unique alias";
-    /// A type of another kind than the event needs.
     WrongKind: "line with a type of the wrong kind for its event", "use each type only for its kind: container, state, event, variable or link";
-    /// A type defined twice.
     TypeTwice: "type defined again; the first definition is used", "define each type once";
-    /// A value defined twice.
     DuplicateValue as "ValueTwice": "value defined again; the first definition is used", "define each value once per type";
-    /// A value defined after use.
     LateValue: "value defined after its first use", "define values before their first use: other readers reject this";
-    /// A container created twice.
     ContainerTwice: "container created while another one with the same identifier exists; the first one is used", "give each container a unique alias";
-    /// A container of the root's type.
     Root: "line that creates the root container `0` or another of its type", "leave the root container to the reader";
-    /// A file of a split trace that cannot be opened.
     MissingPart: "file of a split trace that cannot be read; the rest is read", "keep all files of the trace together, and name them relative to the first one";
-    /// A file of a split trace that is not read.
     RefusedPart: "file of a split trace that is rejected; the rest is read", "name regular files below the folder of the first file, without `..`";
-    /// Files of a split trace where there is no folder.
     UnreadPart: "file of a split trace that is not read, because its folder is unknown; to read all files, name the path of the first file", "write the trace to one file";
     // The following faults are notes: the file was read completely.
-    /// A trace in several files.
     SplitTrace: "trace in several files", "write the trace to one file: `pj_dump` and ViTE read only the first file";
-    /// The identifier of a destroyed container is used again.
     ReusedId as "IdAgain": "identifier of a destroyed container is used again", "give each container a unique identifier: `pj_dump` rejects this";
-    /// A link key is used again after its pair.
     ReusedKey as "KeyAgain": "key of a link is used again after its pair", "give each link of a type and container a unique key: `pj_dump` rejects this";
-    /// A name from an older version of the format.
     OldName: "field with an old name", "use the names of format 1.3: `pj_dump` accepts others only with its option -n";
-    /// Another type than the container's.
     OtherType: "line that destroys a container with another type than its own", "name the container's own type: `pj_dump` rejects others";
-    /// A reference by name to a type or container that has an alias.
     ByName: "reference to a type or container by its name instead of its identifier", "write the alias if there is one, and `0` for the root: `pj_dump` rejects names";
-    /// `0` as the identifier of another type or container than the root.
     ZeroTaken: "identifier `0` of the root is used for another container or type", "use another identifier: `pj_dump` rejects this";
-    /// An event id that is not a number.
     IdText: "event id that is not a number", "use numbers as ids: ViTE rejects other ids, and their lines";
-    /// A field with an unsuitable type for its name.
     FieldPair: "field with an unsuitable type for its name", "write `Time date`, `Color color`, `File string`, `Line int`, `double` or `string` for `Value`, and `string` for names: ViTE ignores fields with other types";
-    /// An event that only some readers know.
     RareEvent: "definition of an event without effect that some readers do not know", "omit it: `pj_dump` rejects `PajeStartTrace`, and ViTE rejects both it and `PajeTraceFile`";
-    /// `PajeResetState`.
     Reset: "reset of states", "pop the states, or set an idle state: ViTE ignores resets";
-    /// A colour from 0 to 255.
     WideColor: "colour with a number above 1; its numbers are read as 0 to 255", "write numbers from 0 to 1: other readers do not accept 0 to 255";
-    /// A NUL byte.
     Nul: "NUL byte", "write no NUL bytes: `pj_dump` never ends, and ViTE cuts the line";
-    /// A quote or apostrophe outside of quoted text.
     LooseQuote: "quote or apostrophe outside of quoted text", "put texts with an apostrophe in quotes, and write no single apostrophe in comments: ViTE ignores all following text";
-    /// Apostrophes around a text.
     SingleQuotes: "text in single quotes", "write double quotes: `pj_dump` reads only these";
-    /// `\\"` inside a text.
     EscapedQuote: "quote with a backslash before it", "write no quotes inside texts: `pj_dump` and ViTE read no escapes";
-    /// A percent sign outside of quoted text.
     Percent: "percent sign outside of quoted text", "put such texts in quotes: ViTE splits them";
-    /// `#` inside a word.
     LooseHash: "`#` inside a word, which starts a comment for some readers only", "put such texts in quotes";
-    /// A vertical tab or form feed.
     UnusualBlank as "OddBlank": "vertical tab or form feed", "write spaces or tabs: ViTE ignores lines with other separators";
-    /// The root, destroyed.
     RootEnd: "line that destroys the root container `0`, although it ends with the trace", "leave the root container to the reader";
-    /// Timestamps that decrease.
     Disorder: "line with a timestamp before that of an earlier line", "sort lines by timestamp: the format demands it, and few readers sort them";
-    /// A line after the destruction of its container.
     EarlyEnd: "line in a container that an earlier line destroys; the line is used", "write the line before the destruction: `pj_dump` ignores it";
-    /// More than 19 fields.
     ManyFields: "definition with more than 19 fields", "define fewer fields: `pj_dump` and Paje.app read at most 19";
-    /// The field type `float`.
     Float: "field of type `float`", "write `double`: ViTE and Paje.app do not know `float`";
-    /// CRLF.
     CarriageReturn: "line that ends in CR and LF", "end lines with LF only: ViTE cannot read definitions with CR";
-    /// A byte order mark.
     ByteOrderMark: "byte order mark", "write no byte order mark: `pj_dump` rejects it";
-    /// Timestamps that are probably not in seconds.
     LongTime: "timestamp long after the first one, if timestamps are seconds: more than an hour, or 1,000,000 s if all are whole numbers", "write seconds: `--unit ms` (as for StarPU), `us` or `ns` reads other units; `--unit s` confirms that these are seconds";
-    /// No LF at the end of the file.
     NoLineEnd: "last line without a line end", "end the last line with LF: ViTE ignores it otherwise";
-    /// Longer than 4000 bytes.
     LineCutByVite as "Lengthy": "line longer than 4000 bytes", "write shorter lines: ViTE cuts them";
-    /// An empty text.
     EmptyText as "Empty": "empty text", "write a space instead: `pj_dump` misreads `\"\"`";
-    /// A timestamp before 0.
     NegativeTimestamp as "Negative": "timestamp before 0", "write timestamps from 0: `pj_dump` reads some negative ones as absent";
-    /// The last line has no timestamp.
     EndWithoutTimestamp: "last line without a timestamp", "end with a line that has a timestamp: `pj_dump` ends the trace there";
 }
 
@@ -188,7 +126,7 @@ faults! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FaultSummary {
-    /// Its kind.
+    /// What is wrong, with advice.
     pub kind: FaultKind,
     /// Number of occurrences.
     pub count: u64,

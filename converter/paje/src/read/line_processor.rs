@@ -70,7 +70,6 @@ impl LineProcessor {
         self.state.named.extend(input.part().map(str::to_owned));
     }
 
-    /// Processes a line.
     pub(super) fn process_line(
         &mut self,
         line: TextLine<'_>,

@@ -153,7 +153,6 @@ impl PajeTypes {
         UsedValue { value, is_new: true }
     }
 
-    /// Declares a value.
     pub(super) fn declare(&mut self, ty: TypeId, id: &str, name: &str) -> ValueDeclaration {
         let values = &mut self.types[ty.index()].values;
         // The value may have been used by its alias or by its name.
@@ -335,7 +334,7 @@ impl ExternalNames<'_> {
         Some(ty)
     }
 
-    /// Adds a value of a type.
+    /// Declares a value. Returns `None` if it is declared already.
     pub fn add_value(&mut self, ty: TypeId, name: &str) -> Option<ValueId> {
         match self.types.declare(ty, name, name) {
             ValueDeclaration::New(value) | ValueDeclaration::Late(value) => Some(value),
@@ -380,7 +379,7 @@ impl ExternalNames<'_> {
         self.containers.process = process;
     }
 
-    /// Ends a container.
+    /// Ends a container and all containers below it.
     pub fn end_container(&mut self, container: ContainerId) {
         self.containers.destroy(container);
     }

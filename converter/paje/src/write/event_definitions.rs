@@ -157,7 +157,6 @@ struct StyledDefinition {
     id: u32,
 }
 
-/// A definition that is used.
 pub(super) struct UsedDefinition {
     pub(super) id: u32,
     /// The text of the definition, if it is new.

@@ -16,7 +16,6 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// Maximum length of the value of an extra field in bytes.
 const MAX_FIELD_BYTES: usize = 180;
 
-/// The text of a link key.
 #[derive(Debug)]
 pub(super) struct LinkKeyText {
     pub(super) text: Box<str>,

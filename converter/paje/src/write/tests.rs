@@ -14,7 +14,6 @@ use crate::{
     ValueId,
 };
 
-/// Collects texts.
 #[derive(Default)]
 struct TextCollector(Vec<String>);
 

@@ -8,7 +8,6 @@ use crate::time::TimeUnit;
 
 /// Writes timestamps. A later timestamp is never written as a smaller number.
 pub trait TimestampWriter: fmt::Debug {
-    /// Writes one timestamp.
     #[doc(hidden)]
     fn write(&self, nanos: u64, words: &mut TimestampPosition<'_>);
 }
@@ -65,7 +64,6 @@ mod tests {
 
     const UNITS: [TimeUnit; 4] = [TimeUnit::Seconds, TimeUnit::Millis, TimeUnit::Micros, TimeUnit::Nanos];
 
-    /// The timestamps of all events.
     #[derive(Default)]
     struct EventTimestamps(Vec<i64>);
 

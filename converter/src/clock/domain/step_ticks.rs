@@ -1,6 +1,5 @@
 //! Removes the steps of a clock that was set from its ticks.
 
-/// A step of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockStep {
     /// The first tick after the step.

@@ -180,7 +180,6 @@ impl ClockStates {
         if timestamp - self.moments[after - 1] <= self.moments[after] - timestamp { after - 1 } else { after }
     }
 
-    /// Bounds from messages and from earlier bounds.
     pub(crate) fn bounds(&self, messages: &[DomainMessages], earlier: &[ErrorBounds]) -> Vec<ErrorBounds> {
         let count = self.moments.len();
         let domains = self.rates.len();

@@ -11,7 +11,6 @@ use crate::clock::min_delays::{FastestMessages, RunSpan};
 /// Minimum number of observations per clock for a fit of the wander.
 const MIN_OBSERVATIONS: usize = 512;
 
-/// The result of a fit.
 pub(crate) struct FitResult {
     /// The complete corrections.
     pub(crate) corrections: DomainCorrections,

@@ -84,7 +84,7 @@ pub(crate) fn refine(
 ) -> io::Result<Option<MessageFit>> {
     let domain_of: Vec<usize> = streams.iter().map(|stream| stream.domain).collect();
     let inputs = fit_inputs(clocks, log, streams, &domain_of);
-    let exchanges = exchanges(clocks, bursts);
+    let exchanges = raw_exchanges(clocks, bursts);
     let Some(first) = fit_clocks(&inputs, &exchanges, &straightening_corrections(clocks))? else {
         return Ok(None);
     };
@@ -164,8 +164,8 @@ fn without_wrong(
     Ok(fit.map(|result| ReducedFit { result, contradictions: found, bursts: remaining }))
 }
 
-/// The samples in raw timestamps, by burst.
-pub(crate) fn exchanges(clocks: &RunClocks, bursts: &[SyncBurst]) -> Vec<Vec<RawExchange>> {
+/// The samples of each burst, with raw timestamps in place of ticks.
+pub(crate) fn raw_exchanges(clocks: &RunClocks, bursts: &[SyncBurst]) -> Vec<Vec<RawExchange>> {
     let raw = |domain: usize, ticks: u64| clocks.domains[domain].map.global_from_ticks(ticks);
     let exchange = |&TickExchange { a, b, t1, t2, t3, t4 }: &TickExchange| RawExchange {
         a,

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::refinement::exchanges;
+use super::refinement::raw_exchanges;
 use super::residuals::FitResiduals;
 use crate::clock::burst::SyncBurst;
 use crate::clock::domain::stream_extent::{StreamExtent, span_of};
@@ -31,7 +31,7 @@ pub(crate) struct SampleQuality {
 /// time ranges of the records. O(exchanges log exchanges + domains × moments²).
 pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[StreamExtent]) -> Vec<SampleQuality> {
     let domains = clocks.domains.len();
-    let exchange_times = exchanges(clocks, bursts);
+    let exchange_times = raw_exchanges(clocks, bursts);
     let span = span_of(streams, &exchange_times, |_, timestamp| timestamp);
     let edges = edges(&exchange_times, span);
     let mut found = vec![SampleQuality { error_bound: f64::INFINITY, ..SampleQuality::default() }; domains];

@@ -61,7 +61,6 @@ impl TemplateNumbers {
     }
 }
 
-/// The templates of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct StreamTemplates(Vec<TemplateEntry>);
 

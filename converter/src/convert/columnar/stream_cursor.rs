@@ -31,7 +31,7 @@ const BATCH_BYTES: usize = 1 << 16;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamTally {
     /// Number of records with a timestamp before that of their predecessor.
-    pub(crate) backward: u64,
+    pub(crate) backward_records: u64,
     /// Number of action timestamps before the start of the run. They are moved to the start.
     pub(crate) early: u64,
     /// Number of damaged records.
@@ -93,7 +93,13 @@ impl<'r> StreamCursor<'r> {
         self.take_read();
         let Self { source, records, end, .. } = self;
         let damaged = source.reader().damaged_records();
-        StreamTally { backward: source.backward, early: source.early, damaged, records: *records, end: *end }
+        StreamTally {
+            backward_records: source.backward_records,
+            early: source.early,
+            damaged,
+            records: *records,
+            end: *end,
+        }
     }
 
     /// Reads the next block or [`RowBatch`] that has required records. Fills `timestamps` with

@@ -21,7 +21,6 @@ pub(crate) struct ActionPosition {
 
 /// Number of notes per page.
 const PAGE: usize = 256;
-/// Size of a note in bytes.
 const BYTES: usize = size_of::<PackedNote>();
 /// Maximum number of pages in memory.
 const PAGES: usize = 4096;

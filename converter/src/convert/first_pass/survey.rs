@@ -50,7 +50,6 @@ pub(crate) struct SurveyOutcome {
     pub(crate) log: Option<LinkLog>,
 }
 
-/// The result of the first pass.
 #[derive(Debug, Default)]
 pub(crate) struct FirstPassResult {
     /// Endpoints without a partner, which are left out. Also the container type of the partner, for

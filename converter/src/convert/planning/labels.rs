@@ -25,7 +25,6 @@ pub(crate) struct LabelKey {
     pub(crate) thread: u32,
 }
 
-/// Suffixes of labels.
 #[derive(Debug, Default)]
 pub(crate) struct LabelSuffixes(FxHashMap<LabelKey, Box<str>>);
 

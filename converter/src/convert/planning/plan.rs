@@ -132,7 +132,6 @@ pub(crate) fn plan_of_layouts<'r>(
     Ok((plan, symbols))
 }
 
-/// The programs of a schema.
 struct SchemaPrograms {
     rules: CompiledRules,
     /// The prologue of a text output.
@@ -236,7 +235,6 @@ impl<'r> ConversionPlan<'r> {
         self.streams.iter().enumerate().map(begin).collect()
     }
 
-    /// A stream and its process.
     pub(crate) fn source(&self, stream: usize) -> (&'r ProcessInRun, &'r StreamInRun) {
         self.sources[stream]
     }
@@ -282,7 +280,6 @@ impl<'r> ConversionPlan<'r> {
         numbers.iter().filter_map(|number| self.programs.get(*number as usize))
     }
 
-    /// The program of a record of a stream.
     pub(crate) fn program(&self, stream: usize, id: u16) -> Option<&RecordProgram> {
         self.programs.get(self.program_number(stream, id)?)
     }

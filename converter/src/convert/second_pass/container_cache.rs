@@ -11,7 +11,6 @@ const MAX_KEYS: usize = 4;
 /// Maximum number of pairs of stream and target in the cache: 10 MB.
 const MAX_SLOTS: usize = 1 << 16;
 
-/// The cache of containers.
 #[derive(Debug, Default)]
 pub(crate) struct ContainerCache {
     /// By stream and target.
@@ -61,7 +60,6 @@ impl ContainerCache {
         (ended == ended_count && target.keys.iter().zip(&cached.keys).all(is_same)).then_some(instance)
     }
 
-    /// Notes the instance of a target.
     pub(crate) fn note(
         &mut self,
         scope: &RecordScope<'_>,

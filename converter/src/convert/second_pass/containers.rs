@@ -20,14 +20,12 @@ use crate::rules::referent_table::{NO_PROCESS, builtin_key};
 use crate::rules::rule_value::{KeyPart, RuleValue};
 use tumit_paje::{ContainerId, PajeEvent, VariableOp};
 
-/// The name of a container.
 struct ContainerName {
     text: String,
     /// The number of bytes before the suffix.
     label_bytes: usize,
 }
 
-/// A step of a path.
 #[derive(Clone, Copy, Debug)]
 struct PathStep {
     node: PathNode,

@@ -57,7 +57,6 @@ pub(super) type NamedValues<'a> = SmallVec<[(&'a str, RuleValue); 8]>;
 /// The additions of an entity to its value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EntityExtras<'a> {
-    /// Fields with their values.
     pub(super) fields: &'a [(&'a str, RuleValue)],
     pub(super) related: &'a [(&'a str, ContainerId)],
 }

@@ -55,7 +55,6 @@ impl MergeWindow {
     }
 }
 
-/// The streams that are merged.
 #[derive(Debug)]
 pub(crate) struct MergedStreams {
     heads: Vec<StreamHead>,

@@ -36,7 +36,7 @@ pub(crate) struct OrderedStream<'r> {
     /// Number of records read since the last call of [`Self::take_read`].
     read: u64,
     /// Number of records with a timestamp before that of their predecessor.
-    pub(crate) backward: u64,
+    pub(crate) backward_records: u64,
     /// Number of timestamps before the start of the run.
     pub(crate) early: u64,
 }
@@ -76,7 +76,7 @@ impl<'r> OrderedStream<'r> {
             item_selection,
             after_gap: None,
             read: 0,
-            backward: 0,
+            backward_records: 0,
             early: 0,
         }
     }
@@ -159,7 +159,7 @@ impl<'r> OrderedStream<'r> {
         while let Some(position) = self.reader.advance_plainly() {
             self.read += 1;
             let time = self.plan.raw_timestamp(self.stream, position.ticks.0);
-            self.backward += u64::from(time < self.last);
+            self.backward_records += u64::from(time < self.last);
             self.last = self.last.max(time);
             if self.plan.is_wanted(self.stream, position.id, self.item_selection.selects) {
                 let raw = self.last;
@@ -190,7 +190,7 @@ impl<'r> OrderedStream<'r> {
                 self.read += 1;
                 let raw = self.plan.raw_timestamp(self.stream, position.ticks.0);
                 if raw < self.last {
-                    self.backward += 1;
+                    self.backward_records += 1;
                 }
                 self.last = self.last.max(raw);
             }

@@ -17,7 +17,6 @@ const COUNTING_STEP: usize = 1 << 16;
 /// Bytes of an item without its block.
 const ITEM_BYTES: usize = size_of::<OrderedItem>();
 
-/// The items that wait.
 #[derive(Debug)]
 pub(crate) struct WaitingItems {
     heap: BinaryHeap<Reverse<OrderedItem>>,

@@ -2,7 +2,7 @@
 //! shared.
 
 use tumit::Spec;
-use tumit::spec::{self, ActionVerb, EntityNature, VariableChange};
+use tumit::spec::{self, ActionVerb, EntityTypeKind, VariableChange};
 
 use crate::rules::referent_table::Distinctness;
 use crate::rules::rule_model::{ContainerModel, LinkModel, LinkVariant, RuleModel};
@@ -86,8 +86,8 @@ fn add_entity(entity: &spec::EntityType, tree: &TypeTree, model: &mut RuleModel,
         let ty = shared.unwrap_or_else(|| model.add_type(kind, parent, &entity.label, styles));
         (ty, add_values(entity, ty, model, symbols))
     };
-    match &entity.nature {
-        EntityNature::State => {
+    match &entity.kind {
+        EntityTypeKind::State => {
             let (ty, values) = simple(PajeTypeKind::State, model, symbols);
             let states = &mut model.containers[holder].states;
             let slot = states.iter().position(|known| *known == ty).unwrap_or_else(|| {
@@ -96,12 +96,12 @@ fn add_entity(entity: &spec::EntityType, tree: &TypeTree, model: &mut RuleModel,
             });
             TreeEntity::State { slot, ty, values }
         }
-        EntityNature::Event => {
+        EntityTypeKind::Event => {
             let (ty, values) = simple(PajeTypeKind::Event, model, symbols);
             TreeEntity::Event { ty, values }
         }
-        EntityNature::Variable => TreeEntity::Variable { ty: simple(PajeTypeKind::Variable, model, symbols).0 },
-        EntityNature::Link { from, to } => {
+        EntityTypeKind::Variable => TreeEntity::Variable { ty: simple(PajeTypeKind::Variable, model, symbols).0 },
+        EntityTypeKind::Link { from, to } => {
             let mut variants = Vec::new();
             for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
                 let (from, to) = (tree.containers[from.index()], tree.containers[to.index()]);

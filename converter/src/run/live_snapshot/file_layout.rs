@@ -20,7 +20,7 @@ const MAX_SLOTS: u32 = 1 << 20;
 pub struct LiveFault {
     /// Its size in bytes. 0 if unknown.
     pub bytes: u64,
-    /// The error.
+    /// The reason why the part is not used.
     pub why: LiveError,
 }
 
@@ -228,7 +228,7 @@ pub(crate) struct SlotRange {
 #[expect(clippy::cast_possible_truncation, reason = "a page")]
 const PART: u32 = PART_BYTES as u32;
 
-/// The head of a slot.
+/// The bookkeeping of the recorder at the start of each slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotHead {
     /// Number of payload bytes.
@@ -249,7 +249,6 @@ pub(crate) struct SlotHead {
     pub(crate) sequence: u64,
     /// Number of dropped records of the stream.
     pub(crate) dropped: u64,
-    /// The stream.
     pub(crate) stream: u32,
     /// Whether the slot belongs to a stream.
     pub(crate) taken: bool,

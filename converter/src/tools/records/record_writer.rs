@@ -62,7 +62,7 @@ pub enum WriteError {
     /// The system could not write.
     #[error("{}: {source}", file.display())]
     Write {
-        /// The file.
+        /// The file that was being written.
         file: PathBuf,
         /// The error of the system.
         source: io::Error,
@@ -73,13 +73,13 @@ pub enum WriteError {
     /// Too many kinds of events in one file.
     #[error("{}: no record ids are left for another spec", file.display())]
     NoIds {
-        /// The file.
+        /// The file that has no ids left.
         file: PathBuf,
     },
     /// The file to be written is the one that is read.
     #[error("{}: this file is being read; write to another folder", file.display())]
     Same {
-        /// The file.
+        /// The path that was given for reading and for writing.
         file: PathBuf,
     },
 }

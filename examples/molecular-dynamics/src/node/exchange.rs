@@ -13,7 +13,6 @@ pub(crate) struct Exchange {
     pub(crate) peer: usize,
     /// The main thread's requests to send.
     pub(crate) tasks: Inbox<NeighbourTask>,
-    /// To the neighbour.
     pub(crate) messages: Port<NeighbourMessage>,
     /// The neighbour's answers to coordinates.
     pub(crate) forces: Inbox<Forces>,

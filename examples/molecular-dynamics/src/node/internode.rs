@@ -11,7 +11,6 @@ use crate::trace::{Phase, ThreadAddress};
 pub(crate) struct Internode {
     /// The working node of the neighbour.
     pub(crate) peer: usize,
-    /// Messages from the neighbour.
     pub(crate) messages: Inbox<NeighbourMessage>,
     /// The forces on its atoms, returned to it.
     pub(crate) forces: Port<Forces>,

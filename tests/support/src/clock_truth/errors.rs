@@ -30,7 +30,7 @@ pub struct TimestampErrors {
     pub errors: Vec<i64>,
     /// The largest error of each process.
     pub worst: BTreeMap<usize, i64>,
-    /// The report of the conversion.
+    /// Everything else that the conversion found.
     pub report: ConversionReport,
 }
 
@@ -137,7 +137,7 @@ pub fn judge_run(folder: &Path, options: &ConvertOptions) -> TimestampErrors {
     TimestampErrors { median, max, links: links.len() as u64, reversed, backward, errors, worst, report }
 }
 
-/// The options of a method.
+/// The default options with this method.
 #[must_use]
 pub fn options(method: CorrectionMethod) -> ConvertOptions {
     let mut options = ConvertOptions::default();

@@ -38,7 +38,7 @@ const PASSING: u16 = 2;
 struct LinkEvent {
     /// The time at which it is recorded.
     recorded: f64,
-    /// The true time.
+    /// The time of a perfect clock at which it happens, in seconds.
     true_time: f64,
     /// Number of the event in the spec.
     kind: u16,

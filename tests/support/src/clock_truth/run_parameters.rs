@@ -47,7 +47,7 @@ pub enum SampleFault {
     Before(u64),
 }
 
-/// The parameters of a run.
+/// Everything that determines a synthetic run and its clocks.
 #[derive(Clone, Debug)]
 pub struct ClockRunParameters {
     /// Number of nodes. Each has a clock.

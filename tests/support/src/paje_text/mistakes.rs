@@ -6,7 +6,7 @@ use super::notation::seconds;
 
 macro_rules! mistakes {
     ($($name:ident $message_part:literal,)*) => {
-        /// A mistake.
+        /// A way to make a valid file invalid.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "the names explain the variants")]
         pub enum Mistake {
@@ -47,11 +47,11 @@ mistakes! {
     UnknownId "id that has no definition",
     ContainerTwice "another one with the same identifier exists",
     TypeTwice "type defined again",
-    ValueTwice "value defined again",
+    DuplicateValue "value defined again",
     ValueAfterUse "value defined after its first use",
     NoWords "fewer values than its definition has fields",
-    IdAgain "identifier of a destroyed container is used again",
-    KeyAgain "key of a link is used again",
+    ReusedId "identifier of a destroyed container is used again",
+    ReusedKey "key of a link is used again",
     OldFieldName "field with an old name",
     UnknownEvent "event that the Pajé format does not have",
     MissingField "without a mandatory field",
@@ -144,7 +144,7 @@ impl TraceGenerator {
             Mistake::UnknownId => self.text.push_str("4711 1 2 3\n"),
             Mistake::ContainerTwice => self.reuse_identifier(fresh, now),
             Mistake::TypeTwice => self.definition("defs S T Again"),
-            Mistake::ValueTwice => self.definition("val a S Again"),
+            Mistake::DuplicateValue => self.definition("val a S Again"),
             Mistake::ValueAfterUse => {
                 self.entity_line("set", "S", fresh, "late");
                 self.definition("val late S Late");
@@ -155,11 +155,11 @@ impl TraceGenerator {
                 let line = format!("{}\n", line.unwrap_or_default());
                 self.text.push_str(&line);
             }
-            Mistake::IdAgain => {
+            Mistake::ReusedId => {
                 self.destroy_line(number, now, 0);
                 self.reuse_identifier(fresh, now);
             }
-            Mistake::KeyAgain => {
+            Mistake::ReusedKey => {
                 for _ in 0..2 {
                     self.linked("start", "m", fresh, "again");
                     self.linked("end", "m", fresh, "again");

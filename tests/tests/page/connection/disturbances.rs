@@ -1,4 +1,4 @@
-//! Problems around the page: broken connections, replaced traces, several tabs, invalid indexes,
+//! Problems around the page: broken connections, replaced and removed traces, several tabs, invalid indexes,
 //! names of any kind.
 
 use std::io::{Read as _, Write as _};
@@ -132,6 +132,16 @@ fn a_replaced_trace_is_reported_and_the_first_stays_visible() {
     browser.click(at);
     browser.wait("document.querySelector('#inspector').innerText.includes('250.0 ms')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_removed_trace_is_reported_and_stays_visible() {
+    let viewer = ViewProcess::start();
+    let (mut browser, _) = open(&viewer);
+    std::fs::remove_file(viewer.folder.path().join("two-nodes.paje")).unwrap();
+    browser.wait("document.querySelector('#note').innerText.startsWith('The trace has been removed')");
+    browser.key("+");
+    browser.wait(SETTLED);
 }
 
 #[test]

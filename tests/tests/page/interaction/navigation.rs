@@ -66,9 +66,9 @@ fn wheel_keys_and_drags_move_through_time() {
     let ruler = place.y - 10.0;
     browser.drag((place.x + place.width * 0.2, ruler), (place.x + place.width * 0.4, ruler));
     browser.wait(SETTLED);
-    let part = time_range(&mut browser);
-    assert!(part.0.starts_with("20") || part.0.starts_with("19"), "{part:?}");
-    assert!(part.1.starts_with("40") || part.1.starts_with("39"), "{part:?}");
+    let zoomed = time_range(&mut browser);
+    assert!(zoomed.0.starts_with("20") || zoomed.0.starts_with("19"), "{zoomed:?}");
+    assert!(zoomed.1.starts_with("40") || zoomed.1.starts_with("39"), "{zoomed:?}");
 
     // A typed time range; Back of the browser reverts it.
     press(&mut browser, "textbox", "Visible time range");
@@ -79,7 +79,7 @@ fn wheel_keys_and_drags_move_through_time() {
     press(&mut browser, "button", "Back");
     browser.wait("!document.querySelector('#time-range-field').value.startsWith('100')");
     browser.wait(SETTLED);
-    assert_eq!(time_range(&mut browser), part);
+    assert_eq!(time_range(&mut browser), zoomed);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

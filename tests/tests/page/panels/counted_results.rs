@@ -319,7 +319,7 @@ fn charts_have_axes_and_titles() {
 
 #[test]
 fn the_source_is_a_field_and_an_entity_without_one_is_reported() {
-    let viewer = ViewProcess::of(&crate::panels::charts_sources_notes::with_sources());
+    let viewer = ViewProcess::of(&crate::panels::source_view::with_sources());
     let (mut browser, _) = open(&viewer);
     for (what, many) in [
         ("file~solve", "8 found"),

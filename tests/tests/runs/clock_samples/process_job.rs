@@ -46,7 +46,6 @@ struct ProcessClock {
     ppm: i64,
 }
 
-/// The clock of process `me`.
 fn clock(me: usize) -> ProcessClock {
     let me = me as i64;
     ProcessClock { offset: 10_000_000_000 + me * 3_000_000_000, ppm: [0, 40, -50, 25, -10][me as usize % 5] }

@@ -92,7 +92,7 @@ fn width(scalar: Scalar) -> Option<u8> {
 pub struct TypeLayout {
     /// Index of the level.
     pub level: u32,
-    /// The parts of the body.
+    /// Sizes of the consecutive pieces of a record body.
     pub parts: Vec<BodyPart>,
 }
 

@@ -11,7 +11,7 @@ use crate::schema::{EnumInfo, RecordType};
 
 /// The generated types of one spec.
 pub trait Family: 'static {
-    /// Any record.
+    /// The enum with one variant for each event of the spec.
     type Record<'a>: AnyRecord<'a>;
     /// The spec of the types.
     const SPEC: &'static Spec;
@@ -44,7 +44,7 @@ pub enum Content<'s, 'a> {
 
 /// A generated struct.
 pub trait Event {
-    /// Its spec.
+    /// The spec that declares the event.
     fn spec(&self) -> &'static Spec;
     /// Index in [`Spec::types`].
     fn kind(&self) -> usize;

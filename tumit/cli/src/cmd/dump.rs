@@ -113,7 +113,6 @@ fn event_width(run: &OpenRun) -> usize {
     schemas.flat_map(|schema| &schema.records).map(|record| record.name.chars().count()).max().unwrap_or(0)
 }
 
-/// Widths of the columns.
 struct ColumnWidths {
     /// The displayed name of each process.
     processes: Vec<String>,

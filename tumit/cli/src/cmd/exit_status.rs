@@ -9,7 +9,7 @@ pub(crate) enum ExitStatus {
     Done,
     /// The input has mistakes, or dropped, missing or damaged data. The rest of it was used.
     InputHasMistakes,
-    /// Could not run.
+    /// The input cannot be read, or the output cannot be written.
     CouldNotRun,
 }
 

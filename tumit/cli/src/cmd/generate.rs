@@ -177,7 +177,6 @@ fn dependencies<'a>(files: &[PathBuf], sources: impl Iterator<Item = &'a str>) -
     out
 }
 
-/// A path with the escapes of `make`.
 fn escape_for_make(path: &str) -> String {
     let mut out = String::new();
     for letter in path.chars() {

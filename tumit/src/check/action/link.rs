@@ -4,7 +4,7 @@ use super::ExprScope;
 use super::operands::{entity, instance, value_of, wrong_verb};
 use super::usage::{EndpointUse, RuleUsage};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::spec::{ActionVerb, ContainerTypeId, EntityNature, EntityTypeId};
+use crate::spec::{ActionVerb, ContainerTypeId, EntityTypeId, EntityTypeKind};
 use crate::syntax::ast::{self, Expr, Ident, Key};
 use crate::value_type::ValueType;
 
@@ -28,7 +28,7 @@ pub(super) fn lower(
     let model = scope.model;
     let at = instance(scope, part.at, diagnostics);
     let id = find_link_type(scope, part.ty, part.is_start, at.as_ref().map(|at| at.ty), diagnostics)?;
-    let EntityNature::Link { from, to } = &model.spec.entities[id.index()].nature else {
+    let EntityTypeKind::Link { from, to } = &model.spec.entities[id.index()].kind else {
         let verb = if part.is_start { "start" } else { "end" };
         wrong_verb(model, verb, part.action.verb, (part.ty, id), diagnostics);
         return None;
@@ -94,7 +94,7 @@ fn find_link_type(
 ) -> Option<EntityTypeId> {
     let model = scope.model;
     let fitting = model.entities_named(&name.text).iter().copied().find(|id| {
-        let EntityNature::Link { from, to } = &model.spec.entities[id.index()].nature else { return false };
+        let EntityTypeKind::Link { from, to } = &model.spec.entities[id.index()].kind else { return false };
         at.is_some_and(|at| if is_start { from } else { to }.contains(&at))
     });
     fitting.or_else(|| entity(model, name, None, diagnostics))

@@ -5,7 +5,7 @@ use crate::draft::{KeyModel, SpecModel, index, integer_range, list_candidates};
 use crate::expr::ExprScope;
 use crate::source_text::SourceSpan;
 use crate::spec::{
-    ContainerTypeId, EntityNature, EntityTypeId, Expr, Instance, PatternPiece, TextPattern, ValueExpr, ValueId,
+    ContainerTypeId, EntityTypeId, EntityTypeKind, Expr, Instance, PatternPiece, TextPattern, ValueExpr, ValueId,
 };
 use crate::syntax::ast::{self, ExprKind, Ident};
 use crate::value_type::ValueType;
@@ -43,22 +43,22 @@ pub(super) fn wrong_verb(
     diagnostics: &mut Diagnostics,
 ) {
     let name = &name.text;
-    let (nature, help) = match model.spec.entities[id.index()].nature {
-        EntityNature::State => (
+    let (kind, help) = match model.spec.entities[id.index()].kind {
+        EntityTypeKind::State => (
             "a state",
             format!("change states by `set {name} = …`, `push {name} = …`, `pop {name}` and `reset {name}`"),
         ),
-        EntityNature::Event => ("an event", format!("write `mark {name} = …`")),
-        EntityNature::Variable => {
+        EntityTypeKind::Event => ("an event", format!("write `mark {name} = …`")),
+        EntityTypeKind::Variable => {
             ("a variable", format!("write `set {name} = …`, `add {name} = …` or `subtract {name} = …`"))
         }
-        EntityNature::Link { .. } => {
+        EntityTypeKind::Link { .. } => {
             ("a link", format!("write `start {name} key (…) from …` and `end {name} key (…) to …`"))
         }
     };
     diagnostics.push(
-        Diagnostic::error(Code::WrongVerb, format!("`{verb}` is not possible for {nature}"))
-            .at(at, format!("`{name}` is {nature}"))
+        Diagnostic::error(Code::WrongVerb, format!("`{verb}` is not possible for {kind}"))
+            .at(at, format!("`{name}` is {kind}"))
             .with_label(model.entity_spans[id.index()], "declared here")
             .help(help),
     );
@@ -212,16 +212,16 @@ fn unknown_value(scope: &ExprScope<'_>, id: EntityTypeId, name: &Ident) -> Diagn
     let entity = &model.spec.entities[id.index()];
     let values: Vec<&str> = entity.values.iter().map(|value| value.name.as_str()).collect();
     let parameters = scope.parameters();
-    let nature = match entity.nature {
-        EntityNature::State => "state",
-        EntityNature::Event => "event",
-        EntityNature::Variable => "variable",
-        EntityNature::Link { .. } => "link",
+    let kind = match entity.kind {
+        EntityTypeKind::State => "state",
+        EntityTypeKind::Event => "event",
+        EntityTypeKind::Variable => "variable",
+        EntityTypeKind::Link { .. } => "link",
     };
     let help = did_you_mean(&name.text, values.iter().chain(&parameters).copied())
         .or_else(|| list_candidates(&values))
         .unwrap_or_else(|| {
-            format!("declare it: `{nature} {} … {{ {} }}`, or write it as text, `\"{1}\"`", entity.name, name.text)
+            format!("declare it: `{kind} {} … {{ {} }}`, or write it as text, `\"{1}\"`", entity.name, name.text)
         });
     Diagnostic::error(Code::UnknownValue, format!("`{}` has no value `{}`", entity.name, name.text))
         .at(

@@ -9,7 +9,7 @@ use super::calls::{ExampleCall, ExampleCalls};
 use super::expr;
 use crate::codegen::backend::CodegenOptions;
 use crate::spec::{
-    ContainerTypeId, EntityNature, EntityType, Level, LevelId, PatternPiece, RecordDecl, RecordId, Spec, SpecShape,
+    ContainerTypeId, EntityType, EntityTypeKind, Level, LevelId, PatternPiece, RecordDecl, RecordId, Spec, SpecShape,
     SpecStyle, TemplateLine, TextPattern,
 };
 
@@ -40,7 +40,6 @@ pub(super) struct EventFacts<'a> {
     pub(super) calls: Vec<ExampleCall>,
 }
 
-/// The kind of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeclarationKind {
     Event,
@@ -58,7 +57,6 @@ impl DeclarationKind {
     }
 }
 
-/// A parameter of an event.
 pub(super) struct EventParameter<'a> {
     pub(super) name: &'a str,
     pub(super) written: String,
@@ -103,7 +101,7 @@ impl<'a> ReferenceFacts<'a> {
 
     /// `node → disk, node`
     pub(super) fn ends(&self, entity: &EntityType) -> Option<[Vec<&'a str>; 2]> {
-        let EntityNature::Link { from, to } = &entity.nature else { return None };
+        let EntityTypeKind::Link { from, to } = &entity.kind else { return None };
         let spec = self.spec;
         let names = |ids: &[ContainerTypeId]| {
             ids.iter().filter_map(|id| spec.containers.get(id.index())).map(|c| c.name.as_str()).collect()
@@ -232,12 +230,12 @@ pub(super) fn pattern(pattern: &TextPattern) -> String {
     pieces.collect()
 }
 
-pub(super) fn nature(nature: &EntityNature) -> &'static str {
-    match nature {
-        EntityNature::State => "state",
-        EntityNature::Event => "event",
-        EntityNature::Variable => "variable",
-        EntityNature::Link { .. } => "link",
+pub(super) fn kind_name(kind: &EntityTypeKind) -> &'static str {
+    match kind {
+        EntityTypeKind::State => "state",
+        EntityTypeKind::Event => "event",
+        EntityTypeKind::Variable => "variable",
+        EntityTypeKind::Link { .. } => "link",
     }
 }
 

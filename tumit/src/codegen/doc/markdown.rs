@@ -179,8 +179,8 @@ fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, fi
     let marks = |at: usize| if at + 1 == count { ("└─ ", "   ") } else { ("├─ ", "│  ") };
     for (at, (_, entity)) in entities.iter().enumerate() {
         let ends = facts.ends(entity).map(|[from, to]| format!(": {} → {}", from.join(", "), to.join(", ")));
-        let (nature, ends) = (contents::nature(&entity.nature), ends.unwrap_or_default());
-        let _ = writeln!(text, "{rest}{}{nature} {}{ends}", marks(at).0, entity.name);
+        let (kind, ends) = (contents::kind_name(&entity.kind), ends.unwrap_or_default());
+        let _ = writeln!(text, "{rest}{}{kind} {}{ends}", marks(at).0, entity.name);
     }
     for (at, id) in inner.into_iter().enumerate() {
         let (head, below) = marks(entities.len() + at);
@@ -195,7 +195,7 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     let _ = write!(
         out,
         "\n**{} {}** “{}”{}{styles}\n",
-        contents::nature(&entity.nature),
+        contents::kind_name(&entity.kind),
         code(&entity.name),
         inline(&entity.label),
         ends.unwrap_or_default()

@@ -109,7 +109,6 @@ impl<'a> FortranProcedure<'a> {
         }
     }
 
-    /// Writes the interfaces.
     pub(super) fn interfaces(&self, out: &mut CodeWriter) {
         let generic = self.converting.iter().any(|procedure| procedure.name != self.name);
         let direct = self.is_direct();

@@ -49,7 +49,6 @@ pub(super) struct OwnedValues {
     pub(super) ty: TokenStream,
 }
 
-/// The values of a record.
 pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> OwnedValues {
     let site = record.layout.located.then(|| (site(), quote!(__rt::SourceSite)));
     let fields = record.layout.fields.iter().map(|field| {

@@ -2,7 +2,7 @@
 //! entities too small to be drawn.
 //!
 //! The first request counts all hits and returns the first ones. Later requests turn the pages of
-//! the list from a known hit. The search scans the time range stretch by stretch, so that the first
+//! the list from a known hit. The search scans the time range column by column, so that the first
 //! hits are known first.
 
 mod find_query;
@@ -31,12 +31,12 @@ use tumit_viewer::scene::wire::{self, entity};
 const HITS_PER_PAGE: usize = 500;
 /// The time range is divided into this number of bins. Hits are counted in each bin.
 const BINS: usize = 512;
-/// Approximate number of entities in a stretch. It is the least that a page turn examines.
-const STRETCH: u64 = 1 << 20;
-/// Minimum number of stretches of a time range.
-const MIN_STRETCHES: u64 = 8;
-/// Maximum number of stretches of a time range.
-const MAX_STRETCHES: u64 = 1 << 10;
+/// Approximate number of entities in a time column. It is the least that a page turn examines.
+const ENTITIES_PER_COLUMN: u64 = 1 << 20;
+/// Minimum number of time columns of a time range.
+const MIN_COLUMNS: u64 = 8;
+/// Maximum number of time columns of a time range.
+const MAX_COLUMNS: u64 = 1 << 10;
 
 /// An entity that was found. Hits are sorted by the field `begin`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,6 @@ struct HitPage {
     back: bool,
 }
 
-/// A search.
 struct EntitySearch<'a> {
     source: &'a dyn TimelineSource,
     query: &'a FindQuery,
@@ -173,7 +172,7 @@ impl EntitySearch<'_> {
         counted.filter(|list| !matches!(list, Ok(SearchedList { count: 0, .. }))).collect()
     }
 
-    /// Scans the stretches from the begin of the page until it is full. If all hits are counted,
+    /// Scans the columns from the begin of the page until it is full. If all hits are counted,
     /// scans to the end.
     fn run(
         &self,
@@ -183,18 +182,18 @@ impl EntitySearch<'_> {
     ) -> Result<(), QueryError> {
         let total: u64 = lists.iter().map(|list| list.count).sum();
         let width = self.time_range.to.0.abs_diff(self.time_range.from.0);
-        let count = total.div_ceil(STRETCH).clamp(MIN_STRETCHES, MAX_STRETCHES).min(width.max(1));
+        let count = total.div_ceil(ENTITIES_PER_COLUMN).clamp(MIN_COLUMNS, MAX_COLUMNS).min(width.max(1));
         let count = u32::try_from(count).unwrap_or(1);
-        let stretch = |at: u32| self.time_range.column(at, count);
+        let column = |at: u32| self.time_range.column(at, count);
         let begin = match self.page.beyond {
-            Some(hit) => (0..count).rev().find(|&at| stretch(at).from.0 <= hit.begin).unwrap_or(0),
+            Some(hit) => (0..count).rev().find(|&at| column(at).from.0 <= hit.begin).unwrap_or(0),
             None if self.page.back => count - 1,
             None => 0,
         };
         let order: Vec<u32> = if self.page.back { (0..=begin).rev().collect() } else { (begin..count).collect() };
         for (number, &at) in order.iter().enumerate() {
-            let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, stretch(at), at == 0)).collect();
-            // Hits of a later stretch come after the known hits.
+            let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, column(at), at == 0)).collect();
+            // Hits of a later column come after the known hits.
             let needs_hits = hits.hits.len() <= HITS_PER_PAGE;
             entity_scan::run(
                 jobs,
@@ -210,7 +209,7 @@ impl EntitySearch<'_> {
         Ok(())
     }
 
-    /// Finds the hits in a stretch of a list.
+    /// Finds the hits in a column of a list.
     fn search_list(&self, job: &ScanJob, needs_hits: bool) -> Result<SearchHits, QueryError> {
         let mut found = SearchHits { bins: vec![0; if self.counts() { BINS } else { 0 }], ..SearchHits::default() };
         job.visit(self.source, |item| {

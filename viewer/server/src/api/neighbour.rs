@@ -75,8 +75,8 @@ fn find_neighbour(
     if !back {
         let (mut from, mut limit) = (at, ENTITIES_PER_QUERY);
         while from <= extent.to.0 {
-            let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(extent.to.0.saturating_add(1)) };
-            let items = line.list(source, part, limit)?;
+            let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(extent.to.0.saturating_add(1)) };
+            let items = line.list(source, time_range, limit)?;
             let cut = items.len() == limit;
             if let Some(found) =
                 items.iter().filter(|item| key(item) > key(&origin) && fits(item)).min_by_key(|i| key(i))
@@ -97,9 +97,9 @@ fn find_neighbour(
     let mut reach = origin.life.to.0.saturating_sub(at).max(1);
     loop {
         let from = to.saturating_sub(reach).max(extent.from.0);
-        let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+        let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
         let limit = if to - from > 1 { ENTITIES_PER_QUERY } else { usize::MAX };
-        let mut items = if from < to { line.list(source, part, limit)? } else { Vec::new() };
+        let mut items = if from < to { line.list(source, time_range, limit)? } else { Vec::new() };
         if items.len() == limit {
             // There are too many. The last of them lie in a shorter range.
             reach = (to - from) / 2;

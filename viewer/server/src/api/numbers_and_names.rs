@@ -94,7 +94,6 @@ pub(crate) async fn numbers(
     .map(Json)
 }
 
-/// The places of containers.
 fn places(trace: &FilteredTrace, ids: &[u32]) -> FxHashMap<u32, ContainerPath> {
     let mut found: FxHashMap<u32, ContainerPath> = FxHashMap::default();
     visit_containers(&trace.source.containers(), |place, id| {

@@ -80,7 +80,6 @@ fn lists(trace: &FilteredTrace) -> Vec<ScanList> {
     lists
 }
 
-/// The entities of one line.
 #[derive(Default)]
 struct LineEntities {
     count: u64,
@@ -89,7 +88,6 @@ struct LineEntities {
     ids: Vec<(i64, EntityId)>,
 }
 
-/// The entities of the lines of a file.
 #[derive(Default)]
 struct FileLines(BTreeMap<u32, LineEntities>);
 

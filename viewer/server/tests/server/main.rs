@@ -37,7 +37,6 @@ impl ServedPage {
         Self::run(Server::bind(Arc::new(source), 0).await.unwrap())
     }
 
-    /// Runs a server.
     fn run(server: Server) -> Self {
         let port = server.address().port();
         let path = path_of(&server.url());

@@ -19,7 +19,7 @@ pub enum FilterExpr {
     Attribute { keep: SelectionEffect, condition: Condition, of: Option<NamePattern> },
     /// States and links by their duration in nanoseconds.
     Duration { keep: SelectionEffect, comparison: Comparison, nanos: i64, of: Option<NamePattern> },
-    /// A time range.
+    /// Removes everything outside a time range, and clips entities to it.
     Cut(OpenTimeRange),
     /// One container that replaces several.
     Group { containers: NamePatterns, name: String },
@@ -49,7 +49,7 @@ pub enum FilterExpr {
     Bright { values: NamePatterns, of: Option<NamePattern> },
 }
 
-/// The effect of a selection.
+/// Whether a selection names the entities to remove or those to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectionEffect {
     /// Removes the selected entities.
@@ -102,7 +102,7 @@ impl AssignedEndpoint {
 /// A reduction of the entities below each container of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduction {
-    /// The operation.
+    /// How the values of several entities become one number.
     pub operation: ReduceOperation,
     /// Counts only links that start, or that end, below the container. `None`: links with either
     /// endpoint there.
@@ -167,7 +167,7 @@ impl Measure {
     }
 }
 
-/// A statistic of durations.
+/// A number that summarizes the durations of many states or links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names explain the variants")]
 pub enum DurationStatistic {
@@ -201,7 +201,7 @@ impl DurationStatistic {
 /// The key by which containers are ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderKey {
-    /// The measure.
+    /// The number of each container that is compared.
     pub measure: Measure,
     /// The time range. `None`: the whole trace.
     pub during: Option<OpenTimeRange>,

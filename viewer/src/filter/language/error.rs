@@ -29,7 +29,7 @@ pub enum FilterError {
     NoMatch {
         /// The kind of thing that the pattern should match.
         kind: &'static str,
-        /// The pattern.
+        /// The pattern as written in the expression.
         pattern: String,
         /// The names that exist.
         help: String,

@@ -18,7 +18,6 @@ impl fmt::Display for FilterName<'_> {
     }
 }
 
-/// A name in quotes.
 pub(crate) struct QuotedName<'a>(pub(super) &'a str);
 
 impl fmt::Display for QuotedName<'_> {

@@ -191,11 +191,11 @@ impl StateColumns {
             if column(middle).to <= life.from { low = middle + 1 } else { high = middle }
         }
         for at in low..columns {
-            let part = column(at);
-            if part.from >= life.to {
+            let cell = column(at);
+            if cell.from >= life.to {
                 break;
             }
-            let nanos = part.to.0.min(life.to.0) - part.from.0.max(life.from.0);
+            let nanos = cell.to.0.min(life.to.0) - cell.from.0.max(life.from.0);
             if nanos > 0 {
                 add(&mut self.shares[at as usize], value, nanos);
             }
@@ -208,7 +208,6 @@ impl StateColumns {
     }
 }
 
-/// Adds to the share of a value.
 pub(crate) fn add(shares: &mut ValueShares, value: ValueId, nanos: i64) {
     match shares.iter_mut().find(|share| share.0 == value) {
         Some(share) => share.1 += nanos,

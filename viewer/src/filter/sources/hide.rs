@@ -107,7 +107,6 @@ impl HideSource {
     }
 }
 
-/// An empty list.
 pub(crate) fn empty_list<T>() -> EntityList<T> {
     EntityList { total: 0, items: Vec::new() }
 }

@@ -51,7 +51,6 @@ use crate::query::{
 #[expect(missing_docs, reason = "TimelineSource describes the methods")]
 #[expect(clippy::missing_errors_doc, reason = "TimelineSource describes the methods")]
 pub trait FilterLayer: Send + Sync {
-    /// The inner source.
     fn inner_source(&self) -> &dyn TimelineSource;
 
     /// Whether states, events and links of a type are the same as in the inner source. If so, the

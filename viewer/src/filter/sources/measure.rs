@@ -36,7 +36,7 @@ struct MeasuredTree<'a> {
 pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Result<Vec<Option<f64>>, FilterError> {
     let extent = source.extent();
     let time_range = match key.during {
-        Some(part) => part.intersection(extent)?,
+        Some(during) => during.intersection(extent)?,
         // A trace without duration may still have entities, so the time range is at least 1 ns.
         None => TimeRange { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
     };

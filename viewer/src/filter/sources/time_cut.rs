@@ -70,7 +70,7 @@ impl TimeCutSource {
         members
     }
 
-    fn kept_part(&self, time_range: TimeRange) -> Option<TimeRange> {
+    fn kept_range(&self, time_range: TimeRange) -> Option<TimeRange> {
         let kept = clip(time_range, self.kept_range);
         (kept.from < kept.to).then_some(kept)
     }
@@ -97,7 +97,7 @@ impl TimeCutSource {
                 if self.contains(column) {
                     continue;
                 }
-                *cell = match self.kept_part(column) {
+                *cell = match self.kept_range(column) {
                     Some(kept) => {
                         let one = self.inner_source().largest_shares(&[*lane], kept, 1, limit)?;
                         one.cells.into_iter().next().unwrap_or_default()
@@ -134,7 +134,6 @@ impl TimeCutSource {
         Ok(found)
     }
 
-    /// The facts of an entity in the cut.
     fn cut_facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let mut facts = self.inner_source().facts(id)?;
         let life = facts.life;
@@ -188,7 +187,7 @@ impl FilterLayer for TimeCutSource {
         time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(kept) = self.kept_part(time_range) else { return Ok(Vec::new()) };
+        let Some(kept) = self.kept_range(time_range) else { return Ok(Vec::new()) };
         self.inner_source().nested_times(container, ty, kept)
     }
 
@@ -199,7 +198,7 @@ impl FilterLayer for TimeCutSource {
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(kept) = self.kept_part(time_range) else { return Ok(empty_list()) };
+        let Some(kept) = self.kept_range(time_range) else { return Ok(empty_list()) };
         let mut listed = self.inner_source().states(lane, kept, limit)?;
         for state in &mut listed.items {
             state.life = clip(state.life, self.kept_range);
@@ -215,7 +214,7 @@ impl FilterLayer for TimeCutSource {
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(kept) = self.kept_part(time_range) else { return Ok(empty_list()) };
+        let Some(kept) = self.kept_range(time_range) else { return Ok(empty_list()) };
         self.inner_source().events(container, ty, kept, limit)
     }
 
@@ -235,7 +234,7 @@ impl FilterLayer for TimeCutSource {
         if self.contains(time_range) {
             return self.inner_source().event_counts(container, ty, time_range, columns, limit);
         }
-        let counted = |column| match self.kept_part(column) {
+        let counted = |column| match self.kept_range(column) {
             Some(kept) => {
                 let one = self.inner_source().event_counts(container, ty, kept, 1, limit)?;
                 Ok(one.into_iter().next().unwrap_or_default())
@@ -270,7 +269,7 @@ impl FilterLayer for TimeCutSource {
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(kept) = self.kept_part(time_range) else { return Ok(empty_list()) };
+        let Some(kept) = self.kept_range(time_range) else { return Ok(empty_list()) };
         let mut listed = self.inner_source().samples(container, ty, kept, limit)?;
         for sample in &mut listed.items {
             sample.life = clip(sample.life, self.kept_range);
@@ -289,7 +288,7 @@ impl FilterLayer for TimeCutSource {
         for (at, found) in (0_u32..).zip(&mut series) {
             let column = time_range.column(at, columns);
             if !self.contains(column) {
-                *found = match self.kept_part(column) {
+                *found = match self.kept_range(column) {
                     Some(kept) => self.inner_source().series(container, ty, kept, 1)?.pop().flatten(),
                     None => None,
                 };
@@ -327,7 +326,7 @@ impl FilterLayer for TimeCutSource {
     }
 
     fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
-        match self.kept_part(time_range) {
+        match self.kept_range(time_range) {
             Some(kept) => self.inner_source().is_dense(lane, kept, limit),
             None => Ok(false),
         }

@@ -17,7 +17,6 @@ pub(crate) const ALIGNMENT: u64 = 64;
 /// Rows per block of a table.
 pub(crate) const BLOCK: usize = 64;
 
-/// The checksum of a page.
 pub(crate) fn page_checksum(page: &[u8]) -> u32 {
     XxHash3_64::oneshot(page) as u32
 }
@@ -67,7 +66,6 @@ pub(crate) struct IndexHeader {
     pub(crate) key: IndexKey,
     /// Bytes of the file.
     pub(crate) length: u64,
-    /// Checksums of the pages.
     pub(crate) checksums: PageBytes,
     /// Hash of the section `checksums`.
     pub(crate) checksums_hash: u64,

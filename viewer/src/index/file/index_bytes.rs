@@ -35,7 +35,6 @@ impl Deref for IndexByteStorage {
     }
 }
 
-/// The bytes of an index.
 pub(crate) struct IndexBytes {
     data: IndexByteStorage,
     pub(crate) header: IndexHeader,

@@ -229,7 +229,6 @@ impl<'a> TableColumn<'a> {
     }
 }
 
-/// One block of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableBlock<'a, const K: usize> {
     /// Row of the table at index 0.

@@ -75,7 +75,6 @@ impl IndexBuilder {
     }
 }
 
-/// The lane of a place.
 fn lane<'a>(
     lanes: &'a mut Vec<Option<LaneSummary>>,
     place: EntityPlace,

@@ -28,7 +28,6 @@ pub(crate) struct StateOutputs<'a> {
     pub(crate) lane_values: &'a mut LaneValues,
 }
 
-/// A lane that has been written.
 pub(crate) struct WrittenStateLane {
     pub(crate) record: LaneRecord,
     /// The time range of its last state.

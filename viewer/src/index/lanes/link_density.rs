@@ -30,7 +30,7 @@ const BYTES_PER_ROW: usize = 256;
 /// Two to the power of this is about the number of the narrowest bins in a trace.
 const MAX_BITS: u32 = 16;
 /// Minimum number of the widest bins in a trace.
-const MIN_STRETCHES: u64 = 16;
+const MIN_BINS: u64 = 16;
 /// Each bin width is two to the power of this times the previous one.
 const STEP: u8 = 2;
 /// A width is stored only if there are at least this many links per row of it, and if it has at
@@ -56,7 +56,7 @@ struct EqualLinks {
 
 struct DensityLevel {
     exponent: u8,
-    stretch: i64,
+    bin: i64,
     groups: FxHashMap<LinkGroupKey, EqualLinks>,
     rows: DeferredSection,
     written: u64,
@@ -77,10 +77,10 @@ impl LinkDensityWriter {
     pub(crate) fn new(room: &TemporarySpace, extent: TimestampExtent) -> Self {
         let span = extent.last.saturating_sub(extent.first).max(0).cast_unsigned();
         let narrowest = (span.checked_ilog2().unwrap_or(0) + 1).saturating_sub(MAX_BITS).max(1) as u8;
-        let exponents = (narrowest..63).step_by(STEP.into()).take_while(|exponent| span >> exponent >= MIN_STRETCHES);
+        let exponents = (narrowest..63).step_by(STEP.into()).take_while(|exponent| span >> exponent >= MIN_BINS);
         let level = |exponent| DensityLevel {
             exponent,
-            stretch: 0,
+            bin: 0,
             groups: FxHashMap::default(),
             rows: DeferredSection::new(&room.part(8)),
             written: 0,
@@ -105,11 +105,11 @@ impl LinkDensityWriter {
         )
     }
 
-    fn add(&mut self, at: usize, stretch: i64, group: LinkGroupKey, links: EqualLinks) -> io::Result<()> {
+    fn add(&mut self, at: usize, bin: i64, group: LinkGroupKey, links: EqualLinks) -> io::Result<()> {
         let Some(level) = self.levels.get(at) else { return Ok(()) };
-        if level.stretch != stretch || level.groups.len() >= self.max_groups {
+        if level.bin != bin || level.groups.len() >= self.max_groups {
             self.write(at)?;
-            self.levels[at].stretch = stretch;
+            self.levels[at].bin = bin;
         }
         let sum = self.levels[at].groups.entry(group).or_insert(EqualLinks { count: 0, first: links.first });
         *sum = EqualLinks { count: sum.count + links.count, first: sum.first.min(links.first) };
@@ -120,7 +120,7 @@ impl LinkDensityWriter {
     fn write(&mut self, at: usize) -> io::Result<()> {
         let links = self.links;
         let level = &mut self.levels[at];
-        let stretch = level.stretch;
+        let bin = level.bin;
         let mut rows: Vec<(LinkGroupKey, EqualLinks)> = level.groups.drain().collect();
         rows.sort_unstable();
         level.written += rows.len() as u64;
@@ -130,15 +130,15 @@ impl LinkDensityWriter {
         }
         if level.is_kept {
             for &([start, end, value, span], EqualLinks { count, first }) in &rows {
-                let row: [u64; COLUMNS] = [sortable_timestamp(stretch), start, end, value, span, count - 1, first];
+                let row: [u64; COLUMNS] = [sortable_timestamp(bin), start, end, value, span, count - 1, first];
                 // One write per row, because whole rows are read again.
                 level.rows.write(row.map(u64::to_le_bytes).as_flattened())?;
             }
         }
         for ([start, end, value, span], counted) in rows {
-            let high = stretch.wrapping_add((span >> 1).cast_signed());
-            let wider = (high >> STEP).wrapping_sub(stretch >> STEP).cast_unsigned() << 1 | span & 1;
-            self.add(at + 1, stretch >> STEP, [start, end, value, wider], counted)?;
+            let high = bin.wrapping_add((span >> 1).cast_signed());
+            let wider = (high >> STEP).wrapping_sub(bin >> STEP).cast_unsigned() << 1 | span & 1;
+            self.add(at + 1, bin >> STEP, [start, end, value, wider], counted)?;
         }
         Ok(())
     }
@@ -232,8 +232,8 @@ fn visit_part(
     let begin = table.lower_bound(0, sortable_timestamp(first));
     let mut result = Ok(());
     table.visit_rows(begin..table.lower_bound(begin, sortable_timestamp(last)), |block, index| {
-        let [stretch, start, end, value, span, more, number] = block.columns.map(|column| column.get(index));
-        let low = timestamp(stretch);
+        let [bin, start, end, value, span, more, number] = block.columns.map(|column| column.get(index));
+        let low = timestamp(bin);
         let (low, high) = (
             low >> (exponent - level_exponent),
             low.wrapping_add((span >> 1).cast_signed()) >> (exponent - level_exponent),

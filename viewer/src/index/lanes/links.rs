@@ -13,7 +13,7 @@ use crate::index::file::max_end_tree::MaxEndTree;
 use crate::index::file::packed_table::{PackedTable, TableBlock};
 use crate::query::LinkRow;
 use crate::query::effective_end;
-use crate::query::{EntityId, GlobalNanos, LinkCount, LinkEntity, LinkVisitor, QueryError, TimeRange};
+use crate::query::{EntityId, GlobalNanos, LinkCount, LinkEntity, LinkVisitor, QueryError, TimeRange, TimestampExtent};
 
 /// Columns: earlier timestamp; duration; value; start; end; holder; key; detail row × 2 + 1 if the
 /// end comes first.
@@ -156,11 +156,11 @@ impl<'a> IndexLinks<'a> {
         });
         result?;
         let density = LinkDensity::new(self.tree.index_bytes, self.record.sums, exponent);
-        density.visit(time_range, exponent, visit, &mut |stretch, visit| {
-            let first = self.table.lower_bound(0, sortable_timestamp(stretch.from.0));
+        density.visit(time_range, exponent, visit, &mut |edge_range, visit| {
+            let first = self.table.lower_bound(0, sortable_timestamp(edge_range.from.0));
             let mut result = Ok(());
             self.table.visit_rows(
-                first..self.table.lower_bound(first, sortable_timestamp(stretch.to.0)),
+                first..self.table.lower_bound(first, sortable_timestamp(edge_range.to.0)),
                 |block, index| {
                     result = visit(&self.link_count(block, index, exponent));
                     result.is_ok()
@@ -199,12 +199,11 @@ pub(crate) fn partition(rows: u64, is_before: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// Links that start or end in `container` at `from <= timestamp <= to`, ordered by that timestamp.
+/// Links that start or end in `container` at a timestamp of `extent`, ordered by that timestamp.
 pub(crate) fn ends_within(
     ends: PackedTable<'_, 3>,
     container: ContainerId,
-    from: i64,
-    to: i64,
+    extent: TimestampExtent,
     max_count: usize,
 ) -> Vec<EntityId> {
     let key = |row| {
@@ -212,8 +211,8 @@ pub(crate) fn ends_within(
         (container, timestamp)
     };
     let container = u64::from(container.0);
-    let first = partition(ends.rows(), |row| key(row) < (container, sortable_timestamp(from)));
-    let last = partition(ends.rows(), |row| key(row) <= (container, sortable_timestamp(to)));
+    let first = partition(ends.rows(), |row| key(row) < (container, sortable_timestamp(extent.first)));
+    let last = partition(ends.rows(), |row| key(row) <= (container, sortable_timestamp(extent.last)));
     ends.list(first..last, max_count, |block, index| EntityId::Link(block.columns[2].get(index) as u32))
 }
 

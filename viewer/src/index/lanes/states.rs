@@ -13,7 +13,7 @@ use crate::index::file::bit_fields::{self, sortable_timestamp, timestamp};
 use crate::index::file::file_layout::{BLOCK, LaneRecord};
 use crate::index::file::index_bytes::IndexBytes;
 use crate::index::file::packed_table::{MAX_TRAILER_BYTES, PackedTable, TableBlock};
-use crate::query::{EntityId, GlobalNanos, StateEntity, TimeRange};
+use crate::query::{EntityId, GlobalNanos, StateEntity, TimeRange, TimestampExtent};
 
 /// Columns: start, duration, value (an index into the lane's own values), detail row.
 pub(crate) const COLUMNS: usize = 4;
@@ -50,7 +50,6 @@ pub(crate) fn stride(values: usize) -> usize {
     values.div_ceil(VALUES_PER_BLOCK).max(1)
 }
 
-/// A block of states.
 pub(crate) type StateBlock<'a> = TableBlock<'a, COLUMNS>;
 
 impl StateBlock<'_> {
@@ -176,11 +175,13 @@ impl<'a> IndexStateLane<'a> {
         first..self.table.lower_bound(first, sortable_timestamp(to)).max(first)
     }
 
-    /// States that touch a closed time range: `start <= to` and `end >= from`.
-    pub(crate) fn touching_range(&self, from: i64, to: i64) -> std::ops::Range<u64> {
-        let first = self.first_unless(from, |end| end < from);
-        let after =
-            to.checked_add(1).map_or(self.len(), |after| self.table.lower_bound(first, sortable_timestamp(after)));
+    /// States that touch an extent: `start <= last` and `end >= first`.
+    pub(crate) fn touching_range(&self, extent: TimestampExtent) -> std::ops::Range<u64> {
+        let first = self.first_unless(extent.first, |end| end < extent.first);
+        let after = extent
+            .last
+            .checked_add(1)
+            .map_or(self.len(), |after| self.table.lower_bound(first, sortable_timestamp(after)));
         first..after.max(first)
     }
 

@@ -27,7 +27,6 @@ const PLACE_BITS: u32 = DENSE_VALUES.ilog2();
 /// Number of edges by which a block is prefetched ahead.
 const AHEAD: usize = 6;
 
-/// Time of each value.
 type ValueTimes<const N: usize> = [i64; N];
 
 /// The walk from left to right over a lane of at most `N` values. `N` is a power of two.

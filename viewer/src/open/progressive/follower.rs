@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::input::current_trace::CurrentTrace;
 use crate::input::open_options::OpenOptions;
 
-/// Follows a trace.
 pub(crate) struct TraceFollower {
     pub(crate) path: PathBuf,
     pub(crate) options: OpenOptions,

@@ -9,7 +9,6 @@ use tumit_paje::DiagnosticSeverity;
 
 use super::paje_check::{PajeContents, PajeFinding, PajeReport};
 
-/// One line.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum JsonLine<'a> {
@@ -103,7 +102,6 @@ pub(super) fn lines(file: &str, spec: Option<&Spec>, diagnostics: &Diagnostics) 
     Ok(out)
 }
 
-/// The lines for a Pajé file.
 pub(super) fn paje_lines(file: &str, report: &PajeReport) -> serde_json::Result<String> {
     let mut out = String::new();
     for finding in &report.findings {

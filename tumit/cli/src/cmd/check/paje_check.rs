@@ -53,7 +53,6 @@ pub(super) struct PajeContents {
 pub(super) struct PajeReport {
     pub(super) findings: Vec<PajeFinding>,
     pub(super) contents: PajeContents,
-    /// The subject of warnings.
     pub(super) warning_subject: &'static str,
 }
 

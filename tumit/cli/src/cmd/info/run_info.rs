@@ -15,7 +15,6 @@ pub(super) struct RunInfo {
     pub(super) bytes_per_record: Option<f64>,
     pub(super) memory_bytes_per_record: f64,
     pub(super) undecodable_records: u64,
-    /// Records that the recorders truncated.
     pub(super) truncated_records: u64,
     /// Number of names with the length at which recorders truncate them.
     pub(super) long_names: usize,

@@ -26,7 +26,6 @@ pub(super) enum ImageFormatChoice {
 }
 
 impl ImageFormatChoice {
-    /// The format of the image.
     fn of_image(self) -> anyhow::Result<ImageFormat> {
         match self {
             Self::Svg => Ok(ImageFormat::Svg),

@@ -81,13 +81,11 @@ pub(super) struct ChartImage {
     pub(super) theme: ThemeKind,
 }
 
-/// The kinds of views.
 enum ViewKind {
     Chart(&'static dyn PerspectiveView),
     Diagram(DiagramMode),
 }
 
-/// A requested view.
 pub(super) struct RequestedView<'a> {
     view: ViewKind,
     mode: TimeMode,
@@ -173,7 +171,6 @@ impl PerspectiveOptions {
         self.option.iter().map(pair).collect()
     }
 
-    /// The time mode of a view.
     fn mode(&self, info: &ViewInfo) -> anyhow::Result<TimeMode> {
         let Some(mode) = self.mode.map(TimeMode::from) else {
             let wanted = if self.at.is_some() { TimeMode::At } else { TimeMode::Range };

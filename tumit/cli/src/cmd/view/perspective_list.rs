@@ -77,7 +77,6 @@ pub(super) fn of_views() -> String {
     text.trim_start().to_owned()
 }
 
-/// The options of a view.
 pub(super) fn of_options(info: &ViewInfo) -> String {
     let own = VIEW_OPTIONS.iter().filter(|option| info.options.contains(&option.name));
     let line = |option: &OptionInfo| {

@@ -231,7 +231,7 @@ TUMIT1R_FN bool tumit1r_append_record(struct tumit1r_writer *w, uint32_t number,
     }
     if (ticks < stream->last) {
         ticks = stream->last;
-        w->backward++;
+        w->backward_records++;
     }
     if (stream->count == 0) {
         stream->first = ticks;

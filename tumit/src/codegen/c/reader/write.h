@@ -27,7 +27,7 @@ struct tumit1r_writer {
     const struct tumit1r_process *of; /* the copied process */
     uint64_t sequence, written, dropped;
     /* records with the previous timestamp of their stream, because their own was earlier */
-    uint64_t backward;
+    uint64_t backward_records;
     struct tumit1r_out_stream *streams;
     size_t streams_count, streams_room, current;
     struct tumit1r_out_names strings, sites;

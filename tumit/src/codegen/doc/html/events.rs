@@ -10,7 +10,6 @@ use crate::spec::Level;
 /// Maximum number of rules shown with each event. Further rules are only named.
 const RULES_SHOWN: usize = 4;
 
-/// A level, with all its events.
 pub(super) fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level, events: &[EventFacts<'_>]) {
     let id = anchor("level", &level.name);
     let state = if level.enabled { "on" } else { "off by default" };

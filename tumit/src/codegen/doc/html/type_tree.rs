@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::contents::{self, ReferenceFacts};
 use super::html_text::{HtmlText, anchor, code, inline, prose};
-use crate::spec::{ContainerTypeId, DeclaredValue, EntityNature, EntityType, SpecColor, SpecShape, SpecStyle};
+use crate::spec::{ContainerTypeId, DeclaredValue, EntityType, EntityTypeKind, SpecColor, SpecShape, SpecStyle};
 
 /// The id of a state, event, variable or link. The index is part of it, because names are unique
 /// only within their container.
@@ -56,10 +56,10 @@ fn container(out: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId) 
 }
 
 fn entity(out: &mut String, facts: &ReferenceFacts<'_>, index: usize, entity: &EntityType) {
-    let nature = contents::nature(&entity.nature);
+    let kind = contents::kind_name(&entity.kind);
     let _ = write!(
         out,
-        "<div class=\"entity\" id=\"{}\">\n<h4><span class=\"kind\">{nature}</span> {}",
+        "<div class=\"entity\" id=\"{}\">\n<h4><span class=\"kind\">{kind}</span> {}",
         entity_anchor(index, &entity.name),
         code(&entity.name)
     );
@@ -75,7 +75,7 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, index: usize, entity: &E
         let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&entity.label));
     }
     if entity.color.is_some() || entity.style != SpecStyle::default() {
-        let _ = write!(out, " {}", style_html(&entity.nature, entity.color, &entity.style));
+        let _ = write!(out, " {}", style_html(&entity.kind, entity.color, &entity.style));
     }
     out.push_str("</h4>\n");
     out.push_str(&prose(&entity.doc));
@@ -93,7 +93,7 @@ fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     let color = value.color.or(entity.color);
     let style =
         SpecStyle { shape: value.style.shape.or(entity.style.shape), size: value.style.size.or(entity.style.size) };
-    let _ = write!(out, "<li>{}{}", swatch(&entity.nature, color, &style), code(&value.name));
+    let _ = write!(out, "<li>{}{}", swatch(&entity.kind, color, &style), code(&value.name));
     if value.label != value.name {
         let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&value.label));
     }
@@ -111,9 +111,9 @@ fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     out.push_str("</li>\n");
 }
 
-fn style_html(nature: &EntityNature, color: Option<SpecColor>, style: &SpecStyle) -> String {
+fn style_html(kind: &EntityTypeKind, color: Option<SpecColor>, style: &SpecStyle) -> String {
     let words: Vec<String> = color.map(hex).into_iter().chain(contents::style_texts(style)).collect();
-    format!("{}<span class=\"quiet\">{}</span>", swatch(nature, color, style), HtmlText(&words.join(", ")))
+    format!("{}<span class=\"quiet\">{}</span>", swatch(kind, color, style), HtmlText(&words.join(", ")))
 }
 
 pub(super) fn hex(color: SpecColor) -> String {
@@ -121,17 +121,17 @@ pub(super) fn hex(color: SpecColor) -> String {
 }
 
 /// A small image of an entity as it is drawn. The text after it describes the same properties.
-fn swatch(nature: &EntityNature, color: Option<SpecColor>, style: &SpecStyle) -> String {
+fn swatch(kind: &EntityTypeKind, color: Option<SpecColor>, style: &SpecStyle) -> String {
     let paint = color.map_or_else(|| "none".to_owned(), hex);
-    let shape = match (style.shape, nature) {
-        (Some(SpecShape::Triangle) | None, EntityNature::Event) => "<path d=\"M3 2H17L10 14Z\"/>",
-        (Some(SpecShape::Diamond), EntityNature::Event) => "<path d=\"M10 1 17 8 10 15 3 8Z\"/>",
-        (Some(SpecShape::Circle), EntityNature::Event) => "<circle cx=\"10\" cy=\"8\" r=\"6\"/>",
-        (Some(SpecShape::Square), EntityNature::Event) => "<path d=\"M4 2H16V14H4Z\"/>",
-        (Some(SpecShape::Line), EntityNature::Event) => "<path d=\"M10 1V15\" class=\"stroke\"/>",
-        (_, EntityNature::Variable) => "<path d=\"M1 13H6V5H12V9H19\" class=\"stroke\"/>",
-        (_, EntityNature::Link { .. }) => "<path d=\"M1 13 17 3M11 3H17V8\" class=\"stroke\"/>",
-        (_, EntityNature::State) => "<rect x=\"1\" y=\"2\" width=\"18\" height=\"12\" rx=\"2\"/>",
+    let shape = match (style.shape, kind) {
+        (Some(SpecShape::Triangle) | None, EntityTypeKind::Event) => "<path d=\"M3 2H17L10 14Z\"/>",
+        (Some(SpecShape::Diamond), EntityTypeKind::Event) => "<path d=\"M10 1 17 8 10 15 3 8Z\"/>",
+        (Some(SpecShape::Circle), EntityTypeKind::Event) => "<circle cx=\"10\" cy=\"8\" r=\"6\"/>",
+        (Some(SpecShape::Square), EntityTypeKind::Event) => "<path d=\"M4 2H16V14H4Z\"/>",
+        (Some(SpecShape::Line), EntityTypeKind::Event) => "<path d=\"M10 1V15\" class=\"stroke\"/>",
+        (_, EntityTypeKind::Variable) => "<path d=\"M1 13H6V5H12V9H19\" class=\"stroke\"/>",
+        (_, EntityTypeKind::Link { .. }) => "<path d=\"M1 13 17 3M11 3H17V8\" class=\"stroke\"/>",
+        (_, EntityTypeKind::State) => "<rect x=\"1\" y=\"2\" width=\"18\" height=\"12\" rx=\"2\"/>",
     };
     let shape = if shape.contains("stroke") && color.is_some() {
         shape.replace("class=\"stroke\"", &format!("class=\"stroke\" style=\"stroke:{paint}\""))

@@ -51,7 +51,6 @@ struct CardScene {
     notes: Vec<String>,
 }
 
-/// A computed view.
 enum ComputedView {
     Chart(ViewChart),
     Diagram(Arc<dyn TimelineSource>),
@@ -99,7 +98,6 @@ pub(super) fn card_file(card: &Card, context: CardContext<'_>) -> Result<(&'stat
     Ok(("image/svg+xml", svg::to_string(&scene).into_bytes()))
 }
 
-/// Computes the view of a card.
 fn computed(card: &Card, context: CardContext<'_>) -> Result<ComputedView, CardError> {
     let CardContext { trace, request, range, rules, cancel } = context;
     let info = info(&card.name)?;

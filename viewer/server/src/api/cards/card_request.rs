@@ -38,7 +38,6 @@ pub(crate) struct CardsRequest {
     pub(crate) direction: i32,
 }
 
-/// A card.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Card {
     /// The name of the view.

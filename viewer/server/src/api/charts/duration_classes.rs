@@ -15,7 +15,6 @@ use tumit_viewer::query::entity_scan::{self, ScanItemRef, ScanList};
 use tumit_viewer::query::{PajeTypeKind, QueryError, TypeId};
 use tumit_viewer::stats::json_number;
 
-/// A class of durations.
 #[derive(Clone, Copy, Default)]
 struct DurationClass {
     count: u64,

@@ -21,11 +21,10 @@ const RANGES: usize = 6;
 /// Maximum number of entities that are read to choose classes.
 const MAX_EXAMINED: usize = 20_000;
 /// Number of time ranges from which these entities come.
-const SAMPLED_PARTS: u32 = 16;
+const SAMPLED_COLUMNS: u32 = 16;
 /// Maximum number of containers that are read in each time range.
 const MAX_CONTAINERS: usize = 1_000;
 
-/// The classes of a field.
 #[derive(Debug, PartialEq)]
 pub(crate) enum FieldClasses {
     /// Ranges of numbers: below the first edge, from there to the next one, and so on.
@@ -204,21 +203,21 @@ fn visit_sample(
     let step = list.len().div_ceil(MAX_CONTAINERS).max(1);
     for &ty in types {
         let mut remaining = MAX_EXAMINED;
-        for part in whole.columns(SAMPLED_PARTS) {
-            let limit = (MAX_EXAMINED / SAMPLED_PARTS as usize / list.len().clamp(1, MAX_CONTAINERS)).max(2);
+        for column in whole.columns(SAMPLED_COLUMNS) {
+            let limit = (MAX_EXAMINED / SAMPLED_COLUMNS as usize / list.len().clamp(1, MAX_CONTAINERS)).max(2);
             let mut take = |id: EntityId, nanos: i64| {
                 remaining = remaining.saturating_sub(1);
                 if remaining > 0 { visit(id, nanos) } else { Ok(()) }
             };
             match model.types.get(ty.index()).map(|ty| ty.kind) {
                 Some(PajeTypeKind::Link { .. }) => {
-                    for link in source.links(ty, part, MAX_EXAMINED / SAMPLED_PARTS as usize)?.items {
+                    for link in source.links(ty, column, MAX_EXAMINED / SAMPLED_COLUMNS as usize)?.items {
                         take(link.id, link.end_time.0.saturating_sub(link.start_time.0))?;
                     }
                 }
                 Some(PajeTypeKind::Event) => {
                     for info in list.iter().step_by(step) {
-                        for mark in source.events(info.id, ty, part, limit)?.items {
+                        for mark in source.events(info.id, ty, column, limit)?.items {
                             take(mark.id, 0)?;
                         }
                     }
@@ -227,7 +226,7 @@ fn visit_sample(
                     for info in list.iter().step_by(step) {
                         for depth in 0..source.depths(info.id, ty) {
                             for state in
-                                source.states(StateLaneId { container: info.id, ty, depth }, part, limit)?.items
+                                source.states(StateLaneId { container: info.id, ty, depth }, column, limit)?.items
                             {
                                 take(state.id, state.life.to.0.saturating_sub(state.life.from.0))?;
                             }

@@ -7,7 +7,6 @@ use crate::filter::sources::entity_filter;
 use crate::query::{self, ContainerInfo, MixtureCell, QueryError, StateLaneId, TimeRange, ValueId};
 
 impl GroupSource {
-    /// Cells of a lane of a group.
     pub(super) fn group_cells(
         &self,
         members: &[ContainerInfo],

@@ -169,7 +169,6 @@ impl FieldSums {
     }
 }
 
-/// The number in a field of an entity.
 fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<Option<f64>, QueryError> {
     let text = entity_fields::field(&source.facts(id)?, field);
     Ok(text.and_then(|text| text.trim().parse().ok()).filter(|number: &f64| number.is_finite()))

@@ -56,8 +56,8 @@ impl PieceSum {
 
     /// The summary of a piece, clipped to a time range.
     #[expect(clippy::cast_precision_loss, reason = "the unit of an integral")]
-    fn of(piece: &FunctionPiece, from: i64, to: i64) -> Self {
-        let covered = (piece.to.min(to) - piece.from.max(from)).max(0);
+    fn of(piece: &FunctionPiece, time_range: TimeRange) -> Self {
+        let covered = (piece.to.min(time_range.to.0) - piece.from.max(time_range.from.0)).max(0);
         Self { min: piece.value, max: piece.value, integral: piece.value * covered as f64, covered }
     }
 
@@ -108,7 +108,7 @@ impl<'a> StepWriter<'a> {
         let rest = self.open.split_off(pieces);
         let pieces = std::mem::replace(&mut self.open, rest);
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Ok(()) };
-        let sum = pieces.iter().fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, piece.from, piece.to)));
+        let sum = pieces.iter().fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, piece.life())));
         let bytes = self.memory.put(piece_bytes::pack(&pieces))?;
         self.steps.len += pieces.len();
         self.steps.blocks.push(PieceBlock { from: first.from, to: last.to, sum, bytes });
@@ -136,7 +136,6 @@ impl StepFunction {
         (!self.blocks.is_empty()).then_some(ValueRange { min: all.min, max: all.max })
     }
 
-    /// The pieces of a block.
     fn read(&self, block: usize) -> Result<Vec<FunctionPiece>, QueryError> {
         let Some(found) = self.blocks.get(block) else { return Ok(Vec::new()) };
         piece_bytes::unpack(&found.bytes.read()?, found.from).ok_or(QueryError::PutAside)
@@ -214,8 +213,7 @@ impl StepFunction {
                 let Some((_, pieces)) = &previous else { continue };
                 let low = pieces.partition_point(|piece| piece.to <= column_range.from.0);
                 let inside = pieces[low..].iter().take_while(|piece| piece.from < column_range.to.0);
-                all = inside
-                    .fold(all, |all, piece| all.join(PieceSum::of(piece, column_range.from.0, column_range.to.0)));
+                all = inside.fold(all, |all, piece| all.join(PieceSum::of(piece, column_range)));
             }
             Ok(all.column())
         };
@@ -295,7 +293,7 @@ mod tests {
             }
             for (column, found) in time_range.columns(columns).zip(steps.columns(time_range, columns).unwrap()) {
                 let there = pieces.iter().filter(|piece| piece.from < column.to.0 && piece.to > column.from.0);
-                let all = there.fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, column.from.0, column.to.0))).column();
+                let all = there.fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, column))).column();
                 prop_assert_eq!(found.map(|of| (of.min, of.max)), all.map(|of| (of.min, of.max)));
                 if let (Some(found), Some(all)) = (found, all) {
                     let largest = all.min.abs().max(all.max.abs());

@@ -215,7 +215,6 @@ pub(crate) struct OwnedPiece {
 /// Gives pieces in order of their starts, page by page; `None` at the end.
 pub(crate) type PieceList<'a> = Box<dyn FnMut() -> Result<Option<Vec<OwnedPiece>>, QueryError> + 'a>;
 
-/// A list to be merged.
 struct MergedList<'a> {
     next_page: PieceList<'a>,
     /// The rest of the current page.
@@ -256,7 +255,6 @@ impl<'a> PieceMerge<'a> {
         }
     }
 
-    /// The next piece.
     pub(crate) fn next(&mut self) -> Result<Option<OwnedPiece>, QueryError> {
         let Some(&Reverse((_, list))) = self.next.peek() else { return Ok(None) };
         let piece = self.lists[list].page.next();

@@ -1,0 +1,38 @@
+//! Two traces in panes next to each other.
+
+use tests::page::{TRACE, ViewProcess, press, read, saved_text, watch_files};
+
+#[test]
+fn two_traces_share_an_axis_and_a_table_of_differences() {
+    let viewer = ViewProcess::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
+    let mut browser = tests::browser::BrowserPage::start(1280, 720);
+    browser.open(&viewer.url);
+    let both = |what: &str| format!("[0, 1].every(at => {{ const page = frames[at]?.document; return {what}; }})");
+    browser.wait(&both("page?.querySelector('#chart')?.dataset.settled === 'true'"));
+    // A time range typed in one pane moves the other.
+    browser.evaluate("frames[0].document.querySelector('#time-range-field').focus()");
+    browser.evaluate("frames[0].document.querySelector('#time-range-field').value = '0.2..0.6 s'");
+    browser.evaluate("frames[0].document.querySelector('#time-range').requestSubmit()");
+    browser.wait(&both("page.querySelector('#time-range-field').value.startsWith('200')"));
+    press(&mut browser, "button", "Differences");
+    browser.wait("document.querySelector('#differences-table tbody')");
+    let table = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
+    // Between 0.2 and 0.6 s four threads work 0.3 s in one trace, 0.05 s in the other.
+    assert!(table.contains("−1.00 s") && table.contains("+1.00 s"), "{table}");
+    watch_files(&mut browser);
+    press(&mut browser, "button", "Save differences as CSV");
+    assert_eq!(
+        saved_text(&mut browser),
+        "kind,type,value,measure,a,b,difference\n\
+         state,Node › Thread › Activity,blocked,time_ns,400000000,1400000000,1000000000\n\
+         state,Node › Thread › Activity,blocked,share,0.25,0.875,0.625\n\
+         state,Node › Thread › Activity,blocked,count,4,4,0\n\
+         state,Node › Thread › Activity,working,time_ns,1200000000,200000000,-1000000000\n\
+         state,Node › Thread › Activity,working,share,0.75,0.125,-0.625\n\
+         state,Node › Thread › Activity,working,count,4,4,0\n\
+         link,Message,m,count,1,1,0\n\
+         link,Message,m,time_ns,100000000,100000000,0\n\
+         link,Message,m,mean_time_ns,100000000,100000000,0\n"
+    );
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
