@@ -12,7 +12,7 @@ pub(crate) struct TaskBundle<'a> {
     pub(crate) members: &'a [ExecutionTask],
 }
 
-/// Forms at max_bundles `max_bundles` bundles of adjacent tasks. All have the same size but the last one.
+/// Forms at most `max_bundles` bundles of adjacent tasks. All have the same size but the last one.
 pub(crate) fn bundles(tasks: &[ExecutionTask], max_bundles: usize) -> Vec<TaskBundle<'_>> {
     let size = size(tasks, max_bundles);
     let numbers = (0..).step_by(size);
