@@ -22,7 +22,10 @@ pub(crate) fn time_caption(request: &ViewRequest) -> String {
 pub(crate) fn range_caption(request: &ViewRequest) -> String {
     let range = request.visible_range();
     let text = format!("{} to {}", timestamp_in(range.from.0, range), timestamp_in(range.to.0, range));
-    if request.mode == TimeMode::Moving { format!("{}, {text}", time_caption(request)) } else { text }
+    match request.mode {
+        TimeMode::Moving => format!("at {}, {text}", timestamp_in(request.time, range)),
+        TimeMode::At | TimeMode::Range => text,
+    }
 }
 
 /// The present time in the mode `at`, otherwise the time range.

@@ -43,7 +43,7 @@ fn utilization_of_two_ranks() {
     let moving = with_options("utilization-count", &moving, &["width=1s"]);
     let moving = chart("utilization-count", &program, &moving).unwrap();
     assert_eq!((moving.table.rows.len(), numbers(&moving, "to")[9]), (10, 5e9));
-    assert_eq!(moving.subtitle, "3.000 s to 5.000 s (4.000 s ± 1.000 s)");
+    assert_eq!(moving.subtitle, "at 4.000 s, 3.000 s to 5.000 s");
 
     let summary = chart("utilization-summary", &program, &whole()).unwrap();
     assert_eq!(numbers(&summary, "busy"), [4e9, 4e9]);
