@@ -1,7 +1,7 @@
 //! The values of `--category` and `--option`.
 
 use tumit_paje::category::ActivityCategory;
-use tumit_perspectives::categories::CategoryRule;
+use tumit_perspectives::execution::categories::CategoryRule;
 use tumit_viewer::filter::NamePattern;
 
 /// The help text of `--category`.

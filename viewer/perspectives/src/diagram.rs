@@ -1,11 +1,13 @@
 //! [`DiagramMode`]: the views that are modes of the space-time diagram (G2, G8, G17, G21).
 
+pub mod derived_trace;
+
 use std::sync::Arc;
 
 use tumit_viewer::query::{TimeRange, TimelineSource};
 
-use crate::derived_trace::{DerivedParts, derived_trace};
-use crate::diagnosis::path_with_times;
+use crate::analysis::diagnosis::path_with_times;
+use crate::diagram::derived_trace::{DerivedParts, derived_trace};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{TimeMode, ViewGroup, ViewInfo};

@@ -26,6 +26,7 @@ mod plot_area;
 mod portrait_panel;
 mod scatter_panel;
 mod short_names;
+pub mod size_scale;
 mod table_column;
 mod table_panel;
 mod text_lines;

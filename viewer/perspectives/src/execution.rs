@@ -1,19 +1,28 @@
 //! [`Execution`]: a trace prepared for the views: its units, their activity, messages and tasks.
 //! Each part is computed at its first use.
 
+pub mod activity;
+pub mod categories;
+pub mod category_timeline;
+pub mod messages;
+pub mod order;
+pub mod step_function;
+pub mod tasks;
+pub mod units;
+
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
 
-use crate::activity::{ActivitySettings, UnitActivity};
-use crate::categories::{CategoryRule, CategoryTable};
 use crate::error::PerspectiveError;
-use crate::messages::{UnitMessage, UnitMessages};
-use crate::order::{UnitMetric, UnitOrder};
-use crate::tasks::TaskSet;
-use crate::units::{UnitChoice, UnitSet};
+use crate::execution::activity::{ActivitySettings, UnitActivity};
+use crate::execution::categories::{CategoryRule, CategoryTable};
+use crate::execution::messages::{UnitMessage, UnitMessages};
+use crate::execution::order::{UnitMetric, UnitOrder};
+use crate::execution::tasks::TaskSet;
+use crate::execution::units::{UnitChoice, UnitSet};
 
 /// The settings of an [`Execution`].
 #[derive(Clone, Debug, Default, PartialEq)]

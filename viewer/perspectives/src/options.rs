@@ -4,11 +4,11 @@ use tumit_paje::category::ActivityCategory;
 use tumit_paje::time_text;
 use tumit_viewer::filter::NamePattern;
 
-use crate::activity::UnitMode;
 use crate::error::PerspectiveError;
+use crate::execution::activity::UnitMode;
+use crate::execution::order::{ORDER_FORMS, UnitOrder};
 use crate::execution::{Execution, ExecutionSettings};
-use crate::order::{ORDER_FORMS, UnitOrder};
-use crate::topology::{TOPOLOGY_FORMS, Topology};
+use crate::network::topology::{TOPOLOGY_FORMS, Topology};
 
 /// The quantity of messages that a view shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

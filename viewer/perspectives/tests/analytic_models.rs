@@ -4,11 +4,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use tumit_perspectives::collectives::CollectiveSet;
-use tumit_perspectives::critical_path::{CriticalPath, PathSegment};
-use tumit_perspectives::efficiency::Efficiency;
+use tumit_perspectives::analysis::collectives::CollectiveSet;
+use tumit_perspectives::analysis::critical_path::{CriticalPath, PathSegment};
+use tumit_perspectives::analysis::efficiency::Efficiency;
+use tumit_perspectives::analysis::wait_states::{WaitKind, wait_states};
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
-use tumit_perspectives::wait_states::{WaitKind, wait_states};
 use tumit_viewer::store::TraceStore;
 
 /// A state of a unit: start, end, value.

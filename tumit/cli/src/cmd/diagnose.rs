@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use tumit_perspectives::categories::CategoryRule;
-use tumit_perspectives::diagnosis::{Diagnosis, phases};
+use tumit_perspectives::analysis::diagnosis::{Diagnosis, phases};
 use tumit_perspectives::execution::Execution;
+use tumit_perspectives::execution::categories::CategoryRule;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_viewer::query::OpenTimeRange;
 

@@ -7,11 +7,11 @@ use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{AxisUnit, ChartTable, TableValue};
+use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::messages::{BYTES, MESSAGES, UnitMessage, UnitMessages};
+use crate::execution::messages::{BYTES, MESSAGES, UnitMessage, UnitMessages};
 use crate::options::MessageMeasure;
-use crate::size_scale::SizeScale;
 use crate::view::{TimeMode, ViewRequest};
 
 /// The messages of a trace, and the quantity that a view shows.

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tumit_paje::category::ActivityCategory::{self, Idle};
-use tumit_perspectives::activity::UnitMode;
 use tumit_perspectives::execution::Execution;
+use tumit_perspectives::execution::activity::UnitMode;
 
 use crate::unit_program::{END, RandomThread, SECOND, UnitProgram, programs, seconds, settings};
 
@@ -12,7 +12,8 @@ fn groups<'p>(program: &'p UnitProgram, execution: &Execution) -> Vec<Vec<&'p Ra
     let containers = execution.source().containers();
     let name = |id| &containers.iter().find(|info| info.id == id).expect("it exists").name;
     let units = execution.units().list().iter();
-    let thread = |group: &tumit_perspectives::units::StateGroup| program.threads_of(name(group.container))[0];
+    let thread =
+        |group: &tumit_perspectives::execution::units::StateGroup| program.threads_of(name(group.container))[0];
     units.map(|unit| unit.groups.iter().map(thread).collect()).collect()
 }
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tumit_paje::category::ActivityCategory::{self, Busy, Idle, Ignored, Overhead};
-use tumit_perspectives::activity::{ActivitySettings, UnitMode};
-use tumit_perspectives::categories::CategoryRule;
+use tumit_perspectives::execution::activity::{ActivitySettings, UnitMode};
+use tumit_perspectives::execution::categories::CategoryRule;
+use tumit_perspectives::execution::units::UnitChoice;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
-use tumit_perspectives::units::UnitChoice;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::store::TraceStore;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
-use tumit_perspectives::categories::{CategoryOrigin, CategoryTable};
+use tumit_perspectives::execution::categories::{CategoryOrigin, CategoryTable};
 use tumit_viewer::query::{PajeTypeKind, TypeModel};
 
 use super::cards::CardsRequest;

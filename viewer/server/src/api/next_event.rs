@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::json;
-use tumit_perspectives::category_timeline::CategoryTimeline;
+use tumit_perspectives::execution::category_timeline::CategoryTimeline;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 
 use super::cards::{CardError, CardsRequest};

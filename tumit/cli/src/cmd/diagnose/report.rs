@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tumit_perspectives::diagnosis::{Diagnosis, PathShare, WaitGroup};
-use tumit_perspectives::efficiency::Efficiency;
+use tumit_perspectives::analysis::diagnosis::{Diagnosis, PathShare, WaitGroup};
+use tumit_perspectives::analysis::efficiency::Efficiency;
 use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
 

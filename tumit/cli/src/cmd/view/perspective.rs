@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use anyhow::{bail, ensure};
 use tumit_paje::time_text::{self, TimeTextError};
-use tumit_perspectives::categories::{CategoryRule, CategoryTable};
 use tumit_perspectives::chart::ViewChart;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::draw::{DrawOptions, draw};
 use tumit_perspectives::execution::Execution;
+use tumit_perspectives::execution::categories::{CategoryRule, CategoryTable};
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewInfo, ViewRequest};

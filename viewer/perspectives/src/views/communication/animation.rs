@@ -5,14 +5,14 @@ use std::f64::consts::TAU;
 use super::network_nodes::{MAX_NODES, NetworkNodes, bend};
 use super::node_layout::NodePosition;
 use super::saved_positions::SavedPositions;
-use crate::captions;
 use crate::chart::{ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, NetworkEdge, TitledPanel, ViewChart};
+use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::size_scale::SizeScale;
-use crate::unit_bundles::UnitBundles;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, SumsByPair, number};
+use crate::views::unit_bundles::UnitBundles;
 
 /// Units with their status, and an edge for each pair with pending messages. Over a time range, an
 /// edge for each pair that communicates.

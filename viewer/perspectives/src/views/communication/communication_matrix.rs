@@ -1,14 +1,14 @@
 //! [`CommunicationMatrixView`] (G10): the messages or bytes of each pair of units.
 
-use crate::captions;
 use crate::chart::{ChartAxis, ChartMatrixCell, ChartPanel, MatrixChart, TitledPanel, ViewChart};
+use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::options::MessageMeasure;
-use crate::size_scale::SizeScale;
-use crate::unit_bundles::UnitBundles;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, number};
+use crate::views::unit_bundles::UnitBundles;
 
 /// The largest number of rows.
 const MAX_ROWS: usize = 256;

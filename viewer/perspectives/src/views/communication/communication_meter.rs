@@ -1,6 +1,5 @@
 //! [`CommunicationMeterView`] (G11): the pending messages or bytes in percent of their maximum.
 
-use crate::captions;
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
     TitledPanel, ViewChart,
@@ -8,6 +7,7 @@ use crate::chart::{
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, signed_number};
 
 /// The pending messages or bytes in percent of the largest number in the time range.

@@ -3,13 +3,13 @@
 use super::animation::edges;
 use super::network_nodes::{MAX_NODES, NetworkNodes};
 use super::node_layout::NodeLayout;
-use crate::captions;
 use crate::chart::{ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::unit_bundles::UnitBundles;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::MeasuredMessages;
+use crate::views::unit_bundles::UnitBundles;
 
 /// The paint of edges of the hypercube. The next constant: of edges between other corners.
 const PHYSICAL: ChartPaint = ChartPaint::Series(0);

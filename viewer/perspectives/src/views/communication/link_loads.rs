@@ -2,9 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::topology::Topology;
-use crate::unit_bundles::UnitBundles;
+use crate::network::topology::Topology;
 use crate::views::measured_messages::{MessageSum, SumsByPair};
+use crate::views::unit_bundles::UnitBundles;
 
 /// The messages on the physical links of a network, in both directions together.
 #[derive(Debug, Default)]

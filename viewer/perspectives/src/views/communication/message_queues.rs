@@ -2,17 +2,17 @@
 
 use tumit_viewer::query::TimeRange;
 
-use crate::captions;
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TitledPanel,
     ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::messages::{MESSAGES, PendingSteps};
-use crate::unit_bundles::UnitBundles;
+use crate::execution::messages::{MESSAGES, PendingSteps};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, signed_number};
+use crate::views::unit_bundles::UnitBundles;
 
 /// The largest number of bars.
 const MAX_BARS: usize = 256;

@@ -3,17 +3,17 @@
 use super::link_loads::{LinkLoads, physical_links};
 use super::network_nodes::{MAX_NODES, NetworkNodes, bend};
 use super::node_layout::{NodeLayout, NodePosition, fit_to_square};
-use crate::captions;
 use crate::chart::{
     ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, NetworkEdge, NetworkNode, TitledPanel, ViewChart,
 };
+use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::size_scale::SizeScale;
-use crate::topology::Topology;
-use crate::unit_bundles::UnitBundles;
+use crate::network::topology::Topology;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, number};
+use crate::views::unit_bundles::UnitBundles;
 
 /// The messages on each link of a network, if each message takes the usual route.
 pub(crate) struct NetworkLoadView;

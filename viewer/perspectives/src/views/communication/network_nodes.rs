@@ -3,11 +3,11 @@
 use tumit_paje::category::ActivityCategory;
 
 use super::node_layout::NodePosition;
-use crate::activity::UnitActivity;
 use crate::chart::{ChartPaint, LegendItem, NetworkEdge, NetworkNode};
 use crate::execution::Execution;
-use crate::unit_bundles::UnitBundles;
+use crate::execution::activity::UnitActivity;
 use crate::view::{TimeMode, ViewRequest};
+use crate::views::unit_bundles::UnitBundles;
 
 /// The largest number of nodes.
 pub(crate) const MAX_NODES: usize = 128;

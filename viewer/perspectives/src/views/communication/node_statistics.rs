@@ -4,16 +4,16 @@ use rustc_hash::FxHashSet;
 use tumit_viewer::query::TypeModel;
 use tumit_viewer::text::time_display::group_digits;
 
-use crate::captions;
 use crate::chart::{
     AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, ScatterChart, ScatterPoint, TableValue,
     TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::messages::UnitMessage;
-use crate::topology::Topology;
+use crate::execution::messages::UnitMessage;
+use crate::network::topology::Topology;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, message_bounds, number, signed_number};
 
 /// The largest number of rows of the table.

@@ -5,9 +5,9 @@ use tumit_paje::category::ActivityCategory;
 
 use crate::chart::{ChartPaint, ChartPanel, NetworkChart, ViewChart};
 use crate::error::PerspectiveError;
+use crate::execution::messages::{BYTES, MESSAGES};
 use crate::gallery;
-use crate::messages::{BYTES, MESSAGES};
-use crate::topology::Topology;
+use crate::network::topology::Topology;
 use crate::view::TimeMode;
 use crate::views::test_traces::{TestMessage, TestTrace, chart, message, numbers, range, request, texts, traces};
 
@@ -252,7 +252,7 @@ proptest! {
         prop_assert!(messages.by_receive().map(|one| one.received).is_sorted());
         let by_unit = messages.by_unit();
         for component in [MESSAGES, BYTES] {
-            let sum = |list: &[crate::messages::PendingSteps]| list.iter().map(|steps| steps.at(time)[component]).sum::<i64>();
+            let sum = |list: &[crate::execution::messages::PendingSteps]| list.iter().map(|steps| steps.at(time)[component]).sum::<i64>();
             prop_assert_eq!(sum(&by_unit.incoming), messages.pending().at(time)[component]);
             prop_assert_eq!(sum(&by_unit.outgoing), messages.pending().at(time)[component]);
         }

@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-use crate::captions;
 use crate::chart::{
     AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, LevelChart, LevelSeries, TableValue,
     TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::messages::{PendingSteps, UnitMessage};
+use crate::execution::messages::{PendingSteps, UnitMessage};
+use crate::execution::step_function::StepColumn;
 use crate::options::MessageDirection;
-use crate::step_function::StepColumn;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, signed_number};
 
 /// The pending messages or bytes over time, of all units or of a selected one.

@@ -1,6 +1,6 @@
 //! Adjacent tasks that a view shows together, because it has no place for each.
 
-use crate::tasks::ExecutionTask;
+use crate::execution::tasks::ExecutionTask;
 
 /// Adjacent tasks.
 pub(crate) struct TaskBundle<'a> {

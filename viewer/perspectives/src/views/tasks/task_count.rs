@@ -2,15 +2,15 @@
 
 use tumit_viewer::query::TimeRange;
 
-use crate::captions;
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
     TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::tasks::ExecutionTask;
+use crate::execution::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 
 use super::task_bundles::{self, TaskBundle};
 

@@ -1,14 +1,14 @@
 //! G18: whether each task has begun, is in progress, or is completed.
 
-use crate::captions;
 use crate::chart::{
     AxisUnit, ChartPaint, ChartPanel, ChartTable, LegendItem, StatusCell, StatusGrid, TableValue, TitledPanel,
     ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::tasks::ExecutionTask;
+use crate::execution::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 
 use super::task_bundles::{self, TaskBundle};
 

@@ -3,14 +3,14 @@
 use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::timestamp;
 
-use crate::captions;
 use crate::chart::{
     AxisUnit, ChartAxis, ChartMatrixCell, ChartPanel, ChartTable, MatrixChart, TableValue, TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::tasks::ExecutionTask;
+use crate::execution::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 
 use super::task_bundles::{self, TaskBundle};
 

@@ -3,14 +3,14 @@
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::TimeRange;
 
-use crate::activity::UnitCounts;
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::execution::activity::UnitCounts;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::{captions, category_legend};
+use crate::views::{captions, category_legend};
 
 /// Maximum number of bars of a panel.
 const MAX_BARS: usize = 256;

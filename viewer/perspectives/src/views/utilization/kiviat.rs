@@ -3,18 +3,18 @@
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::duration;
 
-use crate::activity::UnitActivity;
-use crate::category_timeline::{CategoryPiece, CategoryTimeline, number};
 use crate::chart::{
     AxisUnit, ChartPaint, ChartPanel, ChartTable, KiviatChart, KiviatSpoke, LegendItem, TableValue, TitledPanel,
     ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::moving_window::{MovingWindow, WindowStep};
-use crate::unit_bundles::{UnitBundle, UnitBundles};
+use crate::execution::activity::UnitActivity;
+use crate::execution::category_timeline::{CategoryPiece, CategoryTimeline, number};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::{captions, category_legend};
+use crate::views::moving_window::{MovingWindow, WindowStep};
+use crate::views::unit_bundles::{UnitBundle, UnitBundles};
+use crate::views::{captions, category_legend};
 
 /// Maximum number of spokes.
 const MAX_SPOKES: usize = 200;

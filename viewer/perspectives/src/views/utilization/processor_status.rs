@@ -7,14 +7,14 @@ use crate::chart::{
     AxisUnit, ChartPaint, ChartPanel, ChartTable, LegendItem, StatusCell, StatusGrid, TableValue, TitledPanel,
     ViewChart,
 };
+use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::messages::{BYTES, MESSAGES, PendingSteps, UnitMessages};
+use crate::execution::messages::{BYTES, MESSAGES, PendingSteps, UnitMessages};
 use crate::options::MessageMeasure;
-use crate::size_scale::SizeScale;
-use crate::unit_bundles::{UnitBundle, UnitBundles};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::{captions, category_legend};
+use crate::views::unit_bundles::{UnitBundle, UnitBundles};
+use crate::views::{captions, category_legend};
 
 /// Maximum number of cells of a grid.
 const MAX_CELLS: usize = 1024;

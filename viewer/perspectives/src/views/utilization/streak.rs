@@ -3,16 +3,16 @@
 use tumit_paje::category::ActivityCategory::{self, Busy, Idle, Overhead};
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
-use crate::category_timeline::CategoryTimeline;
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
     TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::unit_bundles::{UnitBundle, UnitBundles};
+use crate::execution::category_timeline::CategoryTimeline;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::{captions, category_legend};
+use crate::views::unit_bundles::{UnitBundle, UnitBundles};
+use crate::views::{captions, category_legend};
 
 /// Maximum number of bars.
 const MAX_BARS: usize = 256;

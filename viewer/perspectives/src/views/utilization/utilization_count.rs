@@ -9,7 +9,7 @@ use crate::chart::{
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::{captions, category_legend};
+use crate::views::{captions, category_legend};
 
 /// The number of units per category over time, stacked.
 pub(crate) struct UtilizationCount;

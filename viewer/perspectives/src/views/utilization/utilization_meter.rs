@@ -8,7 +8,7 @@ use crate::chart::{
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::{captions, category_legend};
+use crate::views::{captions, category_legend};
 
 /// The fraction of units per category, as a single bar.
 pub(crate) struct UtilizationMeter;

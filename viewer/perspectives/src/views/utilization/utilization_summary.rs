@@ -1,14 +1,14 @@
 //! G3: the fraction of time that each unit is busy, overhead and idle.
 
-use crate::activity::UnitActivity;
 use crate::chart::{
     AxisUnit, BarChart, ChartAxis, ChartBar, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::unit_bundles::{UnitBundle, UnitBundles};
+use crate::execution::activity::UnitActivity;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::{captions, category_legend};
+use crate::views::unit_bundles::{UnitBundle, UnitBundles};
+use crate::views::{captions, category_legend};
 
 /// Maximum number of bars.
 const MAX_BARS: usize = 256;

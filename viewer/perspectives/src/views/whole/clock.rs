@@ -3,7 +3,6 @@
 use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::text::time_display::{duration, timestamp};
 
-use crate::captions;
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, TableValue, TitledPanel,
     ViewChart,
@@ -11,6 +10,7 @@ use crate::chart::{
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 
 /// The present time as digits, and a bar for the fraction of the trace until then.
 pub(crate) struct ExecutionClock;

@@ -3,18 +3,18 @@
 use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::duration;
 
-use crate::captions;
 use crate::chart::{
     AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, PortraitChart, PortraitPoint, TableValue,
     TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::messages::{BYTES, MESSAGES, UnitMessages};
-use crate::moving_window::MovingWindow;
+use crate::execution::messages::{BYTES, MESSAGES, UnitMessages};
+use crate::execution::tasks::ExecutionTask;
 use crate::options::MessageMeasure;
-use crate::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
+use crate::views::moving_window::MovingWindow;
 
 /// Maximum number of tasks in the legend.
 const MAX_TASKS: usize = 12;

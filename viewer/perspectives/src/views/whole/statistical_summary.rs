@@ -1,11 +1,11 @@
 //! [`StatisticalSummaryView`] (G25): utilization and communication of each unit, as a table.
 
 use super::unit_statistics::{MessageStatistics, UnitStatistics};
-use crate::captions;
 use crate::chart::{AxisUnit, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, number, signed_number};
 
 /// The largest number of rows of the panel. The table of the view has all rows.

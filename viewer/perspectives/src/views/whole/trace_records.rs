@@ -1,11 +1,11 @@
 //! [`TraceRecordsView`] (G24): the records of the trace around the present time.
 
 use super::record_search::{RecordKind, RecordSearch, TraceRecord};
-use crate::captions;
 use crate::chart::{AxisUnit, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+use crate::views::captions;
 use crate::views::measured_messages::signed_number;
 
 /// The number of records before the present time, and after it.

@@ -4,7 +4,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::messages::UnitMessage;
+use crate::execution::messages::UnitMessage;
 use crate::view::{TimeMode, ViewRequest};
 use crate::views::measured_messages::{MessageSum, message_bounds};
 

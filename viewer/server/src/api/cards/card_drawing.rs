@@ -4,12 +4,12 @@ use std::hash::Hasher as _;
 use std::sync::Arc;
 
 use serde_json::json;
-use tumit_perspectives::categories::CategoryRule;
 use tumit_perspectives::chart::ViewChart;
 use tumit_perspectives::chart_text;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::draw::{DrawOptions, draw};
 use tumit_perspectives::error::PerspectiveError;
+use tumit_perspectives::execution::categories::CategoryRule;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};

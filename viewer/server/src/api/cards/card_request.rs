@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use tumit_paje::category::ActivityCategory;
-use tumit_perspectives::categories::CategoryRule;
+use tumit_perspectives::execution::categories::CategoryRule;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{TimeRange, TypeModel};
 use tumit_viewer::style::theme::ThemeKind;

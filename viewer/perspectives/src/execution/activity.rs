@@ -7,10 +7,10 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
 use tumit_viewer::query::{QueryError, TimeRange, TimelineSource, entity_walk};
 
-use crate::categories::CategoryTable;
-use crate::category_timeline::{CategoryTimeline, CategoryTimes, number};
-use crate::step_function::StepFunction;
-use crate::units::{StateGroup, Unit, UnitSet};
+use crate::execution::categories::CategoryTable;
+use crate::execution::category_timeline::{CategoryTimeline, CategoryTimes, number};
+use crate::execution::step_function::StepFunction;
+use crate::execution::units::{StateGroup, Unit, UnitSet};
 
 /// The category of a unit that has states in several containers or of several types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

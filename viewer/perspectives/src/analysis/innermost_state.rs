@@ -4,7 +4,7 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, StateLaneId, TimeRange, ValueId};
 
 use crate::execution::Execution;
-use crate::units::StateGroup;
+use crate::execution::units::StateGroup;
 
 /// A state, with the category that its value has.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,12 +10,12 @@ use tumit_viewer::query::{
     ContainerId, ContainerInfo, GlobalNanos, QueryError, SourceLine, TimeRange, TypeId, ValueId, container_tree,
 };
 
-use crate::collectives::CollectiveSet;
-use crate::critical_path::{CriticalPath, PathTimes};
-use crate::efficiency::Efficiency;
+use crate::analysis::collectives::CollectiveSet;
+use crate::analysis::critical_path::{CriticalPath, PathTimes};
+use crate::analysis::efficiency::Efficiency;
+use crate::analysis::wait_states::{WaitKind, WaitState, wait_states};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::wait_states::{WaitKind, WaitState, wait_states};
 
 /// Number of waits of a group whose causes are examined, longest first.
 const EXAMINED_WAITS: usize = 64;
@@ -169,7 +169,7 @@ impl Diagnosis {
         let wait_nanos = waits.iter().map(|wait| i128::from(wait.nanos())).sum();
         let used = |value: &&tumit_viewer::query::ValueInfo| execution.units().state_types.contains(&value.ty);
         let is_guess = |value: &&tumit_viewer::query::ValueInfo| {
-            execution.categories().get(value.id).origin == crate::categories::CategoryOrigin::Guess
+            execution.categories().get(value.id).origin == crate::execution::categories::CategoryOrigin::Guess
         };
         Ok(Self {
             from: range.from.0,
@@ -358,7 +358,7 @@ fn causes(execution: &Execution, waits: &[&WaitState]) -> Result<Option<ValueId>
 fn causing_line(execution: &Execution, wait: &WaitState) -> Result<Option<String>, QueryError> {
     let Some(cause) = wait.cause else { return Ok(None) };
     let middle = wait.from + wait.nanos() / 2;
-    let Some(state) = crate::innermost_state::innermost_state(execution, cause as usize, middle)? else {
+    let Some(state) = crate::analysis::innermost_state::innermost_state(execution, cause as usize, middle)? else {
         return Ok(None);
     };
     Ok(execution.source().facts_without_paths(state.id)?.source.map(|line| as_text(&line)))

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, QueryError, TimeRange, ValueId, entity_walk};
 
-use crate::collectives::{CollectiveKind, CollectiveSet};
+use crate::analysis::collectives::{CollectiveKind, CollectiveSet};
+use crate::analysis::innermost_state::{InnermostState, innermost_state};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::innermost_state::{InnermostState, innermost_state};
-use crate::messages::UnitMessage;
+use crate::execution::messages::UnitMessage;
 
 /// Words in the names of states in which a unit waits for a lock.
 const LOCK_WORDS: [&str; 4] = ["lock", "mutex", "critical", "semaphore"];

@@ -14,14 +14,14 @@ use tumit_viewer::query::{ContainerId, ContainerInfo, GlobalNanos, TimelineSourc
 use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::{ThemeKind, mix, rgb};
 
+use crate::analysis::critical_path::{CriticalPath, PathSegment};
 use crate::chart::{ChartPaint, LegendItem};
-use crate::critical_path::{CriticalPath, PathSegment};
 use crate::draw::chart_palette::ChartPalette;
+use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::size_scale::SizeScale;
-use crate::step_function::StepFunction;
-use crate::tasks::ExecutionTask;
+use crate::execution::step_function::StepFunction;
+use crate::execution::tasks::ExecutionTask;
 
 /// The contents of a derived trace.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::timestamp;
 
 use crate::execution::Execution;
-use crate::order::UnitOrder;
+use crate::execution::order::UnitOrder;
 use crate::view::{TimeMode, ViewRequest};
 
 /// A timestamp, precise to about a thousandth of a time range.

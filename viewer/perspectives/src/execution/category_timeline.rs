@@ -13,7 +13,7 @@ pub type CategoryTimes = [i128; 3];
 ///
 /// ```
 /// use tumit_paje::category::ActivityCategory::{Busy, Idle};
-/// use tumit_perspectives::category_timeline::CategoryTimeline;
+/// use tumit_perspectives::execution::category_timeline::CategoryTimeline;
 /// use tumit_viewer::query::{GlobalNanos, TimeRange};
 ///
 /// let mut timeline = CategoryTimeline::new(Idle);

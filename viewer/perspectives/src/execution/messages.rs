@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, entity_walk};
 use tumit_viewer::stats::size_field;
 
-use crate::step_function::StepFunction;
-use crate::units::UnitSet;
+use crate::execution::step_function::StepFunction;
+use crate::execution::units::UnitSet;
 
 /// Messages per block. Each block has a stored latest end.
 const BLOCK: usize = 256;

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use tumit_paje::category::ActivityCategory;
-//! use tumit_perspectives::categories::guess;
+//! use tumit_perspectives::execution::categories::guess;
 //!
 //! assert_eq!(guess("MPI_Waitall"), ActivityCategory::Idle);
 //! assert_eq!(guess("MPI_Send"), ActivityCategory::Overhead);

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId};
 
-use crate::collectives::{CollectiveKind, CollectiveSet};
+use crate::analysis::collectives::{CollectiveKind, CollectiveSet};
+use crate::analysis::innermost_state::innermost_state;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::innermost_state::innermost_state;
-use crate::messages::UnitMessage;
+use crate::execution::messages::UnitMessage;
 
 /// A part of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,7 +12,7 @@
 
 use tumit_viewer::query::TimeRange;
 
-use crate::critical_path::PathTimes;
+use crate::analysis::critical_path::PathTimes;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 

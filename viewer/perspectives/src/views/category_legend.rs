@@ -2,9 +2,9 @@
 
 use tumit_paje::category::ActivityCategory;
 
-use crate::categories::CategoryOrigin;
 use crate::chart::{BarPart, ChartPaint, LegendItem};
 use crate::execution::Execution;
+use crate::execution::categories::CategoryOrigin;
 
 /// The paints of all categories that count.
 pub(crate) fn legend() -> Vec<LegendItem> {

@@ -9,8 +9,8 @@ use tumit_viewer::query::{
     ContainerId, ContainerInfo, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel, container_tree,
 };
 
-use crate::categories::CategoryTable;
 use crate::error::PerspectiveError;
+use crate::execution::categories::CategoryTable;
 
 /// The states of one type in one container, over all nesting depths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

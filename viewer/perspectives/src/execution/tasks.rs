@@ -5,10 +5,10 @@ use rustc_hash::FxHashMap;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{PajeTypeKind, TimeRange, TimelineSource, TypeId, TypeModel, ValueId, entity_walk};
 
-use crate::categories::words;
 use crate::error::PerspectiveError;
-use crate::step_function::StepFunction;
-use crate::units::UnitSet;
+use crate::execution::categories::words;
+use crate::execution::step_function::StepFunction;
+use crate::execution::units::UnitSet;
 
 /// Words in the names of state types whose values are tasks, such as `Tasks`, `Subtask` or
 /// `Time_step`, but not `Blocked`.

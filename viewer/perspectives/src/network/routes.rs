@@ -4,7 +4,7 @@
 //! common ancestor. If the number of units leaves places of the network unused, the route avoids
 //! these places.
 
-use crate::topology::{GridShape, Topology};
+use crate::network::topology::{GridShape, Topology};
 
 impl Topology {
     /// The units on the way from one of `units` units to another, both included. Its length is
@@ -127,7 +127,7 @@ fn tree_route(from: usize, to: usize, children: usize) -> Vec<usize> {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::topology::Topology;
+    use crate::network::topology::Topology;
 
     const WORDS: [&str; 9] =
         ["hamming", "unit", "mesh1", "torus1", "mesh2", "torus2", "mesh2:200x1", "binary-tree", "quad-tree"];

@@ -1,11 +1,11 @@
 //! [`UnitBundles`]: adjacent units that share a bar, a row or a node, because a view has no place for
 //! each.
 
-use crate::captions::unit_type;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::topology::GridShape;
+use crate::network::topology::GridShape;
 use crate::view::ViewRequest;
+use crate::views::captions::unit_type;
 
 /// Adjacent units that a view shows together.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! [`SizeScale`]: the colour code of message sizes, as a legend (`ParaGraph`'s colour code).
 //!
 //! ```
-//! use tumit_perspectives::size_scale::SizeScale;
+//! use tumit_perspectives::draw::size_scale::SizeScale;
 //!
 //! let scale = SizeScale::new([100, 5_000, 1_000_000]).unwrap();
 //! let labels: Vec<String> = scale.legend().into_iter().map(|item| item.label).collect();

@@ -5,7 +5,7 @@
 //! are integers, so the integrals of adjacent time ranges add up exactly.
 //!
 //! ```
-//! use tumit_perspectives::step_function::StepFunction;
+//! use tumit_perspectives::execution::step_function::StepFunction;
 //! use tumit_viewer::query::{GlobalNanos, TimeRange};
 //!
 //! // One message is pending from 10 to 30 ns, another one from 20 to 40 ns.

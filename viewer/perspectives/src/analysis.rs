@@ -1,0 +1,8 @@
+//! What limits the speed of an execution: the critical path, wait states and efficiency.
+
+pub mod collectives;
+pub mod critical_path;
+pub mod diagnosis;
+pub mod efficiency;
+pub mod innermost_state;
+pub mod wait_states;
