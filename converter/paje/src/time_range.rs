@@ -47,7 +47,8 @@ impl TimeRange {
         })
     }
 
-    /// Columns that cover this time range, with edges at multiples of a power of two of nanoseconds.
+    /// Columns that cover this time range, with edges at multiples of a power of two of
+    /// nanoseconds.
     ///
     /// Sources have stored sums of such columns, and the columns keep their positions when the view
     /// moves. They are at least as wide as `columns` equal columns, and less than twice as wide.

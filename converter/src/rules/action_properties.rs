@@ -13,8 +13,8 @@ impl ContainerTarget {
         self.steps.last().map_or(0, |step| step.container)
     }
 
-    /// The steps down to the container that holds a link (see `LinkModel::holder`), each with the keys
-    /// that distinguish its containers.
+    /// The steps down to the container that holds a link (see `LinkModel::holder`), each with the
+    /// keys that distinguish its containers.
     pub(crate) fn holder_steps(&self, holder: usize) -> impl Iterator<Item = &[ExprCode]> {
         let length = self.steps.iter().position(|step| step.container == holder).map_or(0, |at| at + 1);
         self.steps[..length].iter().map(|step| distinguishing_keys(&step.keys))
@@ -88,8 +88,8 @@ impl ProgramAction {
         (is_plain && matches!(read.ty, FieldType::One(_))).then_some((*ty, read))
     }
 
-    /// Whether the first pass needs the action: because it may be omitted, names a container, computes
-    /// a value or has a timestamp of its own.
+    /// Whether the first pass needs the action: because it may be omitted, names a container,
+    /// computes a value or has a timestamp of its own.
     pub(crate) fn is_surveyed(&self) -> bool {
         self.at.is_some()
             || match &self.op {

@@ -238,8 +238,8 @@ impl CutJob<'_> {
         MissingRecords::of(process).select_gaps(is_selected, has_end)
     }
 
-    /// The ends of a process and its threads in the cut. A thread that ends after the time range has
-    /// no end in the cut. A process ends with the time range at the latest.
+    /// The ends of a process and its threads in the cut. A thread that ends after the time range
+    /// has no end in the cut. A process ends with the time range at the latest.
     fn ends(&self, process: &ProcessInRun, streams: &[(usize, &StreamInRun)]) -> EndTicks {
         let mut ends = EndTicks::of(process);
         let to = self.selection.range().to;

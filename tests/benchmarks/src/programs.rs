@@ -133,8 +133,8 @@ impl Programs {
         text.lines().find_map(|line| line.strip_prefix("ns ")?.parse().ok())
     }
 
-    /// Instructions of the recording thread per event: those of a long run minus those of a short one,
-    /// divided by the number of events between them.
+    /// Instructions of the recording thread per event: those of a long run minus those of a short
+    /// one, divided by the number of events between them.
     pub fn instructions(&self, tool: Tool) -> Option<f64> {
         // The instructions of the start vary by a million. This is much for tools with a few dozen
         // instructions per event, so these record as many events as the buffers hold.

@@ -113,8 +113,8 @@ impl StreamEntry {
         self.names_written = false;
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::THREAD_END, end);
-        // If the live file has no room, nothing is lost: the writer thread soon writes the end to the
-        // process's file.
+        // If the live file has no room, nothing is lost: the writer thread soon writes the end to
+        // the process's file.
         live_file::log(BlockKind::Stream, self.stream.index, 1, &tags);
     }
 

@@ -419,7 +419,8 @@ impl From<Option<f64>> for TableValue {
 }
 
 impl ChartAxis {
-    /// An axis from 0 to `largest`. It ends at 100 or above for percent, and at 1 if `largest` is 0.
+    /// An axis from 0 to `largest`. It ends at 100 or above for percent, and at 1 if `largest` is
+    /// 0.
     pub fn new(label: impl Into<String>, unit: AxisUnit, largest: f64) -> Self {
         let largest = match unit {
             AxisUnit::Percent => largest.max(100.0),

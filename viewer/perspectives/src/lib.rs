@@ -1,6 +1,8 @@
-//! The views of `ParaGraph` for any trace: utilisation, communication, tasks, and the critical path.
+//! The views of `ParaGraph` for any trace: utilisation, communication, tasks, and the critical
+//! path.
 //!
-//! An [`Execution`](execution::Execution) prepares a trace: its units, their categories, messages and tasks.
+//! An [`Execution`](execution::Execution) prepares a trace: its units, their categories, messages
+//! and tasks.
 
 pub mod analysis;
 pub mod chart;

@@ -109,7 +109,8 @@ mod tests {
         drop(client);
         let other = ClientGuard::default();
         assert_eq!(address(&other.cancel_flag()), first);
-        // A client that has gone gets the error of its cancelled query, and another one a new result.
+        // A client that has gone gets the error of its cancelled query, and another one a new
+        // result.
         let fails =
             |_: &Execution| -> Result<(), PerspectiveError> { Err(PerspectiveError::Query(QueryError::Cancelled)) };
         assert!(cache.with(&settings, &flag, fails).is_err());

@@ -1,5 +1,5 @@
-//! The categories that users assigned to the values of a model, in the user's cache folder. The next
-//! run of a program has the same categories.
+//! The categories that users assigned to the values of a model, in the user's cache folder. The
+//! next run of a program has the same categories.
 
 use std::io;
 use std::path::PathBuf;

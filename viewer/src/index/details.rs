@@ -117,7 +117,8 @@ pub(crate) struct DetailTableWriter {
 struct RecentRows(Vec<(u32, Box<[u8]>)>);
 
 impl RecentRows {
-    /// The number of an equal row in the cache. Otherwise adds the row to the cache under `number`, and returns `number`.
+    /// The number of an equal row in the cache. Otherwise adds the row to the cache under `number`,
+    /// and returns `number`.
     fn number(&mut self, row: &[u8], number: u32) -> u32 {
         if row.len() > CACHED_ROW_BYTES {
             return number;

@@ -1,7 +1,8 @@
 //! The values of one field of many links.
 //!
-//! Links that follow each other are in the same blocks, and their rows of extra fields have the same
-//! shapes. The reader keeps the last block of each table and the place of the field in each shape.
+//! Links that follow each other are in the same blocks, and their rows of extra fields have the
+//! same shapes. The reader keeps the last block of each table and the place of the field in each
+//! shape.
 
 use rustc_hash::FxHashMap;
 use tumit_spill::varint;
@@ -21,7 +22,8 @@ struct FieldPlace {
     kind: u8,
 }
 
-/// The value of a field of each of some links. `locate` finds the table of a link, and its row there.
+/// The value of a field of each of some links. `locate` finds the table of a link, and its row
+/// there.
 pub(super) fn values(
     index_bytes: &IndexBytes,
     ids: &[EntityId],

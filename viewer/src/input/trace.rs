@@ -101,10 +101,9 @@ impl TraceInputFile {
         path.file_stem().or_else(|| path.file_name()).unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     }
 
-    /// Reads a Pajé file for its definitions of fields, announces them to the sink, and seeks back to the
-    /// start of the file.
-    /// Runs announce their fields in [`Self::feed`]. Input that cannot be read twice, such as a
-    /// pipe, announces its fields at their definitions.
+    /// Reads a Pajé file for its definitions of fields, announces them to the sink, and seeks back
+    /// to the start of the file. Runs announce their fields in [`Self::feed`]. Input that cannot be
+    /// read twice, such as a pipe, announces its fields at their definitions.
     pub(crate) fn announce(&mut self, sink: &mut dyn PajeSink) -> Result<(), TraceOpenError> {
         if let Self::Picl(path, ..) = self {
             return tumit_picl::announce(sink).map_err(|source| TraceOpenError::Io { path: path.clone(), source });

@@ -12,8 +12,8 @@ use super::entities::{EntityId, EntityList, EventEntity, LinkEntity};
 use super::entity_pages;
 use super::error::QueryError;
 
-/// Approximate number of entities in a time column of a scan. To list the begin of a time range, a filter may
-/// have to scan the whole time range.
+/// Approximate number of entities in a time column of a scan. To list the begin of a time range, a
+/// filter may have to scan the whole time range.
 const ENTITIES_PER_COLUMN: u64 = 1 << 16;
 
 /// Point events of one column, by value.

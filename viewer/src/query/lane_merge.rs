@@ -12,8 +12,8 @@ use super::{EntityList, QueryError, StateEntity, StateLaneId};
 /// Maximum number of states in memory, over all lanes.
 const STATES_IN_MEMORY: usize = 1 << 16;
 
-/// Visits the states of some lanes that overlap a time range and have a duration, by start. At equal
-/// starts, the states of earlier lanes come first. `list` returns the states of a lane.
+/// Visits the states of some lanes that overlap a time range and have a duration, by start. At
+/// equal starts, the states of earlier lanes come first. `list` returns the states of a lane.
 ///
 /// # Errors
 /// Those of `list` and `visit`.

@@ -217,8 +217,8 @@ pub trait TimelineSource: Send + Sync {
     }
 
     /// Returns the number in a field of each of some entities that this source lists: of the first
-    /// field with this name, in upper or lower case, as [`Self::facts`] lists it. `None` if there is
-    /// no such field, or it is no number.
+    /// field with this name, in upper or lower case, as [`Self::facts`] lists it. `None` if there
+    /// is no such field, or it is no number.
     ///
     /// # Errors
     /// See [`QueryError`].

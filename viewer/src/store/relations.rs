@@ -82,7 +82,8 @@ impl LinkEndIndex {
         Self(ends)
     }
 
-    /// Links that start or end in `container` at a timestamp of `extent`, ordered by that timestamp.
+    /// Links that start or end in `container` at a timestamp of `extent`, ordered by that
+    /// timestamp.
     pub(crate) fn links_within(
         &self,
         container: ContainerId,

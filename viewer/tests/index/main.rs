@@ -190,8 +190,8 @@ fn fields_of_many_links_equal_those_of_the_store() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Time ranges of all lengths down to some nanoseconds, in few and in very many columns; several
-    /// lanes at a time.
+    /// Time ranges of all lengths down to some nanoseconds, in few and in very many columns;
+    /// several lanes at a time.
     #[test]
     fn index_and_store_agree_for_any_columns(
         (at, length) in (-20_i64..1_020, 0_u32..22), (columns, limit) in (1_u32..400, 0_usize..9), shift in any::<u8>(),

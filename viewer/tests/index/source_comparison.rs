@@ -7,8 +7,8 @@ use tumit_viewer::query::{EntityId, QueryError, StateLaneId, TimeRange, Timeline
 use super::EVER;
 use super::dense_lanes::counted;
 
-/// Compares all answers that are lists, over all time and over time ranges. Numbers of entities must
-/// also agree.
+/// Compares all answers that are lists, over all time and over time ranges. Numbers of entities
+/// must also agree.
 pub(crate) fn compare(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryError> {
     assert_eq!(a.summary(), b.summary());
     assert_eq!(a.model(), b.model());

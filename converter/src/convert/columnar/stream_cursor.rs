@@ -268,8 +268,8 @@ impl SeenValues {
         new
     }
 
-    /// Whether all values of a column are below [`BITMAP_VALUES`] and were found before. This holds for
-    /// nearly all blocks, so the test has no branches. Linear in the number of values.
+    /// Whether all values of a column are below [`BITMAP_VALUES`] and were found before. This holds
+    /// for nearly all blocks, so the test has no branches. Linear in the number of values.
     fn has_all(&self, bytes: &[u8], width: usize) -> bool {
         let bit_of = |value: u64| match self.bits.get((value / 64) as usize) {
             Some(bits) => bits >> (value % 64),

@@ -314,7 +314,8 @@ impl PajeSink for TextEventSink<'_> {
 struct MergedSink<'a> {
     text: Option<PajeReader<PipeReader>>,
     processes: ProcessOfLine,
-    /// Whether the reader waits: its next line is later than the operations that were passed on so far.
+    /// Whether the reader waits: its next line is later than the operations that were passed on so
+    /// far.
     waits: bool,
     labels: Vec<(String, String)>,
     of_rules: NumberMap,

@@ -1,5 +1,5 @@
-//! Problems around the page: broken connections, replaced and removed traces, several tabs, invalid indexes,
-//! names of any kind.
+//! Problems around the page: broken connections, replaced and removed traces, several tabs, invalid
+//! indexes, names of any kind.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};

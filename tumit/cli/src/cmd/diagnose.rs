@@ -46,8 +46,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RANGE", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]
     interval: Option<OpenTimeRange>,
 
-    /// Reports the efficiency of each occurrence of these values, such as iterations; the values are
-    /// those of a state type for tasks (`--option tasks=TYPE`)
+    /// Reports the efficiency of each occurrence of these values, such as iterations; the values
+    /// are those of a state type for tasks (`--option tasks=TYPE`)
     #[arg(long, value_name = "NAME")]
     phase: Option<String>,
 

@@ -259,9 +259,9 @@ fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalance>,
     Ok(all)
 }
 
-/// The containers that are compared: those of a type, from the root downward. If the same name occurs
-/// in several parents, such as `main` in each process, the containers of the type have different
-/// purposes, and are not compared.
+/// The containers that are compared: those of a type, from the root downward. If the same name
+/// occurs in several parents, such as `main` in each process, the containers of the type have
+/// different purposes, and are not compared.
 fn comparable_groups<'a>(
     execution: &Execution,
     containers: &[ContainerInfo],
@@ -336,8 +336,8 @@ fn largest<K: Ord>(list: impl Iterator<Item = (K, i64)>) -> Option<(K, i128)> {
     sums.into_iter().max_by_key(|sum| sum.1)
 }
 
-/// The value that the causing units have for most of the time of some waits, by self time. States in
-/// which they wait themselves do not count.
+/// The value that the causing units have for most of the time of some waits, by self time. States
+/// in which they wait themselves do not count.
 fn causes(execution: &Execution, waits: &[&WaitState]) -> Result<Option<ValueId>, QueryError> {
     let mut times = Vec::new();
     for wait in waits {
@@ -364,8 +364,8 @@ fn causing_line(execution: &Execution, wait: &WaitState) -> Result<Option<String
     Ok(execution.source().facts_without_paths(state.id)?.source.map(|line| as_text(&line)))
 }
 
-/// The occurrences of a value as phases. The n-th occurrence in each unit belongs to the n-th phase,
-/// which lasts from the first begin to the last end.
+/// The occurrences of a value as phases. The n-th occurrence in each unit belongs to the n-th
+/// phase, which lasts from the first begin to the last end.
 ///
 /// # Errors
 /// If the trace has no such tasks, or the source fails.

@@ -21,8 +21,8 @@ pub struct InnermostState {
 
 /// Finds the innermost state of a unit at a time. States of ignored values do not count.
 ///
-/// Of several groups of states, the one in the least busy state decides: a receive blocks the thread
-/// that waits, not the others.
+/// Of several groups of states, the one in the least busy state decides: a receive blocks the
+/// thread that waits, not the others.
 ///
 /// # Errors
 /// The errors of the source.

@@ -92,7 +92,8 @@ pub fn wait_states(
     }
     collective_waits(collectives, &mut add);
     lock_waits(execution, range, &mut add)?;
-    // A state that waits for a lock and ends with a message is one wait, with the sender as its cause.
+    // A state that waits for a lock and ends with a message is one wait, with the sender as its
+    // cause.
     let locks: Vec<EntityId> = by_state.keys().filter(|key| key.0 == WaitKind::Lock).map(|key| key.1).collect();
     for state in locks {
         if let Some(late) = by_state.remove(&(WaitKind::LateSender, state))

@@ -64,8 +64,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Network
     canvas.group("nodes", None, |canvas| area.draw_nodes(canvas));
 }
 
-/// The smallest distance of two nodes, if the whole is 1 wide. Networks of many nodes are assumed to
-/// be circles.
+/// The smallest distance of two nodes, if the whole is 1 wide. Networks of many nodes are assumed
+/// to be circles.
 fn nearest_distance(nodes: &[NetworkNode]) -> f32 {
     const MOST: usize = 512;
     if nodes.len() > MOST {

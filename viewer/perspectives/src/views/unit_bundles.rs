@@ -30,8 +30,8 @@ pub(crate) struct UnitBundles {
 }
 
 impl UnitBundles {
-    /// Bundles the units in the requested order into at most `max_bundles` bundles of equal size. The last
-    /// bundle may be smaller.
+    /// Bundles the units in the requested order into at most `max_bundles` bundles of equal size.
+    /// The last bundle may be smaller.
     pub(crate) fn new(
         execution: &Execution,
         request: &ViewRequest,
@@ -42,8 +42,8 @@ impl UnitBundles {
         Ok(Self::of_size(order, size))
     }
 
-    /// Bundles the units in natural order into at most `max_bundles` bundles. Their size is a power of two,
-    /// so that the bundles of a hypercube are a hypercube.
+    /// Bundles the units in natural order into at most `max_bundles` bundles. Their size is a power
+    /// of two, so that the bundles of a hypercube are a hypercube.
     pub(crate) fn power_of_two(count: usize, max_bundles: usize) -> Self {
         Self::of_size((0..count).collect(), count.div_ceil(max_bundles.max(1)).next_power_of_two())
     }
@@ -134,8 +134,8 @@ impl UnitBundles {
         (0..self.count()).map(|bundle| self.label(execution, bundle)).collect()
     }
 
-    /// A note about bundles of several units. `beginning` is a sentence without its end, such as `Each
-    /// bar is the mean of`.
+    /// A note about bundles of several units. `beginning` is a sentence without its end, such as
+    /// `Each bar is the mean of`.
     pub(crate) fn note(&self, execution: &Execution, beginning: &str) -> Option<String> {
         let level = unit_type(execution);
         (self.size() > 1).then(|| format!("{beginning} {} adjacent containers of the type {level}.", self.size()))

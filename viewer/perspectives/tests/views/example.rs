@@ -8,9 +8,9 @@ use tumit_perspectives::view::{TimeMode, ViewRequest};
 use crate::request::{at, chart, numbers, texts, with_options};
 use crate::unit_program::{SECOND, execution, seconds};
 
-/// Two ranks of 10 s. `a` works until 4 s, sends 64 bytes from 4 to 5 s, then waits. `b` waits until
-/// 6 s, when it receives them, and works until the end. `a` is in the phase `setup` until 5 s, `b`
-/// in `solve` from 6 s to 8 s.
+/// Two ranks of 10 s. `a` works until 4 s, sends 64 bytes from 4 to 5 s, then waits. `b` waits
+/// until 6 s, when it receives them, and works until the end. `a` is in the phase `setup` until 5
+/// s, `b` in `solve` from 6 s to 8 s.
 fn program() -> Execution {
     let text = format!(
         "{}%EventDef PajeStartLink 18\n% Time date\n% Container string\n% Type string\n\

@@ -25,8 +25,8 @@ impl TextStyle {
         Ok(Self::Picl(picl))
     }
 
-    /// Writes the operations that `send` sends. Returns its result, and the number of texts that are
-    /// changed, or of entities that are left out.
+    /// Writes the operations that `send` sends. Returns its result, and the number of texts that
+    /// are changed, or of entities that are left out.
     pub(super) fn write<T, E>(
         self,
         out: &mut dyn Write,

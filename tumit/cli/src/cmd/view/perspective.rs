@@ -38,8 +38,8 @@ pub(super) struct PerspectiveOptions {
     /// has this mode]
     #[arg(long, value_enum, requires = "perspective", help_heading = "Perspectives")]
     mode: Option<TimeModeChoice>,
-    /// An option of the view, such as `order=busy` or `level=Thread`; can be repeated; `help` prints
-    /// the options of the view
+    /// An option of the view, such as `order=busy` or `level=Thread`; can be repeated; `help`
+    /// prints the options of the view
     #[arg(long, value_name = "NAME=VALUE", requires = "perspective", help_heading = "Perspectives")]
     option: Vec<String>,
     #[arg(long, value_name = "CATEGORY=NAME", requires = "perspective", value_parser = category, help = CATEGORY_HELP, help_heading = "Perspectives")]

@@ -36,8 +36,8 @@ fn size(tasks: &[ExecutionTask], max_bundles: usize) -> usize {
     tasks.len().div_ceil(max_bundles.max(1)).max(1)
 }
 
-/// A note about bundles of several tasks. `meaning` is a sentence without its end, such as `Each bar
-/// is the largest value`.
+/// A note about bundles of several tasks. `meaning` is a sentence without its end, such as `Each
+/// bar is the largest value`.
 pub(crate) fn note(tasks: &[ExecutionTask], max_bundles: usize, meaning: &str) -> Option<String> {
     let size = size(tasks, max_bundles);
     (size > 1).then(|| format!("{meaning} of {size} adjacent tasks."))
