@@ -54,6 +54,7 @@ fn the_report_names_cost_cause_and_command() {
         "35.0 % late sender, in `MPI_Recv`: 7.000 s in 1 wait",
         "caused by rank 0 (100.0 % of it), mostly in `work`",
         "Critical path: 10.00 s, of which 1.000 s in messages",
+        "by category: busy 90.0 %",
         "> tumit view a.paje --perspective critical-path -o path.svg",
         "guessed from their names",
     ] {
@@ -78,6 +79,44 @@ fn a_category_and_a_time_range_change_the_numbers() {
 }
 
 #[test]
+fn a_gain_is_at_most_the_part_of_the_critical_path() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), BODY);
+    let text = report(dir.path(), &["--what-if", "wor*=50", "--what-if", "MPI_*=25%"]);
+    // The path is 8 s of work, a message of 1 s, and 1 s of work.
+    assert!(text.contains("If `wor*` took 50 % less time: 4.500 s of 9.000 s less, at most"), "{text}");
+    let json: Value = serde_json::from_str(&report(dir.path(), &["--what-if", "work=10", "--json"])).unwrap();
+    assert_eq!(json["what_ifs"][0]["gain"], 900_000_000);
+}
+
+#[test]
+fn threads_of_one_purpose_are_compared_within_a_process() {
+    let thread = |process: u32, name: &str, end: u32| {
+        let alias = format!("{process}{}", name.replace(' ', ""));
+        format!("6 0 {alias} p{process} T \"{name}\"\n11 0 {alias} S work\n11 {end} {alias} S wait\n7 10 T {alias}\n")
+    };
+    let mut events = vec!["0 P 0 Process".to_owned(), "0 T P Thread".to_owned(), "2 S T Activity".to_owned()];
+    for process in 0..2 {
+        events.push(format!("6 0 p{process} 0 P \"rank {process}\""));
+        let ends = [("main", 1), ("worker 1", 5), ("worker 2", 5 + 4 * process)];
+        events.extend(ends.map(|(name, end)| thread(process, name, end).trim_end().to_owned()));
+    }
+    let mut lines: Vec<String> = events.iter().flat_map(|event| event.lines().map(str::to_owned)).collect();
+    let time = |line: &String| match line.split(' ').next() {
+        Some("6" | "7" | "11") => line.split(' ').nth(1).and_then(|time| time.parse::<u32>().ok()).unwrap_or(0) + 1,
+        _ => 0,
+    };
+    lines.sort_by_key(time);
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), &(lines.join("\n") + "\n"));
+    let text = report(dir.path(), &[]);
+    // Of rank 1, the workers are busy for 5 s and 9 s: the mean is 7 s.
+    let expected =
+        "Thread in rank 1: worker 2 is 28.6 % above the mean (2.000 s more busy time); worker 1 is least busy";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn mistakes_are_explained() {
     let dir = tempfile::tempdir().unwrap();
     trace(dir.path(), BODY);
@@ -87,6 +126,9 @@ fn mistakes_are_explained() {
         (&["--option", "level=Core"], "no container type is called `Core`; the trace has Node, Rank"),
         (&["--option", "size=3"], "has no option `size`"),
         (&["--phase", "step*"], "the view needs states of tasks"),
+        (&["--what-if", "work"], "expected NAME=PERCENT"),
+        (&["--what-if", "work=120"], "120 % is not between 0 and 100 %"),
+        (&["--what-if", "sleep=10"], "no state on the critical path is called `sleep`; the path has work"),
     ] {
         let out = output(tumit().args(["diagnose", "a.paje"]).args(options).current_dir(dir.path()));
         let error = String::from_utf8(out.stderr).unwrap();

@@ -87,6 +87,11 @@ impl DiagramMode {
     /// # Errors
     /// If the execution lacks the data of the view, or the source fails.
     pub fn trace(self, execution: &Execution, range: TimeRange) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
+        let key = format!("{} {range:?}", self.info().name);
+        Ok(Arc::clone(&*execution.remember(key, || self.new_trace(execution, range))?))
+    }
+
+    fn new_trace(self, execution: &Execution, range: TimeRange) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
         let parts = DerivedParts { title: self.info().title, ..DerivedParts::default() };
         match self {
             Self::UtilizationGantt => derived_trace(execution, DerivedParts { categories: true, ..parts }),

@@ -58,6 +58,14 @@ pub enum PerspectiveError {
         /// The tasks of the trace.
         known: Vec<String>,
     },
+    /// No state of the critical path has a name.
+    #[error("no state on the critical path is called `{name}`; the path has {}", list(.known))]
+    NotOnPath {
+        /// The requested name or pattern.
+        name: String,
+        /// The names of the states of the path.
+        known: Vec<String>,
+    },
     /// No unit has the chosen name.
     #[error("no {level} is called `{name}`; the first one is `{first}`")]
     NoUnit {

@@ -9,9 +9,11 @@ pub mod order;
 pub mod step_function;
 pub mod tasks;
 pub mod units;
+mod value_timelines;
 
+use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
@@ -23,6 +25,10 @@ use crate::execution::messages::{UnitMessage, UnitMessages};
 use crate::execution::order::{UnitMetric, UnitOrder};
 use crate::execution::tasks::TaskSet;
 use crate::execution::units::{UnitChoice, UnitSet};
+use crate::execution::value_timelines::{ValueTimelines, innermost_states_decide};
+
+/// Number of results of views that are kept.
+const MAX_RESULTS: usize = 32;
 
 /// The settings of an [`Execution`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,6 +52,14 @@ pub struct Execution {
     units: UnitSet,
     extent: TimeRange,
     activity: OnceLock<Result<UnitActivity, PerspectiveError>>,
+    shared: Arc<SharedParts>,
+    results: Mutex<Vec<(String, Arc<dyn Any + Send + Sync>)>>,
+}
+
+/// The parts that do not depend on categories.
+#[derive(Default)]
+struct SharedParts {
+    values: OnceLock<Result<Option<ValueTimelines>, PerspectiveError>>,
     messages: OnceLock<Result<UnitMessages, PerspectiveError>>,
     tasks: OnceLock<Result<TaskSet, PerspectiveError>>,
 }
@@ -67,8 +81,61 @@ impl Execution {
         let categories = CategoryTable::new(&model, &settings.categories);
         let units = UnitSet::new(source.as_ref(), &categories, &settings.units)?;
         let extent = source.extent();
-        let (activity, messages, tasks) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Self { source, model, settings, categories, units, extent, activity, messages, tasks })
+        let (activity, shared, results) = (OnceLock::new(), Arc::default(), Mutex::default());
+        Ok(Self { source, model, settings, categories, units, extent, activity, shared, results })
+    }
+
+    /// Prepares the same trace with other categories. The new execution shares the states, messages
+    /// and tasks that are in memory, if the units remain the same.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_categories(
+        &self,
+        source: Arc<dyn TimelineSource>,
+        categories: Vec<CategoryRule>,
+    ) -> Result<Self, PerspectiveError> {
+        let settings = ExecutionSettings { categories, ..self.settings.clone() };
+        let mut other = Self::new(source, settings)?;
+        if other.units.has_same_states(&self.units) {
+            other.shared = Arc::clone(&self.shared);
+        }
+        Ok(other)
+    }
+
+    /// Whether all parts in memory were read without an error.
+    pub fn is_complete(&self) -> bool {
+        let SharedParts { values, messages, tasks } = self.shared.as_ref();
+        let is_cancelled =
+            |error: Option<&PerspectiveError>| error.is_some_and(|error| matches!(error, PerspectiveError::Query(_)));
+        !(is_cancelled(self.activity.get().and_then(|part| part.as_ref().err()))
+            || is_cancelled(values.get().and_then(|part| part.as_ref().err()))
+            || is_cancelled(messages.get().and_then(|part| part.as_ref().err()))
+            || is_cancelled(tasks.get().and_then(|part| part.as_ref().err())))
+    }
+
+    /// The result of a computation that views repeat, such as the critical path of a time range.
+    /// The key identifies the computation and its parameters. The last 32 results are kept.
+    ///
+    /// # Errors
+    /// Those of the computation.
+    pub fn remember<T: Any + Send + Sync>(
+        &self,
+        key: String,
+        compute: impl FnOnce() -> Result<T, PerspectiveError>,
+    ) -> Result<Arc<T>, PerspectiveError> {
+        let results = || self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = results().iter().find(|result| result.0 == key).map(|result| Arc::clone(&result.1));
+        if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
+            return Ok(known);
+        }
+        let result = Arc::new(compute()?);
+        let mut results = results();
+        results.retain(|other| other.0 != key);
+        results.truncate(MAX_RESULTS - 1);
+        let kept: Arc<dyn Any + Send + Sync> = Arc::<T>::clone(&result);
+        results.insert(0, (key, kept));
+        Ok(result)
     }
 
     /// The trace.
@@ -108,9 +175,21 @@ impl Execution {
                     remedy: "choose a level with states by `--option level=TYPE`".to_owned(),
                 });
             }
-            Ok(UnitActivity::new(self.source(), &self.units, &self.categories, self.settings.activity)?)
+            let values = self.values()?;
+            Ok(UnitActivity::new(self.source(), &self.units, &self.categories, self.settings.activity, values)?)
         });
         activity.as_ref().map_err(Clone::clone)
+    }
+
+    /// The innermost states in memory, if they decide about the categories, and if there are not too
+    /// many of them.
+    fn values(&self) -> Result<Option<&ValueTimelines>, PerspectiveError> {
+        let of_units = self.model.values.iter().filter(|value| self.units.state_types.contains(&value.ty));
+        if !innermost_states_decide(&self.units, of_units.map(|value| self.categories.category(value.id))) {
+            return Ok(None);
+        }
+        let values = self.shared.values.get_or_init(|| Ok(ValueTimelines::read(self.source(), &self.units)?));
+        values.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
     /// The messages between units.
@@ -118,7 +197,7 @@ impl Execution {
     /// # Errors
     /// If no link connects two units, or the source fails.
     pub fn messages(&self) -> Result<&UnitMessages, PerspectiveError> {
-        let messages = self.messages.get_or_init(|| {
+        let messages = self.shared.messages.get_or_init(|| {
             let messages = UnitMessages::new(self.source(), &self.units, true)?;
             if messages.list().is_empty() {
                 return Err(PerspectiveError::NoData {
@@ -151,7 +230,7 @@ impl Execution {
     /// # Errors
     /// If no state type has tasks, or the source fails.
     pub fn tasks(&self) -> Result<&TaskSet, PerspectiveError> {
-        let tasks = self.tasks.get_or_init(|| {
+        let tasks = self.shared.tasks.get_or_init(|| {
             let tasks = TaskSet::new(self.source(), &self.units, self.settings.tasks.as_ref())?;
             if tasks.list().is_empty() {
                 return Err(PerspectiveError::NoData {

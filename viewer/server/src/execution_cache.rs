@@ -47,7 +47,11 @@ impl ExecutionCache {
             entry.clients.add(cancel.clone());
             let execution = entry.execution.get_or_init(|| {
                 let source = SharedAnswer { source: Arc::clone(&self.source), clients: entry.clients.clone() };
-                Execution::new(Arc::new(source), settings.clone()).map(Arc::new)
+                match self.with_other_categories(settings) {
+                    Some(other) => other.with_categories(Arc::new(source), settings.categories.clone()),
+                    None => Execution::new(Arc::new(source), settings.clone()),
+                }
+                .map(Arc::new)
             });
             let result = execution.clone().and_then(|execution| work(&execution));
             let is_cancelled = matches!(result, Err(PerspectiveError::Query(QueryError::Cancelled)));
@@ -60,6 +64,18 @@ impl ExecutionCache {
                 return result;
             }
         }
+    }
+
+    /// An execution whose settings differ in the categories only, if its parts can be shared.
+    fn with_other_categories(&self, settings: &ExecutionSettings) -> Option<Arc<Execution>> {
+        let has_same = |other: &ExecutionSettings| {
+            let categories = settings.categories.clone();
+            ExecutionSettings { categories, ..other.clone() } == *settings
+        };
+        let entries = self.entries();
+        let others = entries.iter().filter(|entry| has_same(&entry.settings));
+        let executions = others.filter_map(|entry| entry.execution.get()?.as_ref().ok());
+        executions.into_iter().find(|execution| execution.is_complete()).map(Arc::clone)
     }
 
     fn entries(&self) -> std::sync::MutexGuard<'_, VecDeque<Arc<CachedExecution>>> {

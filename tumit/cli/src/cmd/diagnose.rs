@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use tumit_perspectives::analysis::diagnosis::{Diagnosis, phases};
+use tumit_perspectives::analysis::diagnosis::{Diagnosis, ShorterStates, phases};
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::categories::CategoryRule;
 use tumit_perspectives::options::ParsedOptions;
+use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::OpenTimeRange;
 
 use super::exit_status::ExitStatus;
@@ -29,6 +30,7 @@ use report::DiagnosisReport;
 Examples:
   tumit diagnose run.tmt                                   the whole run
   tumit diagnose run.tmt --phase 'step*'                   also the efficiency of each phase
+  tumit diagnose run.tmt --what-if 'MPI_*=50'              the largest gain if MPI took half the time
   tumit diagnose run.paje --category 'idle=Wait*'          the states in which the program waits
   tumit diagnose run.paje --option level=Thread            the threads instead of the processes
   tumit diagnose run.tmt --json > report.json              all numbers, for programs
@@ -50,6 +52,11 @@ pub(crate) struct Args {
     /// are those of a state type for tasks (`--option tasks=TYPE`)
     #[arg(long, value_name = "NAME")]
     phase: Option<String>,
+
+    /// Estimates the largest gain if states took less time: NAME may contain * and ?, PERCENT is
+    /// from 0 to 100; can be repeated
+    #[arg(long, value_name = "NAME=PERCENT", value_parser = shorter_states)]
+    what_if: Vec<ShorterStates>,
 
     #[arg(long, value_name = "CATEGORY=NAME", value_parser = category, help = CATEGORY_HELP)]
     category: Vec<CategoryRule>,
@@ -87,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let range = args.interval.map_or(Ok(filtered.extent()), |range| range.intersection(filtered.extent()))?;
     let execution = Execution::new(filtered, settings)?;
     let phases = args.phase.as_ref().map_or(Ok(Vec::new()), |name| phases(&execution, name))?;
-    let diagnosis = Diagnosis::new(&execution, range, &phases)?;
+    let diagnosis = Diagnosis::new(&execution, range, &phases, &args.what_if)?;
     let text = if args.json {
         serde_json::to_string_pretty(&diagnosis).context("the report cannot be written")? + "\n"
     } else {
@@ -98,4 +105,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     out.flush()?;
     printed.print_new(&source.summary());
     Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+}
+
+/// Parses `NAME=PERCENT`. A name may contain `=`.
+fn shorter_states(text: &str) -> Result<ShorterStates, String> {
+    let expected = "expected NAME=PERCENT, such as `MPI_*=50`";
+    let (name, percent) = text.rsplit_once('=').ok_or(expected)?;
+    let percent = percent.trim().trim_end_matches('%').trim_end();
+    let number: f64 = percent.parse().map_err(|_| format!("`{percent}` is no number; {expected}"))?;
+    if !(0.0..=100.0).contains(&number) {
+        return Err(format!("{percent} % is not between 0 and 100 %"));
+    }
+    if name.trim().is_empty() {
+        return Err(format!("the name before `=` is missing; {expected}"));
+    }
+    Ok(ShorterStates { values: NamePattern::new(name.trim()), percent: number })
 }

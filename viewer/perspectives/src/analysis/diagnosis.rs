@@ -3,26 +3,22 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::{
-    ContainerId, ContainerInfo, GlobalNanos, QueryError, SourceLine, TimeRange, TypeId, ValueId, container_tree,
-};
+use tumit_viewer::filter::NamePattern;
+use tumit_viewer::query::{GlobalNanos, QueryError, SourceLine, TimeRange, ValueId};
 
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::{CriticalPath, PathTimes};
 use crate::analysis::efficiency::Efficiency;
+use crate::analysis::imbalance::{Imbalance, imbalances};
 use crate::analysis::wait_states::{WaitKind, WaitState, wait_states};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
 /// Number of waits of a group whose causes are examined, longest first.
 const EXAMINED_WAITS: usize = 64;
-/// The smallest imbalance that is reported: the largest busy time is 5 % above the mean.
-pub const REPORTED_IMBALANCE: f64 = 0.05;
-/// The smallest busy time of a container with work, as a part of the largest busy time.
-const SMALLEST_WORK: f64 = 0.01;
 
 /// The costs of an execution.
 #[derive(Clone, Debug, Serialize)]
@@ -39,8 +35,8 @@ pub struct Diagnosis {
     pub efficiency: Option<Efficiency>,
     /// The efficiency of each phase, by time.
     pub phases: Vec<PhaseEfficiency>,
-    /// Levels of the container tree with an imbalance of at least [`REPORTED_IMBALANCE`], from the
-    /// root downward.
+    /// The levels of the container tree with an uneven distribution of busy time, from the root
+    /// downward.
     pub imbalances: Vec<Imbalance>,
     /// The waits by pattern, state and cause, the largest first.
     pub waits: Vec<WaitGroup>,
@@ -50,6 +46,10 @@ pub struct Diagnosis {
     pub path_values: Vec<PathShare>,
     /// The critical path by unit, the largest first.
     pub path_units: Vec<PathShare>,
+    /// The critical path by category: busy, overhead, idle.
+    pub path_categories: Vec<PathShare>,
+    /// The largest possible gains of assumed changes.
+    pub what_ifs: Vec<WhatIf>,
     /// The length of the critical path, in nanoseconds.
     pub path_nanos: i64,
     /// The part of the critical path in messages, in nanoseconds.
@@ -71,21 +71,6 @@ pub struct PhaseEfficiency {
     pub to: i64,
     /// Its efficiency.
     pub efficiency: Option<Efficiency>,
-}
-
-/// An uneven distribution of busy time at one level of the container tree.
-#[derive(Clone, Debug, Serialize)]
-pub struct Imbalance {
-    /// The container type, such as `Node`.
-    pub level: String,
-    /// The container with the largest busy time per unit.
-    pub busiest: String,
-    /// The container with the smallest.
-    pub least_busy: String,
-    /// The largest busy time divided by the mean, minus 1.
-    pub excess: f64,
-    /// The busy time per unit above the mean, in nanoseconds.
-    pub nanos: i64,
 }
 
 /// Waits of one pattern, in states of one value, for one cause.
@@ -135,6 +120,51 @@ impl PathShare {
     }
 }
 
+/// An assumed change: states of matching names take less time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShorterStates {
+    /// The names of the values.
+    pub values: NamePattern,
+    /// The decrease of their duration in percent, from 0 to 100.
+    pub percent: f64,
+}
+
+/// The largest possible gain of an assumed change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// The pattern of the names of the values.
+    pub name: String,
+    /// The decrease of their duration in percent.
+    pub percent: f64,
+    /// Their time on the critical path, in nanoseconds.
+    pub path_nanos: i64,
+    /// The largest possible gain in nanoseconds. The chain of the critical path remains, so the
+    /// program cannot gain more. Another chain may become the longest, so it can gain less.
+    pub gain: i64,
+}
+
+impl WhatIf {
+    /// Computes the largest gain from the parts of the critical path by value.
+    ///
+    /// # Errors
+    /// If no value of the path has a matching name.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a bound is rounded")]
+    fn new(change: &ShorterStates, path: &[PathShare]) -> Result<Self, PerspectiveError> {
+        let name = change.values.as_str().to_owned();
+        let parts: Vec<i64> =
+            path.iter().filter(|share| change.values.fits(&share.name)).map(|share| share.nanos).collect();
+        if parts.is_empty() {
+            return Err(PerspectiveError::NotOnPath {
+                name,
+                known: path.iter().map(|share| share.name.clone()).collect(),
+            });
+        }
+        let path_nanos: i64 = parts.iter().sum();
+        let gain = (path_nanos as f64 * change.percent / 100.0) as i64;
+        Ok(Self { name, percent: change.percent, path_nanos, gain })
+    }
+}
+
 impl WaitKind {
     /// The pattern in words.
     pub const fn words(self) -> &'static str {
@@ -148,7 +178,8 @@ impl WaitKind {
 }
 
 impl Diagnosis {
-    /// Examines a time range. `phases` are the names and time ranges of phases.
+    /// Examines a time range. `phases` are the names and time ranges of phases, `changes` the assumed
+    /// changes whose gain is estimated.
     ///
     /// # Errors
     /// If the trace has no states, or the source fails.
@@ -156,6 +187,7 @@ impl Diagnosis {
         execution: &Execution,
         range: TimeRange,
         phases: &[(String, TimeRange)],
+        changes: &[ShorterStates],
     ) -> Result<Self, PerspectiveError> {
         let model = execution.model();
         let collectives = CollectiveSet::new(execution)?;
@@ -166,6 +198,14 @@ impl Diagnosis {
             Ok(PhaseEfficiency { name: name.clone(), from: range.from.0, to: range.to.0, efficiency })
         };
         let waits = wait_states(execution, &collectives, range)?;
+        let path_values = path_shares(&times.by_value, path.nanos(), |value| value_name(execution, *value));
+        let what_ifs = changes.iter().map(|change| WhatIf::new(change, &path_values)).collect::<Result<_, _>>()?;
+        let by_category: BTreeMap<&str, i64> = ActivityCategory::COUNTED
+            .map(ActivityCategory::word)
+            .into_iter()
+            .zip(times.by_category)
+            .filter(|part| part.1 > 0)
+            .collect();
         let wait_nanos = waits.iter().map(|wait| i128::from(wait.nanos())).sum();
         let used = |value: &&tumit_viewer::query::ValueInfo| execution.units().state_types.contains(&value.ty);
         let is_guess = |value: &&tumit_viewer::query::ValueInfo| {
@@ -181,8 +221,10 @@ impl Diagnosis {
             imbalances: imbalances(execution, range)?,
             waits: wait_groups(execution, &waits, range)?,
             wait_nanos,
-            path_values: path_shares(&times.by_value, path.nanos(), |value| value_name(execution, *value)),
+            path_values,
             path_units: path_shares(&times.by_unit, path.nanos(), |unit| unit_name(execution, *unit)),
+            path_categories: path_shares(&by_category, path.nanos(), |word| (*word).to_owned()),
+            what_ifs,
             path_nanos: path.nanos(),
             path_transit: times.transit,
             guessed_values: model.values.iter().filter(used).filter(is_guess).count(),
@@ -211,78 +253,6 @@ fn path_shares<K>(times: &BTreeMap<K, i64>, length: i64, name: impl Fn(&K) -> St
     let mut shares: Vec<PathShare> = times.iter().map(of).collect();
     shares.sort_by_key(|share| std::cmp::Reverse(share.nanos));
     shares
-}
-
-/// The sum of the busy times of the units below a container.
-struct BusyContainer {
-    name: String,
-    nanos: f64,
-    units: usize,
-}
-
-/// The imbalance of each level of the container tree, from the units upward.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "times are rounded")]
-fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalance>, PerspectiveError> {
-    let activity = execution.activity()?;
-    let containers = execution.source().containers();
-    let positions = container_tree::positions(&containers);
-    let length = (range.to.0 - range.from.0) as f64;
-    let mut sums: FxHashMap<ContainerId, BusyContainer> = FxHashMap::default();
-    for (unit, index) in execution.units().list().iter().zip(0..) {
-        let nanos = activity.fractions(index, range)[0] * length;
-        let mut at = positions.get(&unit.container).copied();
-        while let Some(info) = at.map(|at| &containers[at]).filter(|info| info.id != info.parent) {
-            let sum =
-                sums.entry(info.id).or_insert_with(|| BusyContainer { name: info.name.clone(), nanos: 0.0, units: 0 });
-            (sum.nanos, sum.units) = (sum.nanos + nanos, sum.units + 1);
-            at = positions.get(&info.parent).copied();
-        }
-    }
-    let groups = comparable_groups(execution, &containers, &sums);
-    let per_unit = |sum: &BusyContainer| sum.nanos / sum.units as f64;
-    let mut all: Vec<Imbalance> = Vec::new();
-    for (level, list) in groups {
-        let largest = list.iter().map(|sum| per_unit(sum)).fold(0.0, f64::max);
-        // Containers without work, such as a process that only controls others, are left out.
-        let list: Vec<&BusyContainer> =
-            list.into_iter().filter(|sum| per_unit(sum) > largest * SMALLEST_WORK).collect();
-        let mean = list.iter().map(|sum| per_unit(sum)).sum::<f64>() / list.len() as f64;
-        let by_busy = |one: &&&BusyContainer, other: &&&BusyContainer| per_unit(one).total_cmp(&per_unit(other));
-        let (Some(busiest), Some(least)) = (list.iter().max_by(by_busy), list.iter().min_by(by_busy)) else { continue };
-        let excess = if mean > 0.0 { per_unit(busiest) / mean - 1.0 } else { 0.0 };
-        if excess >= REPORTED_IMBALANCE {
-            let nanos = (per_unit(busiest) - mean).round() as i64;
-            let (busiest, least_busy) = (busiest.name.clone(), least.name.clone());
-            all.push(Imbalance { level, busiest, least_busy, excess, nanos });
-        }
-    }
-    Ok(all)
-}
-
-/// The containers that are compared: those of a type, from the root downward. If the same name
-/// occurs in several parents, such as `main` in each process, the containers of the type have
-/// different purposes, and are not compared.
-fn comparable_groups<'a>(
-    execution: &Execution,
-    containers: &[ContainerInfo],
-    sums: &'a FxHashMap<ContainerId, BusyContainer>,
-) -> Vec<(String, Vec<&'a BusyContainer>)> {
-    let mut parents: FxHashMap<(TypeId, &str), ContainerId> = FxHashMap::default();
-    let mut with_purposes: FxHashSet<TypeId> = FxHashSet::default();
-    for info in containers.iter().filter(|info| sums.contains_key(&info.id)) {
-        if parents.insert((info.ty, &info.name), info.parent).is_some_and(|parent| parent != info.parent) {
-            with_purposes.insert(info.ty);
-        }
-    }
-    let mut groups: BTreeMap<(u32, String), Vec<&BusyContainer>> = BTreeMap::new();
-    for info in containers {
-        let Some(sum) = sums.get(&info.id) else { continue };
-        if !with_purposes.contains(&info.ty) {
-            let level = execution.model().types[info.ty.index()].name.clone();
-            groups.entry((info.depth, level)).or_default().push(sum);
-        }
-    }
-    groups.into_iter().map(|((_, level), list)| (level, list)).filter(|group| group.1.len() > 1).collect()
 }
 
 /// Groups waits by pattern and state, and examines the causes of the longest ones.
@@ -371,7 +341,7 @@ fn causing_line(execution: &Execution, wait: &WaitState) -> Result<Option<String
 /// If the trace has no such tasks, or the source fails.
 pub fn phases(execution: &Execution, name: &str) -> Result<Vec<(String, TimeRange)>, PerspectiveError> {
     let tasks = execution.tasks()?;
-    let pattern = tumit_viewer::filter::NamePattern::new(name);
+    let pattern = NamePattern::new(name);
     let known = || tasks.list().iter().map(|task| task.name.clone()).collect();
     let chosen: Vec<bool> = tasks.list().iter().map(|task| pattern.fits(&task.name)).collect();
     if !chosen.contains(&true) {

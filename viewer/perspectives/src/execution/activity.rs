@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
-use tumit_viewer::query::{QueryError, TimeRange, TimelineSource, entity_walk};
+use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource};
 
 use crate::execution::categories::CategoryTable;
 use crate::execution::category_timeline::{CategoryTimeline, CategoryTimes, number};
 use crate::execution::step_function::StepFunction;
 use crate::execution::units::{StateGroup, Unit, UnitSet};
+use crate::execution::value_timelines::{self, ValueTimelines};
 
 /// The category of a unit that has states in several containers or of several types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -48,6 +49,19 @@ pub struct UnitCounts {
     pub denominator: i64,
 }
 
+impl UnitCounts {
+    #[expect(clippy::cast_precision_loss, reason = "numbers of units are small")]
+    fn numbers(&self, numerators: [i64; 3]) -> [f64; 3] {
+        numerators.map(|numerator| numerator as f64 / self.denominator as f64)
+    }
+}
+
+/// The number of timelines of a unit, at least 1.
+#[expect(clippy::cast_precision_loss, reason = "numbers of containers are small")]
+fn part_count(timelines: &[CategoryTimeline]) -> f64 {
+    timelines.len().max(1) as f64
+}
+
 /// The category of each unit at any time.
 #[derive(Debug)]
 pub struct UnitActivity {
@@ -57,25 +71,30 @@ pub struct UnitActivity {
 }
 
 impl UnitActivity {
-    /// Reads the states of all units. Takes O(states), distributed to all processors.
+    /// Determines the categories of all units. Takes O(states), distributed to all processors.
+    /// `values` are the states, if they are in memory. Otherwise, they are read.
     ///
     /// # Errors
     /// The errors of the source.
-    pub fn new(
+    pub(crate) fn new(
         source: &dyn TimelineSource,
         units: &UnitSet,
         categories: &CategoryTable,
         settings: ActivitySettings,
+        values: Option<&ValueTimelines>,
     ) -> Result<Self, QueryError> {
-        let jobs: Vec<&Unit> = units.list().iter().collect();
+        let jobs: Vec<(usize, &Unit)> = units.list().iter().enumerate().collect();
         // Time that does not count would violate that the counts of all categories add up.
         let stateless = match settings.stateless {
             ActivityCategory::Ignored => ActivityCategory::Idle,
             counted => counted,
         };
-        let timelines = map_in_order(jobs, MAX_THREADS, |unit| {
+        let timelines = map_in_order(jobs, MAX_THREADS, |(index, unit)| {
             let of_group = |group: &StateGroup| group_timeline(source, group, categories, stateless);
-            let groups = unit.groups.iter().map(of_group).collect::<Result<Vec<_>, _>>()?;
+            let groups = match values {
+                Some(values) => values.categories(index, &unit.groups, categories, stateless),
+                None => unit.groups.iter().map(of_group).collect::<Result<Vec<_>, _>>()?,
+            };
             Ok(match settings.mode {
                 _ if groups.is_empty() => vec![CategoryTimeline::new(ActivityCategory::Idle)],
                 UnitMode::AnyBusy if groups.len() > 1 => vec![any_busy(&groups)],
@@ -140,44 +159,100 @@ impl UnitActivity {
         times.map(|time| time as f64 / sum as f64)
     }
 
+    /// The number of units per category at a time.
+    pub fn counts_at(&self, time: i64) -> [f64; 3] {
+        if let Some(counts) = self.counts.get() {
+            return counts.numbers(counts.steps.at(time));
+        }
+        let mut sums = [0.0; 3];
+        for timelines in &self.by_unit {
+            for timeline in timelines {
+                if let Some(number) = number(timeline.at(time)) {
+                    sums[number] += 1.0 / part_count(timelines);
+                }
+            }
+        }
+        sums
+    }
+
+    /// The mean number of units per category between adjacent timestamps, which ascend. Between
+    /// equal timestamps, the number at this time. Takes O(log n) per timestamp and unit.
+    #[expect(clippy::cast_precision_loss, reason = "means are rounded")]
+    pub fn mean_counts(&self, timestamps: &[i64]) -> Vec<[f64; 3]> {
+        let jobs: Vec<&[Vec<CategoryTimeline>]> = self.by_unit.chunks(self.by_unit.len().div_ceil(16).max(1)).collect();
+        let parts = map_in_order(jobs, MAX_THREADS, |units| {
+            let mut sums = vec![[0.0; 3]; timestamps.len().saturating_sub(1)];
+            for timelines in units {
+                for timeline in timelines {
+                    for (sum, times) in sums.iter_mut().zip(timeline.times_between(timestamps)) {
+                        for (sum, time) in sum.iter_mut().zip(times) {
+                            *sum += time as f64 / part_count(timelines);
+                        }
+                    }
+                }
+            }
+            sums
+        });
+        let mut means = vec![[0.0; 3]; timestamps.len().saturating_sub(1)];
+        for part in parts {
+            for (mean, sum) in means.iter_mut().zip(part) {
+                mean.iter_mut().zip(sum).for_each(|(mean, sum)| *mean += sum);
+            }
+        }
+        for (mean, edges) in means.iter_mut().zip(timestamps.windows(2)) {
+            let nanos = edges[1].saturating_sub(edges[0]);
+            *mean = if nanos > 0 { mean.map(|sum| sum / nanos as f64) } else { self.counts_at(edges[0]) };
+        }
+        means
+    }
+
+    /// The mean number of units per category in each of some time ranges, in any order. Of an empty
+    /// time range, the number at its start.
+    #[expect(clippy::cast_precision_loss, reason = "means are rounded")]
+    pub fn mean_counts_in(&self, ranges: &[TimeRange]) -> Vec<[f64; 3]> {
+        let mut timestamps: Vec<i64> = ranges.iter().flat_map(|range| [range.from.0, range.to.0]).collect();
+        timestamps.sort_unstable();
+        timestamps.dedup();
+        let (mut sum, mut sums) = ([0.0; 3], vec![[0.0; 3]]);
+        for (mean, edges) in self.mean_counts(&timestamps).into_iter().zip(timestamps.windows(2)) {
+            let nanos = edges[1].saturating_sub(edges[0]) as f64;
+            sum.iter_mut().zip(mean).for_each(|(sum, mean)| *sum += mean * nanos);
+            sums.push(sum);
+        }
+        let sum_until = |time: GlobalNanos| sums[timestamps.partition_point(|other| *other < time.0)];
+        let mean = |range: &TimeRange| {
+            let nanos = range.to.0.saturating_sub(range.from.0);
+            if nanos <= 0 {
+                return self.counts_at(range.from.0);
+            }
+            let (high, low) = (sum_until(range.to), sum_until(range.from));
+            [0, 1, 2].map(|category| (high[category] - low[category]) / nanos as f64)
+        };
+        ranges.iter().map(mean).collect()
+    }
+
     /// The number of units per category at any time. Computed at the first call, in O(n log n) of
-    /// the number of changes.
+    /// the number of changes. [`Self::mean_counts`] needs less memory.
     pub fn counts(&self) -> &UnitCounts {
         self.counts.get_or_init(|| unit_counts(&self.by_unit))
     }
 }
 
-/// The category of one group at any time: that of its innermost state.
+/// The category of one group at any time: that of its innermost state that counts.
 fn group_timeline(
     source: &dyn TimelineSource,
     group: &StateGroup,
     categories: &CategoryTable,
     stateless: ActivityCategory,
 ) -> Result<CategoryTimeline, QueryError> {
-    let life = group.life;
     let mut timeline = CategoryTimeline::new(ActivityCategory::Idle);
-    timeline.set(life.from.0, stateless);
-    // The ends and categories of the open states, outermost first.
-    let mut open: Vec<(i64, ActivityCategory)> = Vec::new();
-    let innermost = |open: &[(i64, ActivityCategory)]| {
-        let counted = open.iter().rev().find(|state| state.1 != ActivityCategory::Ignored);
-        counted.map_or(stateless, |state| state.1)
-    };
-    entity_walk::nested_states(source, (group.container, group.ty), life, |state| {
-        let (from, to) = (state.life.from.0.max(life.from.0), state.life.to.0.min(life.to.0));
-        while let Some(&(end, _)) = open.last().filter(|outer| outer.0 <= from) {
-            open.pop();
-            timeline.set(end, innermost(&open));
-        }
-        let outer = open.last().map_or(i64::MAX, |outer| outer.0);
-        open.push((to.min(outer), categories.category(state.value)));
-        timeline.set(from, innermost(&open));
-        Ok(())
+    timeline.set(group.life.from.0, stateless);
+    value_timelines::visit_innermost(source, group, |time, open| {
+        let open = open.iter().rev().map(|state| categories.category(state.value));
+        let counted = open.into_iter().find(|category| *category != ActivityCategory::Ignored);
+        timeline.set(time, counted.unwrap_or(stateless));
     })?;
-    while let Some((end, _)) = open.pop() {
-        timeline.set(end, innermost(&open));
-    }
-    timeline.set(life.to.0, ActivityCategory::Idle);
+    timeline.set(group.life.to.0, ActivityCategory::Idle);
     Ok(timeline)
 }
 

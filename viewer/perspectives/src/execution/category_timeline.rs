@@ -143,6 +143,16 @@ impl CategoryTimeline {
         [high[0] - low[0], high[1] - low[1], high[2] - low[2]]
     }
 
+    /// The time per category between adjacent timestamps, which ascend.
+    pub fn times_between(&self, timestamps: &[i64]) -> impl Iterator<Item = CategoryTimes> {
+        let mut before: Option<CategoryTimes> = None;
+        timestamps.iter().filter_map(move |time| {
+            let until = self.times_until(*time);
+            let low = before.replace(until)?;
+            Some([until[0] - low[0], until[1] - low[1], until[2] - low[2]])
+        })
+    }
+
     /// The pieces of constant category in a time range, in order.
     pub fn pieces(&self, range: TimeRange) -> impl Iterator<Item = CategoryPiece> {
         let first = self.changes_until(range.from.0);

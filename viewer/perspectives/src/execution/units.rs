@@ -99,6 +99,13 @@ impl UnitSet {
         Ok(Self { ty, state_types, units, owners })
     }
 
+    /// Whether another set has the same units with the same state types.
+    pub(crate) fn has_same_states(&self, other: &Self) -> bool {
+        let groups =
+            |set: &'_ Self| set.units.iter().map(|unit| (unit.container, unit.groups.clone())).collect::<Vec<_>>();
+        self.ty == other.ty && groups(self) == groups(other)
+    }
+
     /// The units in natural order, the order of the trace.
     pub fn list(&self) -> &[Unit] {
         &self.units

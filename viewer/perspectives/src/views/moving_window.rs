@@ -37,25 +37,25 @@ impl MovingWindow {
         TimeRange { from: GlobalNanos(from), to: GlobalNanos(time) }
     }
 
-    /// The largest mean in the windows at all times from the start to `end`. `steps` are the values
-    /// from the start to `end`. No value exceeds `limit`.
+    /// The largest mean in the windows at all times from the start to each time until `end`. `steps`
+    /// are the values from the start to `end`. Takes O(n) of them.
     ///
     /// The integral of the steps is piecewise linear. Between two times at which an end of the
     /// window is at a step, the mean is monotonic. Its maximum is therefore at one of these times.
     #[expect(clippy::cast_precision_loss, reason = "the mean is rounded")]
-    pub(crate) fn largest_mean(self, steps: &[WindowStep], end: i64, limit: i64) -> f64 {
-        let Some(first) = steps.first() else { return 0.0 };
+    pub(crate) fn running_maximum(self, steps: &[WindowStep], end: i64) -> RunningMaximum {
+        let mut maxima = RunningMaximum::default();
+        let Some(first) = steps.first() else { return maxima };
         if self.width == 0 {
-            return steps.iter().map(|step| step.value).max().unwrap_or(0) as f64;
+            steps.iter().for_each(|step| maxima.add(step.from, step.value as f64));
+            return maxima;
         }
-        let mut largest = first.value as f64;
+        maxima.add(first.from, first.value as f64);
+        let limit = steps.iter().map(|step| step.value).max().unwrap_or(0) as f64;
         let (mut high, mut low) = (StepIntegral::new(steps), StepIntegral::new(steps));
         let mut steps_at_end = steps.iter().skip(1).map(|step| step.from).peekable();
         let mut steps_at_start = steps.iter().map(|step| step.from.saturating_add(self.width)).peekable();
         loop {
-            if largest >= limit as f64 {
-                return limit as f64;
-            }
             let next = steps_at_end.peek().copied().into_iter().chain(steps_at_start.peek().copied()).min();
             let time = next.unwrap_or(end).min(end);
             while steps_at_end.next_if(|step| *step <= time).is_some() {}
@@ -64,12 +64,37 @@ impl MovingWindow {
             let nanos = window.to.0.saturating_sub(window.from.0);
             if nanos > 0 {
                 let integral = high.until(time) - low.until(window.from.0);
-                largest = largest.max(integral as f64 / nanos as f64);
+                maxima.add(time, integral as f64 / nanos as f64);
             }
-            if time >= end {
-                return largest;
+            // No mean is larger than the largest value.
+            if time >= end || maxima.maxima.last().is_some_and(|maximum| *maximum >= limit) {
+                return maxima;
             }
         }
+    }
+}
+
+/// The largest value so far, at any time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RunningMaximum {
+    /// The times at which the maximum grows, ascending.
+    times: Vec<i64>,
+    maxima: Vec<f64>,
+}
+
+impl RunningMaximum {
+    /// Adds the value at a time. Times ascend.
+    fn add(&mut self, time: i64, value: f64) {
+        if self.maxima.last().is_none_or(|maximum| *maximum < value) {
+            self.times.push(time);
+            self.maxima.push(value);
+        }
+    }
+
+    /// The largest value until a time, inclusive. 0 before the first time.
+    pub(crate) fn at(&self, time: i64) -> f64 {
+        let count = self.times.partition_point(|other| *other <= time);
+        count.checked_sub(1).map_or(0.0, |last| self.maxima[last])
     }
 }
 
@@ -125,14 +150,18 @@ mod tests {
             }
             let end = (values.len() as f64 * share) as usize;
             let end_time = start * FINE as i64 + end as i64;
-            steps.retain(|step| step.from <= end_time);
             let window = MovingWindow { start: start * FINE as i64, width: (width * FINE) as i64 };
             let expected = if width == 0 {
                 values[..=end].iter().copied().max().unwrap() as f64
             } else {
                 (1..=end).map(|time| mean(&values, time, width * FINE)).fold(values[0] as f64, f64::max)
             };
-            let largest = window.largest_mean(&steps, end_time, 2);
+            let last = start * FINE as i64 + values.len() as i64;
+            let now = match window.at(end_time) {
+                range if range.from < range.to => mean(&values, end, width * FINE),
+                _ => values.get(end).copied().unwrap_or(0) as f64,
+            };
+            let largest = window.running_maximum(&steps, last).at(end_time).max(now);
             prop_assert!((largest - expected).abs() < 1e-12, "{} {}", largest, expected);
         }
     }

@@ -1,9 +1,10 @@
 //! [`DiagnosisReport`]: a diagnosis as text of about one page.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tumit_perspectives::analysis::diagnosis::{Diagnosis, PathShare, WaitGroup};
+use tumit_perspectives::analysis::diagnosis::{Diagnosis, PathShare, PhaseEfficiency, WaitGroup, WhatIf};
 use tumit_perspectives::analysis::efficiency::Efficiency;
 use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
@@ -92,6 +93,13 @@ impl DiagnosisReport<'_> {
             ]);
         }
         text.push_str(&indented_table(&rows, &[2, 3, 4]));
+        let smallest = |phase: &&PhaseEfficiency| phase.efficiency.as_ref().map(|all| all.parallel);
+        let lowest = self.diagnosis.phases.iter().filter(|phase| phase.efficiency.is_some());
+        let lowest = lowest.min_by(|one, other| smallest(one).partial_cmp(&smallest(other)).unwrap_or(Ordering::Equal));
+        if let Some(PhaseEfficiency { from, to, .. }) = lowest {
+            // The phase of the lowest efficiency.
+            text.push_str(&self.command(&format!("diagnose TRACE --interval {from}ns..{to}ns")));
+        }
     }
 
     fn imbalance(&self, text: &mut String) {
@@ -101,9 +109,10 @@ impl DiagnosisReport<'_> {
         }
         for imbalance in self.diagnosis.imbalances.iter().take(MAX_ROWS) {
             let (level, busiest, least) = (&imbalance.level, &imbalance.busiest, &imbalance.least_busy);
+            let within = imbalance.within.as_ref().map(|parent| format!(" in {parent}")).unwrap_or_default();
             _ = writeln!(
                 text,
-                "  {level}: {busiest} is {} above the mean ({} more busy time); {least} is least busy",
+                "  {level}{within}: {busiest} is {} above the mean ({} more busy time); {least} is least busy",
                 percent(imbalance.excess),
                 duration(imbalance.nanos),
             );
@@ -161,7 +170,8 @@ impl DiagnosisReport<'_> {
     }
 
     fn path_table(&self, text: &mut String) {
-        let Diagnosis { path_nanos, path_transit, path_values, path_units, .. } = self.diagnosis;
+        let Diagnosis { path_nanos, path_transit, path_values, path_units, path_categories, what_ifs, .. } =
+            self.diagnosis;
         _ = writeln!(
             text,
             "\nCritical path: {}, of which {} in messages",
@@ -176,10 +186,17 @@ impl DiagnosisReport<'_> {
         };
         rows.extend(path_values.iter().take(MAX_ROWS).map(row));
         text.push_str(&indented_table(&rows, &[1, 2, 3]));
-        let longest: Vec<String> =
-            path_units.iter().take(MAX_ROWS).map(|unit| format!("{} {}", unit.name, percent(unit.share))).collect();
-        _ = writeln!(text, "  by unit: {}", longest.join(", "));
+        let list = |shares: &[PathShare]| {
+            let texts = shares.iter().take(MAX_ROWS).map(|share| format!("{} {}", share.name, percent(share.share)));
+            texts.collect::<Vec<_>>().join(", ")
+        };
+        _ = writeln!(text, "  by unit: {}", list(path_units));
+        _ = writeln!(text, "  by category: {}", list(path_categories));
         text.push_str(&self.command("view TRACE --perspective critical-path -o path.svg"));
+        for WhatIf { name, percent: less, path_nanos, gain } in what_ifs {
+            let (on_path, gain) = (duration(*path_nanos), duration(*gain));
+            _ = writeln!(text, "  If `{name}` took {less} % less time: {gain} of {on_path} less, at most");
+        }
     }
 
     fn notes(&self, text: &mut String) {

@@ -36,7 +36,9 @@ impl PerspectiveView for ConcurrencyProfile {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
         let (counts, range) = (activity.counts(), request.visible_range());
-        let times = times_by_count(counts, activity.units(), range);
+        let times = execution.remember(format!("{} {range:?}", self.info().name), || {
+            Ok(times_by_count(counts, activity.units(), range))
+        })?;
         let size = times.len().div_ceil(MAX_BARS);
         let chosen = ActivityCategory::COUNTED.into_iter().enumerate();
         let chosen = chosen.filter(|(_, category)| request.options.category.is_none_or(|only| only == *category));

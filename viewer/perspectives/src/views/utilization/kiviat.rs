@@ -1,6 +1,8 @@
 //! G6: the smoothed utilisation of each unit, now and at most, as a polygon.
 
-use tumit_viewer::query::{GlobalNanos, TimeRange};
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::duration;
 
 use crate::chart::{
@@ -10,9 +12,9 @@ use crate::chart::{
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::activity::UnitActivity;
-use crate::execution::category_timeline::{CategoryPiece, CategoryTimeline, number};
+use crate::execution::category_timeline::{CategoryPiece, CategoryTimeline};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::views::moving_window::{MovingWindow, WindowStep};
+use crate::views::moving_window::{MovingWindow, RunningMaximum, WindowStep};
 use crate::views::unit_bundles::{UnitBundle, UnitBundles};
 use crate::views::{captions, category_legend};
 
@@ -52,8 +54,13 @@ impl PerspectiveView for KiviatDiagram {
         let bundles = UnitBundles::new(execution, request, MAX_SPOKES)?;
         let window = MovingWindow::new(request.range, request.options.width);
         let counts_overhead = request.options.counts_overhead;
-        let of_unit = |unit: usize| smoothed_use(activity, unit, window, request.time, counts_overhead);
-        let uses: Vec<SmoothedUse> = (0..activity.units()).map(of_unit).collect();
+        let key = format!("{} {window:?} {counts_overhead}", self.info().name);
+        let whole = TimeRange { from: request.range.from, to: execution.extent().to.max(request.range.to) };
+        let maxima = execution.remember(key, || Ok(maxima(activity, window, whole, counts_overhead)))?;
+        let of_unit = |(unit, maxima): (usize, &RunningMaximum)| {
+            smoothed_use(activity, unit, window, request.time, counts_overhead, maxima)
+        };
+        let uses: Vec<SmoothedUse> = maxima.iter().enumerate().map(of_unit).collect();
         let spokes = bundles.iter(execution).map(|bundle| spoke(&bundle, &uses)).collect();
         let chart = KiviatChart { spokes, units: bundles.size() };
         let counted = if counts_overhead { "busy or overhead" } else { "busy" };
@@ -79,6 +86,25 @@ impl PerspectiveView for KiviatDiagram {
     }
 }
 
+fn counts(category: ActivityCategory, counts_overhead: bool) -> bool {
+    category == ActivityCategory::Busy || counts_overhead && category == ActivityCategory::Overhead
+}
+
+/// The running maximum of the smoothed number of timelines that count, of each unit.
+fn maxima(
+    activity: &UnitActivity,
+    window: MovingWindow,
+    range: TimeRange,
+    counts_overhead: bool,
+) -> Vec<RunningMaximum> {
+    let units: Vec<usize> = (0..activity.units()).collect();
+    map_in_order(units, MAX_THREADS, |unit| {
+        let timelines = activity.timelines(unit);
+        let steps = steps(timelines, range, |piece| counts(piece.category, counts_overhead));
+        window.running_maximum(&steps, range.to.0)
+    })
+}
+
 /// The present smoothed utilisation, and its exact maximum since the start of the window.
 #[expect(clippy::cast_precision_loss, reason = "a fraction is rounded")]
 fn smoothed_use(
@@ -87,27 +113,21 @@ fn smoothed_use(
     window: MovingWindow,
     time: i64,
     counts_overhead: bool,
+    maxima: &RunningMaximum,
 ) -> SmoothedUse {
     let timelines = activity.timelines(unit);
     let parts = timelines.len().max(1) as f64;
-    let counts = |category| matches!(number(category), Some(0)) || counts_overhead && number(category) == Some(1);
     let range = window.at(time);
     let now = if range.from < range.to {
         let times = activity.times(unit, range);
         let counted = times[0] + if counts_overhead { times[1] } else { 0 };
         counted as f64 / (range.to.0.saturating_sub(range.from.0)) as f64
     } else {
-        timelines.iter().filter(|timeline| counts(timeline.at(time))).count() as f64
+        timelines.iter().filter(|timeline| counts(timeline.at(time), counts_overhead)).count() as f64
     };
-    let mut maximum = now;
-    if time > window.start {
-        // With a width of 0, the value at the present time counts too.
-        let until = if window.width == 0 { time.saturating_add(1) } else { time };
-        let past = TimeRange { from: GlobalNanos(window.start), to: GlobalNanos(until) };
-        let steps = steps(timelines, past, |piece| counts(piece.category));
-        let limit = i64::try_from(timelines.len()).unwrap_or(i64::MAX);
-        maximum = maximum.max(window.largest_mean(&steps, time, limit));
-    }
+    // The mean is monotonic between the times of the running maximum, so its maximum is at one of
+    // them or at the present.
+    let maximum = if time >= window.start { now.max(maxima.at(time)) } else { now };
     SmoothedUse { now: now / parts, maximum: maximum / parts }
 }
 

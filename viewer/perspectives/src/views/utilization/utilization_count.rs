@@ -31,10 +31,11 @@ impl PerspectiveView for UtilizationCount {
     #[expect(clippy::cast_precision_loss, reason = "numbers of units are drawn")]
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
-        let (counts, range) = (activity.counts(), request.visible_range());
+        let range = request.visible_range();
         let columns: Vec<TimeRange> = range.columns(request.columns.max(1)).collect();
-        let of_column = |column: &TimeRange| counts.steps.mean(*column).map(|mean| mean / counts.denominator as f64);
-        let means: Vec<[f64; 3]> = columns.iter().map(of_column).collect();
+        let edges = columns.first().map(|column| column.from.0).into_iter();
+        let edges: Vec<i64> = edges.chain(columns.iter().map(|column| column.to.0)).collect();
+        let means = activity.mean_counts(&edges);
         let series = ActivityCategory::COUNTED.into_iter().enumerate().map(|(index, category)| LevelSeries {
             label: category.word().to_owned(),
             paint: ChartPaint::Category(category),

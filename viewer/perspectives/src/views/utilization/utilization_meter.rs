@@ -30,14 +30,13 @@ impl PerspectiveView for UtilizationMeter {
     #[expect(clippy::cast_precision_loss, reason = "percentages are rounded")]
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
-        let counts = activity.counts();
-        let sums = match request.mode {
-            TimeMode::At => counts.steps.at(request.time).map(|count| count as f64),
-            TimeMode::Range | TimeMode::Moving => counts.steps.mean(request.visible_range()),
+        let range = request.visible_range();
+        let numbers = match request.mode {
+            TimeMode::At => activity.counts_at(request.time),
+            TimeMode::Range | TimeMode::Moving => activity.mean_counts(&[range.from.0, range.to.0])[0],
         };
         let units = activity.units().max(1) as f64;
-        let numbers = sums.map(|sum| sum / counts.denominator as f64);
-        let percent = sums.map(|sum| 100.0 * sum / (units * counts.denominator as f64));
+        let percent = numbers.map(|number| 100.0 * number / units);
         let parts = category_legend::bar_parts(percent);
         let mut table = ChartTable::new(&[
             ("category", AxisUnit::Count),

@@ -104,22 +104,22 @@ fn points(
     tasks: &[Option<u32>],
 ) -> Result<Vec<PortraitPoint>, PerspectiveError> {
     let activity = execution.activity()?;
-    let (counts, pending) = (activity.counts(), messages.pending());
+    let pending = messages.pending();
     let component = if counts_bytes { BYTES } else { MESSAGES };
     let largest = pending.maximum(request.range)[component].max(1) as f64;
-    let all_units = activity.units().max(1) as f64 * counts.denominator as f64;
-    let point = |(time, task): (&i64, &Option<u32>)| {
-        let range: TimeRange = window.at(*time);
-        let mean = counts.steps.mean(range);
+    let all_units = activity.units().max(1) as f64;
+    let ranges: Vec<TimeRange> = times.iter().map(|time| window.at(*time)).collect();
+    let means = activity.mean_counts_in(&ranges);
+    let point = |(((time, task), range), mean): (((&i64, &Option<u32>), &TimeRange), &[f64; 3])| {
         let counted = mean[0] + if request.options.counts_overhead { mean[1] } else { 0.0 };
         PortraitPoint {
             time: *time,
-            x: 100.0 * pending.mean(range)[component] / largest,
+            x: 100.0 * pending.mean(*range)[component] / largest,
             y: 100.0 * counted / all_units,
             paint: task.map_or(ChartPaint::Now, ChartPaint::Task),
         }
     };
-    Ok(times.iter().zip(tasks).map(point).collect())
+    Ok(times.iter().zip(tasks).zip(&ranges).zip(&means).map(point).collect())
 }
 
 /// The task that most units execute at each of ascending times. Of several, the one that began

@@ -1,0 +1,170 @@
+//! [`ValueTimelines`]: the innermost state of each group at any time, independent of categories.
+//!
+//! They are kept in memory, so that a change of categories does not read the trace again.
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::query::{QueryError, StateEntity, StateLaneId, TimelineSource, ValueId, entity_walk};
+
+use crate::execution::categories::CategoryTable;
+use crate::execution::category_timeline::CategoryTimeline;
+use crate::execution::units::{StateGroup, UnitSet};
+
+/// Maximum number of states that are kept, over all groups. They take up to 20 bytes each.
+const MAX_STATES: u64 = 1 << 25;
+
+/// The number that means that a group has no state.
+const NO_STATE: u16 = u16::MAX;
+
+/// The innermost state of a group at any time. Before the first change, the group has no state.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct ValueTimeline {
+    /// Timestamps of the changes, ascending and distinct.
+    times: Vec<i64>,
+    /// The value from each timestamp on, or [`NO_STATE`].
+    values: Vec<u16>,
+}
+
+impl ValueTimeline {
+    /// Sets the value from a timestamp on. A second call for a timestamp replaces the first.
+    fn set(&mut self, time: i64, value: u16) {
+        if self.times.last() == Some(&time) {
+            (self.times.pop(), self.values.pop());
+        }
+        if self.values.last().copied().unwrap_or(NO_STATE) != value {
+            self.times.push(time);
+            self.values.push(value);
+        }
+    }
+}
+
+/// The innermost state of each group at any time.
+#[derive(Debug)]
+pub(crate) struct ValueTimelines {
+    /// The timelines of the groups of each unit.
+    by_unit: Vec<Vec<ValueTimeline>>,
+}
+
+impl ValueTimelines {
+    /// Reads the states of all units. `None` if there are too many of them.
+    ///
+    /// # Errors
+    /// The errors of the source.
+    pub(crate) fn read(source: &dyn TimelineSource, units: &UnitSet) -> Result<Option<Self>, QueryError> {
+        if source.model().values.len() >= NO_STATE.into() || number_of_states(source, units)? > MAX_STATES {
+            return Ok(None);
+        }
+        let jobs: Vec<&[StateGroup]> = units.list().iter().map(|unit| unit.groups.as_slice()).collect();
+        let by_unit = map_in_order(jobs, MAX_THREADS, |groups| {
+            groups.iter().map(|group| value_timeline(source, group)).collect::<Result<Vec<_>, _>>()
+        });
+        Ok(Some(Self { by_unit: by_unit.into_iter().collect::<Result<_, QueryError>>()? }))
+    }
+
+    /// The categories of the groups of a unit. `stateless` is the category of a container without a
+    /// state.
+    pub(crate) fn categories(
+        &self,
+        unit: usize,
+        groups: &[StateGroup],
+        categories: &CategoryTable,
+        stateless: ActivityCategory,
+    ) -> Vec<CategoryTimeline> {
+        let timelines = self.by_unit.get(unit).map_or(&[][..], Vec::as_slice);
+        let category = |value: u16| match value {
+            NO_STATE => stateless,
+            // The number of values is below `NO_STATE`.
+            value => match categories.category(ValueId(value.into())) {
+                ActivityCategory::Ignored => stateless,
+                counted => counted,
+            },
+        };
+        let of_group = |(timeline, group): (&ValueTimeline, &StateGroup)| {
+            let mut categories = CategoryTimeline::new(ActivityCategory::Idle);
+            categories.set(group.life.from.0, stateless);
+            for (time, value) in timeline.times.iter().zip(&timeline.values) {
+                categories.set(*time, category(*value));
+            }
+            categories.set(group.life.to.0, ActivityCategory::Idle);
+            categories
+        };
+        timelines.iter().zip(groups).map(of_group).collect()
+    }
+}
+
+/// Whether the innermost states decide about the categories: no enclosing state counts in place of
+/// an ignored one.
+pub(crate) fn innermost_states_decide(units: &UnitSet, values: impl Iterator<Item = ActivityCategory>) -> bool {
+    let are_nested = units.list().iter().flat_map(|unit| &unit.groups).any(|group| group.depths > 1);
+    !are_nested || values.into_iter().all(|category| category != ActivityCategory::Ignored)
+}
+
+fn number_of_states(source: &dyn TimelineSource, units: &UnitSet) -> Result<u64, QueryError> {
+    let mut count = 0;
+    for group in units.list().iter().flat_map(|unit| &unit.groups).filter(|group| group.life.from < group.life.to) {
+        for depth in 0..group.depths {
+            let lane = StateLaneId { container: group.container, ty: group.ty, depth };
+            count += source.states(lane, group.life, 0)?.total;
+        }
+    }
+    Ok(count)
+}
+
+fn value_timeline(source: &dyn TimelineSource, group: &StateGroup) -> Result<ValueTimeline, QueryError> {
+    let mut timeline = ValueTimeline::default();
+    visit_innermost(source, group, |time, open: &[OpenState]| {
+        let value = open.last().and_then(|state| u16::try_from(state.value.0).ok());
+        timeline.set(time, value.unwrap_or(NO_STATE));
+    })?;
+    timeline.times.shrink_to_fit();
+    timeline.values.shrink_to_fit();
+    Ok(timeline)
+}
+
+/// A state that is open at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenState {
+    end: i64,
+    pub(crate) value: ValueId,
+}
+
+/// Visits the open states of a group, outermost first, at each change of them. Timestamps ascend.
+/// Several changes may have the same timestamp; the last one counts.
+///
+/// # Errors
+/// The errors of the source.
+pub(crate) fn visit_innermost(
+    source: &dyn TimelineSource,
+    group: &StateGroup,
+    mut visit: impl FnMut(i64, &[OpenState]),
+) -> Result<(), QueryError> {
+    let life = group.life;
+    if life.from >= life.to {
+        return Ok(());
+    }
+    let mut open: Vec<OpenState> = Vec::new();
+    let mut add = |state: &StateEntity| {
+        let (from, to) = (state.life.from.0.max(life.from.0), state.life.to.0.min(life.to.0));
+        while let Some(&OpenState { end, .. }) = open.last().filter(|outer| outer.end <= from) {
+            open.pop();
+            visit(end, &open);
+        }
+        let outer = open.last().map_or(i64::MAX, |outer| outer.end);
+        open.push(OpenState { end: to.min(outer), value: state.value });
+        visit(from, &open);
+        Ok(())
+    };
+    if group.depths == 1 {
+        let lane = StateLaneId { container: group.container, ty: group.ty, depth: 0 };
+        let mut add_longer = |state: &StateEntity| {
+            if state.life.from < state.life.to { add(state) } else { Ok(()) }
+        };
+        entity_walk::states(source, lane, life, &mut add_longer)?;
+    } else {
+        entity_walk::nested_states(source, (group.container, group.ty), life, &mut add)?;
+    }
+    while let Some(OpenState { end, .. }) = open.pop() {
+        visit(end, &open);
+    }
+    Ok(())
+}
