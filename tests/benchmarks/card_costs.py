@@ -21,7 +21,7 @@ from request_costs import wait_for_index
 from viewer_process import check_command, viewer
 
 SIX_VIEWS = ["utilization-count", "utilization-meter", "kiviat", "communication-matrix", "message-queues", "processor-status"]
-VIEWS = SIX_VIEWS + ["concurrency-profile", "utilization-summary", "streak", "traffic", "communication-meter", "animation", "hypercube", "network", "node-statistics", "phase-portrait", "statistical-summary", "clock", "trace", "critical-path"]
+VIEWS = SIX_VIEWS + ["concurrency-profile", "utilization-summary", "streak", "traffic", "communication-meter", "animation", "hypercube", "network", "node-statistics", "phase-portrait", "statistical-summary", "clock", "trace-records", "critical-path"]
 
 
 def card(name, known):

@@ -85,6 +85,16 @@ pub struct UnitMessages {
     pub without_size: u64,
     pending: OnceLock<PendingSteps>,
     by_unit: OnceLock<PendingByUnit>,
+    indexes: OnceLock<MessageIndexes>,
+}
+
+/// The indexes of the messages of each unit.
+#[derive(Debug)]
+struct MessageIndexes {
+    /// The messages that each unit sends, by timestamp of the send.
+    sent: Vec<Vec<u32>>,
+    /// The messages that each unit receives, by timestamp of the receive.
+    received: Vec<Vec<u32>>,
 }
 
 impl UnitMessages {
@@ -136,6 +146,7 @@ impl UnitMessages {
             without_size,
             pending: OnceLock::new(),
             by_unit: OnceLock::new(),
+            indexes: OnceLock::new(),
         })
     }
 
@@ -193,6 +204,42 @@ impl UnitMessages {
         let first = order.partition_point(|index| received(index) < from);
         let end = order.partition_point(|index| received(index) < to).max(first);
         order[first..end].iter().map(|index| &self.list[*index as usize])
+    }
+
+    /// The messages that a unit sends in a time range, by timestamp of the send.
+    pub fn sent_by(&self, unit: usize, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
+        let sent = self.indexes().sent.get(unit).map_or(&[][..], Vec::as_slice);
+        self.between(sent, |message| message.sent, from, to)
+    }
+
+    /// The messages that a unit receives in a time range, by timestamp of the receive.
+    pub fn received_by(&self, unit: usize, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
+        let received = self.indexes().received.get(unit).map_or(&[][..], Vec::as_slice);
+        self.between(received, |message| message.received, from, to)
+    }
+
+    fn between<'a>(
+        &'a self,
+        indexes: &'a [u32],
+        time: impl Fn(&UnitMessage) -> i64,
+        from: i64,
+        to: i64,
+    ) -> impl Iterator<Item = &'a UnitMessage> {
+        let at = |index: &u32| time(&self.list[*index as usize]);
+        let first = indexes.partition_point(|index| at(index) < from);
+        let end = indexes.partition_point(|index| at(index) < to).max(first);
+        indexes[first..end].iter().map(|index| &self.list[*index as usize])
+    }
+
+    fn indexes(&self) -> &MessageIndexes {
+        self.indexes.get_or_init(|| {
+            let (mut sent, mut received) = (vec![Vec::new(); self.units], vec![Vec::new(); self.units]);
+            (self.list.iter().zip(0_u32..)).for_each(|(message, index)| sent[message.from as usize].push(index));
+            for index in self.receive_order() {
+                received[self.list[*index as usize].to as usize].push(*index);
+            }
+            MessageIndexes { sent, received }
+        })
     }
 
     /// Visits the messages that are pending at a time, by timestamp of the send. It skips blocks of

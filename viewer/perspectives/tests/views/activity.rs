@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use tumit_paje::category::ActivityCategory::{self, Idle};
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::activity::UnitMode;
+use tumit_perspectives::execution::categories::CategoryRule;
+use tumit_viewer::filter::NamePattern;
 
 use crate::unit_program::{END, RandomThread, SECOND, UnitProgram, programs, seconds, settings};
 
@@ -45,7 +47,21 @@ proptest! {
         for (unit, threads) in execution.units().list().iter().zip(&groups) {
             prop_assert_eq!(threads.len(), with_states(&program.threads_of(&unit.name)));
         }
+        let times: Vec<i64> = (0..=END + 1).map(|second| second * SECOND).collect();
+        // The counts of the units one by one, before they are merged.
+        let present: Vec<[f64; 3]> = times.iter().map(|time| activity.counts_at(*time)).collect();
+        let means = activity.mean_counts(&times);
+        let range = seconds(from, (from + length).min(END + 1));
+        let mean_in_range = activity.mean_counts_in(&[seconds(0, END), range])[1];
         let counts = activity.counts();
+        let is_near = |one: [f64; 3], other: [f64; 3]| one.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-9);
+        let numbers = |of: [i64; 3]| of.map(|number| number as f64 / counts.denominator as f64);
+        for (number, time) in times.iter().enumerate() {
+            prop_assert!(is_near(present[number], numbers(counts.steps.at(*time))));
+            prop_assert!(means.get(number).is_none_or(|mean| is_near(*mean, present[number])));
+        }
+        let expected_mean = counts.steps.mean(range).map(|mean| mean / counts.denominator as f64);
+        prop_assert!(is_near(mean_in_range, expected_mean), "{mean_in_range:?} {expected_mean:?}");
         let mut sums = vec![[0_i64; 3]; groups.len()];
         for second in 0..=END {
             let time = second * SECOND;
@@ -76,6 +92,33 @@ proptest! {
             }
         }
         prop_assert_eq!(counts.steps.integral(range), all);
+    }
+
+    #[test]
+    fn other_categories_give_the_same_as_a_new_execution(
+        program in programs(),
+        settings in settings(),
+        is_node in any::<bool>(),
+        changes in prop::collection::vec(prop::collection::vec((0..4_usize, 0..4_usize), 0..4), 2),
+    ) {
+        let level = if is_node { "Node" } else { "Thread" };
+        let rule = |(value, category): &(usize, usize)| CategoryRule {
+            category: ActivityCategory::WORDS[*category].1,
+            values: NamePattern::new(["work", "send", "wait", "skip"][*value]),
+            of: None,
+        };
+        let rules: Vec<Vec<CategoryRule>> = changes.iter().map(|list| list.iter().map(rule).collect()).collect();
+        let execution = program.execution_with(level, settings, rules[0].clone());
+        // The states are in memory before the categories change.
+        let has_activity = execution.activity().is_ok();
+        let rules = rules[1].clone();
+        let changed = execution.with_categories(program.source(), rules.clone()).expect("the trace has units");
+        let expected = program.execution_with(level, settings, rules);
+        prop_assert_eq!(changed.activity().is_ok(), has_activity);
+        let (Ok(changed), Ok(expected)) = (changed.activity(), expected.activity()) else { return Ok(()) };
+        for unit in 0..expected.units() {
+            prop_assert_eq!(changed.timelines(unit), expected.timelines(unit));
+        }
     }
 
     #[test]

@@ -172,9 +172,23 @@ impl UnitProgram {
     /// The execution with units of a level.
     pub(crate) fn execution(&self, level: &str, activity: ActivitySettings) -> Execution {
         let skip = CategoryRule { category: Ignored, values: NamePattern::new("skip"), of: None };
+        self.execution_with(level, activity, vec![skip])
+    }
+
+    /// The execution with units of a level and assigned categories.
+    pub(crate) fn execution_with(
+        &self,
+        level: &str,
+        activity: ActivitySettings,
+        categories: Vec<CategoryRule>,
+    ) -> Execution {
         let units = UnitChoice { level: Some(level.to_owned()), states: Some(NamePattern::new("Activity")) };
-        let settings = ExecutionSettings { units, categories: vec![skip], activity, tasks: None };
-        execution(&self.text(), settings)
+        execution(&self.text(), ExecutionSettings { units, categories, activity, tasks: None })
+    }
+
+    /// The trace.
+    pub(crate) fn source(&self) -> Arc<TraceStore> {
+        Arc::new(TraceStore::from_paje("trace", self.text().as_bytes()).expect("the text is a valid Pajé file"))
     }
 
     /// The threads of a unit, by its name.

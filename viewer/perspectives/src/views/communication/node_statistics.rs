@@ -145,18 +145,15 @@ fn messages_of<'a>(
 ) -> Vec<PeerMessage<'a>> {
     let (from, to) = message_bounds(execution, request.visible_range());
     let count = execution.units().count();
-    let is_selected = |other: u32| other as usize == unit;
     let hops = |peer: u32| topology.distance(count, unit, peer as usize);
-    let outgoing = measured.messages.sent_between(from, to).iter().filter(|message| is_selected(message.from));
-    let outgoing = outgoing.map(|message| PeerMessage {
+    let outgoing = measured.messages.sent_by(unit, from, to).map(|message| PeerMessage {
         message,
         is_incoming: false,
         time: message.sent,
         peer: message.to,
         hops: hops(message.to),
     });
-    let incoming = measured.messages.received_between(from, to).filter(|message| is_selected(message.to));
-    let incoming = incoming.map(|message| PeerMessage {
+    let incoming = measured.messages.received_by(unit, from, to).map(|message| PeerMessage {
         message,
         is_incoming: true,
         time: message.received,
