@@ -1,6 +1,6 @@
 /* A Fourier transform of N points on p = 2^d MPI ranks, by binary exchange on a hypercube.
  *
- *   fft [--points N] [--rounds R] [--slow RANK] [--repeat TIMES]
+ *   fft [--points N] [--rounds R] [--pace NANOSECONDS] [--slow RANK] [--repeat TIMES]
  *
  * N is a power of two and at least 2 p. Each rank has a block of N/p points. A round consists of a
  * forward transform and of an inverse transform.
@@ -19,18 +19,22 @@
  * of the input (Parseval's theorem), and some frequencies with their direct sums. Its exit status
  * is not zero if an error is too large.
  *
- * With `--slow RANK`, this rank computes all butterflies TIMES times (4): an imbalance. */
+ * With `--pace NANOSECONDS`, each point takes so long in each stage. Ranks that have computed
+ * faster sleep for the rest. So the trace shows the parallelism also if there are more ranks than
+ * cores. With `--slow RANK`, this rank computes all butterflies TIMES times (4): an imbalance. */
 
 #define TUMIT_MPI
 #include "fft_trace.h"
 
 #include <complex.h>
+#include <errno.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* The largest permitted error, relative to the norm of the input. */
 #define TOLERANCE 1e-9
@@ -45,7 +49,7 @@ enum direction { FORWARD = -1, INVERSE = 1 };
 /* The parameters that rank 0 reads from the command line and broadcasts. */
 struct parameters {
     int is_valid;
-    int points, rounds;
+    int points, rounds, pace;
     int slow_rank, repeat;
 };
 
@@ -57,6 +61,7 @@ static const struct option {
 } options[] = {
     {"--points", offsetof(struct parameters, points), 2},
     {"--rounds", offsetof(struct parameters, rounds), 1},
+    {"--pace", offsetof(struct parameters, pace), 0},
     {"--slow", offsetof(struct parameters, slow_rank), 0},
     {"--repeat", offsetof(struct parameters, repeat), 1},
 };
@@ -66,6 +71,7 @@ struct node {
     int rank, ranks, dimensions;
     int points, length;
     int repeats; /* how often this rank computes its butterflies */
+    int pace;    /* nanoseconds that a point takes in a stage */
     point *block, *received, *result;
     uint32_t task, round; /* number of the next task, and of the present round */
 };
@@ -94,6 +100,24 @@ static void begin_task(struct node *node, const char *name) {
 static void begin_phase(enum fft_part part) {
     fft_phase_begin(part);
     counted.states++;
+}
+
+/* ---- The pace ---- */
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/* Sleeps until the points of some stages have taken as long as they should, from a start. */
+static void keep_pace(const struct node *node, int64_t start, int stages) {
+    int64_t end = start + (int64_t)stages * node->length * node->pace;
+    struct timespec time = {end / 1000000000, end % 1000000000};
+    if (node->pace > 0) {
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR) {
+        }
+    }
 }
 
 /* ---- Operations of MPI ---- */
@@ -248,14 +272,17 @@ static void local_stages(point *block, int length, enum direction direction) {
 
 static void exchange_task(struct node *node, enum direction direction, int dimension) {
     char name[32];
+    int64_t start;
     point *swap;
     snprintf(name, sizeof name, "Dimension %d", dimension);
     begin_task(node, name);
     exchange(node, node->rank ^ (1 << dimension));
     begin_phase(fft_part_butterflies);
+    start = now();
     for (int repeat = 0; repeat < node->repeats; repeat++) {
         distant_butterflies(node, direction, dimension);
     }
+    keep_pace(node, start, node->repeats);
     swap = node->block;
     node->block = node->result;
     node->result = swap;
@@ -264,13 +291,16 @@ static void exchange_task(struct node *node, enum direction direction, int dimen
 }
 
 static void local_task(struct node *node, enum direction direction) {
+    int64_t start;
     begin_task(node, "Local stages");
     begin_phase(fft_part_butterflies);
+    start = now();
     for (int repeat = 1; repeat < node->repeats; repeat++) {
         memcpy(node->result, node->block, (size_t)node->length * sizeof(point));
         local_stages(node->result, node->length, direction);
     }
     local_stages(node->block, node->length, direction);
+    keep_pace(node, start, node->repeats * log2_of(node->length));
     fft_phase_end();
     fft_task_end();
 }
@@ -278,8 +308,10 @@ static void local_task(struct node *node, enum direction direction) {
 /* Reverses the bits of the numbers of the points within the block, and scales the points. */
 static void reordering_task(struct node *node, double scale) {
     int bits = log2_of(node->length);
+    int64_t start;
     begin_task(node, "Bit reversal");
     begin_phase(fft_part_reordering);
+    start = now();
     for (int i = 0; i < node->length; i++) {
         int other = reverse_bits(i, bits);
         if (i <= other) {
@@ -288,6 +320,7 @@ static void reordering_task(struct node *node, double scale) {
             node->block[other] = swap;
         }
     }
+    keep_pace(node, start, 1);
     fft_phase_end();
     fft_task_end();
 }
@@ -385,7 +418,7 @@ static bool check(struct node *node, const struct spectrum *spectrum) {
 
 /* Reads the command line. Reports mistakes. */
 static void read_parameters(int argc, char **argv, int ranks, struct parameters *parameters) {
-    *parameters = (struct parameters){0, 1 << 18, 2, -1, 4};
+    *parameters = (struct parameters){0, 1 << 18, 2, 0, -1, 4};
     for (int i = 1; i < argc; i += 2) {
         const struct option *option = options, *end = options + sizeof options / sizeof *options;
         char *rest = NULL;
@@ -394,7 +427,8 @@ static void read_parameters(int argc, char **argv, int ranks, struct parameters 
             option++;
         }
         if (option == end) {
-            fprintf(stderr, "fft: unknown option `%s`; the options are --points, --rounds, --slow and --repeat\n", argv[i]);
+            fprintf(stderr, "fft: unknown option `%s`; the options are --points, --rounds, --pace, --slow and --repeat\n",
+                    argv[i]);
             return;
         }
         if (rest == NULL || rest == argv[i + 1] || *rest != '\0' || value < option->smallest || value > 1 << 30) {
@@ -425,6 +459,7 @@ static point *allocate(int length) {
 
 /* Distributes the parameters, and makes the input. Returns whether the parameters are valid. */
 static bool set_up(struct node *node, int argc, char **argv, struct parameters *parameters) {
+    int64_t start;
     begin_task(node, "Input");
     begin_phase(fft_part_input);
     if (node->rank == 0) {
@@ -435,13 +470,16 @@ static bool set_up(struct node *node, int argc, char **argv, struct parameters *
         node->dimensions = log2_of(node->ranks);
         node->points = parameters->points;
         node->length = node->points / node->ranks;
+        node->pace = parameters->pace;
         node->repeats = node->rank == parameters->slow_rank ? parameters->repeat : 1;
         node->block = allocate(node->length);
         node->received = allocate(node->length);
         node->result = allocate(node->length);
+        start = now();
         for (int i = 0; i < node->length; i++) {
             node->block[i] = input(node->rank * node->length + i, node->points);
         }
+        keep_pace(node, start, 1);
     }
     fft_phase_end();
     fft_task_end();
