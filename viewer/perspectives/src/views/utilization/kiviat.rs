@@ -1,4 +1,4 @@
-//! G6: the smoothed utilisation of each unit, now and at most, as a polygon.
+//! G6: the smoothed utilisation of each unit, now and its maximum so far, as a polygon.
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::duration;

@@ -7,7 +7,7 @@ use crate::chart::{
     AxisUnit, ChartPaint, ChartPanel, ChartTable, LegendItem, StatusCell, StatusGrid, TableValue, TitledPanel,
     ViewChart,
 };
-use crate::draw::size_scale::SizeScale;
+use crate::draw::size_scale::{SizeScale, bytes_text};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps, UnitMessages};
@@ -224,8 +224,8 @@ fn largest_pending(messages: &UnitMessages, request: &ViewRequest, counts_bytes:
 
 impl LargestPending {
     fn text(self, value: i64) -> String {
-        let digits = group_digits(value.unsigned_abs());
-        if self.component == BYTES { format!("{digits} bytes") } else { format!("{digits} messages") }
+        let value = value.unsigned_abs();
+        if self.component == BYTES { bytes_text(value) } else { format!("{} messages", group_digits(value)) }
     }
 
     /// The scale from 1 to the largest number.
