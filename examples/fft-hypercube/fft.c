@@ -189,8 +189,8 @@ static void sum_up(const point *mine, point *all, int count) {
 
 /* The root of unity exp(± 2 pi i k/n). */
 static point root(enum direction direction, long k, long n) {
-    double angle = direction * 2.0 * 3.14159265358979323846 * (double)k / (double)n;
-    return CMPLX(cos(angle), sin(angle));
+    double angle = (double)direction * 2.0 * 3.14159265358979323846 * (double)k / (double)n;
+    return cos(angle) + I * sin(angle);
 }
 
 static int reverse_bits(int number, int bits) {
