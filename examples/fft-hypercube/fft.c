@@ -26,11 +26,13 @@
 #define TUMIT_MPI
 #include "fft_trace.h"
 
-#include <complex.h>
+#include "arithmetic.h"
+
 #include <errno.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +43,6 @@
 
 /* The number of frequencies that are compared with their direct sums. */
 #define SAMPLES 4
-
-typedef double complex point;
-
-enum direction { FORWARD = -1, INVERSE = 1 };
 
 /* The parameters that rank 0 reads from the command line and broadcasts. */
 struct parameters {
@@ -185,60 +183,10 @@ static void sum_up(const point *mine, point *all, int count) {
     counted.states++;
 }
 
-/* ---- Arithmetic ---- */
-
-/* The root of unity exp(± 2 pi i k/n). */
-static point root(enum direction direction, long k, long n) {
-    double angle = (double)direction * 2.0 * 3.14159265358979323846 * (double)k / (double)n;
-    return cos(angle) + I * sin(angle);
-}
-
-static int reverse_bits(int number, int bits) {
-    int reversed = 0;
-    for (int bit = 0; bit < bits; bit++) {
-        reversed |= (number >> bit & 1) << (bits - 1 - bit);
-    }
-    return reversed;
-}
-
-/* The exponent of a power of two. -1 if the number is no power of two. */
-static int log2_of(int number) {
-    int exponent = 0;
-    if (number < 1 || (number & (number - 1)) != 0) {
-        return -1;
-    }
-    while (number >> exponent != 1) {
-        exponent++;
-    }
-    return exponent;
-}
-
-/* The input: two oscillations and noise, which is a hash of the number of the point. */
-static point input(int number, int points) {
-    uint64_t hash = ((uint64_t)number + 1) * UINT64_C(0x9E3779B97F4A7C15);
-    double noise;
-    hash ^= hash >> 32;
-    hash *= UINT64_C(0xD6E8FEB86659FD93);
-    noise = (double)(hash >> 11) / 9007199254740992.0 - 0.5;
-    return root(INVERSE, 3L * number % points, points) + 0.5 * root(INVERSE, 17L * number % points, points) + noise;
-}
-
-static double square(point value) { return creal(value) * creal(value) + cimag(value) * cimag(value); }
-
-static double energy(const point *block, int length) {
-    double sum = 0.0;
-    for (int i = 0; i < length; i++) {
-        sum += square(block[i]);
-    }
-    return sum;
-}
-
 /* ---- The stages of a transform ---- */
 
-/* A butterfly joins points u and v that are `half` points apart. The forward transform makes them
-   u + v and (u - v) w, the inverse transform u + v w and u - v w, with a root of unity w. */
-
-/* The butterflies of a stage whose points are on two ranks. This rank has all u or all v. */
+/* The butterflies of a stage whose points are on two ranks (arithmetic.h explains a butterfly). This
+   rank has all u or all v. */
 static void distant_butterflies(struct node *node, enum direction direction, int dimension) {
     long half = (long)node->length << dimension;
     long first = (long)(node->rank & ((1 << dimension) - 1)) * node->length;
@@ -250,30 +198,6 @@ static void distant_butterflies(struct node *node, enum direction direction, int
         } else {
             point product = v[i] * root(direction, first + i, 2 * half);
             node->result[i] = has_u ? u[i] + product : u[i] - product;
-        }
-    }
-}
-
-/* A stage whose points are on one rank. */
-static void local_stage(point *block, int length, enum direction direction, int half) {
-    for (int i = 0; i < half; i++) {
-        point w = root(direction, i, 2L * half);
-        for (int at = i; at < length; at += 2 * half) {
-            point u = block[at], v = block[at + half];
-            block[at] = direction == FORWARD ? u + v : u + v * w;
-            block[at + half] = direction == FORWARD ? (u - v) * w : u - v * w;
-        }
-    }
-}
-
-static void local_stages(point *block, int length, enum direction direction) {
-    if (direction == FORWARD) {
-        for (int half = length / 2; half >= 1; half /= 2) {
-            local_stage(block, length, direction, half);
-        }
-    } else {
-        for (int half = 1; half < length; half *= 2) {
-            local_stage(block, length, direction, half);
         }
     }
 }
@@ -437,8 +361,8 @@ static void read_parameters(int argc, char **argv, int ranks, struct parameters 
             option++;
         }
         if (option == end) {
-            fprintf(stderr, "fft: unknown option `%s`; the options are --points, --rounds, --pace, --slow and --repeat\n",
-                    argv[i]);
+            fprintf(stderr, "fft: unknown option `%s`; ", argv[i]);
+            fprintf(stderr, "the options are --points, --rounds, --pace, --slow and --repeat\n");
             return;
         }
         if (rest == NULL || rest == argv[i + 1] || *rest != '\0' || value < option->smallest || value > 1 << 30) {
@@ -450,7 +374,8 @@ static void read_parameters(int argc, char **argv, int ranks, struct parameters 
     if (log2_of(ranks) < 0) {
         fprintf(stderr, "fft: the number of ranks is %d, and must be a power of two\n", ranks);
     } else if (log2_of(parameters->points) < 0 || parameters->points / ranks < 2) {
-        fprintf(stderr, "fft: --points is %d, and must be a power of two of at least %d\n", parameters->points, 2 * ranks);
+        fprintf(stderr, "fft: --points is %d, and must be a power of two of at least %d\n", parameters->points,
+                2 * ranks);
     } else if (parameters->slow_rank >= ranks) {
         fprintf(stderr, "fft: --slow is %d, and must be one of the ranks 0 to %d\n", parameters->slow_rank, ranks - 1);
     } else {
