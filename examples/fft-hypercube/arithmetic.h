@@ -27,9 +27,9 @@ double square(point value);
 /* The sum of the squares of some points. */
 double energy(const point *block, int length);
 
-/* All stages whose points are in one block. A stage consists of butterflies. A butterfly joins points
-   u and v that are `half` points apart. The forward transform makes them u + v and (u - v) w, the
-   inverse transform u + v w and u - v w, with a root of unity w. */
+/* All stages within one block. A stage consists of butterflies. A butterfly joins points u and v
+   that are `half` points apart. The forward transform makes them u + v and (u - v) w, the inverse
+   transform u + v w and u - v w, with a root of unity w. */
 void local_stages(point *block, int length, enum direction direction);
 
 #endif

