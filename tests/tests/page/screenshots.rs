@@ -106,13 +106,16 @@ fn screenshots_of_the_documentation() {
 #[test]
 #[ignore = "makes docs/images/perspectives/dock.png of examples/fft-hypercube/run.tmt"]
 fn screenshot_of_the_views() {
-    const CARDS: &str = r#"["utilization-count","kiviat",["hypercube","",{"layout":"cube"}],"communication-matrix"]"#;
+    const CARDS: &str = r#"["utilization-count","kiviat",["hypercube","",{"layout":"polytope"}],"communication-matrix"]"#;
     const CARDS_SETTLED: &str = "document.querySelectorAll('#cards canvas').length === 4 && document.querySelector('#cards').dataset.settled === '1'";
     let run = root().join("examples/fft-hypercube/run.tmt");
     assert!(run.is_dir(), "not there: {run:?}; docs/images/README.md has the command that records it");
     let viewer = ViewProcess::of_paths(&[run]);
-    // The time is in the second half of the first round, when many ranks wait for the slow one.
-    let address = format!("#dock=48&at=250000000&cards={}", CARDS.replace('"', "%22"));
+    // At this time all ranks wait for the slow one. The time range depends on the run.
+    let address = format!(
+        "#t=0-1040000000&dock=44&at=300000000&filters=%5B%22hide%20type%20Task,%20Phase%22%5D&cards={}",
+        CARDS.replace('"', "%22")
+    );
     let mut browser = page(&viewer, &address, LIGHT, (1440, 1000));
     browser.wait(SETTLED);
     browser.wait(CARDS_SETTLED);
