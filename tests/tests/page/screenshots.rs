@@ -106,7 +106,8 @@ fn screenshots_of_the_documentation() {
 #[test]
 #[ignore = "makes docs/images/perspectives/dock.png of examples/fft-hypercube/run.tmt"]
 fn screenshot_of_the_views() {
-    const CARDS: &str = r#"["utilization-count","kiviat",["hypercube","",{"layout":"polytope"}],"communication-matrix"]"#;
+    const CARDS: &str =
+        r#"["utilization-count","kiviat",["hypercube","",{"layout":"polytope"}],"communication-matrix"]"#;
     const CARDS_SETTLED: &str = "document.querySelectorAll('#cards canvas').length === 4 && document.querySelector('#cards').dataset.settled === '1'";
     let run = root().join("examples/fft-hypercube/run.tmt");
     assert!(run.is_dir(), "not there: {run:?}; docs/images/README.md has the command that records it");
