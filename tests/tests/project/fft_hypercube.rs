@@ -167,7 +167,6 @@ fn the_slow_rank_is_found(run: &Path) -> bool {
     assert_eq!(phases, expected);
     let imbalance = report["imbalances"].as_array().unwrap().last().unwrap();
     let path = [&report["path_units"][0], &report["path_values"][0]];
-    println!("{imbalance}\n{path:?}");
     imbalance["busiest"] == SLOW
         && imbalance["excess"].as_f64().unwrap() > 0.5
         && path[0]["name"] == SLOW
