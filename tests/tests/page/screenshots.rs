@@ -103,6 +103,26 @@ fn screenshots_of_the_documentation() {
     shoot(&mut browser, "page-panes.png");
 }
 
+#[test]
+#[ignore = "makes docs/images/perspectives/dock.png of examples/fft-hypercube/run.tmt"]
+fn screenshot_of_the_views() {
+    const CARDS: &str =
+        r#"["utilization-count","kiviat",["hypercube","",{"layout":"polytope"}],"communication-matrix"]"#;
+    const CARDS_SETTLED: &str = "document.querySelectorAll('#cards canvas').length === 4 && document.querySelector('#cards').dataset.settled === '1'";
+    let run = root().join("examples/fft-hypercube/run.tmt");
+    assert!(run.is_dir(), "not there: {run:?}; docs/images/README.md has the command that records it");
+    let viewer = ViewProcess::of_paths(&[run]);
+    // At this time all ranks wait for the slow one. The time range depends on the run.
+    let address = format!(
+        "#t=0-1040000000&dock=44&at=300000000&filters=%5B%22hide%20type%20Task,%20Phase%22%5D&cards={}",
+        CARDS.replace('"', "%22")
+    );
+    let mut browser = page(&viewer, &address, LIGHT, (1440, 1000));
+    browser.wait(SETTLED);
+    browser.wait(CARDS_SETTLED);
+    shoot(&mut browser, "perspectives/dock.png");
+}
+
 /// A screenshot of a state, in `target/tmp`.
 fn state(browser: &mut BrowserPage, name: &str) {
     browser.wait("document.getAnimations().every(animation => animation.playState !== 'running' || animation.effect.target?.id === 'progress')");

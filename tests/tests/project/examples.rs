@@ -10,7 +10,7 @@ use tests::programs::{count, molecular_dynamics, mpirun, output, succeed, tumit,
 use tumit_test_support::pj_dump::{PjDumpRows, accept};
 
 /// Converts a run and returns the rows that `pj_dump` reads.
-fn convert(run: &Path, options: &[&str]) -> PjDumpRows {
+pub(crate) fn convert(run: &Path, options: &[&str]) -> PjDumpRows {
     let paje = run.with_extension("paje");
     succeed(tumit().arg("convert").args(options).arg(run).arg("-o").arg(&paje));
     accept(&paje);
@@ -18,7 +18,7 @@ fn convert(run: &Path, options: &[&str]) -> PjDumpRows {
 }
 
 /// Generates the header of a C or C++ example and compiles it with strict warnings.
-fn build_c(folder: &Path, example: &str, compiler: &str, extra: &[&str]) -> PathBuf {
+pub(crate) fn build_c(folder: &Path, example: &str, compiler: &str, extra: &[&str]) -> PathBuf {
     let (standard, ending) = if compiler == "g++" { ("-std=c++11", "cpp") } else { ("-std=gnu99", "c") };
     let source = workspace().join("examples").join(example);
     let spec = std::fs::read_dir(&source)

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 mod examples;
+mod fft_hypercube;
 mod licences;
 mod readme;

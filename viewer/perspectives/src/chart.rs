@@ -367,6 +367,10 @@ pub struct ChartTable {
     pub columns: Vec<ChartTableColumn>,
     /// The rows. Each has a cell per column.
     pub rows: Vec<Vec<TableValue>>,
+    /// If the rows are in order of time, the index of the present row. An image without room for
+    /// all rows shows the rows around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub present_row: Option<usize>,
 }
 
 /// A column of a table.
@@ -396,7 +400,7 @@ impl ChartTable {
     pub fn new(columns: &[(&str, AxisUnit)]) -> Self {
         let column =
             |(heading, unit): &(&str, AxisUnit)| ChartTableColumn { heading: (*heading).to_owned(), unit: *unit };
-        Self { columns: columns.iter().map(column).collect(), rows: Vec::new() }
+        Self { columns: columns.iter().map(column).collect(), ..Self::default() }
     }
 }
 

@@ -82,7 +82,7 @@ impl DiagramMode {
         Self::ALL.into_iter().find(|mode| mode.info().name == name)
     }
 
-    /// The trace whose diagram is the view.
+    /// The trace that the diagram shows in this mode.
     ///
     /// # Errors
     /// If the execution lacks the data of the view, or the source fails.

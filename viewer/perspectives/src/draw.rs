@@ -131,12 +131,12 @@ fn draw_heading(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut Outline
 fn draw_notes(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut OutlineRect) {
     let style = canvas.label_style(TextAnchor::Start);
     let line_height = style.size * 1.4;
-    let most = if frame.height < 260.0 { 2 } else { MAX_NOTES };
+    let max_lines = if frame.height < 260.0 { 2 } else { MAX_NOTES };
     let mut lines: Vec<String> = Vec::new();
     for note in &chart.notes {
-        lines.extend(wrap(note, style, frame.width, most));
+        lines.extend(wrap(note, style, frame.width, max_lines));
     }
-    lines.truncate(most);
+    lines.truncate(max_lines);
     if lines.is_empty() {
         return;
     }

@@ -13,6 +13,7 @@ use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::{CriticalPath, PathTimes};
 use crate::analysis::efficiency::Efficiency;
 use crate::analysis::imbalance::{Imbalance, imbalances};
+use crate::analysis::innermost_state::innermost_state;
 use crate::analysis::wait_states::{WaitKind, WaitState, wait_states};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -96,7 +97,7 @@ pub struct WaitGroup {
     pub longest: (i64, i64, String),
     /// The source line of the state of the longest wait, as `file:line`.
     pub waiting_line: Option<String>,
-    /// The source line of the cause of the longest wait, as `file:line`.
+    /// The source line of the cause in one of the longest waits, as `file:line`.
     pub causing_line: Option<String>,
 }
 
@@ -288,7 +289,7 @@ fn wait_groups(
             share: nanos as f64 / unit_time,
             longest: (longest.from, longest.to, unit_name(execution, longest.unit)),
             waiting_line: line(longest.state)?,
-            causing_line: causing_line(execution, longest)?,
+            causing_line: causing_line(execution, &list, causes)?,
         });
     }
     all.sort_by_key(|group| std::cmp::Reverse(group.nanos));
@@ -324,14 +325,22 @@ fn causes(execution: &Execution, waits: &[&WaitState]) -> Result<Option<ValueId>
     Ok(largest(times.into_iter()).map(|(value, _)| value))
 }
 
-/// The source line of the state of the causing unit in the middle of a wait.
-fn causing_line(execution: &Execution, wait: &WaitState) -> Result<Option<String>, QueryError> {
-    let Some(cause) = wait.cause else { return Ok(None) };
-    let middle = wait.from + wait.nanos() / 2;
-    let Some(state) = crate::analysis::innermost_state::innermost_state(execution, cause as usize, middle)? else {
-        return Ok(None);
-    };
-    Ok(execution.source().facts_without_paths(state.id)?.source.map(|line| as_text(&line)))
+/// The source line of a state of a value in which the causing unit is in the middle of a wait: of
+/// the longest wait with such a state.
+fn causing_line(
+    execution: &Execution,
+    waits: &[&WaitState],
+    value: Option<ValueId>,
+) -> Result<Option<String>, QueryError> {
+    for wait in waits.iter().take(EXAMINED_WAITS) {
+        let Some(cause) = wait.cause else { continue };
+        let middle = wait.from + wait.nanos() / 2;
+        let state = innermost_state(execution, cause as usize, middle)?;
+        if let Some(state) = state.filter(|state| Some(state.value) == value) {
+            return Ok(execution.source().facts_without_paths(state.id)?.source.map(|line| as_text(&line)));
+        }
+    }
+    Ok(None)
 }
 
 /// The occurrences of a value as phases. The n-th occurrence in each unit belongs to the n-th
@@ -347,24 +356,21 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<(String, TimeRang
     if !chosen.contains(&true) {
         return Err(PerspectiveError::NoTask { name: name.to_owned(), known: known() });
     }
-    let mut phases: Vec<(String, TimeRange)> = Vec::new();
-    for unit in 0..execution.units().count() {
-        let mut number: FxHashMap<u32, usize> = FxHashMap::default();
-        for piece in tasks.pieces(unit).iter().filter(|piece| chosen[piece.task as usize]) {
-            let number = number.entry(piece.task).or_default();
-            *number += 1;
-            let name = format!("{} {number}", tasks.list()[piece.task as usize].name);
-            let range = TimeRange { from: GlobalNanos(piece.from), to: GlobalNanos(piece.to) };
-            match phases.iter_mut().find(|phase| phase.0 == name) {
-                Some((_, all)) => {
-                    *all = TimeRange { from: all.from.min(range.from), to: all.to.max(range.to) };
-                }
-                None => phases.push((name, range)),
-            }
+    let mut states = tasks.states(execution.source(), execution.units())?;
+    states.retain(|(_, state)| chosen[state.task as usize]);
+    states.sort_unstable_by_key(|(unit, state)| (*unit, state.task, state.from));
+    let mut ranges: FxHashMap<(u32, usize), TimeRange> = FxHashMap::default();
+    for occurrences in states.chunk_by(|one, next| (one.0, one.1.task) == (next.0, next.1.task)) {
+        for (number, (_, state)) in (1..).zip(occurrences) {
+            let (from, to) = (GlobalNanos(state.from), GlobalNanos(state.to));
+            let all = ranges.entry((state.task, number)).or_insert(TimeRange { from, to });
+            *all = TimeRange { from: all.from.min(from), to: all.to.max(to) };
         }
     }
-    phases.sort_by_key(|phase| phase.1.from);
-    Ok(phases)
+    let mut ranges: Vec<_> = ranges.into_iter().collect();
+    ranges.sort_unstable_by_key(|((task, number), range)| (range.from, *task, *number));
+    let name = |task: u32| &tasks.list()[task as usize].name;
+    Ok(ranges.into_iter().map(|((task, number), range)| (format!("{} {number}", name(task)), range)).collect())
 }
 
 /// The times of the critical path, for callers that draw it.

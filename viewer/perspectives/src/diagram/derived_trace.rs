@@ -43,13 +43,16 @@ pub struct DerivedParts<'a> {
     pub path: Option<&'a CriticalPath>,
 }
 
-/// The weight of a category's colour beside the critical path. The rest is white.
-const PALE_WEIGHT: f32 = 0.3;
+/// The weight of a colour beside the critical path, mixed with white.
+const PALE_WEIGHT: f32 = 0.55;
 
 /// The colours of a trace are those of the light theme. The diagram adapts them to other themes.
 fn palette() -> ChartPalette {
     ChartPalette::new(ThemeKind::Light, false)
 }
+
+/// The width of the arrows of the critical path, relative to other arrows.
+const PATH_ARROW_SIZE: f32 = 3.0;
 
 /// A colour beside the critical path.
 fn pale(color: RgbColor) -> RgbColor {
@@ -72,7 +75,7 @@ struct TraceBuilder {
 #[derive(Clone, Copy)]
 enum Definition {
     Type { ty: TypeId, kind: PajeTypeKind, parent: TypeId, name: usize },
-    Value { value: ValueId, ty: TypeId, name: usize, color: RgbColor },
+    Value { value: ValueId, ty: TypeId, name: usize, color: RgbColor, style: DrawStyle },
 }
 
 #[derive(Clone, Copy)]
@@ -100,9 +103,13 @@ impl TraceBuilder {
     }
 
     fn define_value(&mut self, ty: TypeId, name: &str, color: RgbColor) -> ValueId {
+        self.define_styled_value(ty, name, color, DrawStyle::NONE)
+    }
+
+    fn define_styled_value(&mut self, ty: TypeId, name: &str, color: RgbColor, style: DrawStyle) -> ValueId {
         let (value, name) = (ValueId(self.values), self.name(name));
         self.values += 1;
-        self.definitions.push(Definition::Value { value, ty, name, color });
+        self.definitions.push(Definition::Value { value, ty, name, color, style });
         value
     }
 
@@ -113,12 +120,12 @@ impl TraceBuilder {
     fn build(mut self, name: &str) -> TraceStore {
         // The sort is stable: operations at one time keep their order.
         self.operations.sort_by_key(|operation| (operation.0, operation.1));
-        let (names, extra, style) = (&self.names, &[], DrawStyle::NONE);
+        let (names, extra) = (&self.names, &[]);
         let definitions = self.definitions.iter().map(|definition| match *definition {
             Definition::Type { ty, kind, parent, name } => {
-                PajeEvent::DefineType { ty, kind, parent, name: &names[name], color: None, style }
+                PajeEvent::DefineType { ty, kind, parent, name: &names[name], color: None, style: DrawStyle::NONE }
             }
-            Definition::Value { value, ty, name, color } => {
+            Definition::Value { value, ty, name, color, style } => {
                 PajeEvent::DefineValue { value, ty, name: &names[name], color: Some(color), style }
             }
         });
@@ -330,14 +337,20 @@ fn add_messages(
     let scale = SizeScale::new(messages.list().iter().filter_map(|message| message.bytes)).filter(|_| path.is_none());
     let mut define = |item: LegendItem| builder.define_value(ty, &item.label, palette().color(item.paint));
     let sizes: Vec<ValueId> = scale.iter().flat_map(SizeScale::legend).map(&mut define).collect();
-    let other = define(LegendItem { paint: ChartPaint::Faint, label: "message".to_owned() });
+    let faint = palette().color(ChartPaint::Faint);
+    let other = builder.define_value(ty, "message", if path.is_some() { pale(faint) } else { faint });
     let on_path = path.map(|path| {
         let links = path.segments.iter().filter_map(|segment| match segment {
             PathSegment::Message { link, .. } => Some(*link),
             _ => None,
         });
         (
-            builder.define_value(ty, "critical path", palette().color(ChartPaint::Emphasis)),
+            builder.define_styled_value(
+                ty,
+                "critical path",
+                palette().color(ChartPaint::Emphasis),
+                DrawStyle { size: Some(PATH_ARROW_SIZE), ..DrawStyle::NONE },
+            ),
             links.collect::<std::collections::BTreeSet<_>>(),
         )
     });

@@ -67,8 +67,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Network
 /// The smallest distance of two nodes, if the whole is 1 wide. Networks of many nodes are assumed
 /// to be circles.
 fn nearest_distance(nodes: &[NetworkNode]) -> f32 {
-    const MOST: usize = 512;
-    if nodes.len() > MOST {
+    const MAX_COMPARED: usize = 512;
+    if nodes.len() > MAX_COMPARED {
         return std::f32::consts::PI / nodes.len() as f32;
     }
     let mut nearest = 1.0_f32;

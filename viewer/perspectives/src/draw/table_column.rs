@@ -15,8 +15,8 @@ pub(super) struct TableColumnText {
 }
 
 impl TableColumnText {
-    /// The first `rows` texts of a column. The unit is that of the whole column.
-    pub(super) fn new(table: &ChartTable, column: usize, rows: usize) -> Self {
+    /// The texts of some rows of a column. The unit is that of the whole column.
+    pub(super) fn new(table: &ChartTable, column: usize, rows: &[Vec<TableValue>]) -> Self {
         let info = &table.columns[column];
         let numbers = || {
             table.rows.iter().filter_map(move |row| match row.get(column) {
@@ -39,7 +39,7 @@ impl TableColumnText {
                 }
             }
         };
-        let cells = table.rows.iter().take(rows).map(|row| text(row.get(column))).collect();
+        let cells = rows.iter().map(|row| text(row.get(column))).collect();
         let heading = if is_number { unit.heading(bare(&info.heading, info.unit)) } else { info.heading.clone() };
         Self { heading, is_number, cells }
     }
@@ -95,9 +95,9 @@ mod tests {
         table.rows.push(vec!["r 0".into(), 1_500_000.0.into()]);
         table.rows.push(vec!["r 1".into(), 20_000.0.into()]);
         table.rows.push(vec!["r 2".into(), TableValue::Absent]);
-        let column = TableColumnText::new(&table, 1, 3);
+        let column = TableColumnText::new(&table, 1, &table.rows);
         assert_eq!(column.heading, "busy, ms");
         assert_eq!(column.cells, ["1.500", "0.020", "–"]);
-        assert!(!TableColumnText::new(&table, 0, 3).is_number);
+        assert!(!TableColumnText::new(&table, 0, &table.rows).is_number);
     }
 }

@@ -83,6 +83,8 @@ pub struct UnitMessages {
     pub backward: u64,
     /// The number of messages without a size.
     pub without_size: u64,
+    /// The smallest size above 0, in bytes.
+    pub smallest_size: Option<u64>,
     pending: OnceLock<PendingSteps>,
     by_unit: OnceLock<PendingByUnit>,
     indexes: OnceLock<MessageIndexes>,
@@ -134,6 +136,7 @@ impl UnitMessages {
         let count = |is: fn(&UnitMessage) -> bool| list.iter().filter(|message| is(message)).count() as u64;
         let backward = count(|message| message.received < message.sent);
         let without_size = count(|message| message.bytes.is_none());
+        let smallest_size = list.iter().filter_map(|message| message.bytes).filter(|bytes| *bytes > 0).min();
         Ok(Self {
             list,
             ends,
@@ -144,6 +147,7 @@ impl UnitMessages {
             outside,
             backward,
             without_size,
+            smallest_size,
             pending: OnceLock::new(),
             by_unit: OnceLock::new(),
             indexes: OnceLock::new(),

@@ -10,9 +10,9 @@ use crate::execution::categories::words;
 use crate::execution::step_function::StepFunction;
 use crate::execution::units::UnitSet;
 
-/// Words in the names of state types whose values are tasks, such as `Tasks`, `Subtask` or
-/// `Time_step`, but not `Blocked`.
-const TASK_WORDS: [&str; 7] = ["task", "phase", "iteration", "step", "kernel", "codelet", "block"];
+/// Words in the names of state types for tasks, such as `Phases` or `Time_step`, but not `Blocked`.
+/// They count if no name contains `task`, such as `Subtask`.
+const TASK_WORDS: [&str; 6] = ["phase", "iteration", "step", "kernel", "codelet", "block"];
 
 /// A task of an execution.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct ExecutionTask {
     pub unit_time: i128,
 }
 
-/// A time during which the innermost task of a unit does not change.
+/// A time during which the innermost task of a unit does not change, or a state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskPiece {
     /// Start in nanoseconds.
@@ -71,16 +71,7 @@ impl TaskSet {
         let model = source.model();
         let types = task_types(&model, choice)?;
         let mut by_unit_states: Vec<Vec<TaskState>> = vec![Vec::new(); units.count()];
-        for info in source.containers().iter() {
-            let Some(unit) = units.owner(info.id) else { continue };
-            for ty in types.iter().filter(|ty| source.depths(info.id, **ty) > 0) {
-                entity_walk::nested_states(source, (info.id, *ty), info.life, |state| {
-                    let (from, to) = (state.life.from.0.max(info.life.from.0), state.life.to.0.min(info.life.to.0));
-                    by_unit_states[unit as usize].push(TaskState { from, to, value: state.value });
-                    Ok(())
-                })?;
-            }
-        }
+        for_each_state(source, units, &types, |unit, state| by_unit_states[unit as usize].push(state))?;
         let numbers = numbers(&by_unit_states);
         let mut deltas: Vec<Vec<(i64, [i64; 1])>> = vec![Vec::new(); numbers.len()];
         let mut by_unit = Vec::with_capacity(units.count());
@@ -96,6 +87,24 @@ impl TaskSet {
             ExecutionTask::new(value, name, deltas)
         });
         Ok(Self { types, tasks: tasks.collect(), by_unit })
+    }
+
+    /// The states of tasks in the units, with the number of the task, in no particular order.
+    ///
+    /// # Errors
+    /// If the source fails.
+    pub fn states(
+        &self,
+        source: &dyn TimelineSource,
+        units: &UnitSet,
+    ) -> Result<Vec<(u32, TaskPiece)>, PerspectiveError> {
+        let numbers = (0..).zip(&self.tasks).map(|(number, task)| (task.value, number));
+        let numbers: FxHashMap<ValueId, u32> = numbers.collect();
+        let mut states = Vec::new();
+        for_each_state(source, units, &self.types, |unit, TaskState { from, to, value }| {
+            states.extend(numbers.get(&value).map(|task| (unit, TaskPiece { from, to, task: *task })));
+        })?;
+        Ok(states)
     }
 
     /// The tasks by their first begin.
@@ -128,25 +137,50 @@ impl ExecutionTask {
     }
 }
 
-/// The chosen state types, or those whose names contain a word for tasks.
+/// Visits the task states of all units.
+fn for_each_state(
+    source: &dyn TimelineSource,
+    units: &UnitSet,
+    types: &[TypeId],
+    mut visit: impl FnMut(u32, TaskState),
+) -> Result<(), PerspectiveError> {
+    for info in source.containers().iter() {
+        let Some(unit) = units.owner(info.id) else { continue };
+        for ty in types.iter().filter(|ty| source.depths(info.id, **ty) > 0) {
+            entity_walk::nested_states(source, (info.id, *ty), info.life, |state| {
+                let (from, to) = (state.life.from.0.max(info.life.from.0), state.life.to.0.min(info.life.to.0));
+                visit(unit, TaskState { from, to, value: state.value });
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The chosen state types. Without a choice, those with `task` in their names; if there are none,
+/// those with another word for tasks.
 fn task_types(model: &TypeModel, choice: Option<&NamePattern>) -> Result<Vec<TypeId>, PerspectiveError> {
     let states = || model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State);
-    let is_task = |name: &str| {
-        let is_task_word = |word: &String| {
-            let singular = word.strip_suffix('s').unwrap_or(word);
-            TASK_WORDS.iter().any(|task_word| singular.ends_with(task_word))
-        };
-        words(name).iter().any(is_task_word)
+    let types =
+        |fits: &dyn Fn(&str) -> bool| -> Vec<TypeId> { states().filter(|ty| fits(&ty.name)).map(|ty| ty.id).collect() };
+    let Some(pattern) = choice else {
+        let explicit = types(&|name| has_word(name, &["task"]));
+        return Ok(if explicit.is_empty() { types(&|name| has_word(name, &TASK_WORDS)) } else { explicit });
     };
-    let fits = |name: &str| choice.map_or_else(|| is_task(name), |pattern| pattern.fits(name));
-    let types: Vec<TypeId> = states().filter(|ty| fits(&ty.name)).map(|ty| ty.id).collect();
-    match choice {
-        Some(pattern) if types.is_empty() => Err(PerspectiveError::NoStateType {
-            name: pattern.as_str().to_owned(),
-            known: states().map(|ty| ty.name.clone()).collect(),
-        }),
-        _ => Ok(types),
+    let chosen = types(&|name| pattern.fits(name));
+    if chosen.is_empty() {
+        let known = states().map(|ty| ty.name.clone()).collect();
+        return Err(PerspectiveError::NoStateType { name: pattern.as_str().to_owned(), known });
     }
+    Ok(chosen)
+}
+
+/// Whether a word of a name ends with one of some words, or with its plural.
+fn has_word(name: &str, endings: &[&str]) -> bool {
+    words(name).iter().any(|word| {
+        let singular = word.strip_suffix('s').unwrap_or(word);
+        endings.iter().any(|ending| singular.ends_with(ending))
+    })
 }
 
 /// Numbers the tasks in order of their first begin.

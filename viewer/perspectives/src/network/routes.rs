@@ -23,8 +23,8 @@ impl Topology {
         }
     }
 
-    /// The units with a direct link to one of `units` units that have a larger number. Empty in a
-    /// complete network, whose links would hide everything else.
+    /// The units that have a direct link to a unit and a larger number. A complete network has none
+    /// here: an image of all its links would show nothing else.
     pub fn later_neighbours(self, units: usize, unit: usize) -> Vec<usize> {
         let mut list = match self {
             Self::Hamming => (0..usize::BITS).map(|bit| unit ^ (1 << bit)).take_while(|one| *one < 2 * units).collect(),

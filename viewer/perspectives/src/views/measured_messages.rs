@@ -7,7 +7,7 @@ use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{AxisUnit, ChartTable, TableValue};
-use crate::draw::size_scale::SizeScale;
+use crate::draw::size_scale::{SizeScale, bytes_text};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, UnitMessage, UnitMessages};
@@ -93,6 +93,15 @@ impl<'a> MeasuredMessages<'a> {
         match self.measure {
             MessageMeasure::Messages => "messages",
             MessageMeasure::Bytes => "bytes",
+        }
+    }
+
+    /// A number of the measure with its unit, such as `3 messages` or `64 KiB`.
+    pub(crate) fn text(&self, number: u64) -> String {
+        match self.measure {
+            MessageMeasure::Messages if number == 1 => "1 message".to_owned(),
+            MessageMeasure::Messages => format!("{} messages", group_digits(number)),
+            MessageMeasure::Bytes => bytes_text(number),
         }
     }
 

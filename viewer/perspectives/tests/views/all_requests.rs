@@ -32,9 +32,9 @@ fn check(view: &str, chart: &ViewChart) {
             }
             ChartPanel::Kiviat(kiviat) => {
                 for spoke in &kiviat.spokes {
-                    let [least, mean, most] = spoke.now;
-                    assert!(0.0 <= least && least <= mean && mean <= most, "{view}: {spoke:?}");
-                    assert!(most <= spoke.maximum && spoke.maximum <= 1.0, "{view}: {spoke:?}");
+                    let [least, mean, largest] = spoke.now;
+                    assert!(0.0 <= least && least <= mean && mean <= largest, "{view}: {spoke:?}");
+                    assert!(largest <= spoke.maximum && spoke.maximum <= 1.0, "{view}: {spoke:?}");
                 }
             }
             ChartPanel::Portrait(portrait) => {

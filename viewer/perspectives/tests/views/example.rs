@@ -112,7 +112,7 @@ fn status_of_two_ranks() {
     assert_eq!(paints(0), [ChartPaint::Category(Idle); 2]);
     assert_eq!(paints(2), [ChartPaint::Size(1.0), ChartPaint::Absent]);
     assert_eq!(paints(3), [ChartPaint::Absent, ChartPaint::Size(1.0)]);
-    assert_eq!(grid(3).cells[1].status, "64 bytes");
+    assert_eq!(grid(3).cells[1].status, "64 B");
     assert_eq!(grid(0).columns, 2);
     let first = chart("processor-status", &program, &present(4)).unwrap();
     assert_eq!(texts(&first, "state"), [Overhead.word(), Idle.word()]);

@@ -1,10 +1,28 @@
 //! The views of the group tasks equal their definitions.
 
 use proptest::prelude::*;
+use tumit_perspectives::analysis::diagnosis::phases;
 use tumit_perspectives::chart::ChartPanel;
+use tumit_perspectives::execution::ExecutionSettings;
 
 use crate::request::{at, chart, during, numbers, texts};
-use crate::unit_program::{END, SECOND, TASKS, programs, seconds};
+use crate::unit_program::{END, SECOND, TASKS, execution, programs, seconds};
+
+#[test]
+fn an_occurrence_of_a_phase_includes_its_nested_tasks() {
+    let text = format!(
+        "{}0 R 0 Rank\n2 A R Activity\n2 P R Phase\n2 T R Task\n6 0 a 0 R a\n6 0 b 0 R b\n12 0 a T solve\n\
+         12 0 a P setup\n12 1 a T exchange\n12 1 b T solve\n13 2 a T\n13 3 b T\n13 4 a T\n12 5 a T solve\n\
+         12 6 b T solve\n13 8 a T\n13 9 b T\n7 10 R a\n7 10 R b\n",
+        include_str!("../../../tests/header.paje")
+    );
+    let execution = execution(&text, ExecutionSettings::default());
+    let tasks: Vec<&str> = execution.tasks().unwrap().list().iter().map(|task| task.name.as_str()).collect();
+    // The type `Task` has precedence over the type `Phase`.
+    assert_eq!(tasks, ["solve", "exchange"]);
+    let expected = [("solve 1".to_owned(), seconds(0, 4)), ("solve 2".to_owned(), seconds(5, 9))];
+    assert_eq!(phases(&execution, "solve").unwrap(), expected);
+}
 
 proptest! {
     #[test]

@@ -203,7 +203,7 @@ impl<'a> RequestedView<'a> {
         Ok(())
     }
 
-    /// If the view is a mode of the diagram, the trace whose diagram it is.
+    /// The trace that the diagram shows, if the view is a mode of the diagram.
     pub(super) fn diagram(
         &self,
         source: &Arc<dyn TimelineSource>,

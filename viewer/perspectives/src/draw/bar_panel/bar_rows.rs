@@ -3,11 +3,11 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
 use super::super::chart_canvas::{ChartCanvas, baseline_shift};
-use super::super::number_text::value_text;
+use super::super::number_text::{decimal, value_text};
 use super::super::value_axis::ValueAxis;
 use super::bar_names::BarNames;
 use super::bar_values::{end, has_negative, parts, title};
-use crate::chart::{BarChart, ChartPaint};
+use crate::chart::{AxisUnit, BarChart, ChartPaint};
 
 /// The rows of a panel.
 struct BarRows<'a> {
@@ -23,11 +23,12 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let style = canvas.label_style(TextAnchor::End);
     let widest = names.short.widest(style).min(frame.width * 0.36).ceil();
     let above = style.size * 1.9;
-    let values = values_width(canvas, chart);
+    let values = values(chart);
+    let values_width = values.iter().map(|text| ChartCanvas::width(text, style) + 8.0).fold(0.0, f32::max);
     let room = OutlineRect::new(
         frame.x + widest + 8.0,
         frame.y,
-        (frame.width - widest - 8.0 - values).max(20.0),
+        (frame.width - widest - 8.0 - values_width).max(20.0),
         (frame.height - above - 2.0).max(10.0),
     );
     let slot = (room.height / chart.bars.len().max(1) as f32).min(style.size * 3.0);
@@ -35,7 +36,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let axis = ValueAxis::new(&chart.axis, has_negative(chart), inner.width, style.size * 5.0);
     let rows = BarRows { chart, axis, frame: inner, slot };
     rows.draw_axis(canvas, frame);
-    canvas.group("bars", None, |canvas| rows.draw_bars(canvas, values > 0.0));
+    canvas.group("bars", None, |canvas| rows.draw_bars(canvas, &values));
     for (at, name) in names.short.names.iter().enumerate() {
         let y = rows.middle(at) + baseline_shift(style.size);
         let style = super::super::chart_canvas::LabelStyle { color: canvas.theme.ink, ..style };
@@ -43,16 +44,19 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     }
 }
 
-/// The width of the values at the ends of the bars. 0 if the bars have several parts or float.
-fn values_width(canvas: &ChartCanvas, chart: &BarChart) -> f32 {
+/// The values at the ends of the bars, with equal decimals. None if the bars have several parts or
+/// float.
+fn values(chart: &BarChart) -> Vec<String> {
     let is_simple = chart.bars.iter().all(|bar| bar.parts.len() == 1 && bar.base == 0.0 && bar.parts[0].value >= 0.0);
     if !is_simple {
-        return 0.0;
+        return Vec::new();
     }
-    let style = canvas.label_style(TextAnchor::Start);
-    let widths =
-        chart.bars.iter().map(|bar| ChartCanvas::width(&value_text(bar.parts[0].value, chart.axis.unit), style));
-    widths.fold(0.0, f32::max) + 8.0
+    let has_fractions = chart.axis.largest >= 1.0 && chart.bars.iter().any(|bar| bar.parts[0].value.fract() != 0.0);
+    let text = |value: f64| match chart.axis.unit {
+        AxisUnit::Count if has_fractions => decimal(value, 2),
+        unit => value_text(value, unit),
+    };
+    chart.bars.iter().map(|bar| text(bar.parts[0].value)).collect()
 }
 
 impl BarRows<'_> {
@@ -76,7 +80,7 @@ impl BarRows<'_> {
         }
     }
 
-    fn draw_bars(&self, canvas: &mut ChartCanvas, with_values: bool) {
+    fn draw_bars(&self, canvas: &mut ChartCanvas, values: &[String]) {
         let height = if self.slot >= 4.0 { self.slot * 0.7 } else { self.slot };
         for (row, bar) in self.chart.bars.iter().enumerate() {
             let top = self.middle(row) - height / 2.0;
@@ -92,11 +96,10 @@ impl BarRows<'_> {
             for (from, to, paint) in parts(bar) {
                 canvas.fill(between(from, to), paint, 0.0, Some(title.clone()));
             }
-            if with_values {
+            if let Some(text) = values.get(row) {
                 let style = canvas.label_style(TextAnchor::Start);
                 let x = self.x(bar.maximum.map_or(end, |maximum| maximum.max(end))) + 6.0;
-                let text = value_text(end, self.chart.axis.unit);
-                canvas.text((x, self.middle(row) + baseline_shift(style.size)), text, style);
+                canvas.text((x, self.middle(row) + baseline_shift(style.size)), text.clone(), style);
             }
         }
         let (zero, faint) = (self.x(0.0), canvas.theme.faint);

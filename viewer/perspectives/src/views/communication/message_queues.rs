@@ -120,9 +120,9 @@ fn table(
     has_sizes: bool,
 ) -> Result<ChartTable, PerspectiveError> {
     let mut columns =
-        vec![("unit", AxisUnit::Count), ("messages", AxisUnit::Count), ("most messages", AxisUnit::Count)];
+        vec![("unit", AxisUnit::Count), ("messages", AxisUnit::Count), ("maximum messages", AxisUnit::Count)];
     if has_sizes {
-        columns.extend([("bytes", AxisUnit::Bytes), ("most bytes", AxisUnit::Bytes)]);
+        columns.extend([("bytes", AxisUnit::Bytes), ("maximum bytes", AxisUnit::Bytes)]);
     }
     let mut table = ChartTable::new(&columns);
     for unit in execution.order(&request.options.order, request.range)? {

@@ -63,7 +63,7 @@ fn queues_have_values_now_and_their_maxima_so_far() {
     let execution = example().execution();
     let at = |time| {
         let chart = chart(&execution, "message-queues", &request(TimeMode::At, time, 100, &[]));
-        (numbers(&chart.table, "messages"), numbers(&chart.table, "most bytes"))
+        (numbers(&chart.table, "messages"), numbers(&chart.table, "maximum bytes"))
     };
     let some = |list: [i32; 4]| list.map(|n| Some(f64::from(n))).to_vec();
     assert_eq!(at(5), (some([0, 0, 0, 0]), some([0, 0, 0, 0])));
@@ -292,9 +292,9 @@ proptest! {
         let queues = chart(&execution, "message-queues", &request(TimeMode::At, time, 100, &[]));
         let queue = |unit: u32, at: i64| trace.between_units().filter(|one| one.to == unit && one.is_pending(at)).count();
         for unit in 0..trace.units {
-            let most = (0..=time.max(0)).map(|at| queue(unit, at)).max().unwrap_or(0).max(queue(unit, time));
+            let maximum = (0..=time.max(0)).map(|at| queue(unit, at)).max().unwrap_or(0).max(queue(unit, time));
             prop_assert_eq!(numbers(&queues.table, "messages")[unit as usize], Some(queue(unit, time) as f64));
-            prop_assert_eq!(numbers(&queues.table, "most messages")[unit as usize], Some(most as f64), "unit {}", unit);
+            prop_assert_eq!(numbers(&queues.table, "maximum messages")[unit as usize], Some(maximum as f64), "unit {}", unit);
         }
     }
 

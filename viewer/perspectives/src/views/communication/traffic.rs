@@ -62,7 +62,8 @@ impl PerspectiveView for TrafficView {
         }
         let name = unit.map(|unit| execution.units().list()[unit].name.clone());
         let scope = name.map_or_else(|| "all units".to_owned(), |name| format!("{} {name}", direction_text(direction)));
-        let span = format!("from {least} to {largest} {}", measured.word());
+        let text = |number: i64| measured.text(number.unsigned_abs());
+        let span = format!("from {} to {}", text(least), text(largest));
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::subtitle(&[captions::mode_caption(request), scope, span]),

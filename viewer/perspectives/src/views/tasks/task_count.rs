@@ -17,7 +17,8 @@ use super::task_bundles::{self, TaskBundle};
 /// Maximum number of bars.
 const MAX_BARS: usize = 256;
 
-/// The number of units that execute each task: now and at most so far, or the mean during the task.
+/// The number of units that execute each task: now and its maximum so far, or the mean during the
+/// task.
 ///
 /// The mean is over the part of the time range between the first begin of the task and its last
 /// end.

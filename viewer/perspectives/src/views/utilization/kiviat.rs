@@ -1,4 +1,4 @@
-//! G6: the smoothed utilisation of each unit, now and at most, as a polygon.
+//! G6: the smoothed utilisation of each unit, now and its maximum so far, as a polygon.
 
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order};

@@ -7,7 +7,7 @@ use crate::chart::{
     AxisUnit, ChartPaint, ChartPanel, ChartTable, LegendItem, StatusCell, StatusGrid, TableValue, TitledPanel,
     ViewChart,
 };
-use crate::draw::size_scale::SizeScale;
+use crate::draw::size_scale::{SizeScale, bytes_text};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps, UnitMessages};
@@ -212,6 +212,8 @@ struct LargestPending {
     /// The component of [`PendingSteps`].
     component: usize,
     value: i64,
+    /// The smallest number of a unit with pending messages.
+    least: u64,
 }
 
 fn largest_pending(messages: &UnitMessages, request: &ViewRequest, counts_bytes: bool) -> LargestPending {
@@ -219,19 +221,20 @@ fn largest_pending(messages: &UnitMessages, request: &ViewRequest, counts_bytes:
     let by_unit = messages.by_unit();
     let all = by_unit.outgoing.iter().chain(&by_unit.incoming);
     let value = all.map(|steps| steps.maximum(request.range)[component]).max().unwrap_or(0);
-    LargestPending { component, value }
+    let least = if counts_bytes { messages.smallest_size.unwrap_or(1) } else { 1 };
+    LargestPending { component, value, least }
 }
 
 impl LargestPending {
     fn text(self, value: i64) -> String {
-        let digits = group_digits(value.unsigned_abs());
-        if self.component == BYTES { format!("{digits} bytes") } else { format!("{digits} messages") }
+        let value = value.unsigned_abs();
+        if self.component == BYTES { bytes_text(value) } else { format!("{} messages", group_digits(value)) }
     }
 
-    /// The scale from 1 to the largest number.
+    /// The scale from the smallest to the largest number.
     fn scale(self) -> Option<SizeScale> {
         let largest = u64::try_from(self.value).ok().filter(|largest| *largest > 0)?;
-        SizeScale::new([1, largest])
+        SizeScale::new([self.least.min(largest), largest])
     }
 
     fn paint(self, value: i64) -> ChartPaint {

@@ -32,7 +32,7 @@ const COMMUNICATION: [(&str, AxisUnit); 13] = [
     ("largest length, bytes", AxisUnit::Bytes),
     ("hops", AxisUnit::Count),
     ("mean hops", AxisUnit::Count),
-    ("most hops", AxisUnit::Count),
+    ("maximum hops", AxisUnit::Count),
     ("longest queue, messages", AxisUnit::Count),
     ("longest queue, bytes", AxisUnit::Bytes),
     ("mean latency, s", AxisUnit::Nanos),

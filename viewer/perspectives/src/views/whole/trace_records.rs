@@ -46,6 +46,7 @@ impl PerspectiveView for TraceRecordsView {
         for record in before.records.iter().chain(&after.records) {
             table.rows.push(row(execution, record, present == Some(record.time))?);
         }
+        table.present_row = before.records.len().checked_sub(1);
         let mut notes = Vec::new();
         if is_cut {
             notes.push("Too many records have the same timestamp. The list has only some of them.".to_owned());

@@ -45,7 +45,7 @@ pub(crate) struct MessageStatistics {
     pub(crate) largest: Option<u64>,
     /// The hops of all sent messages.
     pub(crate) hops: u64,
-    /// The hops of the sent message with most of them.
+    /// The largest number of hops of a sent message.
     pub(crate) most_hops: u32,
     /// The largest number of messages and of bytes that were sent to it and not yet received.
     pub(crate) queue: [i64; 2],
@@ -59,7 +59,7 @@ impl MessageStatistics {
         if let Some(bytes) = message.bytes {
             self.sized += 1;
             self.smallest = Some(self.smallest.map_or(bytes, |least| least.min(bytes)));
-            self.largest = Some(self.largest.map_or(bytes, |most| most.max(bytes)));
+            self.largest = Some(self.largest.map_or(bytes, |largest| largest.max(bytes)));
         }
         self.hops += u64::from(hops);
         self.most_hops = self.most_hops.max(hops);
