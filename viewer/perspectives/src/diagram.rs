@@ -30,7 +30,7 @@ impl DiagramMode {
     pub const ALL: [Self; 4] = [Self::UtilizationGantt, Self::SpaceTime, Self::TaskGantt, Self::CriticalPath];
 
     /// The description.
-    pub fn info(self) -> ViewInfo {
+    pub fn info(self) -> ViewInfo<'static> {
         let modes = &[TimeMode::Range];
         let options = &[];
         match self {

@@ -4,6 +4,7 @@
 pub mod activity;
 pub mod categories;
 pub mod category_timeline;
+mod derived_data;
 pub mod messages;
 pub mod order;
 pub mod step_function;
@@ -19,6 +20,7 @@ use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
 use crate::error::PerspectiveError;
 use crate::execution::activity::{ActivitySettings, UnitActivity};
 use crate::execution::categories::{CategoryRule, CategoryTable};
+use crate::execution::derived_data::DerivedData;
 use crate::execution::messages::{UnitMessage, UnitMessages};
 use crate::execution::order::{UnitMetric, UnitOrder};
 use crate::execution::tasks::TaskSet;
@@ -48,6 +50,7 @@ pub struct Execution {
     activity: OnceLock<Result<UnitActivity, PerspectiveError>>,
     messages: OnceLock<Result<UnitMessages, PerspectiveError>>,
     tasks: OnceLock<Result<TaskSet, PerspectiveError>>,
+    derived: DerivedData,
 }
 
 impl fmt::Debug for Execution {
@@ -68,7 +71,8 @@ impl Execution {
         let units = UnitSet::new(source.as_ref(), &categories, &settings.units)?;
         let extent = source.extent();
         let (activity, messages, tasks) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Self { source, model, settings, categories, units, extent, activity, messages, tasks })
+        let derived = DerivedData::default();
+        Ok(Self { source, model, settings, categories, units, extent, activity, messages, tasks, derived })
     }
 
     /// The trace.
@@ -162,6 +166,22 @@ impl Execution {
             Ok(tasks)
         });
         tasks.as_ref().map_err(Clone::clone)
+    }
+
+    /// Data that a view derives from the trace, such as a list of events with their fields. It is
+    /// computed at the first call with its type and key, and stored for later charts. It must
+    /// depend only on the execution and the key.
+    ///
+    /// Up to 64 results are stored. The one that was not used for the longest time is replaced.
+    ///
+    /// # Errors
+    /// The error of `compute`. It is not stored.
+    pub fn derived<T: Send + Sync + 'static>(
+        &self,
+        key: &str,
+        compute: impl FnOnce() -> Result<T, PerspectiveError>,
+    ) -> Result<Arc<T>, PerspectiveError> {
+        self.derived.get(key, compute)
     }
 
     /// The indexes of the units in an order. Measures are those of the time range.

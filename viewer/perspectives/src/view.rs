@@ -15,15 +15,17 @@ pub enum ViewGroup {
     Communication,
     Tasks,
     Whole,
+    Own,
 }
 
 impl ViewGroup {
     /// The groups with their names.
-    pub const NAMES: [(&'static str, Self); 4] = [
+    pub const NAMES: [(&'static str, Self); 5] = [
         ("Utilization", Self::Utilization),
         ("Communication", Self::Communication),
         ("Tasks", Self::Tasks),
         ("Whole", Self::Whole),
+        ("Your own", Self::Own),
     ];
 
     /// The name.
@@ -55,23 +57,23 @@ impl TimeMode {
 
 /// The description of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ViewInfo {
+pub struct ViewInfo<'a> {
     /// Its name on the command line and in addresses, such as `utilization-count`.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Its number in the list of `ParaGraph`'s views, such as 1 for G1. `None` for other views.
     pub number: Option<u8>,
     /// Its title.
-    pub title: &'static str,
+    pub title: &'a str,
     /// Its group.
     pub group: ViewGroup,
     /// One sentence about its contents.
-    pub summary: &'static str,
+    pub summary: &'a str,
     /// The data that it needs, in words.
-    pub needs: &'static str,
+    pub needs: &'a str,
     /// Its time modes. The first is the default.
-    pub modes: &'static [TimeMode],
+    pub modes: &'a [TimeMode],
     /// The names of its options, in addition to the options of all views.
-    pub options: &'static [&'static str],
+    pub options: &'a [&'a str],
 }
 
 /// The time and the options of a view.
@@ -116,7 +118,7 @@ impl ViewRequest {
 /// does not depend on how that time was reached.
 pub trait PerspectiveView: Send + Sync {
     /// The description.
-    fn info(&self) -> ViewInfo;
+    fn info(&self) -> ViewInfo<'_>;
 
     /// Computes the contents.
     ///

@@ -20,7 +20,7 @@ const MAX_BARS: usize = 256;
 pub(crate) struct ConcurrencyProfile;
 
 impl PerspectiveView for ConcurrencyProfile {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "concurrency-profile",
             number: Some(5),

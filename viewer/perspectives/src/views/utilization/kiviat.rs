@@ -34,7 +34,7 @@ struct SmoothedUse {
 }
 
 impl PerspectiveView for KiviatDiagram {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "kiviat",
             number: Some(6),
