@@ -123,7 +123,7 @@ impl<'a> MarkArea<'a> {
         let heading = canvas.label_style(TextAnchor::Start);
         canvas.text_within((frame.x, frame.y + style.size), &self.vertical.heading, frame.width, heading);
         let room = self.frame.x - LABEL_GAP - frame.x + 2.0;
-        let mut label = |canvas: &mut ChartCanvas, value: f64, text: &str| {
+        let label = |canvas: &mut ChartCanvas, value: f64, text: &str| {
             let place = (self.frame.x - LABEL_GAP, self.y(value) + baseline_shift(style.size));
             canvas.text_within(place, text, room, style);
         };

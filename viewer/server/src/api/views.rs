@@ -13,26 +13,29 @@ use tumit_perspectives::view::{PerspectiveView, ViewGroup, ViewInfo};
 use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel};
 
 use super::cards::CardsRequest;
-use super::{AppState, JsonAnswer, RequestError, run};
+use super::{AppState, JsonAnswer, RequestError, own_cards, run};
 
 /// Maximum number of suggested names of units.
 const MOST_UNITS: usize = 1000;
 
-/// All views by group, the options, and values of the options that are names of the trace.
+/// All views by group, with those of the user, the options, and values of the options that are names of the trace.
 pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let answer = run(app, move |app, cancel| {
-        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
+        let cache = app.trace(request.trace)?;
+        let trace = cache.filtered_trace(&request.filters)?;
         let model = trace.source.model();
         let units = trace.executions.with(&ExecutionSettings::default(), cancel, |execution| {
             let names = execution.units().list().iter().take(MOST_UNITS).map(|unit| unit.name.clone());
             Ok(names.collect::<Vec<_>>())
         });
-        let mut infos: Vec<ViewInfo> = gallery::views().map(PerspectiveView::info).collect();
+        let mut infos: Vec<ViewInfo<'_>> = gallery::views().map(PerspectiveView::info).collect();
         infos.extend(DiagramMode::ALL.iter().map(|mode| mode.info()));
         infos.sort_by_key(|info| info.group);
+        let mut views: Vec<Value> = infos.iter().map(view_json).collect();
+        views.extend(own_cards::own_views(app, cache));
         Ok::<_, RequestError>(json!({
             "groups": ViewGroup::NAMES.map(|(name, _)| name),
-            "views": infos.iter().map(view_json).collect::<Vec<_>>(),
+            "views": views,
             "options": EXECUTION_OPTIONS.iter().chain(&VIEW_OPTIONS).map(option_json).collect::<Vec<_>>(),
             "of_all": EXECUTION_OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>(),
             "names": {
@@ -46,7 +49,8 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
     answer.await.map(Json)
 }
 
-fn view_json(info: &ViewInfo) -> Value {
+/// The description of a view.
+pub(super) fn view_json(info: &ViewInfo<'_>) -> Value {
     json!({
         "name": info.name,
         "number": info.number,
