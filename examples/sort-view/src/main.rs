@@ -13,8 +13,8 @@ use tumit_perspectives::draw::{DrawOptions, draw};
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_perspectives::options::ViewOptions;
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewRequest};
-use tumit_viewer::export::svg;
 use tumit_viewer::OpenOptions;
+use tumit_viewer::export::svg;
 
 use sort_view::SortView;
 

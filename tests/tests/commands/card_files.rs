@@ -56,8 +56,7 @@ fn folder() -> tempfile::TempDir {
 
 /// Calls `tumit view`. The user's configuration is in the folder.
 fn call(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
-    let out =
-        output(tumit().arg("view").args(args).current_dir(folder).env("XDG_CONFIG_HOME", folder.join("config")));
+    let out = output(tumit().arg("view").args(args).current_dir(folder).env("XDG_CONFIG_HOME", folder.join("config")));
     (out.status.code(), String::from_utf8_lossy(&out.stdout).into_owned(), String::from_utf8(out.stderr).unwrap())
 }
 

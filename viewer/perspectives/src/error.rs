@@ -91,6 +91,16 @@ pub enum PerspectiveError {
         /// The names of the trace.
         known: Vec<String>,
     },
+    /// A view must read more events than fit into memory.
+    #[error(
+        "the view reads {count} events, more than {most}; choose fewer by their type, value or container, or by a filter"
+    )]
+    TooManyEvents {
+        /// The number of events.
+        count: u64,
+        /// The largest number.
+        most: u64,
+    },
     /// A file given as an option, or a part of it, cannot be used.
     #[error("{path}: {problem}")]
     File {

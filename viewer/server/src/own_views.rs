@@ -139,8 +139,11 @@ mod tests {
         std::fs::create_dir(folder.path().join("cards")).expect("the folder can be created");
         std::fs::write(folder.path().join("cards/near.card.toml"), CARD).expect("the file can be written");
         std::fs::write(folder.path().join("cards/notes.toml"), "").expect("the file can be written");
-        let names: Vec<String> =
-            views(folder.path()).files(Some(&folder.path().join("run.tmt"))).into_iter().map(|card| card.name).collect();
+        let names: Vec<String> = views(folder.path())
+            .files(Some(&folder.path().join("run.tmt")))
+            .into_iter()
+            .map(|card| card.name)
+            .collect();
         assert_eq!(names, ["card-near"]);
     }
 

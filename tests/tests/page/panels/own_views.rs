@@ -82,7 +82,11 @@ fn a_card_file_is_opened_drawn_and_kept() {
     assert_eq!(own_views(&mut browser), json!([["<b>Workers</b>", false]]));
 
     // A file that names values of another program has the reason, with its line.
-    open_card_file(&mut browser, "other.card.toml", &CARD.replace("working", "cooking").replace("<b>Workers</b>", "Other"));
+    open_card_file(
+        &mut browser,
+        "other.card.toml",
+        &CARD.replace("working", "cooking").replace("<b>Workers</b>", "Other"),
+    );
     browser.wait("document.querySelectorAll('#gallery [aria-label=\"Your own\"] .gallery-item.lacking').length === 1");
     let reason = browser.evaluate("document.querySelector('#gallery [aria-label=Other] .reason').innerText");
     assert!(reason.as_str().unwrap().starts_with("other.card.toml:5: no value is called `cooking`"), "{reason}");
@@ -100,7 +104,8 @@ fn card_files_of_the_folder_are_in_the_gallery_and_changes_are_drawn() {
     browser.evaluate(&format!("{}; true", axe()));
     open_gallery(&mut browser);
     assert_eq!(own_views(&mut browser), json!([["bad.card.toml", true], ["Near", false]]));
-    let reason = browser.evaluate("document.querySelector('#gallery [aria-label=\"bad.card.toml\"] .reason').innerText");
+    let reason =
+        browser.evaluate("document.querySelector('#gallery [aria-label=\"bad.card.toml\"] .reason').innerText");
     assert!(reason.as_str().unwrap().contains("did you mean `levels`?"), "{reason}");
     assert_eq!(faults(&mut browser, "light"), json!([]), "the gallery");
     browser.evaluate("document.querySelector('#gallery [aria-label=Near]').scrollIntoView({ block: 'center' })");

@@ -47,7 +47,11 @@ pub(super) fn chart(
         let at_line = |error| (series.line, error);
         let mut now = numbers(execution, series, time).map_err(at_line)?;
         now.iter_mut().for_each(|number| *number *= factor);
-        let limits = if request.mode == TimeMode::At { limits(execution, request, series).map_err(at_line)? } else { Vec::new() };
+        let limits = if request.mode == TimeMode::At {
+            limits(execution, request, series).map_err(at_line)?
+        } else {
+            Vec::new()
+        };
         for (at, largest) in largest.iter_mut().enumerate() {
             let limit = limits.get(at).map_or(0.0, |limit| limit * factor);
             *largest += now.get(at).copied().unwrap_or(0.0).abs().max(limit.abs());
@@ -69,11 +73,7 @@ pub(super) fn chart(
 }
 
 /// The largest numbers of the whole time range, so that the axis stays while the time moves.
-fn limits(
-    execution: &Execution,
-    request: &ViewRequest,
-    series: &CardSeries,
-) -> Result<Vec<f64>, PerspectiveError> {
+fn limits(execution: &Execution, request: &ViewRequest, series: &CardSeries) -> Result<Vec<f64>, PerspectiveError> {
     let shown = match series.shown {
         ShownNumber::Last | ShownNumber::Mean | ShownNumber::Smallest => ShownNumber::Largest,
         other => other,

@@ -30,11 +30,7 @@ struct UnitField {
 }
 
 /// The number of each unit.
-pub(super) fn numbers(
-    execution: &Execution,
-    series: &CardSeries,
-    time: BarTime,
-) -> Result<Vec<f64>, PerspectiveError> {
+pub(super) fn numbers(execution: &Execution, series: &CardSeries, time: BarTime) -> Result<Vec<f64>, PerspectiveError> {
     match &series.data {
         SeriesData::Category(category) => {
             let activity = execution.activity()?;

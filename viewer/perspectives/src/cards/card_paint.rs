@@ -77,9 +77,12 @@ impl CardPaint {
         let by_value = rule.word("by", &[("value", true), ("unit", false)])?;
         let is_gradient = rule.word("scale", &[("distinct", false), ("gradient", true)])?;
         match (by_value, rule.text("field")?) {
-            (Some(_), Some(field)) => Err(rule.fault(&field.place, "a colour has one of the keys `by` and `field`, not both")),
+            (Some(_), Some(field)) => {
+                Err(rule.fault(&field.place, "a colour has one of the keys `by` and `field`, not both"))
+            }
             (Some(_), None) if is_gradient.is_some() => {
-                Err(rule.fault(&rule.place(), "`scale` needs a field: write `{ field = \"NAME\", scale = \"gradient\" }`"))
+                Err(rule
+                    .fault(&rule.place(), "`scale` needs a field: write `{ field = \"NAME\", scale = \"gradient\" }`"))
             }
             (Some(by_value), None) => Ok(Some(if by_value { Self::Value } else { Self::Unit })),
             (None, Some(field)) if is_gradient == Some(true) => Ok(Some(Self::Gradient(field.value))),

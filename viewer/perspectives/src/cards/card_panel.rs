@@ -135,8 +135,7 @@ fn read_marks(table: &CardTable<'_>) -> Result<PanelContents, CardFault> {
         let read = CardMarks::read(one, color_number(at))?;
         if let Some(first) = events.first() {
             let differs = |a: &MarkPlace, b: &MarkPlace| {
-                (a == &MarkPlace::Time) != (b == &MarkPlace::Time)
-                    || (a.has_names() || b.has_names()) && a != b
+                (a == &MarkPlace::Time) != (b == &MarkPlace::Time) || (a.has_names() || b.has_names()) && a != b
             };
             if differs(&first.x, &read.x) || differs(&first.y, &read.y) {
                 let problem = format!(

@@ -96,7 +96,9 @@ impl<'t> CardTable<'t> {
     /// A text.
     pub(super) fn text(&self, key: &str) -> Result<Option<CardValue<String>>, CardFault> {
         let Some(value) = self.value(key) else { return Ok(None) };
-        let DeValue::String(text) = value.get_ref() else { return Err(self.wrong_kind(key, value, "a text in \"…\"")) };
+        let DeValue::String(text) = value.get_ref() else {
+            return Err(self.wrong_kind(key, value, "a text in \"…\""));
+        };
         if text.len() > MAX_TEXT {
             let problem = format!("`{key}` has {} bytes; a text has at most {MAX_TEXT}", text.len());
             return Err(self.fault(&value.span(), problem));

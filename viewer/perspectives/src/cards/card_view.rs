@@ -72,7 +72,7 @@ impl CardView {
             PanelContents::Elements(elements) => element_chart::chart(execution, request, elements, axis),
         };
         result.map_err(|(line, error)| match error {
-            error @ PerspectiveError::NoMatch { .. } => {
+            error @ (PerspectiveError::NoMatch { .. } | PerspectiveError::TooManyEvents { .. }) => {
                 PerspectiveError::File { path: format!("{}:{line}", self.file.file), problem: error.to_string() }
             }
             error => error,

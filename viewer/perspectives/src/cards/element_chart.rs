@@ -1,7 +1,7 @@
 //! A panel of elements: a mark per element, where the latest event has placed it.
 
-use tumit_viewer::text::time_display::timestamp;
 use tumit_viewer::query::GlobalNanos;
+use tumit_viewer::text::time_display::timestamp;
 
 use super::card_axis::CardAxis;
 use super::card_panel::ElementPanel;
@@ -78,10 +78,26 @@ pub(super) fn chart(
     let first = panel.events.first();
     let chart = MarkChart {
         form: panel.form,
-        horizontal: mark_axis(&panel.horizontal, &label(&panel.horizontal, first.map(|one| &one.x)), extents[0], panel.form != MarkForm::Discs),
-        vertical: mark_axis(vertical, &label(vertical, first.and_then(|one| one.y.as_ref())), extents[1], panel.form == MarkForm::Cells),
+        horizontal: mark_axis(
+            &panel.horizontal,
+            &label(&panel.horizontal, first.map(|one| &one.x)),
+            extents[0],
+            panel.form != MarkForm::Discs,
+        ),
+        vertical: mark_axis(
+            vertical,
+            &label(vertical, first.and_then(|one| one.y.as_ref())),
+            extents[1],
+            panel.form == MarkForm::Cells,
+        ),
         marks,
     };
+    let legend = legend(execution, &history, panel);
+    Ok(PanelResult { panel: ChartPanel::Marks(chart), legend, table, notes })
+}
+
+/// The meaning of the colours.
+fn legend(execution: &Execution, history: &ElementHistory, panel: &ElementPanel) -> Vec<LegendItem> {
     let mut legend: Vec<LegendItem> = Vec::new();
     for (list, choice) in history.lists.iter().zip(&panel.events) {
         let field = choice.paint.field().unwrap_or(&choice.element);
@@ -91,7 +107,7 @@ pub(super) fn chart(
     if let Some(paint) = panel.moving {
         legend.push(LegendItem { paint, label: "moving".to_owned() });
     }
-    Ok(PanelResult { panel: ChartPanel::Marks(chart), legend, table, notes })
+    legend
 }
 
 /// An axis of positions has all positions; an axis of values begins at 0.
@@ -130,7 +146,8 @@ impl ElementDrawing<'_> {
         let number = tumit_viewer::scene::number;
         let time = timestamp(GlobalNanos(last.time), self.precision);
         let has_y = list.y.is_some();
-        let place = if has_y { format!("{}, {}", number(self.x(last)), number(self.y(last))) } else { number(self.x(last)) };
+        let place =
+            if has_y { format!("{}, {}", number(self.x(last)), number(self.y(last))) } else { number(self.x(last)) };
         let paint = list.colors.paint(&list.events, last.at);
         let paint: ChartPaint = if from.is_some() { self.panel.moving.unwrap_or(paint) } else { paint };
         let mark = ChartMark {

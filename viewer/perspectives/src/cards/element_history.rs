@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::event_list::EventList;
+use super::event_list::{EventList, KeyColumn, by_name};
 use super::mark_choice::CardElements;
 use super::mark_colors::MarkColors;
 use crate::error::PerspectiveError;
@@ -17,7 +17,7 @@ pub(super) struct PlacingEvents {
     pub(super) x: Arc<Vec<f64>>,
     pub(super) y: Option<Arc<Vec<f64>>>,
     pub(super) colors: MarkColors,
-    text: Option<Arc<super::event_list::KeyColumn>>,
+    text: Option<Arc<KeyColumn>>,
 }
 
 impl PlacingEvents {
@@ -44,7 +44,7 @@ pub(super) struct MovingElement {
     pub(super) moves: Vec<ElementMove>,
 }
 
-/// The elements in the order in which they first appear.
+/// The elements by name.
 #[derive(Debug, Default)]
 pub(super) struct ElementHistory {
     pub(super) lists: Vec<PlacingEvents>,
@@ -84,9 +84,8 @@ impl ElementHistory {
         for (list, choice) in choices.iter().enumerate() {
             let placing = &self.lists[list];
             let names = placing.events.keys(execution, &choice.element)?;
-            let has_place = |at: &usize| {
-                !placing.x[*at].is_nan() && placing.y.as_ref().is_none_or(|y| !y[*at].is_nan())
-            };
+            let has_place =
+                |at: &usize| !placing.x[*at].is_nan() && placing.y.as_ref().is_none_or(|y| !y[*at].is_nan());
             for at in (0..names.keys.len()).filter(has_place) {
                 let Some(name) = names.keys[at].and_then(|key| names.names.get(key as usize)) else { continue };
                 let number = *known.entry(name.clone()).or_insert_with(|| {
@@ -96,6 +95,7 @@ impl ElementHistory {
                 self.elements[number].moves.push(ElementMove { time: placing.events.times[at], list, at });
             }
         }
+        self.elements.sort_by(|one, other| by_name(&one.name, &other.name));
         // The moves of each list are by time.
         self.elements.iter_mut().for_each(|element| element.moves.sort_by_key(|one| one.time));
         Ok(())

@@ -45,11 +45,7 @@ impl ChosenLists {
 impl EntityChoice {
     /// Reads the keys `type`, `value` and `container`.
     pub(super) fn read(table: &CardTable<'_>) -> Result<Self, CardFault> {
-        Ok(Self {
-            ty: table.pattern("type")?,
-            value: table.pattern("value")?,
-            container: table.pattern("container")?,
-        })
+        Ok(Self { ty: table.pattern("type")?, value: table.pattern("value")?, container: table.pattern("container")? })
     }
 
     /// The chosen lists of a kind of entities.

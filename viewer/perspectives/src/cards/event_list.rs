@@ -1,5 +1,6 @@
 //! [`EventList`]: the chosen events of a trace, with columns of their fields.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -11,6 +12,8 @@ use crate::execution::Execution;
 
 /// Events per request for fields.
 const AT_ONCE: usize = 1 << 14;
+/// Maximum number of events of a list. They take about 2 GB.
+const MOST_EVENTS: u64 = 1 << 26;
 /// The number of events whose fields are listed in an error.
 const EXAMINED: usize = 16;
 
@@ -30,6 +33,24 @@ pub(super) struct KeyColumn {
     /// The index of the text of each event. `None`: the event has no such field.
     pub(super) keys: Vec<Option<u32>>,
     pub(super) names: Vec<String>,
+}
+
+/// The order of names: numbers by value, before all others.
+pub(super) fn by_name(one: &str, other: &str) -> Ordering {
+    let number = |name: &str| name.parse().unwrap_or(f64::INFINITY);
+    number(one).total_cmp(&number(other)).then_with(|| one.cmp(other))
+}
+
+impl KeyColumn {
+    /// Sorts the texts by name.
+    fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        order.sort_by(|one, other| by_name(&self.names[*one], &self.names[*other]));
+        let mut places = vec![0; order.len()];
+        (0..).zip(&order).for_each(|(place, key)| places[*key] = place);
+        self.keys.iter_mut().flatten().for_each(|key| *key = places[*key as usize]);
+        self.names = order.into_iter().map(|key| std::mem::take(&mut self.names[key])).collect();
+    }
 }
 
 impl EventList {
@@ -54,6 +75,13 @@ impl EventList {
         let extent = execution.extent();
         let mut range = extent;
         range.to.0 = extent.to.0.saturating_add(1);
+        let mut count = 0;
+        for (container, ty) in &chosen.lists {
+            count += execution.source().events(*container, *ty, range, 0)?.total;
+        }
+        if count > MOST_EVENTS {
+            return Err(PerspectiveError::TooManyEvents { count, most: MOST_EVENTS });
+        }
         let mut found: Vec<(i64, ContainerId, ValueId, EntityId)> = Vec::new();
         for (container, ty) in &chosen.lists {
             entity_walk::events(execution.source(), (*container, *ty), range, |event| {
@@ -125,6 +153,7 @@ impl EventList {
             if column.names.is_empty() {
                 return Err(self.no_field(execution, field)?);
             }
+            column.sort();
             Ok(column)
         })
     }

@@ -101,7 +101,9 @@ fn place_column(
         }
         MarkPlace::Value => {
             let name = |value: &ValueId| {
-                names.number(u64::from(value.0), || model.values.get(value.index()).map_or_else(String::new, |info| info.name.clone()))
+                names.number(u64::from(value.0), || {
+                    model.values.get(value.index()).map_or_else(String::new, |info| info.name.clone())
+                })
             };
             PlaceColumn::Names(events.values.iter().map(name).collect())
         }
@@ -164,11 +166,16 @@ pub(super) fn chart(
     } else {
         let (left, right) = largest(|list| &list.x);
         let (bottom, _) = largest(|list| &list.y);
-        let horizontal = MarkAxis { axis: horizontal.chart_axis(&x_label, right.max(-left)), least: left.min(0.0), names: Vec::new() };
+        let horizontal = MarkAxis {
+            axis: horizontal.chart_axis(&x_label, right.max(-left)),
+            least: left.min(0.0),
+            names: Vec::new(),
+        };
         let is_named = !names.names.is_empty();
         #[expect(clippy::cast_precision_loss, reason = "a number of names")]
         let last = names.names.len().saturating_sub(1) as f64;
-        let mut vertical = MarkAxis { axis: vertical_axis, least: if is_named { 0.0 } else { bottom.min(0.0) }, names: names.names };
+        let mut vertical =
+            MarkAxis { axis: vertical_axis, least: if is_named { 0.0 } else { bottom.min(0.0) }, names: names.names };
         if is_named {
             vertical.axis.largest = last;
         } else {
@@ -268,7 +275,9 @@ fn table(
 ) -> ChartTable {
     let mut table = ChartTable::new(&[("events", AxisUnit::Count), ("time", AxisUnit::Nanos)]);
     let Some(first) = choices.first() else { return table };
-    let heading = |axis: &CardAxis, place: &MarkPlace| if axis.label.is_empty() { place.label().to_owned() } else { axis.label.clone() };
+    let heading = |axis: &CardAxis, place: &MarkPlace| {
+        if axis.label.is_empty() { place.label().to_owned() } else { axis.label.clone() }
+    };
     if first.x != MarkPlace::Time {
         table.columns.push(ChartTableColumn { heading: heading(horizontal, &first.x), unit: horizontal.scale().unit });
     }

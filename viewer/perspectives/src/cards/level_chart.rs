@@ -44,7 +44,8 @@ pub(super) fn chart(
         let factor = if series.unit(false).is_some() { 1.0 } else { axis.scale().factor };
         all.push(computed.scaled(factor));
     }
-    let largest = if is_stacked { largest_sum(&all) } else { all.iter().map(SeriesColumns::largest).fold(0.0, f64::max) };
+    let largest =
+        if is_stacked { largest_sum(&all) } else { all.iter().map(SeriesColumns::largest).fold(0.0, f64::max) };
     let label = default_label(list);
     let table = table(axis, list, &all, range);
     let series = list.iter().zip(all).map(|(series, columns)| LevelSeries {
@@ -101,7 +102,9 @@ fn table(axis: &CardAxis, list: &[CardSeries], all: &[SeriesColumns], range: Tim
         let mut row: Vec<TableValue> = vec![(part.from.0 as f64).into(), (part.to.0 as f64).into()];
         for columns in all {
             row.push(columns.means[at].into());
-            row.extend(columns.extremes.get(at).into_iter().flat_map(|(least, most)| [(*least).into(), (*most).into()]));
+            row.extend(
+                columns.extremes.get(at).into_iter().flat_map(|(least, most)| [(*least).into(), (*most).into()]),
+            );
         }
         table.rows.push(row);
     }

@@ -91,7 +91,7 @@ impl MarkColors {
                 let text = tumit_viewer::scene::number;
                 vec![
                     item(ChartPaint::Size(0.0), &format!("{label} {}", text(*least))),
-                    item(ChartPaint::Size(1.0), &text(least + range)),
+                    item(ChartPaint::Size(1.0), &format!("{label} {}", text(least + range))),
                 ]
             }
         }

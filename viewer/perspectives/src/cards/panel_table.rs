@@ -8,7 +8,8 @@ pub(super) fn merged(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
     if panels.len() == 1 {
         return panels.pop().map(|(_, table)| table).unwrap_or_default();
     }
-    let mut columns: Vec<ChartTableColumn> = vec![ChartTableColumn { heading: "panel".to_owned(), unit: AxisUnit::Count }];
+    let mut columns: Vec<ChartTableColumn> =
+        vec![ChartTableColumn { heading: "panel".to_owned(), unit: AxisUnit::Count }];
     for column in panels.iter().flat_map(|(_, table)| &table.columns) {
         if !columns.contains(column) {
             columns.push(column.clone());

@@ -126,11 +126,7 @@ impl CardSeries {
     }
 
     /// The data of a series, with its usual label and paint.
-    fn read_data(
-        table: &CardTable<'_>,
-        kind: &str,
-        number: u8,
-    ) -> Result<(SeriesData, String, ChartPaint), CardFault> {
+    fn read_data(table: &CardTable<'_>, kind: &str, number: u8) -> Result<(SeriesData, String, ChartPaint), CardFault> {
         let paint = ChartPaint::Series(number);
         let named = |choice: &EntityChoice, kind: &str| {
             let pattern = choice.value.as_ref().or(choice.ty.as_ref());

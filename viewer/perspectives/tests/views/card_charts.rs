@@ -60,15 +60,22 @@ fn levels_over_time_have_the_numbers_of_the_trace() {
     assert_eq!(levels("of = \"category\"\ncategory = \"busy\""), [1., 1., 1., 1., 2., 2., 2., 2., 2., 2.]);
     assert_eq!(levels("of = \"pending\""), [0., 0., 1., 1., 1., 1., 1., 0., 0., 0.]);
     assert_eq!(levels("of = \"states\"\nvalue = \"WORK\""), [1., 1., 1., 1., 2., 2., 2., 2., 2., 2.]);
-    assert_eq!(levels("of = \"states\"\ntype = \"Act*\"\ncontainer = \"b\"\nvalue = \"wait\""), [1., 1., 1., 1., 0., 0., 0., 0., 0., 0.]);
+    assert_eq!(
+        levels("of = \"states\"\ntype = \"Act*\"\ncontainer = \"b\"\nvalue = \"wait\""),
+        [1., 1., 1., 1., 0., 0., 0., 0., 0., 0.]
+    );
     assert_eq!(levels("of = \"variable\"\nvariable = \"Load\""), [11., 11., 11., 11., 13., 13., 13., 13., 7., 7.]);
-    assert_eq!(levels("of = \"variable\"\nvariable = \"Load\"\ncombine = \"largest\""), [10., 10., 10., 10., 10., 10., 10., 10., 4., 4.]);
+    assert_eq!(
+        levels("of = \"variable\"\nvariable = \"Load\"\ncombine = \"largest\""),
+        [10., 10., 10., 10., 10., 10., 10., 10., 4., 4.]
+    );
     assert_eq!(levels("of = \"events\""), [1., 1., 0., 0., 0., 2., 1., 0., 0., 0.]);
     assert_eq!(levels("of = \"events\"\nvalue = \"noise\""), [0., 0., 0., 0., 0., 0., 1., 0., 0., 0.]);
     assert_eq!(levels("of = \"field\"\nfield = \"size\""), [30., 50., 50., 50., 50., 50., 50., 50., 50., 50.]);
     assert_eq!(levels("of = \"field\"\nfield = \"pos\"\ncontainer = \"a\""), [0., 0., 0., 0., 0., 1., 1., 1., 1., 1.]);
     // The axis converts seconds to nanoseconds.
-    let text = series("levels", "of = \"field\"\nfield = \"size\"\ncombine = \"mean\"").replace("[[panel.series]]", "axis = { unit = \"seconds\" }\n[[panel.series]]");
+    let text = series("levels", "of = \"field\"\nfield = \"size\"\ncombine = \"mean\"")
+        .replace("[[panel.series]]", "axis = { unit = \"seconds\" }\n[[panel.series]]");
     assert_eq!(numbers(&chart(&program, &whole(), &text), "x")[1], 25e9);
 }
 
@@ -79,7 +86,10 @@ fn bars_have_a_number_per_unit() {
     let work = "of = \"states\"\nvalue = \"work\"";
     assert_eq!(bars(&whole(), work), [10e9, 6e9]);
     assert_eq!(bars(&present(5), work), [(5 * SECOND + 1) as f64, (SECOND + 1) as f64]);
-    assert_eq!(bars(&whole(), &format!("{work}\nshow = \"percent\"")).iter().map(|n| n.round()).collect::<Vec<_>>(), [100., 60.]);
+    assert_eq!(
+        bars(&whole(), &format!("{work}\nshow = \"percent\"")).iter().map(|n| n.round()).collect::<Vec<_>>(),
+        [100., 60.]
+    );
     assert_eq!(bars(&whole(), "of = \"category\"\ncategory = \"idle\""), [0., 4e9]);
     assert_eq!(bars(&present(5), "of = \"variable\"\nvariable = \"Load\""), [3., 10.]);
     assert_eq!(bars(&whole(), "of = \"variable\"\nvariable = \"Load\""), [3., 4.]);
@@ -118,7 +128,10 @@ fn elements_are_where_the_latest_event_has_placed_them() {
     assert!(moving.marks.iter().all(|mark| mark.paint == ChartPaint::Emphasis));
     assert_eq!(moving.marks[0].text, "7");
     let after = chart(&program, &present(7), ELEMENTS);
-    assert_eq!(marks(&after).marks.iter().map(|mark| (mark.x, mark.paint)).collect::<Vec<_>>(), [(1.0, ChartPaint::Task(0)), (0.0, ChartPaint::Task(1))]);
+    assert_eq!(
+        marks(&after).marks.iter().map(|mark| (mark.x, mark.paint)).collect::<Vec<_>>(),
+        [(1.0, ChartPaint::Task(0)), (0.0, ChartPaint::Task(1))]
+    );
     // The axes stay while the time moves, and the end of a time range shows the last places.
     assert_eq!(marks(&start).horizontal, marks(&after).horizontal);
     assert_eq!(numbers(&chart(&program, &whole(), ELEMENTS), "pos"), [1., 0.]);
@@ -163,7 +176,13 @@ fn program_without_events() -> Execution {
 
 /// Parts of cards that fit together.
 fn cards() -> impl Strategy<Value = String> {
-    let choice = prop::sample::select(vec!["", "value = \"placed\"\n", "type = \"*\"\n", "container = \"b\"\n", "value = \"nothing\"\n"]);
+    let choice = prop::sample::select(vec![
+        "",
+        "value = \"placed\"\n",
+        "type = \"*\"\n",
+        "container = \"b\"\n",
+        "value = \"nothing\"\n",
+    ]);
     let data = prop::sample::select(vec![
         "of = \"category\"\ncategory = \"busy\"",
         "of = \"category\"\ncategory = \"overhead\"",
@@ -199,21 +218,23 @@ fn cards() -> impl Strategy<Value = String> {
         )
     });
     let panel = prop_oneof![levels, bars, marks, elements];
-    prop::collection::vec(panel, 1..4).prop_map(|panels| format!("time = [\"at\", \"range\", \"moving\"]\n{}", panels.concat()))
+    prop::collection::vec(panel, 1..4)
+        .prop_map(|panels| format!("time = [\"at\", \"range\", \"moving\"]\n{}", panels.concat()))
 }
 
 /// Random lines of a trace, by time.
 fn lines() -> impl Strategy<Value = String> {
-    let line = (0..10_i64, 0..7_u8, prop::bool::ANY, 0..4_i64, -3..9_i64).prop_map(|(second, kind, is_a, id, number)| {
-        let thread = if is_a { "a" } else { "b" };
-        let text = match kind {
-            0 => format!("8 {second} {thread} V {number}"),
-            1 => format!("11 {second} {thread} A {}", if number % 2 == 0 { "work" } else { "wait" }),
-            2 => format!("17 {second} {thread} E noise"),
-            _ => format!("21 {second} {thread} E placed {id} {} {number} owner{id}", number.rem_euclid(5)),
-        };
-        (second, text)
-    });
+    let line =
+        (0..10_i64, 0..7_u8, prop::bool::ANY, 0..4_i64, -3..9_i64).prop_map(|(second, kind, is_a, id, number)| {
+            let thread = if is_a { "a" } else { "b" };
+            let text = match kind {
+                0 => format!("8 {second} {thread} V {number}"),
+                1 => format!("11 {second} {thread} A {}", if number % 2 == 0 { "work" } else { "wait" }),
+                2 => format!("17 {second} {thread} E noise"),
+                _ => format!("21 {second} {thread} E placed {id} {} {number} owner{id}", number.rem_euclid(5)),
+            };
+            (second, text)
+        });
     prop::collection::vec(line, 0..40).prop_map(|mut lines| {
         lines.sort_by_key(|line| line.0);
         lines.into_iter().map(|line| format!("{}\n", line.1)).collect()

@@ -30,6 +30,67 @@ axis = { unit = "bytes" }
   color = "#1f5f9f"
 "##;
 
+/// A change of the card, the line of the mistake, and a part of the message.
+const MISTAKES: &[(&str, &str, usize, &str)] = &[
+    (
+        "title = \"Array\"",
+        "titel = \"Array\"",
+        1,
+        "a card has no key `titel`; its keys are title, summary, group, time and panel; did you mean `title`?",
+    ),
+    ("title = \"Array\"", "", 1, "a card needs the key `title`, such as `title = \"Sort\"`"),
+    ("title = \"Array\"", "title = 3", 1, "`title` is a number; expected a text in \"…\""),
+    ("title = \"Array\"", "title = \" \"", 1, "`title` is empty; write a name, such as `title = \"Sort\"`"),
+    ("title = \"Array\"", "title = \"Array", 1, "this is not TOML: "),
+    (
+        "\"Tasks\"",
+        "\"Task\"",
+        3,
+        "`group` is `Task`; expected Utilization, Communication, Tasks, Whole or Your own; did you mean `Tasks`?",
+    ),
+    ("\"range\"", "\"ranges\"", 4, "`time` is `ranges`; expected at, range or moving; did you mean `range`?"),
+    ("[\"at\", \"range\"]", "[]", 4, "`time` is empty; expected one or several of at, range, moving"),
+    ("[\"at\", \"range\"]", "[1]", 4, "`time` is a number; expected a list of texts"),
+    ("kind = \"elements\"", "", 6, "panel needs the key `kind`, such as `kind = \"levels\"`"),
+    (
+        "\"elements\"",
+        "\"element\"",
+        7,
+        "`kind` is `element`; expected levels, bars, marks or elements; did you mean `elements`?",
+    ),
+    ("\"cells\"", "\"bars\"", 12, "events needs the key `y`, such as `y = \"value\"`"),
+    ("\"1ms\"", "\"1 lightyear\"", 9, "write a duration, such as \"2ms\""),
+    ("\"1ms\"", "\"-1ms\"", 9, "`glide` is negative"),
+    ("largest = 10", "largest = 0", 10, "`largest` is not greater than 0"),
+    ("largest = 10", "largest = inf", 10, "`largest` is not a finite decimal number"),
+    ("largest = 10", "largest = \"10\"", 10, "`largest` is a text; expected a decimal number"),
+    ("largest = 10", "least = 10", 10, "horizontal has no key `least`; its keys are label, unit and largest"),
+    ("{ label = \"column\", largest = 10 }", "\"column\"", 10, "expected a table, such as `horizontal = { … }`"),
+    ("element = \"id\"", "", 12, "events needs the key `element`, such as `element = \"id\"`"),
+    ("field = \"id\", ", "", 16, "color needs the key `field`, such as `field = \"owner\"`"),
+    ("field = \"id\", ", "by = \"value\", field = \"id\", ", 16, "one of the keys `by` and `field`, not both"),
+    ("field = \"id\", ", "by = \"value\", ", 16, "`scale` needs a field"),
+    ("color = { field = \"id\", scale = \"gradient\" }", "colour = \"now\"", 16, "did you mean `color`?"),
+    ("[[panel.series]]", "[panel.series]", 22, "begin each with `[[panel.series]]`"),
+    (
+        "of = \"field\"",
+        "of = \"fields\"",
+        23,
+        "expected category, pending, states, variable, events or field; did you mean `field`?",
+    ),
+    ("of = \"field\"", "", 22, "series needs the key `of`"),
+    ("field = \"bytes\"", "", 22, "series needs the key `field`, such as `field = \"bytes\"`"),
+    ("field = \"bytes\"", "field = \"bytes\"\nshow = \"sum\"", 25, "series has no key `show`"),
+    ("#1f5f9f", "#1f5f9", 25, "`#1f5f9f` is a colour by its red, green and blue"),
+    ("#1f5f9f", "emphasised", 25, "did you mean `emphasis`?"),
+    (
+        "of = \"field\"\n  field = \"bytes\"",
+        "of = \"states\"",
+        22,
+        "the series `states` shows numbers, but the axis shows bytes; use a panel for each unit",
+    ),
+];
+
 fn fault(text: &str) -> String {
     CardFile::parse("a.card.toml", text).unwrap_err().to_string()
 }
@@ -43,40 +104,7 @@ fn a_card_without_mistakes_is_read() {
 
 #[test]
 fn mistakes_have_their_line_and_a_remedy() {
-    for (old, new, line, expected) in [
-        ("title = \"Array\"", "titel = \"Array\"", 1, "a card has no key `titel`; its keys are title, summary, group, time and panel; did you mean `title`?"),
-        ("title = \"Array\"", "", 1, "a card needs the key `title`, such as `title = \"Sort\"`"),
-        ("title = \"Array\"", "title = 3", 1, "`title` is a number; expected a text in \"…\""),
-        ("title = \"Array\"", "title = \" \"", 1, "`title` is empty; write a name, such as `title = \"Sort\"`"),
-        ("title = \"Array\"", "title = \"Array", 1, "this is not TOML: "),
-        ("\"Tasks\"", "\"Task\"", 3, "`group` is `Task`; expected Utilization, Communication, Tasks, Whole or Your own; did you mean `Tasks`?"),
-        ("\"range\"", "\"ranges\"", 4, "`time` is `ranges`; expected at, range or moving; did you mean `range`?"),
-        ("[\"at\", \"range\"]", "[]", 4, "`time` is empty; expected one or several of at, range, moving"),
-        ("[\"at\", \"range\"]", "[1]", 4, "`time` is a number; expected a list of texts"),
-        ("kind = \"elements\"", "", 6, "panel needs the key `kind`, such as `kind = \"levels\"`"),
-        ("\"elements\"", "\"element\"", 7, "`kind` is `element`; expected levels, bars, marks or elements; did you mean `elements`?"),
-        ("\"cells\"", "\"bars\"", 12, "events needs the key `y`, such as `y = \"value\"`"),
-        ("\"1ms\"", "\"1 lightyear\"", 9, "write a duration, such as \"2ms\""),
-        ("\"1ms\"", "\"-1ms\"", 9, "`glide` is negative"),
-        ("largest = 10", "largest = 0", 10, "`largest` is not greater than 0"),
-        ("largest = 10", "largest = inf", 10, "`largest` is not a finite decimal number"),
-        ("largest = 10", "largest = \"10\"", 10, "`largest` is a text; expected a decimal number"),
-        ("largest = 10", "least = 10", 10, "horizontal has no key `least`; its keys are label, unit and largest"),
-        ("{ label = \"column\", largest = 10 }", "\"column\"", 10, "expected a table, such as `horizontal = { … }`"),
-        ("element = \"id\"", "", 12, "events needs the key `element`, such as `element = \"id\"`"),
-        ("field = \"id\", ", "", 16, "color needs the key `field`, such as `field = \"owner\"`"),
-        ("field = \"id\", ", "by = \"value\", field = \"id\", ", 16, "one of the keys `by` and `field`, not both"),
-        ("field = \"id\", ", "by = \"value\", ", 16, "`scale` needs a field"),
-        ("color = { field = \"id\", scale = \"gradient\" }", "colour = \"now\"", 16, "did you mean `color`?"),
-        ("[[panel.series]]", "[panel.series]", 22, "begin each with `[[panel.series]]`"),
-        ("of = \"field\"", "of = \"fields\"", 23, "expected category, pending, states, variable, events or field; did you mean `field`?"),
-        ("of = \"field\"", "", 22, "series needs the key `of`"),
-        ("field = \"bytes\"", "", 22, "series needs the key `field`, such as `field = \"bytes\"`"),
-        ("field = \"bytes\"", "field = \"bytes\"\nshow = \"sum\"", 25, "series has no key `show`"),
-        ("#1f5f9f", "#1f5f9", 25, "`#1f5f9f` is a colour by its red, green and blue"),
-        ("#1f5f9f", "emphasised", 25, "did you mean `emphasis`?"),
-        ("of = \"field\"\n  field = \"bytes\"", "of = \"states\"", 22, "the series `states` shows numbers, but the axis shows bytes; use a panel for each unit"),
-    ] {
+    for &(old, new, line, expected) in MISTAKES {
         let text = CARD.replacen(old, new, 1);
         assert_ne!(text, CARD, "{old}");
         let fault = fault(&text);

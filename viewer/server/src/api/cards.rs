@@ -14,10 +14,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::{AppState, RequestError, run};
 use card_drawing::{CardContext, CardDrawing};
-use card_view_choice::ChoiceOfViews;
 pub(crate) use card_error::CardError;
 use card_request::Card;
 pub(crate) use card_request::CardsRequest;
+use card_view_choice::ChoiceOfViews;
 
 /// Maximum number of cards of a request: all views.
 const MOST_CARDS: usize = 64;
