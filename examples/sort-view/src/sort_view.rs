@@ -1,4 +1,4 @@
-//! [`SortView`]: a parallel sort whose elements move, and the disorder that is left.
+//! [`SortView`]: the moving elements of a parallel sort, and its disorder over time.
 
 use tumit_perspectives::chart::{
     AxisUnit, ChartAxis, ChartMark, ChartPaint, ChartPanel, ChartTable, LegendItem, LevelChart, LevelSeries, MarkAxis,

@@ -1,4 +1,5 @@
-//! Reads any text as a card file. A card without mistakes is drawn for a small trace in all time modes.
+//! Reads any text as a card file. A card without mistakes is drawn for a small trace, in all time
+//! modes.
 #![no_main]
 
 use std::sync::{Arc, OnceLock};
@@ -16,7 +17,7 @@ const TRACE: &str = concat!(
     include_str!("../../../viewer/tests/header.paje"),
     "%EventDef PajeNewEvent 21\n% Time date\n% Container string\n% Type string\n% Value string\n",
     "% Id int\n% Pos int\n%EndEventDef\n",
-    "0 T 0 Thread\n1 V T Load\n2 A T Activity\n3 E T Place\n4 M 0 T T Message\n",
+    "0 T 0 Thread\n1 V T Load \"0 1 0\"\n2 A T Activity\n3 E T Place \"0 1 0\"\n4 M 0 T T Message\n",
     "6 0 a 0 T a\n6 0 b 0 T b\n8 0 a V 1\n11 0 a A work\n11 0 b A wait\n15 1 0 M a m k\n16 2 0 M b m k\n",
     "21 1 a E placed 7 0\n21 2 b E placed 8 1\n21 3 a E placed 7 1\n7 4 T a\n7 4 T b\n",
 );

@@ -18,7 +18,7 @@ const BODY: &str = "%EventDef PajeNewEvent 21
 %EndEventDef
 0 T 0 Thread
 2 S T Activity
-3 E T Place
+3 E T Place \"0 1 0\"
 6 0 t 0 T main
 11 0 t S work
 21 0 t E placed 1 0

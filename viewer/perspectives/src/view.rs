@@ -167,7 +167,7 @@ impl ViewRequest {
 /// }
 ///
 /// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/header.paje"));
-/// # let body = "0 T 0 Thread\n3 E T Mark\n6 0 t 0 T main\n17 1 t E a\n17 2 t E b\n7 3 T t\n";
+/// # let body = "0 T 0 Thread\n3 E T Mark \"0 1 0\"\n6 0 t 0 T main\n17 1 t E a\n17 2 t E b\n7 3 T t\n";
 /// # let trace = format!("{header}{body}");
 /// let source = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 /// let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;

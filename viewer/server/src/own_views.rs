@@ -99,7 +99,11 @@ fn stored_name(file: &str) -> String {
 fn write_error(path: &Path, error: &io::Error) -> String {
     let place = path.display().to_string();
     let text = error.to_string();
-    if text.contains(&place) { text } else { format!("{place}: {text}; or put the file into `cards` beside the trace") }
+    if text.contains(&place) {
+        text
+    } else {
+        format!("{place}: {text}; or put the file into `cards` next to the trace")
+    }
 }
 
 #[cfg(test)]

@@ -21,12 +21,14 @@ const MAX_BARS: usize = 256;
 
 /// The time of the bars. A time range that ends with the trace contains the last timestamp.
 fn bar_time(execution: &Execution, request: &ViewRequest) -> BarTime {
+    let range = |from, to| nonempty(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) });
     if request.mode == TimeMode::At {
-        return BarTime { range: nonempty(request.past()), last: request.time };
+        let (from, past) = (request.range.from.0, request.past());
+        return BarTime { span: range(from, past.to.0.saturating_sub(1)), range: nonempty(past), last: request.time };
     }
-    let (from, to) = message_bounds(execution, request.visible_range());
-    let range = nonempty(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) });
-    BarTime { range, last: range.to.0 - 1 }
+    let span = nonempty(request.visible_range());
+    let (from, to) = message_bounds(execution, span);
+    BarTime { span, range: range(from, to), last: to.saturating_sub(1) }
 }
 
 /// The chart of some series.

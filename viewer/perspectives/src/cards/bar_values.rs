@@ -14,10 +14,14 @@ use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps};
 use crate::options::MessageMeasure;
 
-/// The time of bars: a time range, whose end is the time of last values.
+/// The time of bars.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BarTime {
+    /// The time range, for times and means.
+    pub(super) span: TimeRange,
+    /// The same time range with its last timestamp, for events.
     pub(super) range: TimeRange,
+    /// The time of last values.
     pub(super) last: i64,
 }
 
@@ -34,7 +38,7 @@ pub(super) fn numbers(execution: &Execution, series: &CardSeries, time: BarTime)
     match &series.data {
         SeriesData::Category(category) => {
             let activity = execution.activity()?;
-            let times = (0..activity.units()).map(|unit| activity.mean_times(unit, time.range)[*category as usize]);
+            let times = (0..activity.units()).map(|unit| activity.mean_times(unit, time.span)[*category as usize]);
             Ok(times.map(|nanos| shown_time(series, nanos, time)).collect())
         }
         SeriesData::Pending(measure) => pending(execution, *measure, series.shown, time),
@@ -65,7 +69,7 @@ pub(super) fn numbers(execution: &Execution, series: &CardSeries, time: BarTime)
 
 #[expect(clippy::cast_precision_loss, reason = "a percentage is rounded")]
 fn shown_time(series: &CardSeries, nanos: f64, time: BarTime) -> f64 {
-    let all = time.range.to.0.saturating_sub(time.range.from.0).max(1) as f64;
+    let all = time.span.to.0.saturating_sub(time.span.from.0).max(1) as f64;
     if series.shown == ShownNumber::Percent { 100.0 * nanos / all } else { nanos }
 }
 
@@ -81,7 +85,7 @@ fn pending(
         MessageMeasure::Bytes => (execution.sized_messages()?, BYTES),
     };
     let number = |steps: &PendingSteps| match shown {
-        ShownNumber::Mean => steps.mean(time.range)[component],
+        ShownNumber::Mean => steps.mean(time.span)[component],
         ShownNumber::Smallest => steps.extremes(time.range).min[component] as f64,
         ShownNumber::Largest => steps.maximum(time.range)[component] as f64,
         _ => steps.at(time.last)[component] as f64,
@@ -114,7 +118,7 @@ fn states(
         if lanes.is_empty() {
             return Ok(0.0);
         }
-        let times = execution.source().times(&lanes, time.range)?;
+        let times = execution.source().times(&lanes, time.span)?;
         let nanos: f64 = times.iter().filter(|(value, _)| chosen.contains(*value)).map(|time| time.1 as f64).sum();
         Ok(shown_time(series, nanos, time))
     };
@@ -142,11 +146,13 @@ fn variable(
 ) -> Result<Vec<f64>, PerspectiveError> {
     let source = execution.source();
     let chosen = choice.lists(execution, ("variable", PajeTypeKind::Variable))?;
-    let present = TimeRange { from: GlobalNanos(time.last), to: GlobalNanos(time.last.saturating_add(1)) };
+    // At the last timestamp of the trace, the last values have ended.
+    let last = time.last.min(execution.extent().to.0.saturating_sub(1));
+    let present = TimeRange { from: GlobalNanos(last), to: GlobalNanos(last.saturating_add(1)) };
     let number = |lists: Vec<EntityList>| {
         let mut numbers = Vec::new();
         for (container, ty) in lists {
-            let range = if series.shown == ShownNumber::Last { present } else { time.range };
+            let range = if series.shown == ShownNumber::Last { present } else { time.span };
             let columns = source.series(container, ty, range, 1)?;
             numbers.extend(columns.into_iter().flatten().map(|column| match series.shown {
                 ShownNumber::Smallest => column.min,

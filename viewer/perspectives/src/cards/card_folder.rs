@@ -1,4 +1,4 @@
-//! The folders of card files: the one in the user's configuration, and `cards` beside a trace.
+//! The folders of card files: one in the user's configuration, and `cards` next to a trace.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -52,7 +52,7 @@ pub fn user_folder() -> Option<PathBuf> {
     Some(config?.join("tumit").join("cards"))
 }
 
-/// The folder of card files beside a trace.
+/// The folder of card files next to a trace.
 #[must_use]
 pub fn folder_beside(trace: &Path) -> PathBuf {
     trace.parent().unwrap_or(Path::new("")).join("cards")

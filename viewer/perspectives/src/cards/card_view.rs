@@ -27,7 +27,14 @@ use crate::views::captions;
 /// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\
 /// #             11 0 t S w\n14 2 t S\n7 4 T t\n";
 /// # let trace = format!("{header}{body}");
-/// let text = "title = \"Work\"\n[[panel]]\nkind = \"levels\"\n[[panel.series]]\nof = \"states\"\nvalue = \"work\"\n";
+/// let text = r#"
+///     title = "Work"
+///     [[panel]]
+///     kind = "levels"
+///     [[panel.series]]
+///     of = "states"
+///     value = "work"
+/// "#;
 /// let view = CardView::new(CardFile::parse("work.card.toml", text)?);
 /// let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 /// let execution = Execution::new(Arc::new(store), ExecutionSettings::default())?;

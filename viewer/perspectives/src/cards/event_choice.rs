@@ -87,7 +87,7 @@ impl EntityChoice {
     }
 }
 
-/// The items whose names match a pattern. If none does, upper and lower case are equal.
+/// The items with names that match a pattern. Without a match, upper and lower case are equal.
 fn matching<'a, T: Copy>(
     kind: &'static str,
     pattern: Option<&NamePattern>,

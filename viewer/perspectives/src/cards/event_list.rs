@@ -14,7 +14,7 @@ use crate::execution::Execution;
 const AT_ONCE: usize = 1 << 14;
 /// Maximum number of events of a list. They take about 2 GB.
 const MOST_EVENTS: u64 = 1 << 26;
-/// The number of events whose fields are listed in an error.
+/// The number of events that are examined for the list of fields in an error.
 const EXAMINED: usize = 16;
 
 /// The chosen events of the whole trace, by time.

@@ -1,4 +1,4 @@
-//! [`CardMarks`] and [`CardElements`]: what a panel draws of events.
+//! [`CardMarks`] and [`CardElements`]: the events of a panel, and their drawing.
 
 use super::card_fault::CardFault;
 use super::card_paint::CardPaint;
@@ -109,7 +109,7 @@ pub(super) struct CardElements {
     pub(super) x: String,
     pub(super) y: Option<String>,
     pub(super) paint: CardPaint,
-    /// The field whose text is in the mark.
+    /// The field with the text inside the mark.
     pub(super) text: Option<String>,
 }
 

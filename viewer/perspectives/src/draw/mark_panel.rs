@@ -20,7 +20,7 @@ struct MarkScale {
     least: f64,
     largest: f64,
     heading: String,
-    /// Empty for positions, whose labels depend on the length of the axis.
+    /// Empty for positions: their labels depend on the length of the axis.
     ticks: Vec<ValueTick>,
 }
 

@@ -1,4 +1,4 @@
-//! [`DerivedData`]: what views compute from a whole trace, stored for their next charts.
+//! [`DerivedData`]: results that views compute from a whole trace, stored for their next charts.
 
 use std::any::{Any, TypeId};
 use std::collections::VecDeque;

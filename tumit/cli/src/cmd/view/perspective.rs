@@ -138,7 +138,7 @@ impl ViewKind {
     }
 }
 
-/// The folders of card files: the user's one, and those beside the traces.
+/// The folders of card files: that of the user, and one next to each trace.
 fn card_folders(traces: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = cards::user_folder().into_iter().collect();
     folders.extend(traces.iter().map(|trace| cards::folder_beside(trace)));
