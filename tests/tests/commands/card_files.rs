@@ -104,9 +104,11 @@ fn files_of_the_user_and_beside_the_trace_are_listed_by_name() {
     assert!(line(&printed, "card-near").is_some(), "{printed}");
     for name in ["card-work", "card-near"] {
         let (status, printed, error) =
-            call(dir.path(), &["a.paje", "--perspective", name, "-o", "-", "--format", "csv", "--width", "84"]);
+            call(dir.path(), &["a.paje", "--perspective", name, "-o", "-", "--format", "csv", "--width", "280"]);
         assert_eq!(status, Some(0), "{error}");
-        assert_eq!(printed, "from,to,work\n0,1,1\n1,2,1\n2,3,1\n3,4,0\n");
+        // 200 columns of 20 ms.
+        assert!(printed.starts_with("from,to,work\n0,0.02,1\n") && printed.ends_with("\n3.98,4,0\n"), "{printed}");
+        assert_eq!(printed.lines().filter(|line| line.ends_with(",1")).count(), 150);
     }
     let (_, printed, _) = call(dir.path(), &["a.paje", "--perspective", "card-work", "--option", "help"]);
     assert!(printed.starts_with("Work: ") && printed.contains("--option width=VALUE"), "{printed}");
