@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use tumit_viewer::query::{EventCount, GlobalNanos, PajeTypeKind, StateLaneId, TimeRange};
 
-use super::combined_steps::NumberSteps;
+use super::combined_steps::{Combination, NumberSteps};
 use super::event_choice::{EntityChoice, EntityList};
 use super::event_list::EventList;
 use super::level_values::state_lanes;
-use super::series_choice::{CardSeries, Combination, SeriesData, ShownNumber};
+use super::series_choice::{CardSeries, SeriesData, ShownNumber};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps};

@@ -5,7 +5,15 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use tumit_viewer::query::TimeRange;
 
-use super::series_choice::Combination;
+/// How the numbers of several containers become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Combination {
+    #[default]
+    Sum,
+    Mean,
+    Smallest,
+    Largest,
+}
 
 /// A number that changes at timestamps. It has no value before the first one.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,10 +3,10 @@
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{PajeTypeKind, StateLaneId, TimeRange, lanes_at_once};
 
-use super::combined_steps::NumberSteps;
+use super::combined_steps::{Combination, NumberSteps};
 use super::event_choice::{ChosenLists, EntityChoice};
 use super::event_list::EventList;
-use super::series_choice::{CardSeries, Combination, SeriesData};
+use super::series_choice::{CardSeries, SeriesData};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps};

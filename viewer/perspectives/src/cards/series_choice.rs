@@ -6,6 +6,7 @@ use super::card_axis::NumberScale;
 use super::card_fault::{CardFault, alternatives, suggestion};
 use super::card_paint;
 use super::card_table::CardTable;
+use super::combined_steps::Combination;
 use super::event_choice::{CHOICE_KEYS, EntityChoice};
 use crate::chart::{AxisUnit, ChartPaint};
 use crate::options::MessageMeasure;
@@ -39,16 +40,6 @@ pub(super) enum SeriesData {
     Events(EntityChoice),
     /// A field of the latest events.
     Field { events: EntityChoice, field: String },
-}
-
-/// How the numbers of several containers become one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) enum Combination {
-    #[default]
-    Sum,
-    Mean,
-    Smallest,
-    Largest,
 }
 
 /// The number that a bar shows.

@@ -9,11 +9,12 @@ use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
-use tumit_perspectives::view::{PerspectiveView, ViewGroup, ViewInfo};
+use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo};
 use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel};
 
 use super::cards::CardsRequest;
-use super::{AppState, JsonAnswer, RequestError, own_cards, run};
+use super::{AppState, JsonAnswer, RequestError, run};
+use crate::filtered_cache::TraceCache;
 
 /// Maximum number of suggested names of units.
 const MOST_UNITS: usize = 1000;
@@ -32,7 +33,7 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
         infos.extend(DiagramMode::ALL.iter().map(|mode| mode.info()));
         infos.sort_by_key(|info| info.group);
         let mut views: Vec<Value> = infos.iter().map(view_json).collect();
-        views.extend(own_cards::own_views(app, cache));
+        views.extend(own_views(app, cache));
         Ok::<_, RequestError>(json!({
             "groups": ViewGroup::NAMES.map(|(name, _)| name),
             "views": views,
@@ -50,7 +51,7 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
 }
 
 /// The description of a view.
-pub(super) fn view_json(info: &ViewInfo<'_>) -> Value {
+fn view_json(info: &ViewInfo<'_>) -> Value {
     json!({
         "name": info.name,
         "number": info.number,
@@ -63,6 +64,32 @@ pub(super) fn view_json(info: &ViewInfo<'_>) -> Value {
         // A diagram covers the whole time range and does not change with the present time.
         "is_diagram": DiagramMode::of_name(info.name).is_some(),
     })
+}
+
+/// The views of users for the gallery. A file with a mistake has the name of the file as its title;
+/// the drawing of its card has the mistake.
+fn own_views(app: &AppState, trace: &TraceCache) -> Vec<Value> {
+    let own = &app.own_views;
+    let mut list: Vec<Value> = own.views.iter().map(|view| view_json(&view.info())).collect();
+    for file in own.files(trace.served.path.as_deref()) {
+        list.push(own.card(&file.path).map_or_else(
+            |_| {
+                json!({
+                    "name": file.name,
+                    "number": null,
+                    "title": file.file_name(),
+                    "group": ViewGroup::Own.name(),
+                    "summary": "",
+                    "needs": "",
+                    "modes": [TimeMode::Range.word()],
+                    "options": [],
+                    "is_diagram": false,
+                })
+            },
+            |view| view_json(&view.info()),
+        ));
+    }
+    list
 }
 
 /// An option, with its words. It is free if it also accepts other values.
