@@ -101,7 +101,8 @@ fn a_view_in_rust_and_a_card_file_show_the_same_sort() {
     assert_eq!(rows.count("Event"), count(&stdout, "events"));
     assert_eq!(rows.of("State").filter(|row| row[7] == "compare").count(), 3 * 20);
     let card = workspace().join("examples/sort-view/sort.card.toml");
-    let end = rows.of("Container").map(|row| row[4].parse::<f64>().unwrap()).fold(0.0, f64::max);
+    let mut times: Vec<f64> = rows.of("Event").map(|row| row[3].parse().unwrap()).collect();
+    times.sort_by(f64::total_cmp);
     let values = |seconds: f64| {
         let csv = dir.path().join("own.csv");
         let milliseconds = (seconds * 1e3).to_string();
@@ -116,9 +117,11 @@ fn a_view_in_rust_and_a_card_file_show_the_same_sort() {
         assert_eq!(sorted_values(&array.join("\n")), own, "at {seconds} s");
         own
     };
-    let [first, middle, last] = [0.001 * end, 0.5 * end, end].map(values);
+    // After the start, after half of the exchanges, and at the end.
+    let between = |event: usize| times[event].midpoint(times[event + 1]);
+    let [first, middle, last] = [between(19), between(times.len() / 2), times[times.len() - 1] + 1e-6].map(values);
     assert!(last.is_sorted() && last.len() == 20, "{last:?}");
-    assert!(!first.is_sorted() && first != middle, "{first:?} {middle:?}");
+    assert!(!first.is_sorted() && first.len() == 20 && first != middle, "{first:?} {middle:?}");
     let image = dir.path().join("sort.svg");
     succeed(sort_view("sort-view").arg(&run).args(["--at", "1", "-o"]).arg(&image));
     let image = std::fs::read_to_string(image).unwrap();

@@ -114,5 +114,9 @@ fn main() {
     tracer_rt::finish();
     let values = array.iter().map(|place| place.lock().unwrap_or_else(PoisonError::into_inner).value);
     assert!(values.is_sorted(), "as many phases as elements sort the array");
-    println!("elements={} exchanges={exchanges} events={}", arguments.elements, arguments.elements + 2 * exchanges);
+    println!(
+        "counts: elements={} exchanges={exchanges} events={}",
+        arguments.elements,
+        arguments.elements + 2 * exchanges
+    );
 }
