@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use tests::browser::BrowserPage;
-use tests::page::{TRACE, ViewProcess, open, press, read, watch_files};
+use tests::page::{TRACE, ViewProcess, open, press, read, screenshot_path, watch_files};
 
 use crate::accessibility::{axe, faults};
 
@@ -108,6 +108,8 @@ fn card_files_of_the_folder_are_in_the_gallery_and_changes_are_drawn() {
         browser.evaluate("document.querySelector('#gallery [aria-label=\"bad.card.toml\"] .reason').innerText");
     assert!(reason.as_str().unwrap().contains("did you mean `levels`?"), "{reason}");
     assert_eq!(faults(&mut browser, "light"), json!([]), "the gallery");
+    browser.evaluate("document.querySelector('#gallery [aria-label=\"Your own\"]').scrollIntoView({ block: 'end' })");
+    browser.screenshot(&screenshot_path("own-views.png"));
     browser.evaluate("document.querySelector('#gallery [aria-label=Near]').scrollIntoView({ block: 'center' })");
     press(&mut browser, "button", "Near");
     press(&mut browser, "button", "Done");
