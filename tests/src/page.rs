@@ -130,6 +130,8 @@ impl ViewProcess {
 
     fn spawn(mut view: Command, folder: tempfile::TempDir) -> Self {
         view.stderr(Stdio::piped()).stdin(Stdio::null());
+        // The folder of card files is in the test's folder, too.
+        view.env("XDG_CONFIG_HOME", folder.path().join("config"));
         let mut process = view.spawn().expect("`tumit` runs");
         let mut stderr = BufReader::new(process.stderr.take().expect("a pipe"));
         let mut line = String::new();

@@ -69,6 +69,12 @@ pub fn requests() -> Command {
     Command::new(PATH.get_or_init(|| build("requests")))
 }
 
+/// A program of the example with a view of its own: `parallel_sort` or `sort-view`.
+#[must_use]
+pub fn sort_view(binary: &'static str) -> Command {
+    Command::new(build(binary))
+}
+
 /// The example that filters runs in Rust.
 #[must_use]
 pub fn filter_rust() -> Command {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 mod bad_input;
+mod card_files;
 mod combined_specs;
 mod convert_options;
 mod dense_images;

@@ -4,6 +4,7 @@ mod counted_results;
 mod entity_panel;
 mod filters;
 mod notes;
+mod own_views;
 pub(crate) mod saved_files;
 pub(crate) mod source_view;
 mod statistics;

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use tests::programs::{count, molecular_dynamics, mpirun, output, succeed, tumit, workspace};
+use tests::programs::{count, molecular_dynamics, mpirun, output, sort_view, succeed, tumit, workspace};
 use tumit_test_support::pj_dump::{PjDumpRows, accept};
 
 /// Converts a run and returns the rows that `pj_dump` reads.
@@ -80,6 +80,52 @@ fn idle_share(rows: &PjDumpRows) -> f64 {
         idle / all
     };
     ["Node 1", "Node 2", "Node 3", "Node 4"].map(share).iter().sum::<f64>() / 4.0
+}
+
+/// The values of the array in the order of their positions.
+fn sorted_values(csv: &str) -> Vec<u32> {
+    let column = |heading: &str| csv.lines().next().unwrap().split(',').position(|name| name == heading).unwrap();
+    let number = |line: &str, column: usize| line.split(',').nth(column).unwrap().parse::<u32>().unwrap();
+    let (position, value) = (column("position"), column("value"));
+    let rows = csv.lines().skip(1).map(|line| (number(line, position), number(line, value)));
+    rows.collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+#[test]
+fn a_view_in_rust_and_a_card_file_show_the_same_sort() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("sort.tmt");
+    let sort = || sort_view("parallel_sort");
+    let stdout = succeed(sort().args(["--elements", "20", "--threads", "3", "--pause", "20"]).env("TUMIT_TRACE", &run));
+    let rows = convert(&run, &[]);
+    assert_eq!(rows.count("Event"), count(&stdout, "events"));
+    assert_eq!(rows.of("State").filter(|row| row[7] == "compare").count(), 3 * 20);
+    let card = workspace().join("examples/sort-view/sort.card.toml");
+    let mut times: Vec<f64> = rows.of("Event").map(|row| row[3].parse().unwrap()).collect();
+    times.sort_by(f64::total_cmp);
+    let values = |seconds: f64| {
+        let csv = dir.path().join("own.csv");
+        let milliseconds = (seconds * 1e3).to_string();
+        succeed(sort_view("sort-view").arg(&run).args(["--at", &milliseconds, "-o"]).arg(&csv));
+        let own = sorted_values(&std::fs::read_to_string(csv).unwrap());
+        let mut view = tumit();
+        view.arg("view").arg(&run).arg("--perspective").arg(&card).args(["--at", &seconds.to_string()]);
+        let all = succeed(view.args(["-o", "-", "--format", "csv"]));
+        // The rows of the panel of elements.
+        let of_array = all.lines().enumerate().filter(|(at, line)| *at == 0 || line.starts_with("Array,"));
+        let array: Vec<&str> = of_array.map(|(_, line)| line).collect();
+        assert_eq!(sorted_values(&array.join("\n")), own, "at {seconds} s");
+        own
+    };
+    // After the start, after half of the exchanges, and at the end.
+    let between = |event: usize| times[event].midpoint(times[event + 1]);
+    let [first, middle, last] = [between(19), between(times.len() / 2), times[times.len() - 1] + 1e-6].map(values);
+    assert!(last.is_sorted() && last.len() == 20, "{last:?}");
+    assert!(!first.is_sorted() && first.len() == 20 && first != middle, "{first:?} {middle:?}");
+    let image = dir.path().join("sort.svg");
+    succeed(sort_view("sort-view").arg(&run).args(["--at", "1", "-o"]).arg(&image));
+    let image = std::fs::read_to_string(image).unwrap();
+    assert!(image.contains("Parallel sort") && image.contains("pairs are in the wrong order"));
 }
 
 #[test]

@@ -63,6 +63,8 @@ pub enum ChartPanel {
     Grid(StatusGrid),
     /// A curve in a plane of two quantities.
     Portrait(PortraitChart),
+    /// Marks in a plane of two quantities.
+    Marks(MarkChart),
     /// Rows of text.
     Table(ChartTable),
 }
@@ -358,6 +360,59 @@ pub struct PortraitPoint {
     pub x: f64,
     pub y: f64,
     pub paint: ChartPaint,
+}
+
+/// Marks in a plane of two quantities, such as events by two of their fields, or the elements of an
+/// array by their positions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MarkChart {
+    /// The form of the marks.
+    pub form: MarkForm,
+    /// The horizontal axis. Bars and cells have positions on it.
+    pub horizontal: MarkAxis,
+    /// The vertical axis, from the bottom. That of cells is from the top, and has positions.
+    pub vertical: MarkAxis,
+    /// The marks. Later ones cover earlier ones.
+    pub marks: Vec<ChartMark>,
+}
+
+/// The form of marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MarkForm {
+    /// A disc at the two values.
+    #[default]
+    Discs,
+    /// A bar at a position, as high as the vertical value.
+    Bars,
+    /// A square at two positions.
+    Cells,
+}
+
+/// An axis of marks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct MarkAxis {
+    /// The quantity, and the largest value or position.
+    pub axis: ChartAxis,
+    /// The smallest value or position.
+    pub least: f64,
+    /// The names of the positions from 0, if the values are indexes of names.
+    pub names: Vec<String>,
+}
+
+/// A mark.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChartMark {
+    /// Its horizontal value. It may be between two positions.
+    pub x: f64,
+    /// Its vertical value.
+    pub y: f64,
+    /// Its paint.
+    pub paint: ChartPaint,
+    /// A short text inside it.
+    pub text: String,
+    /// Its description, which the pointer shows.
+    pub title: String,
 }
 
 /// A table of numbers and texts.

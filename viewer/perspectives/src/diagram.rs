@@ -30,7 +30,7 @@ impl DiagramMode {
     pub const ALL: [Self; 4] = [Self::UtilizationGantt, Self::SpaceTime, Self::TaskGantt, Self::CriticalPath];
 
     /// The description.
-    pub fn info(self) -> ViewInfo {
+    pub fn info(self) -> ViewInfo<'static> {
         let modes = &[TimeMode::Range];
         let options = &[];
         match self {
@@ -88,7 +88,7 @@ impl DiagramMode {
     /// If the execution lacks the data of the view, or the source fails.
     pub fn trace(self, execution: &Execution, range: TimeRange) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
         let key = format!("{} {range:?}", self.info().name);
-        Ok(Arc::clone(&*execution.remember(key, || self.new_trace(execution, range))?))
+        Ok(Arc::clone(&*execution.derived(&key, || self.new_trace(execution, range))?))
     }
 
     fn new_trace(self, execution: &Execution, range: TimeRange) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {

@@ -18,6 +18,7 @@ mod grid_panel;
 mod kiviat_panel;
 mod legend_lines;
 mod level_panel;
+mod mark_panel;
 mod matrix_panel;
 mod network_panel;
 mod number_text;
@@ -36,7 +37,7 @@ use tumit_viewer::scene::{OutlineRect, Scene, TextAnchor};
 use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::style::theme::font::FontWeight;
 
-use crate::chart::{ChartPaint, ChartPanel, TitledPanel, ViewChart};
+use crate::chart::{ChartPaint, ChartPanel, MarkForm, TitledPanel, ViewChart};
 use chart_canvas::{ChartCanvas, LabelStyle};
 use legend_lines::LegendLines;
 use text_lines::wrap;
@@ -170,6 +171,7 @@ fn draw_panels(canvas: &mut ChartCanvas, panels: &[TitledPanel], frame: OutlineR
                 ChartPanel::Scatter(chart) => scatter_panel::draw(canvas, frame, chart),
                 ChartPanel::Grid(chart) => grid_panel::draw(canvas, frame, chart),
                 ChartPanel::Portrait(chart) => portrait_panel::draw(canvas, frame, chart),
+                ChartPanel::Marks(chart) => mark_panel::draw(canvas, frame, chart),
                 ChartPanel::Table(chart) => table_panel::draw(canvas, frame, chart),
             }
         });
@@ -181,9 +183,10 @@ fn aspect(panel: &ChartPanel) -> f32 {
     match panel {
         ChartPanel::Levels(_) | ChartPanel::Scatter(_) => 2.4,
         ChartPanel::Bars(chart) if chart.bars.len() == 1 => 0.7,
+        ChartPanel::Marks(chart) if chart.form == MarkForm::Bars => 2.0,
         ChartPanel::Bars(_) | ChartPanel::Table(_) => 1.7,
         ChartPanel::Kiviat(_) | ChartPanel::Matrix(_) | ChartPanel::Network(_) | ChartPanel::Grid(_) => 1.05,
-        ChartPanel::Portrait(_) => 1.3,
+        ChartPanel::Portrait(_) | ChartPanel::Marks(_) => 1.3,
     }
 }
 

@@ -87,7 +87,29 @@ pub enum PerspectiveError {
         /// The remedy.
         remedy: String,
     },
-    /// A file given as an option cannot be used.
+    /// No name of the trace matches a pattern.
+    #[error("no {kind} is called `{name}`{}; the trace has {}", hint(.suggestion), list(.known))]
+    NoMatch {
+        /// The kind of the names, such as `event type`.
+        kind: &'static str,
+        /// The pattern.
+        name: String,
+        /// A similar name.
+        suggestion: Option<String>,
+        /// The names of the trace.
+        known: Vec<String>,
+    },
+    /// A view must read more events than fit into memory.
+    #[error(
+        "the view reads {count} events, more than {most}; choose fewer by their type, value or container, or by a filter"
+    )]
+    TooManyEvents {
+        /// The number of events.
+        count: u64,
+        /// The largest number.
+        most: u64,
+    },
+    /// A file given as an option, or a part of it, cannot be used.
     #[error("{path}: {problem}")]
     File {
         /// Its path.

@@ -4,6 +4,7 @@
 pub mod activity;
 pub mod categories;
 pub mod category_timeline;
+mod derived_data;
 pub mod messages;
 pub mod order;
 pub mod step_function;
@@ -11,9 +12,8 @@ pub mod tasks;
 pub mod units;
 mod value_timelines;
 
-use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
@@ -21,14 +21,12 @@ use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
 use crate::error::PerspectiveError;
 use crate::execution::activity::{ActivitySettings, UnitActivity};
 use crate::execution::categories::{CategoryRule, CategoryTable};
+use crate::execution::derived_data::DerivedData;
 use crate::execution::messages::{UnitMessage, UnitMessages};
 use crate::execution::order::{UnitMetric, UnitOrder};
 use crate::execution::tasks::TaskSet;
 use crate::execution::units::{UnitChoice, UnitSet};
 use crate::execution::value_timelines::{ValueTimelines, innermost_states_decide};
-
-/// Number of results of views that are kept.
-const MAX_RESULTS: usize = 32;
 
 /// The settings of an [`Execution`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,7 +51,7 @@ pub struct Execution {
     extent: TimeRange,
     activity: OnceLock<Result<UnitActivity, PerspectiveError>>,
     shared: Arc<SharedParts>,
-    results: Mutex<Vec<(String, Arc<dyn Any + Send + Sync>)>>,
+    derived: DerivedData,
 }
 
 /// The parts that do not depend on categories.
@@ -81,8 +79,8 @@ impl Execution {
         let categories = CategoryTable::new(&model, &settings.categories);
         let units = UnitSet::new(source.as_ref(), &categories, &settings.units)?;
         let extent = source.extent();
-        let (activity, shared, results) = (OnceLock::new(), Arc::default(), Mutex::default());
-        Ok(Self { source, model, settings, categories, units, extent, activity, shared, results })
+        let (activity, shared, derived) = (OnceLock::new(), Arc::default(), DerivedData::default());
+        Ok(Self { source, model, settings, categories, units, extent, activity, shared, derived })
     }
 
     /// Prepares the same trace with other categories. The new execution shares the states, messages
@@ -112,30 +110,6 @@ impl Execution {
             || is_cancelled(values.get().and_then(|part| part.as_ref().err()))
             || is_cancelled(messages.get().and_then(|part| part.as_ref().err()))
             || is_cancelled(tasks.get().and_then(|part| part.as_ref().err())))
-    }
-
-    /// The result of a computation that views repeat, such as the critical path of a time range.
-    /// The key identifies the computation and its parameters. The last 32 results are kept.
-    ///
-    /// # Errors
-    /// Those of the computation.
-    pub fn remember<T: Any + Send + Sync>(
-        &self,
-        key: String,
-        compute: impl FnOnce() -> Result<T, PerspectiveError>,
-    ) -> Result<Arc<T>, PerspectiveError> {
-        let results = || self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = results().iter().find(|result| result.0 == key).map(|result| Arc::clone(&result.1));
-        if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
-            return Ok(known);
-        }
-        let result = Arc::new(compute()?);
-        let mut results = results();
-        results.retain(|other| other.0 != key);
-        results.truncate(MAX_RESULTS - 1);
-        let kept: Arc<dyn Any + Send + Sync> = Arc::<T>::clone(&result);
-        results.insert(0, (key, kept));
-        Ok(result)
     }
 
     /// The trace.
@@ -241,6 +215,22 @@ impl Execution {
             Ok(tasks)
         });
         tasks.as_ref().map_err(Clone::clone)
+    }
+
+    /// Data that a view derives from the trace, such as a list of events with their fields. It is
+    /// computed at the first call with its type and key, and stored for later charts. It must
+    /// depend only on the execution and the key.
+    ///
+    /// Up to 64 results are stored. The one that was not used for the longest time is replaced.
+    ///
+    /// # Errors
+    /// The error of `compute`. It is not stored.
+    pub fn derived<T: Send + Sync + 'static>(
+        &self,
+        key: &str,
+        compute: impl FnOnce() -> Result<T, PerspectiveError>,
+    ) -> Result<Arc<T>, PerspectiveError> {
+        self.derived.get(key, compute)
     }
 
     /// The indexes of the units in an order. Measures are those of the time range.

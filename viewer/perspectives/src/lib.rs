@@ -5,6 +5,7 @@
 //! and tasks.
 
 pub mod analysis;
+pub mod cards;
 pub mod chart;
 pub mod chart_text;
 pub mod diagram;

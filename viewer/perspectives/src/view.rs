@@ -15,15 +15,17 @@ pub enum ViewGroup {
     Communication,
     Tasks,
     Whole,
+    Own,
 }
 
 impl ViewGroup {
     /// The groups with their names.
-    pub const NAMES: [(&'static str, Self); 4] = [
+    pub const NAMES: [(&'static str, Self); 5] = [
         ("Utilization", Self::Utilization),
         ("Communication", Self::Communication),
         ("Tasks", Self::Tasks),
         ("Whole", Self::Whole),
+        ("Your own", Self::Own),
     ];
 
     /// The name.
@@ -55,23 +57,23 @@ impl TimeMode {
 
 /// The description of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ViewInfo {
+pub struct ViewInfo<'a> {
     /// Its name on the command line and in addresses, such as `utilization-count`.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Its number in the list of `ParaGraph`'s views, such as 1 for G1. `None` for other views.
     pub number: Option<u8>,
     /// Its title.
-    pub title: &'static str,
+    pub title: &'a str,
     /// Its group.
     pub group: ViewGroup,
     /// One sentence about its contents.
-    pub summary: &'static str,
+    pub summary: &'a str,
     /// The data that it needs, in words.
-    pub needs: &'static str,
+    pub needs: &'a str,
     /// Its time modes. The first is the default.
-    pub modes: &'static [TimeMode],
+    pub modes: &'a [TimeMode],
     /// The names of its options, in addition to the options of all views.
-    pub options: &'static [&'static str],
+    pub options: &'a [&'a str],
 }
 
 /// The time and the options of a view.
@@ -114,9 +116,72 @@ impl ViewRequest {
 
 /// A view. Its chart is a pure function of the execution and the request, so the chart at a time
 /// does not depend on how that time was reached.
+///
+/// Any package can implement it:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use tumit_perspectives::chart::{AxisUnit, ChartPanel, ChartTable, TitledPanel, ViewChart};
+/// use tumit_perspectives::draw::{DrawOptions, draw};
+/// use tumit_perspectives::error::PerspectiveError;
+/// use tumit_perspectives::execution::{Execution, ExecutionSettings};
+/// use tumit_perspectives::options::ViewOptions;
+/// use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
+/// use tumit_viewer::query::{PajeTypeKind, entity_walk};
+///
+/// /// The numbers of events until the present time.
+/// struct EventNumbers;
+///
+/// impl PerspectiveView for EventNumbers {
+///     fn info(&self) -> ViewInfo<'_> {
+///         ViewInfo {
+///             name: "event-numbers",
+///             number: None,
+///             title: "Numbers of events",
+///             group: ViewGroup::Own,
+///             summary: "The number of events of each type until the present time.",
+///             needs: "events",
+///             modes: &[TimeMode::At],
+///             options: &[],
+///         }
+///     }
+///
+///     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+///         let (source, model) = (execution.source(), execution.model());
+///         let mut table = ChartTable::new(&[("type", AxisUnit::Count), ("events", AxisUnit::Count)]);
+///         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Event) {
+///             let mut count = 0.0;
+///             for container in source.containers().iter() {
+///                 entity_walk::events(source, (container.id, ty.id), request.past(), |_event| {
+///                     count += 1.0;
+///                     Ok(())
+///                 })?;
+///             }
+///             table.rows.push(vec![ty.name.as_str().into(), count.into()]);
+///         }
+///         let panel = TitledPanel { title: String::new(), panel: ChartPanel::Table(table.clone()) };
+///         let title = self.info().title.to_owned();
+///         Ok(ViewChart { title, panels: vec![panel], table, ..ViewChart::default() })
+///     }
+/// }
+///
+/// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/header.paje"));
+/// # let body = "0 T 0 Thread\n3 E T Mark \"0 1 0\"\n6 0 t 0 T main\n17 1 t E a\n17 2 t E b\n7 3 T t\n";
+/// # let trace = format!("{header}{body}");
+/// let source = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+/// let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+/// let (range, options) = (execution.extent(), ViewOptions::default());
+/// let request = ViewRequest { mode: TimeMode::At, range, time: 1_500_000_000, columns: 1, options };
+/// let chart = EventNumbers.chart(&execution, &request)?;
+/// assert_eq!(chart.table.rows, [vec!["Mark".into(), 1.0.into()]]);
+/// let scene = draw(&chart, DrawOptions::default());
+/// assert_eq!(scene.title, "Numbers of events");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait PerspectiveView: Send + Sync {
     /// The description.
-    fn info(&self) -> ViewInfo;
+    fn info(&self) -> ViewInfo<'_>;
 
     /// Computes the contents.
     ///

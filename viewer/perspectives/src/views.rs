@@ -3,7 +3,7 @@
 pub(crate) mod captions;
 mod category_legend;
 pub(crate) mod communication;
-mod measured_messages;
+pub(crate) mod measured_messages;
 mod moving_window;
 pub(crate) mod tasks;
 #[cfg(test)]

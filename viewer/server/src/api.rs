@@ -13,6 +13,7 @@ pub(crate) mod longest_entity;
 pub(crate) mod neighbour;
 pub(crate) mod next_event;
 pub(crate) mod numbers_and_names;
+pub(crate) mod own_cards;
 pub(crate) mod rematch;
 pub(crate) mod row_times;
 pub(crate) mod rows;

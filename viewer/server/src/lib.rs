@@ -33,6 +33,7 @@ mod error;
 mod execution_cache;
 pub(crate) mod filtered_cache;
 mod model_categories;
+mod own_views;
 pub(crate) mod saved_filters;
 mod type_names;
 pub(crate) mod unix_socket;
@@ -54,6 +55,7 @@ pub use self::connections::ConnectionLimits;
 use app::{AppState, app, wait_until_idle};
 pub use error::ServerError;
 pub use filtered_cache::ServedTrace;
+use tumit_perspectives::view::PerspectiveView;
 use tumit_viewer::query::TimelineSource;
 use unix_socket::OwnerSocket;
 
@@ -165,6 +167,35 @@ impl Server {
         Self { limits, ..self }
     }
 
+    /// Adds views of the program that starts the server. The gallery of the page shows them in the
+    /// group of each.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use tumit_perspectives::cards::{CardFile, CardView};
+    /// # use tumit_server::Server;
+    /// # use tumit_viewer::store::TraceStore;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let text = "title = \"Work\"\n[[panel]]\nkind = \"levels\"\n[[panel.series]]\nof = \"states\"\n";
+    /// # let view = CardView::new(CardFile::parse("work.card.toml", text)?);
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let server = Server::bind(Arc::new(TraceStore::from_events("trace", [])), 0).await?;
+    /// // `view` implements `PerspectiveView`.
+    /// let server = server.with_views(vec![Arc::new(view)]);
+    /// # server.run(None, async {}).await?;
+    /// # Ok(())
+    /// # })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_views(mut self, views: Vec<Arc<dyn PerspectiveView>>) -> Self {
+        // Nothing else refers to the state before the server runs.
+        if let Some(app) = Arc::get_mut(&mut self.app) {
+            app.own_views.views = views;
+        }
+        self
+    }
+
     /// Serves until `stop` completes, or until no request has arrived for `until_idle`.
     ///
     /// # Errors
@@ -220,6 +251,7 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/views", get(api::views::views))
         .route("/api/cards", get(api::cards::cards))
         .route("/api/card_file", get(api::cards::card_file))
+        .route("/api/own_card", post(api::own_cards::open_card))
         .route("/api/categories", get(api::categories::categories).post(api::categories::save_categories))
         .route("/api/next_event", get(api::next_event::next_event))
         .route("/api/source", get(api::source_file::source))

@@ -155,13 +155,13 @@ impl From<ThemeChoice> for ThemeKind {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     // Invalid names and time ranges are reported before a long trace is read.
-    if let Some(text) = args.perspective.information()? {
+    if let Some(text) = args.perspective.information(&args.paths)? {
         let mut out = term::stdout();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
         return Ok(ExitStatus::Done);
     }
     ensure!(!args.paths.is_empty(), "--perspective needs a trace: tumit view run.tmt --perspective NAME -o FILE");
-    let perspective = args.perspective.requested(&args.output, args.format)?;
+    let perspective = args.perspective.requested(&args.output, args.format, &args.paths)?;
     let outputs = if perspective.is_some() { Vec::new() } else { outputs(&args.output, args.format)? };
     let time_range = args.time_range.unwrap_or_default();
     let options = args.run.of(index_choice(args.index.as_ref()))?;

@@ -4,6 +4,8 @@
 
 mod activity;
 mod all_requests;
+mod card_charts;
+mod card_faults;
 mod example;
 mod request;
 mod tasks;

@@ -3,6 +3,7 @@
 mod card_drawing;
 mod card_error;
 mod card_request;
+mod card_view_choice;
 mod flat_items;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use card_drawing::{CardContext, CardDrawing};
 pub(crate) use card_error::CardError;
 use card_request::Card;
 pub(crate) use card_request::CardsRequest;
+use card_view_choice::ChoiceOfViews;
 
 /// Maximum number of cards of a request: all views.
 const MOST_CARDS: usize = 64;
@@ -64,10 +66,12 @@ async fn with_cards<T: Send + 'static>(
         return Err(RequestError::of_client(format!("a request has at most {MOST_CARDS} cards")));
     }
     run(app, move |app, cancel| {
-        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
+        let cache = app.trace(request.trace)?;
+        let trace = cache.filtered_trace(&request.filters)?;
         let rules = request.category_rules(&trace.source.model());
         let range = request.time_range(&trace);
-        work(&cards, CardContext { trace: &trace, request: &request, range, rules: &rules, cancel })
+        let own_views = ChoiceOfViews { own: &app.own_views, path: cache.served.path.as_deref() };
+        work(&cards, CardContext { trace: &trace, request: &request, range, rules: &rules, own_views, cancel })
     })
     .await
 }

@@ -9,30 +9,34 @@ use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
-use tumit_perspectives::view::{PerspectiveView, ViewGroup, ViewInfo};
+use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo};
 use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel};
 
 use super::cards::CardsRequest;
 use super::{AppState, JsonAnswer, RequestError, run};
+use crate::filtered_cache::TraceCache;
 
 /// Maximum number of suggested names of units.
 const MOST_UNITS: usize = 1000;
 
-/// All views by group, the options, and values of the options that are names of the trace.
+/// All views by group, with those of the user, the options, and values of the options that are names of the trace.
 pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let answer = run(app, move |app, cancel| {
-        let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
+        let cache = app.trace(request.trace)?;
+        let trace = cache.filtered_trace(&request.filters)?;
         let model = trace.source.model();
         let units = trace.executions.with(&ExecutionSettings::default(), cancel, |execution| {
             let names = execution.units().list().iter().take(MOST_UNITS).map(|unit| unit.name.clone());
             Ok(names.collect::<Vec<_>>())
         });
-        let mut infos: Vec<ViewInfo> = gallery::views().map(PerspectiveView::info).collect();
+        let mut infos: Vec<ViewInfo<'_>> = gallery::views().map(PerspectiveView::info).collect();
         infos.extend(DiagramMode::ALL.iter().map(|mode| mode.info()));
         infos.sort_by_key(|info| info.group);
+        let mut views: Vec<Value> = infos.iter().map(view_json).collect();
+        views.extend(own_views(app, cache));
         Ok::<_, RequestError>(json!({
             "groups": ViewGroup::NAMES.map(|(name, _)| name),
-            "views": infos.iter().map(view_json).collect::<Vec<_>>(),
+            "views": views,
             "options": EXECUTION_OPTIONS.iter().chain(&VIEW_OPTIONS).map(option_json).collect::<Vec<_>>(),
             "of_all": EXECUTION_OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>(),
             "names": {
@@ -46,7 +50,8 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
     answer.await.map(Json)
 }
 
-fn view_json(info: &ViewInfo) -> Value {
+/// The description of a view.
+fn view_json(info: &ViewInfo<'_>) -> Value {
     json!({
         "name": info.name,
         "number": info.number,
@@ -59,6 +64,32 @@ fn view_json(info: &ViewInfo) -> Value {
         // A diagram covers the whole time range and does not change with the present time.
         "is_diagram": DiagramMode::of_name(info.name).is_some(),
     })
+}
+
+/// The views of users for the gallery. A file with a mistake has the name of the file as its title;
+/// the drawing of its card has the mistake.
+fn own_views(app: &AppState, trace: &TraceCache) -> Vec<Value> {
+    let own = &app.own_views;
+    let mut list: Vec<Value> = own.views.iter().map(|view| view_json(&view.info())).collect();
+    for file in own.files(trace.served.path.as_deref()) {
+        list.push(own.card(&file.path).map_or_else(
+            |_| {
+                json!({
+                    "name": file.name,
+                    "number": null,
+                    "title": file.file_name(),
+                    "group": ViewGroup::Own.name(),
+                    "summary": "",
+                    "needs": "",
+                    "modes": [TimeMode::Range.word()],
+                    "options": [],
+                    "is_diagram": false,
+                })
+            },
+            |view| view_json(&view.info()),
+        ));
+    }
+    list
 }
 
 /// An option, with its words. It is free if it also accepts other values.

@@ -5,6 +5,7 @@ import { byId, make, sizedContext } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
 import { cards, views } from "./card_list.js";
 import { paintCard, Pump, requestCards } from "./card_request.js";
+import { openCardFile, OWN_GROUP, reloadViews } from "./own_views.js";
 
 /** @type {HTMLElement} */ const box = byId("gallery");
 /** The size of a view from which its small image is made. */
@@ -17,16 +18,30 @@ let items = [];
 const pump = new Pump(fetchImages, (error) => showNote(error instanceof Error ? error.message : String(error)));
 
 /** @param {(name: string) => void} add adds a card */
-export function showGallery(add) {
+export async function showGallery(add) {
+  await reloadViews();
+  fillGallery(add);
+  return pump.run();
+}
+
+/** @param {(name: string) => void} add */
+function fillGallery(add) {
   items = [];
   const sections = views().groups.map((group) => {
     const list = make("ul");
     for (const view of views().views.filter((one) => one.group === group)) list.append(galleryItem(view, add));
-    return make("section", { "aria-label": group }, make("h3", { text: group }), list);
+    const opener = group === OWN_GROUP && openCardFile((name) => showOpened(name, add));
+    return make("section", { "aria-label": group }, make("h3", { text: group }), opener, list);
   });
   box.replaceChildren(...sections);
   markChosen();
-  return pump.run();
+}
+
+/** Shows an opened card file. It may replace one that has a card. @param {string} name @param {(name: string) => void} add */
+function showOpened(name, add) {
+  if (!cards.some((card) => card.name === name)) add(name);
+  fillGallery(add);
+  pump.run();
 }
 
 /** @param {import("./card_list.js").View} view @param {(name: string) => void} add */

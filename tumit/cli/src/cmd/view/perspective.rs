@@ -1,10 +1,11 @@
 //! The options of `tumit view` for views of `ParaGraph`, and the drawing of such a view.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{bail, ensure};
 use tumit_paje::time_text::{self, TimeTextError};
+use tumit_perspectives::cards::{self, CardView};
 use tumit_perspectives::chart::ViewChart;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::draw::{DrawOptions, draw};
@@ -26,8 +27,8 @@ use crate::term;
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct PerspectiveOptions {
     /// Draws this view of the trace, such as `kiviat` or `communication-matrix`, instead of the
-    /// space-time diagram; `list` prints the names of all views. Needs -o with .svg, .png, .html,
-    /// .csv or .json
+    /// space-time diagram; `FILE.card.toml` is a view of your own; `list` prints the names of all
+    /// views. Needs -o with .svg, .png, .html, .csv or .json
     #[arg(long, value_name = "NAME", conflicts_with_all = ["fold", "follow", "source", "port", "socket", "no_open", "until_idle"], help_heading = "Perspectives")]
     perspective: Option<String>,
     /// The present time of the view, in seconds, or with a unit: 250ms [default: the middle of the
@@ -83,6 +84,7 @@ pub(super) struct ChartImage {
 
 enum ViewKind {
     Chart(&'static dyn PerspectiveView),
+    Card(Box<CardView>),
     Diagram(DiagramMode),
 }
 
@@ -101,34 +103,59 @@ fn time(text: &str) -> Result<GlobalNanos, TimeTextError> {
 }
 
 impl ViewKind {
-    /// The view of a name.
-    fn of_name(name: &str) -> anyhow::Result<Self> {
+    /// The view of a name, or of a card file.
+    fn of_name(name: &str, traces: &[PathBuf]) -> anyhow::Result<Self> {
         perspective_list::refuse_feature(name)?;
-        Ok(match DiagramMode::of_name(name) {
-            Some(mode) => Self::Diagram(mode),
-            None => Self::Chart(gallery::view(name)?),
-        })
+        let path = Path::new(name);
+        if path.file_name().is_some_and(cards::is_card_file) {
+            return Ok(Self::Card(Box::new(CardView::new(cards::read(path)?))));
+        }
+        if let Some(mode) = DiagramMode::of_name(name) {
+            return Ok(Self::Diagram(mode));
+        }
+        let found = cards::find(&card_folders(traces));
+        match found.into_iter().find(|card| card.name == name) {
+            Some(card) => Ok(Self::Card(Box::new(CardView::new(cards::read(&card.path)?)))),
+            None => Ok(Self::Chart(gallery::view(name)?)),
+        }
     }
 
-    fn info(&self) -> ViewInfo {
+    /// The view as a chart. `None` for a mode of the diagram.
+    fn chart_view(&self) -> Option<&dyn PerspectiveView> {
+        match self {
+            Self::Chart(view) => Some(*view),
+            Self::Card(view) => Some(view.as_ref()),
+            Self::Diagram(_) => None,
+        }
+    }
+
+    fn info(&self) -> ViewInfo<'_> {
         match self {
             Self::Chart(view) => view.info(),
+            Self::Card(view) => view.info(),
             Self::Diagram(mode) => mode.info(),
         }
     }
 }
 
+/// The folders of card files: that of the user, and one next to each trace.
+fn card_folders(traces: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = cards::user_folder().into_iter().collect();
+    folders.extend(traces.iter().map(|trace| cards::folder_beside(trace)));
+    folders
+}
+
 impl PerspectiveOptions {
     /// The text of `--perspective list`, or of `--option help`, if one of them is given.
-    pub(super) fn information(&self) -> anyhow::Result<Option<String>> {
+    pub(super) fn information(&self, traces: &[PathBuf]) -> anyhow::Result<Option<String>> {
         let Some(name) = &self.perspective else { return Ok(None) };
         if name == "list" {
-            return Ok(Some(perspective_list::of_views()));
+            return Ok(Some(perspective_list::of_views(&cards::find(&card_folders(traces)))));
         }
         if !self.option.iter().any(|option| option == "help" || option == "list") {
             return Ok(None);
         }
-        Ok(Some(perspective_list::of_options(&ViewKind::of_name(name)?.info())))
+        Ok(Some(perspective_list::of_options(&ViewKind::of_name(name, traces)?.info())))
     }
 
     /// The requested view. Its options and outputs are checked before a long trace is read.
@@ -136,10 +163,12 @@ impl PerspectiveOptions {
         &self,
         paths: &'a [PathBuf],
         format: Option<ImageFormatChoice>,
+        traces: &[PathBuf],
     ) -> anyhow::Result<Option<RequestedView<'a>>> {
         let Some(name) = &self.perspective else { return Ok(None) };
-        let view = ViewKind::of_name(name)?;
+        let view = ViewKind::of_name(name, traces)?;
         let info = view.info();
+        let name = info.name;
         ensure!(
             !paths.is_empty(),
             "--perspective draws into a file: add `-o {name}.svg`; the ending .svg, .png, .html, .csv or .json gives the format"
@@ -171,7 +200,7 @@ impl PerspectiveOptions {
         self.option.iter().map(pair).collect()
     }
 
-    fn mode(&self, info: &ViewInfo) -> anyhow::Result<TimeMode> {
+    fn mode(&self, info: &ViewInfo<'_>) -> anyhow::Result<TimeMode> {
         let Some(mode) = self.mode.map(TimeMode::from) else {
             let wanted = if self.at.is_some() { TimeMode::At } else { TimeMode::Range };
             let is_known = info.modes.contains(&wanted);
@@ -193,7 +222,7 @@ impl<'a> RequestedView<'a> {
         range: OpenTimeRange,
         image: ChartImage,
     ) -> anyhow::Result<()> {
-        let ViewKind::Chart(view) = self.view else { return Ok(()) };
+        let Some(view) = self.view.chart_view() else { return Ok(()) };
         let range = range.to_closed_range(source.extent())?;
         let execution = self.execution(source)?;
         let chart = view.chart(&execution, &self.request(range, image))?;

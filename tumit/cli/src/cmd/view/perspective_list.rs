@@ -1,10 +1,11 @@
 //! Texts about the views of `ParaGraph`: the list of all views, and the options of a view.
 
 use anyhow::bail;
+use tumit_perspectives::cards::{self, CardView, FoundCard};
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
-use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewInfo};
+use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo};
 
 use crate::text_table;
 
@@ -31,7 +32,7 @@ const FEATURES: [ViewFeature; 3] = [
         name: "own-views",
         title: "Views of users",
         group: "Whole",
-        place: "Rust types that implement `PerspectiveView`",
+        place: "card files, and Rust types that implement `PerspectiveView`",
     },
     ViewFeature {
         number: 30,
@@ -50,8 +51,8 @@ pub(super) fn refuse_feature(name: &str) -> anyhow::Result<()> {
     }
 }
 
-/// The list of all views, one per line.
-pub(super) fn of_views() -> String {
+/// The list of all views, one per line, with the card files of the user.
+pub(super) fn of_views(cards: &[FoundCard]) -> String {
     let words = |modes: &[TimeMode]| modes.iter().map(|mode| mode.word()).collect::<Vec<_>>().join(", ");
     let infos = gallery::views().map(PerspectiveView::info);
     let mut rows: Vec<(u8, Vec<String>)> = infos
@@ -68,6 +69,7 @@ pub(super) fn of_views() -> String {
         let texts = [&format!("G{}", feature.number), feature.name, feature.title, feature.group, "–", &place];
         (feature.number, texts.map(str::to_owned).to_vec())
     }));
+    rows.extend(cards.iter().map(|card| (u8::MAX, card_row(card, words))));
     rows.sort_by_key(|row| row.0);
     let head = ["No.", "Name", "Title", "Group", "Time", "Needs"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows.into_iter().map(|row| row.1)).collect();
@@ -77,7 +79,22 @@ pub(super) fn of_views() -> String {
     text.trim_start().to_owned()
 }
 
-pub(super) fn of_options(info: &ViewInfo) -> String {
+/// The line of a card file. A file with a mistake has the mistake.
+fn card_row(card: &FoundCard, words: impl Fn(&[TimeMode]) -> String) -> Vec<String> {
+    let texts = |title: &str, group: &str, modes: &str, needs: &str| {
+        [String::new(), card.name.clone()].into_iter().chain([title, group, modes, needs].map(str::to_owned)).collect()
+    };
+    match cards::read(&card.path) {
+        Ok(file) => {
+            let view = CardView::new(file);
+            let info = view.info();
+            texts(info.title, info.group.name(), &words(info.modes), &format!("a card: {}", card.path.display()))
+        }
+        Err(error) => texts(&card.file_name(), ViewGroup::Own.name(), "–", &format!("a mistake: {error}")),
+    }
+}
+
+pub(super) fn of_options(info: &ViewInfo<'_>) -> String {
     let own = VIEW_OPTIONS.iter().filter(|option| info.options.contains(&option.name));
     let line = |option: &OptionInfo| {
         let OptionInfo { name, forms, help } = option;

@@ -19,7 +19,7 @@ use crate::views::unit_bundles::UnitBundles;
 pub(crate) struct AnimationView;
 
 impl PerspectiveView for AnimationView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "animation",
             number: Some(12),

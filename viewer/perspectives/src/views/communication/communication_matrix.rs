@@ -18,7 +18,7 @@ const MAX_ROWS: usize = 256;
 pub(crate) struct CommunicationMatrixView;
 
 impl PerspectiveView for CommunicationMatrixView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "communication-matrix",
             number: Some(10),

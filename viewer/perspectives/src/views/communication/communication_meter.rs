@@ -14,7 +14,7 @@ use crate::views::measured_messages::{MeasuredMessages, signed_number};
 pub(crate) struct CommunicationMeterView;
 
 impl PerspectiveView for CommunicationMeterView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "communication-meter",
             number: Some(11),

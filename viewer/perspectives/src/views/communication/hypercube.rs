@@ -20,7 +20,7 @@ const VIRTUAL: ChartPaint = ChartPaint::Series(1);
 pub(crate) struct HypercubeView;
 
 impl PerspectiveView for HypercubeView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "hypercube",
             number: Some(13),

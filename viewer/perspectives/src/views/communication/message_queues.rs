@@ -30,7 +30,7 @@ struct UnitQueue {
 }
 
 impl PerspectiveView for MessageQueuesView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "message-queues",
             number: Some(9),

@@ -19,7 +19,7 @@ use crate::views::unit_bundles::UnitBundles;
 pub(crate) struct NetworkLoadView;
 
 impl PerspectiveView for NetworkLoadView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "network",
             number: Some(28),

@@ -69,7 +69,7 @@ struct PeerMessage<'a> {
 }
 
 impl PerspectiveView for NodeStatisticsView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "node-statistics",
             number: Some(14),

@@ -19,7 +19,7 @@ use crate::views::measured_messages::{MeasuredMessages, signed_number};
 pub(crate) struct TrafficView;
 
 impl PerspectiveView for TrafficView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "traffic",
             number: Some(7),

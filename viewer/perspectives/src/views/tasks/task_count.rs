@@ -36,7 +36,7 @@ struct ActiveUnits {
 }
 
 impl PerspectiveView for TaskCount {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "task-count",
             number: Some(16),

@@ -59,7 +59,7 @@ impl TaskProgress {
 }
 
 impl PerspectiveView for TaskStatus {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "task-status",
             number: Some(18),

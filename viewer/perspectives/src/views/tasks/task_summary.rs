@@ -21,7 +21,7 @@ const MAX_BARS: usize = 256;
 pub(crate) struct TaskSummary;
 
 impl PerspectiveView for TaskSummary {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "task-summary",
             number: Some(19),

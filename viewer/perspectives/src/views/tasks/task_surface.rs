@@ -24,7 +24,7 @@ const MAX_COLUMNS: u32 = 200;
 pub(crate) struct TaskSurface;
 
 impl PerspectiveView for TaskSurface {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "task-surface",
             number: Some(29),

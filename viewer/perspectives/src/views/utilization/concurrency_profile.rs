@@ -20,7 +20,7 @@ const MAX_BARS: usize = 256;
 pub(crate) struct ConcurrencyProfile;
 
 impl PerspectiveView for ConcurrencyProfile {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "concurrency-profile",
             number: Some(5),
@@ -36,7 +36,7 @@ impl PerspectiveView for ConcurrencyProfile {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
         let (counts, range) = (activity.counts(), request.visible_range());
-        let times = execution.remember(format!("{} {range:?}", self.info().name), || {
+        let times = execution.derived(&format!("{} {range:?}", self.info().name), || {
             Ok(times_by_count(counts, activity.units(), range))
         })?;
         let size = times.len().div_ceil(MAX_BARS);

@@ -36,7 +36,7 @@ struct SmoothedUse {
 }
 
 impl PerspectiveView for KiviatDiagram {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "kiviat",
             number: Some(6),
@@ -56,7 +56,7 @@ impl PerspectiveView for KiviatDiagram {
         let counts_overhead = request.options.counts_overhead;
         let key = format!("{} {window:?} {counts_overhead}", self.info().name);
         let whole = TimeRange { from: request.range.from, to: execution.extent().to.max(request.range.to) };
-        let maxima = execution.remember(key, || Ok(maxima(activity, window, whole, counts_overhead)))?;
+        let maxima = execution.derived(&key, || Ok(maxima(activity, window, whole, counts_overhead)))?;
         let of_unit = |(unit, maxima): (usize, &RunningMaximum)| {
             smoothed_use(activity, unit, window, request.time, counts_overhead, maxima)
         };

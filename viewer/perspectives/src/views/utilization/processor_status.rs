@@ -35,7 +35,7 @@ struct StatusPart {
 }
 
 impl PerspectiveView for ProcessorStatus {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "processor-status",
             number: Some(22),

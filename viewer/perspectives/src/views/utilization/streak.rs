@@ -38,7 +38,7 @@ struct UnitRuns {
 }
 
 impl PerspectiveView for UnitStreaks {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "streak",
             number: Some(27),

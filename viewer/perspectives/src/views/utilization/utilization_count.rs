@@ -15,7 +15,7 @@ use crate::views::{captions, category_legend};
 pub(crate) struct UtilizationCount;
 
 impl PerspectiveView for UtilizationCount {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "utilization-count",
             number: Some(1),

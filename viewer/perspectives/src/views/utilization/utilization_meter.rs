@@ -14,7 +14,7 @@ use crate::views::{captions, category_legend};
 pub(crate) struct UtilizationMeter;
 
 impl PerspectiveView for UtilizationMeter {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "utilization-meter",
             number: Some(4),

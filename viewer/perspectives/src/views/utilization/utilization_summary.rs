@@ -17,7 +17,7 @@ const MAX_BARS: usize = 256;
 pub(crate) struct UtilizationSummary;
 
 impl PerspectiveView for UtilizationSummary {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "utilization-summary",
             number: Some(3),

@@ -16,7 +16,7 @@ use crate::views::captions;
 pub(crate) struct ExecutionClock;
 
 impl PerspectiveView for ExecutionClock {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "clock",
             number: Some(23),

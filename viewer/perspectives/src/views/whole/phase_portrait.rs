@@ -28,7 +28,7 @@ const MAX_TASKS: usize = 12;
 pub(crate) struct PhasePortrait;
 
 impl PerspectiveView for PhasePortrait {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "phase-portrait",
             number: Some(20),

@@ -42,7 +42,7 @@ const COMMUNICATION: [(&str, AxisUnit); 13] = [
 pub(crate) struct StatisticalSummaryView;
 
 impl PerspectiveView for StatisticalSummaryView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "statistical-summary",
             number: Some(25),

@@ -15,7 +15,7 @@ const RECORDS: usize = 16;
 pub(crate) struct TraceRecordsView;
 
 impl PerspectiveView for TraceRecordsView {
-    fn info(&self) -> ViewInfo {
+    fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
             name: "trace-records",
             number: Some(24),

@@ -6,11 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 use tumit_perspectives::chart::ViewChart;
 use tumit_perspectives::chart_text;
-use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::draw::{DrawOptions, draw};
-use tumit_perspectives::error::PerspectiveError;
 use tumit_perspectives::execution::categories::CategoryRule;
-use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
 use tumit_viewer::export::svg;
@@ -23,6 +20,7 @@ use twox_hash::XxHash3_64;
 
 use super::card_error::CardError;
 use super::card_request::{Card, CardsRequest};
+use super::card_view_choice::{CardViewKind, ChoiceOfViews};
 use super::flat_items::flat_items;
 use crate::cancellation::CancelFlag;
 use crate::filtered_cache::FilteredTrace;
@@ -63,6 +61,7 @@ pub(super) struct CardContext<'a> {
     pub(super) request: &'a CardsRequest,
     pub(super) range: TimeRange,
     pub(super) rules: &'a [CategoryRule],
+    pub(super) own_views: ChoiceOfViews<'a>,
     pub(super) cancel: &'a CancelFlag,
 }
 
@@ -99,8 +98,9 @@ pub(super) fn card_file(card: &Card, context: CardContext<'_>) -> Result<(&'stat
 }
 
 fn computed(card: &Card, context: CardContext<'_>) -> Result<ComputedView, CardError> {
-    let CardContext { trace, request, range, rules, cancel } = context;
-    let info = info(&card.name)?;
+    let CardContext { trace, request, range, rules, own_views, cancel } = context;
+    let view = own_views.view(&card.name)?;
+    let info = view.info();
     let mut options = ParsedOptions::parse(info.name, info.options, &card.options()?)?;
     options.execution.categories = rules.to_vec();
     let mode = mode(&info, &card.mode)?;
@@ -111,10 +111,11 @@ fn computed(card: &Card, context: CardContext<'_>) -> Result<ComputedView, CardE
     let columns = columns(bounded(card.width), request.resolution);
     let view_request = ViewRequest { mode, range, time, columns, options: options.view };
     let computed = trace.executions.with(&options.execution, cancel, |execution| {
-        if let Some(mode) = DiagramMode::of_name(info.name) {
-            return Ok(ComputedView::Diagram(mode.trace(execution, range)?));
-        }
-        Ok(ComputedView::Chart(gallery::view(info.name)?.chart(execution, &view_request)?))
+        Ok(match &view {
+            CardViewKind::Diagram(mode) => ComputedView::Diagram(mode.trace(execution, range)?),
+            CardViewKind::Chart(view) => ComputedView::Chart(view.chart(execution, &view_request)?),
+            CardViewKind::Own(view) => ComputedView::Chart(view.chart(execution, &view_request)?),
+        })
     });
     Ok(computed?)
 }
@@ -140,13 +141,8 @@ impl CardScene {
     }
 }
 
-/// The description of a view.
-fn info(name: &str) -> Result<ViewInfo, PerspectiveError> {
-    DiagramMode::of_name(name).map_or_else(|| Ok(gallery::view(name)?.info()), |mode| Ok(mode.info()))
-}
-
 /// The time mode of a word. By default, the first mode of the view.
-fn mode(info: &ViewInfo, word: &str) -> Result<TimeMode, CardError> {
+fn mode(info: &ViewInfo<'_>, word: &str) -> Result<TimeMode, CardError> {
     let default = info.modes.first().copied().unwrap_or(TimeMode::Range);
     if word.is_empty() {
         return Ok(default);

@@ -33,6 +33,7 @@ impl From<PerspectiveError> for CardError {
                 format!("The view needs {missing}, but the trace has none."),
                 format!("{}.", capitalized(&page_text(&remedy))),
             ),
+            PerspectiveError::File { path, problem } => Self::new(format!("{path}: {}.", page_text(&problem)), ""),
             error => Self::new(format!("{}.", capitalized(&page_text(&error.to_string()))), ""),
         }
     }

@@ -1,0 +1,124 @@
+//! The user's own views: a card file is opened in the gallery, drawn, and there for the next trace.
+
+use serde_json::{Value, json};
+
+use tests::browser::BrowserPage;
+use tests::page::{TRACE, ViewProcess, open, press, read, screenshot_path, watch_files};
+
+use crate::accessibility::{axe, faults};
+
+const CARDS_SETTLED: &str =
+    "document.querySelector('#cards').dataset.settled === '1' && !document.querySelector('#dock').hidden";
+const GALLERY_SETTLED: &str = "document.querySelector('#gallery').getAttribute('aria-busy') === 'false'";
+
+const CARD: &str = "title = \"<b>Workers</b>\"
+summary = \"Threads at <i>work</i>.\"
+[[panel]]
+kind = \"levels\"
+[[panel.series]]
+of = \"states\"
+value = \"working\"
+";
+
+/// Opens the gallery of the dock.
+fn open_gallery(browser: &mut BrowserPage) {
+    browser.key("v");
+    browser.wait(CARDS_SETTLED);
+    press(browser, "button", "Add views");
+    browser.wait(GALLERY_SETTLED);
+}
+
+/// Opens a card file, like a user with the system's dialog.
+fn open_card_file(browser: &mut BrowserPage, file: &str, text: &str) {
+    browser.evaluate("document.querySelector('#gallery [aria-label=\"Your own\"]').scrollIntoView({ block: 'end' })");
+    press(browser, "button", "Open card file…");
+    browser.wait("window.chooser");
+    browser.evaluate(&format!(
+        "{{ const files = new DataTransfer(); files.items.add(new File([{}], {}));
+            chooser.files = files.files; chooser.dispatchEvent(new Event('change')); window.chooser = null; }}",
+        json!(text),
+        json!(file)
+    ));
+}
+
+fn titles(browser: &mut BrowserPage) -> Value {
+    browser.evaluate("[...document.querySelectorAll('#cards h3')].map(title => title.innerText)")
+}
+
+fn own_views(browser: &mut BrowserPage) -> Value {
+    browser.evaluate(
+        "[...document.querySelectorAll('#gallery [aria-label=\"Your own\"] .gallery-item')].map(item => [item.getAttribute('aria-label'), item.classList.contains('lacking')])",
+    )
+}
+
+#[test]
+fn a_card_file_is_opened_drawn_and_kept() {
+    let viewer = ViewProcess::start();
+    let (mut browser, _) = open(&viewer);
+    watch_files(&mut browser);
+    open_gallery(&mut browser);
+    assert_eq!(own_views(&mut browser), json!([]));
+    open_card_file(&mut browser, "workers.card.toml", CARD);
+    browser.wait("document.querySelector('#note').innerText.includes('Added the view')");
+    browser.wait("document.querySelectorAll('#gallery [aria-label=\"Your own\"] .gallery-item.chosen').length === 1");
+    browser.wait(GALLERY_SETTLED);
+    // The texts of the file are texts of the page.
+    assert_eq!(own_views(&mut browser), json!([["<b>Workers</b>", false]]));
+    assert_eq!(browser.evaluate("document.querySelectorAll('#gallery :is(i, .gallery-text b b)').length"), 0);
+    press(&mut browser, "button", "Done");
+    browser.wait(CARDS_SETTLED);
+    assert_eq!(titles(&mut browser).as_array().and_then(|titles| titles.last()), Some(&json!("<b>Workers</b>")));
+    browser.wait("[...document.querySelectorAll('#cards canvas')].at(-1).getAttribute('aria-label').startsWith('<b>Workers</b>. 0 s to')");
+    let stored = viewer.folder.path().join("config/tumit/cards/workers.card.toml");
+    assert_eq!(std::fs::read_to_string(stored).unwrap(), CARD);
+
+    // A file with a mistake is refused with its line, and the card stays.
+    press(&mut browser, "button", "Add views");
+    browser.wait(GALLERY_SETTLED);
+    open_card_file(&mut browser, "workers.card.toml", &CARD.replace("states", "stats"));
+    browser.wait("document.querySelector('#note').innerText.includes('workers.card.toml:6')");
+    let note = read(&mut browser, "status", "Note");
+    assert!(note.starts_with("The card file was not opened: ") && note.contains("did you mean `states`?"), "{note}");
+    assert_eq!(own_views(&mut browser), json!([["<b>Workers</b>", false]]));
+
+    // A file that names values of another program has the reason, with its line.
+    open_card_file(
+        &mut browser,
+        "other.card.toml",
+        &CARD.replace("working", "cooking").replace("<b>Workers</b>", "Other"),
+    );
+    browser.wait("document.querySelectorAll('#gallery [aria-label=\"Your own\"] .gallery-item.lacking').length === 1");
+    let reason = browser.evaluate("document.querySelector('#gallery [aria-label=Other] .reason').innerText");
+    assert!(reason.as_str().unwrap().starts_with("other.card.toml:5: no value is called `cooking`"), "{reason}");
+    assert!(browser.complaints().iter().all(|line| line.contains("409")), "{:?}", browser.complaints());
+}
+
+#[test]
+fn card_files_of_the_folder_are_in_the_gallery_and_changes_are_drawn() {
+    let viewer = ViewProcess::of(TRACE);
+    let folder = viewer.folder.path().join("cards");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("near.card.toml"), CARD.replace("<b>Workers</b>", "Near")).unwrap();
+    std::fs::write(folder.join("bad.card.toml"), CARD.replace("levels", "level")).unwrap();
+    let (mut browser, _) = open(&viewer);
+    browser.evaluate(&format!("{}; true", axe()));
+    open_gallery(&mut browser);
+    assert_eq!(own_views(&mut browser), json!([["bad.card.toml", true], ["Near", false]]));
+    let reason =
+        browser.evaluate("document.querySelector('#gallery [aria-label=\"bad.card.toml\"] .reason').innerText");
+    assert!(reason.as_str().unwrap().contains("did you mean `levels`?"), "{reason}");
+    assert_eq!(faults(&mut browser, "light"), json!([]), "the gallery");
+    browser.evaluate("document.querySelector('#gallery [aria-label=\"Your own\"]').scrollIntoView({ block: 'end' })");
+    browser.screenshot(&screenshot_path("own-views.png"));
+    browser.evaluate("document.querySelector('#gallery [aria-label=Near]').scrollIntoView({ block: 'center' })");
+    press(&mut browser, "button", "Near");
+    press(&mut browser, "button", "Done");
+    browser.wait(CARDS_SETTLED);
+    let image = "[...document.querySelectorAll('#cards canvas')].at(-1).toDataURL()";
+    let before = browser.evaluate(image);
+    std::fs::write(folder.join("near.card.toml"), CARD.replace("working", "waiting")).unwrap();
+    browser.reload();
+    browser.wait(CARDS_SETTLED);
+    assert!(browser.evaluate(image) != before, "the changed file is drawn");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}

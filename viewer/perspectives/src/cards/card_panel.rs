@@ -1,0 +1,175 @@
+//! [`CardPanel`]: a panel of a card file.
+
+use super::card_axis::CardAxis;
+use super::card_fault::CardFault;
+use super::card_paint;
+use super::card_table::CardTable;
+use super::mark_choice::{CardElements, CardMarks, MarkPlace};
+use super::series_choice::CardSeries;
+use crate::chart::{AxisUnit, ChartPaint, MarkForm};
+
+/// Maximum number of series, or of choices of events, in a panel.
+const MOST_SERIES: usize = 24;
+
+/// A panel of a card file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CardPanel {
+    pub(super) title: String,
+    /// The vertical axis, or the axis of the values.
+    pub(super) axis: CardAxis,
+    pub(super) contents: PanelContents,
+}
+
+/// The contents of a panel.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum PanelContents {
+    /// Numbers over time.
+    Levels { series: Vec<CardSeries>, is_stacked: bool },
+    /// Bars, one per unit.
+    Bars { series: Vec<CardSeries> },
+    /// A mark per event.
+    Marks { events: Vec<CardMarks>, horizontal: CardAxis },
+    /// A mark per element, where the latest event has placed it.
+    Elements(ElementPanel),
+}
+
+/// A panel of elements that move.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ElementPanel {
+    pub(super) events: Vec<CardElements>,
+    pub(super) form: MarkForm,
+    pub(super) horizontal: CardAxis,
+    /// The duration of a move in nanoseconds.
+    pub(super) glide: i64,
+    /// The paint of elements that move.
+    pub(super) moving: Option<ChartPaint>,
+}
+
+/// The kinds of panels.
+#[derive(Clone, Copy, Debug)]
+enum PanelKind {
+    Levels,
+    Bars,
+    Marks,
+    Elements,
+}
+
+const KINDS: [(&str, PanelKind); 4] = [
+    ("levels", PanelKind::Levels),
+    ("bars", PanelKind::Bars),
+    ("marks", PanelKind::Marks),
+    ("elements", PanelKind::Elements),
+];
+
+impl CardPanel {
+    /// Reads a panel.
+    pub(super) fn read(table: &CardTable<'_>) -> Result<Self, CardFault> {
+        let kind = table.word("kind", &KINDS)?.ok_or_else(|| table.missing("kind", "kind = \"levels\""))?;
+        let (axis, contents) = match kind {
+            PanelKind::Levels => {
+                table.expect_keys(&["kind", "title", "axis", "stacked", "series"])?;
+                let (axis, series) = read_series(table, false)?;
+                (axis, PanelContents::Levels { series, is_stacked: table.flag("stacked")? })
+            }
+            PanelKind::Bars => {
+                table.expect_keys(&["kind", "title", "axis", "series"])?;
+                let (axis, series) = read_series(table, true)?;
+                (axis, PanelContents::Bars { series })
+            }
+            PanelKind::Marks => {
+                table.expect_keys(&["kind", "title", "horizontal", "vertical", "events"])?;
+                (CardAxis::read(table, "vertical")?, read_marks(table)?)
+            }
+            PanelKind::Elements => {
+                let keys = ["kind", "title", "shape", "glide", "moving", "horizontal", "vertical", "events"];
+                table.expect_keys(&keys)?;
+                (CardAxis::read(table, "vertical")?, PanelContents::Elements(ElementPanel::read(table)?))
+            }
+        };
+        Ok(Self { title: table.text_or_empty("title")?, axis, contents })
+    }
+}
+
+/// The name of a unit in messages.
+fn unit_word(unit: AxisUnit) -> &'static str {
+    match unit {
+        AxisUnit::Count => "numbers",
+        AxisUnit::Bytes => "bytes",
+        AxisUnit::Nanos => "times",
+        AxisUnit::Percent => "percentages",
+    }
+}
+
+/// The number of a colour of a series.
+fn color_number(at: usize) -> u8 {
+    u8::try_from(at % 6).unwrap_or(0)
+}
+
+/// The series of a panel, with their common axis.
+fn read_series(table: &CardTable<'_>, is_bar: bool) -> Result<(CardAxis, Vec<CardSeries>), CardFault> {
+    let mut axis = CardAxis::read(table, "axis")?;
+    let mut series = Vec::new();
+    for (at, one) in table.tables("series", "panel.series", MOST_SERIES)?.iter().enumerate() {
+        let read = CardSeries::read(one, is_bar, color_number(at))?;
+        if let Some(unit) = read.unit(is_bar) {
+            // The numbers of these series have a unit of their own.
+            let common = axis.unit.get_or_insert(unit);
+            if common.unit != unit.unit {
+                let problem = format!(
+                    "the series `{}` shows {}, but the axis shows {}; use a panel for each unit",
+                    read.label,
+                    unit_word(unit.unit),
+                    unit_word(common.unit)
+                );
+                return Err(one.fault(&one.place(), problem));
+            }
+        }
+        series.push(read);
+    }
+    Ok((axis, series))
+}
+
+fn read_marks(table: &CardTable<'_>) -> Result<PanelContents, CardFault> {
+    let mut events: Vec<CardMarks> = Vec::new();
+    for (at, one) in table.tables("events", "panel.events", MOST_SERIES)?.iter().enumerate() {
+        let read = CardMarks::read(one, color_number(at))?;
+        if let Some(first) = events.first() {
+            let differs = |a: &MarkPlace, b: &MarkPlace| {
+                (a == &MarkPlace::Time) != (b == &MarkPlace::Time) || (a.has_names() || b.has_names()) && a != b
+            };
+            if differs(&first.x, &read.x) || differs(&first.y, &read.y) {
+                let problem = format!(
+                    "all events of a panel have the same axes; `{}` and `{}` differ from `{}` and `{}`",
+                    read.x.label(),
+                    read.y.label(),
+                    first.x.label(),
+                    first.y.label()
+                );
+                return Err(one.fault(&one.place(), problem));
+            }
+        }
+        events.push(read);
+    }
+    Ok(PanelContents::Marks { events, horizontal: CardAxis::read(table, "horizontal")? })
+}
+
+impl ElementPanel {
+    fn read(table: &CardTable<'_>) -> Result<Self, CardFault> {
+        let forms = [("bars", MarkForm::Bars), ("cells", MarkForm::Cells), ("discs", MarkForm::Discs)];
+        let form = table.word("shape", &forms)?.unwrap_or(MarkForm::Bars);
+        let tables = table.tables("events", "panel.events", MOST_SERIES)?;
+        let events = tables.iter().map(CardElements::read).collect::<Result<Vec<_>, _>>()?;
+        for (one, of) in events.iter().zip(&tables) {
+            if one.y.is_none() && form != MarkForm::Cells {
+                return Err(of.missing("y", "y = \"value\""));
+            }
+        }
+        Ok(Self {
+            events,
+            form,
+            horizontal: CardAxis::read(table, "horizontal")?,
+            glide: table.duration("glide")?.unwrap_or(0),
+            moving: card_paint::single(table, "moving")?,
+        })
+    }
+}

@@ -1,0 +1,197 @@
+//! A panel of elements: a mark per element, where the latest event has placed it.
+
+use tumit_viewer::query::GlobalNanos;
+use tumit_viewer::text::time_display::timestamp;
+
+use super::card_axis::CardAxis;
+use super::card_panel::ElementPanel;
+use super::element_history::{ElementHistory, ElementMove, MovingElement};
+use super::level_chart::PanelResult;
+use crate::chart::{
+    AxisUnit, ChartMark, ChartPaint, ChartPanel, ChartTable, ChartTableColumn, LegendItem, MarkAxis, MarkChart,
+    MarkForm,
+};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::view::{TimeMode, ViewRequest};
+
+/// Maximum number of elements that are drawn.
+const MOST_ELEMENTS: usize = 100_000;
+
+/// The elements at a time.
+struct ElementDrawing<'a> {
+    history: &'a ElementHistory,
+    panel: &'a ElementPanel,
+    /// The factors of the coordinates.
+    factors: [f64; 2],
+    time: i64,
+    /// The precision of times in descriptions, in nanoseconds.
+    precision: i64,
+}
+
+/// An element with its place.
+struct PlacedElement {
+    mark: ChartMark,
+    since: i64,
+    x: f64,
+    y: f64,
+    is_moving: bool,
+}
+
+/// The chart of the elements at the present time, or at the end of the time range.
+///
+/// # Errors
+/// The line of the events that cannot be read, and the reason.
+pub(super) fn chart(
+    execution: &Execution,
+    request: &ViewRequest,
+    panel: &ElementPanel,
+    vertical: &CardAxis,
+) -> Result<PanelResult, (usize, PerspectiveError)> {
+    let history = ElementHistory::of(execution, &panel.events)?;
+    let drawing = ElementDrawing {
+        history: &history,
+        panel,
+        factors: [panel.horizontal.scale().factor, vertical.scale().factor],
+        time: if request.mode == TimeMode::Range { request.range.to.0 } else { request.time },
+        precision: (request.range.to.0.saturating_sub(request.range.from.0) / 1000).max(1),
+    };
+    let mut placed: Vec<(&MovingElement, PlacedElement)> =
+        history.elements.iter().filter_map(|element| Some((element, drawing.place(element)?))).collect();
+    let table = table(panel, vertical, &placed);
+    let hidden = history.elements.len() - placed.len();
+    let mut notes = Vec::new();
+    if hidden > 0 {
+        notes.push(format!("{hidden} of {} elements have no place yet.", history.elements.len()));
+    }
+    if placed.len() > MOST_ELEMENTS {
+        notes.push(format!("The first {MOST_ELEMENTS} of {} elements are drawn.", placed.len()));
+        placed.truncate(MOST_ELEMENTS);
+    }
+    // Elements that move cover the others.
+    placed.sort_by_key(|(_, element)| element.is_moving);
+    let marks = placed.into_iter().map(|(_, element)| element.mark).collect();
+    let extents = drawing.extents();
+    let label = |axis: &CardAxis, field: Option<&String>| {
+        if axis.label.is_empty() { field.cloned().unwrap_or_default() } else { axis.label.clone() }
+    };
+    let first = panel.events.first();
+    let chart = MarkChart {
+        form: panel.form,
+        horizontal: mark_axis(
+            &panel.horizontal,
+            &label(&panel.horizontal, first.map(|one| &one.x)),
+            extents[0],
+            panel.form != MarkForm::Discs,
+        ),
+        vertical: mark_axis(
+            vertical,
+            &label(vertical, first.and_then(|one| one.y.as_ref())),
+            extents[1],
+            panel.form == MarkForm::Cells,
+        ),
+        marks,
+    };
+    let legend = legend(execution, &history, panel);
+    Ok(PanelResult { panel: ChartPanel::Marks(chart), legend, table, notes })
+}
+
+/// The meaning of the colours.
+fn legend(execution: &Execution, history: &ElementHistory, panel: &ElementPanel) -> Vec<LegendItem> {
+    let mut legend: Vec<LegendItem> = Vec::new();
+    for (list, choice) in history.lists.iter().zip(&panel.events) {
+        let field = choice.paint.field().unwrap_or(&choice.element);
+        legend.extend(list.colors.legend(execution, &list.events, field));
+    }
+    legend.dedup();
+    if let Some(paint) = panel.moving {
+        legend.push(LegendItem { paint, label: "moving".to_owned() });
+    }
+    legend
+}
+
+/// An axis of positions has all positions; an axis of values begins at 0.
+fn mark_axis(axis: &CardAxis, label: &str, (least, largest): (f64, f64), has_positions: bool) -> MarkAxis {
+    let mut chart_axis = axis.chart_axis(label, largest.max(-least));
+    if has_positions {
+        chart_axis.largest = if axis.largest.is_some() { chart_axis.largest } else { largest };
+    }
+    MarkAxis { axis: chart_axis, least: if has_positions { least } else { least.min(0.0) }, names: Vec::new() }
+}
+
+impl ElementDrawing<'_> {
+    fn x(&self, one: ElementMove) -> f64 {
+        self.history.lists[one.list].x[one.at] * self.factors[0]
+    }
+
+    fn y(&self, one: ElementMove) -> f64 {
+        self.history.lists[one.list].y.as_ref().map_or(0.0, |y| y[one.at] * self.factors[1])
+    }
+
+    /// An element at the present time. It moves from its earlier place to the new one during the
+    /// glide after its event.
+    #[expect(clippy::cast_precision_loss, reason = "a position in an image")]
+    fn place(&self, element: &MovingElement) -> Option<PlacedElement> {
+        let (last, before) = element.moves_at(self.time)?;
+        let list = &self.history.lists[last.list];
+        let (mut x, mut y) = (self.x(last), self.y(last));
+        let nanos = self.time.saturating_sub(last.time);
+        let from = before.map(|before| (self.x(before), self.y(before)));
+        let from = from.filter(|from| nanos < self.panel.glide && *from != (x, y));
+        if let Some((from_x, from_y)) = from {
+            let part = nanos as f64 / self.panel.glide as f64;
+            x = from_x + (x - from_x) * part;
+            y = from_y + (y - from_y) * part;
+        }
+        let number = tumit_viewer::scene::number;
+        let time = timestamp(GlobalNanos(last.time), self.precision);
+        let has_y = list.y.is_some();
+        let place =
+            if has_y { format!("{}, {}", number(self.x(last)), number(self.y(last))) } else { number(self.x(last)) };
+        let paint = list.colors.paint(&list.events, last.at);
+        let paint: ChartPaint = if from.is_some() { self.panel.moving.unwrap_or(paint) } else { paint };
+        let mark = ChartMark {
+            x,
+            y,
+            paint,
+            text: list.text(last.at).to_owned(),
+            title: format!("{}: {place} since {time}", element.name),
+        };
+        Some(PlacedElement { mark, since: last.time, x: self.x(last), y: self.y(last), is_moving: from.is_some() })
+    }
+
+    /// The smallest and largest coordinates of all moves, so that the axes stay while the time
+    /// moves.
+    fn extents(&self) -> [(f64, f64); 2] {
+        let mut extents = [(f64::INFINITY, f64::NEG_INFINITY); 2];
+        for one in self.history.elements.iter().flat_map(|element| &element.moves) {
+            for (extent, number) in extents.iter_mut().zip([self.x(*one), self.y(*one)]) {
+                *extent = (extent.0.min(number), extent.1.max(number));
+            }
+        }
+        extents.map(|extent| if extent.0 <= extent.1 { extent } else { (0.0, 1.0) })
+    }
+}
+
+/// A row per element.
+fn table(panel: &ElementPanel, vertical: &CardAxis, placed: &[(&MovingElement, PlacedElement)]) -> ChartTable {
+    let first = panel.events.first();
+    let mut table = ChartTable::new(&[("element", AxisUnit::Count), ("since", AxisUnit::Nanos)]);
+    let mut column = |axis: &CardAxis, field: &str| {
+        let heading = if axis.label.is_empty() { field } else { &axis.label };
+        table.columns.push(ChartTableColumn { heading: heading.to_owned(), unit: axis.scale().unit });
+    };
+    column(&panel.horizontal, first.map_or("x", |one| &one.x));
+    let y = first.and_then(|one| one.y.as_deref());
+    if let Some(y) = y {
+        column(vertical, y);
+    }
+    for (element, place) in placed {
+        #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
+        let since = place.since as f64;
+        let mut row = vec![element.name.as_str().into(), since.into(), place.x.into()];
+        row.extend(y.map(|_| place.y.into()));
+        table.rows.push(row);
+    }
+    table
+}

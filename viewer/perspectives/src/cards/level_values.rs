@@ -1,0 +1,212 @@
+//! [`SeriesColumns`]: a series of a card in columns of time.
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::query::{PajeTypeKind, StateLaneId, TimeRange, lanes_at_once};
+
+use super::combined_steps::{Combination, NumberSteps};
+use super::event_choice::{ChosenLists, EntityChoice};
+use super::event_list::EventList;
+use super::series_choice::{CardSeries, SeriesData};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::execution::messages::{BYTES, MESSAGES, PendingSteps};
+use crate::options::MessageMeasure;
+
+/// Nanoseconds per second.
+const SECOND: f64 = 1e9;
+
+/// A series in columns of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SeriesColumns {
+    pub(super) means: Vec<f64>,
+    /// The smallest and largest values. Empty if only the means are known exactly.
+    pub(super) extremes: Vec<(f64, f64)>,
+}
+
+impl SeriesColumns {
+    /// The largest absolute value.
+    pub(super) fn largest(&self) -> f64 {
+        let extremes = self.extremes.iter().flat_map(|(least, most)| [*least, *most]);
+        self.means.iter().copied().chain(extremes).map(f64::abs).fold(0.0, f64::max)
+    }
+
+    /// All values times a factor.
+    pub(super) fn scaled(mut self, factor: f64) -> Self {
+        self.means.iter_mut().for_each(|mean| *mean *= factor);
+        self.extremes.iter_mut().for_each(|(least, most)| (*least, *most) = (*least * factor, *most * factor));
+        self
+    }
+}
+
+/// The lanes of the chosen states.
+pub(super) fn state_lanes(execution: &Execution, chosen: &ChosenLists) -> Vec<StateLaneId> {
+    let lanes = |(container, ty): &_| {
+        let (container, ty) = (*container, *ty);
+        (0..execution.source().depths(container, ty)).map(move |depth| StateLaneId { container, ty, depth })
+    };
+    chosen.lists.iter().flat_map(lanes).collect()
+}
+
+/// A series in columns.
+pub(super) fn columns(
+    execution: &Execution,
+    series: &CardSeries,
+    range: TimeRange,
+    count: u32,
+) -> Result<SeriesColumns, PerspectiveError> {
+    match &series.data {
+        SeriesData::Category(category) => of_category(execution, *category, range, count),
+        SeriesData::Pending(measure) => {
+            let (steps, component) = pending(execution, *measure)?;
+            Ok(of_pending(steps, component, range, count))
+        }
+        SeriesData::States(choice) => of_states(execution, choice, range, count),
+        SeriesData::Variable(choice) => of_variable(execution, choice, series.combination, range, count),
+        SeriesData::Events(choice) => of_events(execution, choice, range, count),
+        SeriesData::Field { events, field } => {
+            let steps = field_steps(execution, events, field, series.combination)?;
+            let summaries: Vec<_> = range.columns(count).map(|column| steps.summary(column)).collect();
+            Ok(SeriesColumns {
+                means: summaries.iter().map(|summary| summary.mean).collect(),
+                extremes: summaries.iter().map(|summary| (summary.smallest, summary.largest)).collect(),
+            })
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of units are drawn")]
+fn of_category(
+    execution: &Execution,
+    category: ActivityCategory,
+    range: TimeRange,
+    count: u32,
+) -> Result<SeriesColumns, PerspectiveError> {
+    let counts = execution.activity()?.counts();
+    let component = category as usize;
+    let denominator = counts.denominator as f64;
+    let (mut means, mut extremes) = (Vec::new(), Vec::new());
+    for column in counts.steps.columns(range, count) {
+        means.push(column.mean[component] / denominator);
+        let (min, max) = (column.extremes.min[component] as f64, column.extremes.max[component] as f64);
+        extremes.push((min / denominator, max / denominator));
+    }
+    Ok(SeriesColumns { means, extremes })
+}
+
+/// The pending messages or bytes of the whole trace, with the index of the measure.
+fn pending(execution: &Execution, measure: MessageMeasure) -> Result<(&PendingSteps, usize), PerspectiveError> {
+    Ok(match measure {
+        MessageMeasure::Messages => (execution.messages()?.pending(), MESSAGES),
+        MessageMeasure::Bytes => (execution.sized_messages()?.pending(), BYTES),
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of messages are drawn")]
+fn of_pending(steps: &PendingSteps, component: usize, range: TimeRange, count: u32) -> SeriesColumns {
+    let columns = steps.columns(range, count);
+    let extremes = |at: usize| (columns[at].extremes.min[component] as f64, columns[at].extremes.max[component] as f64);
+    SeriesColumns {
+        means: columns.iter().map(|column| column.mean[component]).collect(),
+        extremes: (0..columns.len()).map(extremes).collect(),
+    }
+}
+
+/// The mean number of chosen states in each column, from their exact times.
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn of_states(
+    execution: &Execution,
+    choice: &EntityChoice,
+    range: TimeRange,
+    count: u32,
+) -> Result<SeriesColumns, PerspectiveError> {
+    let chosen = choice.lists(execution, ("state type", PajeTypeKind::State))?;
+    let lanes = state_lanes(execution, &chosen);
+    let mut means = vec![0.0; count as usize];
+    let widths: Vec<f64> = range.columns(count).map(|column| (column.to.0 - column.from.0) as f64).collect();
+    for some in lanes.chunks(lanes_at_once(count)) {
+        let cells = execution.source().cells(some, range, count)?;
+        for (at, cell) in cells.cells.iter().enumerate() {
+            let column = at % cells.columns.max(1) as usize;
+            let shares = cell.shares.iter().filter(|(value, _)| chosen.contains(*value));
+            let nanos: f64 = shares.map(|(_, nanos)| *nanos as f64).sum();
+            if let Some(mean) = means.get_mut(column) {
+                *mean += nanos / widths[column];
+            }
+        }
+    }
+    Ok(SeriesColumns { means, extremes: Vec::new() })
+}
+
+fn of_variable(
+    execution: &Execution,
+    choice: &EntityChoice,
+    combination: Combination,
+    range: TimeRange,
+    count: u32,
+) -> Result<SeriesColumns, PerspectiveError> {
+    let chosen = choice.lists(execution, ("variable", PajeTypeKind::Variable))?;
+    let mut means: Vec<Option<f64>> = vec![None; count as usize];
+    let mut numbers = vec![0_u32; count as usize];
+    let mut extremes = Vec::new();
+    for (container, ty) in &chosen.lists {
+        let series = execution.source().series(*container, *ty, range, count)?;
+        if chosen.lists.len() == 1 {
+            extremes = series.iter().map(|one| one.map_or((0.0, 0.0), |one| (one.min, one.max))).collect();
+        }
+        for (at, one) in series.into_iter().enumerate().take(means.len()) {
+            let Some(one) = one else { continue };
+            numbers[at] += 1;
+            let is_single = chosen.lists.len() == 1;
+            means[at] = Some(match (combination, means[at]) {
+                (Combination::Sum | Combination::Mean, old) => old.unwrap_or(0.0) + one.mean,
+                _ if is_single => one.mean,
+                (Combination::Smallest, old) => old.map_or(one.min, |old| old.min(one.min)),
+                (Combination::Largest, old) => old.map_or(one.max, |old| old.max(one.max)),
+            });
+        }
+    }
+    let mean = |(sum, number): (Option<f64>, u32)| match combination {
+        Combination::Mean => sum.unwrap_or(0.0) / f64::from(number.max(1)),
+        _ => sum.unwrap_or(0.0),
+    };
+    Ok(SeriesColumns { means: means.into_iter().zip(numbers).map(mean).collect(), extremes })
+}
+
+/// The number of events per second in each column.
+#[expect(clippy::cast_precision_loss, reason = "a rate is rounded")]
+fn of_events(
+    execution: &Execution,
+    choice: &EntityChoice,
+    range: TimeRange,
+    count: u32,
+) -> Result<SeriesColumns, PerspectiveError> {
+    let chosen = choice.lists(execution, ("event type", PajeTypeKind::Event))?;
+    let limit = if chosen.has_all_values() { 0 } else { usize::MAX };
+    let mut sums = vec![0_u64; count as usize];
+    for (container, ty) in &chosen.lists {
+        let counts = execution.source().event_counts(*container, *ty, range, count, limit)?;
+        for (sum, count) in sums.iter_mut().zip(counts) {
+            let of_values = || count.values.iter().filter(|(value, _)| chosen.contains(*value)).map(|(_, count)| count);
+            *sum += if limit == 0 { count.total } else { of_values().sum() };
+        }
+    }
+    let rate = |(sum, column): (u64, TimeRange)| sum as f64 * SECOND / (column.to.0 - column.from.0) as f64;
+    let means = sums.into_iter().zip(range.columns(count)).map(rate).collect();
+    Ok(SeriesColumns { means, extremes: Vec::new() })
+}
+
+/// The combination of a field of the latest event in each container.
+fn field_steps(
+    execution: &Execution,
+    choice: &EntityChoice,
+    field: &str,
+    combination: Combination,
+) -> Result<std::sync::Arc<NumberSteps>, PerspectiveError> {
+    execution.derived(&format!("{choice:?} {field} {combination:?}"), || {
+        let events = EventList::of(execution, choice)?;
+        let numbers = events.numbers(execution, field)?;
+        let one = |at: usize| (events.times[at], events.containers[at].0, numbers[at]);
+        let with_number = (0..numbers.len()).filter(|at| !numbers[*at].is_nan());
+        Ok(NumberSteps::combined(with_number.map(one), combination))
+    })
+}
