@@ -201,6 +201,7 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/neighbour", get(api::neighbour::neighbour))
         .route("/api/link_chain", get(api::link_chain::link_chain))
         .route("/api/find", get(api::find::find))
+        .route("/api/next_match", get(api::find::next_match))
         .route("/api/times", get(api::statistics::times))
         .route("/api/row_times", get(api::row_times::row_times))
         .route("/api/totals", get(api::totals::totals))

@@ -3,8 +3,9 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
 use super::chart_canvas::{ChartCanvas, LabelStyle};
+use super::chart_region::{RegionShape, RegionSubject};
 use super::table_column::TableColumnText;
-use crate::chart::ChartTable;
+use crate::chart::{ChartTable, TableValue};
 
 /// The smallest distance of columns.
 const GAP: f32 = 16.0;
@@ -35,6 +36,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
     let has_headings = texts.iter().any(|text| !text.heading.is_empty());
     let frame = if has_headings { frame } else { OutlineRect { y: frame.y - line, ..frame } };
     let top = frame.y + line;
+    let area = OutlineRect::new(frame.x, top + line * 0.25, total, line * rows as f32);
+    canvas.add_region(RegionShape::Grid { frame: area, columns: 1, marks: rows }, row_names(table, rows));
     let (faint, grid) = (canvas.theme.faint, canvas.theme.grid);
     if has_headings {
         canvas.grid_line((frame.x, top + line * 0.12), (frame.x + total, top + line * 0.12), faint);
@@ -56,6 +59,15 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
         let text = left_out.join(" and ");
         canvas.text_within((frame.x, top + line * (rows as f32 + 1.0)), &text, frame.width, style);
     }
+}
+
+/// The first cells of the rows.
+fn row_names(table: &ChartTable, rows: usize) -> RegionSubject {
+    let name = |row: &Vec<TableValue>| match row.first() {
+        Some(TableValue::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    RegionSubject::Names(table.rows.iter().take(rows).map(name).collect())
 }
 
 /// The width of the widest text of a column.

@@ -6,6 +6,7 @@ mod communication_meter;
 mod hypercube;
 mod link_loads;
 mod message_queues;
+mod network_layout;
 mod network_load;
 mod network_nodes;
 mod node_layout;

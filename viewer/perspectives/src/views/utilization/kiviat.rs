@@ -55,7 +55,7 @@ impl PerspectiveView for KiviatDiagram {
         let of_unit = |unit: usize| smoothed_use(activity, unit, window, request.time, counts_overhead);
         let uses: Vec<SmoothedUse> = (0..activity.units()).map(of_unit).collect();
         let spokes = bundles.iter(execution).map(|bundle| spoke(&bundle, &uses)).collect();
-        let chart = KiviatChart { spokes, units: bundles.size() };
+        let chart = KiviatChart { spokes, units: bundles.size(), unit_lists: bundles.lists() };
         let counted = if counts_overhead { "busy or overhead" } else { "busy" };
         let subtitle = [
             captions::time_caption(request),

@@ -36,6 +36,8 @@ pub(crate) struct CardsRequest {
     pub(super) format: String,
     /// For `next_event`: negative for the previous event.
     pub(crate) direction: i32,
+    /// For `next_event`: whether only changes of state are events.
+    pub(crate) changes_only: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
