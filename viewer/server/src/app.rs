@@ -11,6 +11,7 @@ use super::access_tokens::{OneTimeToken, new_token};
 use super::error::ServerError;
 use super::filtered_cache::{FilterRefusal, ServedTrace, TraceCache};
 use super::model_categories::ModelCategories;
+use super::model_layouts::SavedLayouts;
 use super::user_files::ModelStyles;
 
 /// The state of the routes.
@@ -23,6 +24,8 @@ pub(crate) struct AppState {
     pub(crate) styles: ModelStyles,
     /// The categories that users assigned, on disk.
     pub(crate) categories: ModelCategories,
+    /// The layouts of networks that users made, on disk.
+    pub(crate) layouts: SavedLayouts,
     pub(crate) page_token: String,
     pub(crate) one_time_token: OneTimeToken,
     /// Limits the number of images computed at the same time. Further requests wait.
@@ -69,6 +72,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
         usual_port,
         styles,
         categories: ModelCategories::default(),
+        layouts: SavedLayouts::default(),
         page_token,
         one_time_token,
         image_permits,

@@ -33,6 +33,7 @@ mod error;
 mod execution_cache;
 pub(crate) mod filtered_cache;
 mod model_categories;
+mod model_layouts;
 pub(crate) mod saved_filters;
 mod type_names;
 pub(crate) mod unix_socket;
@@ -221,6 +222,9 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/views", get(api::views::views))
         .route("/api/cards", get(api::cards::cards))
         .route("/api/card_file", get(api::cards::card_file))
+        .route("/api/concurrency_times", get(api::cards::concurrency_times))
+        .route("/api/layouts", post(api::cards::change_layouts))
+        .route("/api/layout_file", get(api::cards::layout_file))
         .route("/api/categories", get(api::categories::categories).post(api::categories::save_categories))
         .route("/api/next_event", get(api::next_event::next_event))
         .route("/api/source", get(api::source_file::source))

@@ -18,6 +18,11 @@ mod traffic;
 
 use crate::view::PerspectiveView;
 
+/// The names of the built-in layouts.
+pub(crate) fn layouts() -> impl Iterator<Item = &'static str> {
+    node_layout::NodeLayout::WORDS.iter().map(|(word, _)| *word)
+}
+
 /// The views of the group, in the order of their numbers.
 pub(crate) const VIEWS: &[&dyn PerspectiveView] = &[
     &traffic::TrafficView,

@@ -16,7 +16,7 @@ use super::cards::CardsRequest;
 use super::{AppState, JsonAnswer, RequestError, run};
 
 /// Maximum number of suggested names of units.
-const MOST_UNITS: usize = 1000;
+const MAX_UNITS: usize = 1000;
 
 /// All views by group, the options, and values of the options that are names of the trace.
 pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
@@ -24,7 +24,7 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
         let model = trace.source.model();
         let units = trace.executions.with(&ExecutionSettings::default(), cancel, |execution| {
-            let names = execution.units().list().iter().take(MOST_UNITS).map(|unit| unit.name.clone());
+            let names = execution.units().list().iter().take(MAX_UNITS).map(|unit| unit.name.clone());
             Ok(names.collect::<Vec<_>>())
         });
         let mut infos: Vec<ViewInfo> = gallery::views().map(PerspectiveView::info).collect();
@@ -35,11 +35,13 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
             "views": infos.iter().map(view_json).collect::<Vec<_>>(),
             "options": EXECUTION_OPTIONS.iter().chain(&VIEW_OPTIONS).map(option_json).collect::<Vec<_>>(),
             "of_all": EXECUTION_OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>(),
+            "layouts": app.layouts.of_model(&model).names(),
             "names": {
                 "level": type_names(&model, PajeTypeKind::Container),
                 "states": type_names(&model, PajeTypeKind::State),
                 "tasks": type_names(&model, PajeTypeKind::State),
                 "unit": units.unwrap_or_default(),
+                "layout": gallery::layouts().collect::<Vec<_>>(),
             },
         }))
     });
