@@ -10,13 +10,15 @@ use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
 use tumit_perspectives::view::{PerspectiveView, ViewGroup, ViewInfo};
-use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel};
+use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, TypeModel};
 
 use super::cards::CardsRequest;
-use super::{AppState, JsonAnswer, RequestError, run};
+use super::{AppState, FilteredTrace, JsonAnswer, RequestError, run};
 
 /// Maximum number of suggested names of units.
 const MAX_UNITS: usize = 1000;
+/// Maximum number of containers with the container above them.
+const MAX_PARENTS: usize = 4096;
 
 /// All views by group, the options, and values of the options that are names of the trace.
 pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
@@ -36,6 +38,7 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
             "options": EXECUTION_OPTIONS.iter().chain(&VIEW_OPTIONS).map(option_json).collect::<Vec<_>>(),
             "of_all": EXECUTION_OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>(),
             "layouts": app.layouts.of_model(&model).names(),
+            "parents": parents(&trace),
             "names": {
                 "level": type_names(&model, PajeTypeKind::Container),
                 "states": type_names(&model, PajeTypeKind::State),
@@ -46,6 +49,13 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
         }))
     });
     answer.await.map(Json)
+}
+
+/// The containers, each with the one above it, by which the page recognizes units in groups.
+fn parents(trace: &FilteredTrace) -> Vec<(u32, u32)> {
+    let containers = trace.source.containers();
+    let below_root = containers.iter().filter(|info| info.parent != ContainerId::ROOT && info.id != ContainerId::ROOT);
+    below_root.take(MAX_PARENTS).map(|info| (info.id.0, info.parent.0)).collect()
 }
 
 fn view_json(info: &ViewInfo) -> Value {

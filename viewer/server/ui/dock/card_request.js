@@ -54,12 +54,20 @@ export function completeCards(earlier, answers) {
 
 /** Requests an answer about a card, such as the times of a mark. @param {string} route @param {import("./card_list.js").Card} card @param {Record<string, string | number>} more */
 export function requestAbout(route, card, more) {
-  return request(route, { ...parameters([{ ...card, ...SAVED_SIZE, hash: "" }]), ...more }, route);
+  return request(route, { ...parameters([asRequest(card)]), ...more }, route);
+}
+
+/** The text of a file about a card. @param {string} route @param {import("./card_list.js").Card} card @param {Record<string, string>} more */
+export async function requestText(route, card, more) {
+  const query = requestParameters({ ...parameters([asRequest(card)]), ...more });
+  const answer = await fetch(`api/${route}?${query}`).catch(() => null);
+  if (!answer?.ok) throw new RefusedError((await answer?.json().catch(() => null))?.error ?? "The server does not answer: nothing was saved");
+  return answer.text();
 }
 
 /** Sends a change that concerns a card. @param {string} route @param {import("./card_list.js").Card} card @param {unknown} body */
 export async function sendAbout(route, card, body) {
-  const query = requestParameters(parameters([{ ...card, ...SAVED_SIZE, hash: "" }]));
+  const query = requestParameters(parameters([asRequest(card)]));
   const answer = await fetch(`api/${route}?${query}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(() => null);
   const content = await answer?.json().catch(() => null);
   if (!answer?.ok) throw new RefusedError(content?.error ?? "The server does not answer: nothing was saved");
@@ -69,13 +77,16 @@ export async function sendAbout(route, card, body) {
 /** The usual size of a saved image. */
 const SAVED_SIZE = { width: 960, height: 600 };
 
+/** @param {import("./card_list.js").Card} card @returns {CardRequest} */
+const asRequest = ({ name, mode, options }) => ({ name, mode, options, ...SAVED_SIZE, hash: "" });
+
 /**
  * Saves a card as a file: an image, or the table of its numbers.
  * @param {import("./card_list.js").Card} card
  * @param {"svg" | "csv"} format
  */
 export async function saveCard(card, format) {
-  const query = requestParameters({ ...parameters([{ ...card, ...SAVED_SIZE, hash: "" }]), format });
+  const query = requestParameters({ ...parameters([asRequest(card)]), format });
   const answer = await fetch(`api/card_file?${query}`).catch(() => null);
   if (!answer?.ok) {
     showNote(answer ? (await answer.json().catch(() => ({ error: "The server sent no file" }))).error : "The server does not answer: nothing was saved");

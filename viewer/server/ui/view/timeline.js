@@ -104,6 +104,27 @@ export function markHits(hits) {
   });
 }
 
+/**
+ * Marks times on the minimap, each bin as strong as its share.
+ * @param {{ from: number, to: number, shares: number[] } | null} times
+ */
+export function markTimes(times) {
+  const [width, height] = [minimap.clientWidth, minimap.clientHeight];
+  const canvas = /** @type {HTMLCanvasElement} */ (minimap.querySelector(".time-marks"));
+  if (!times && canvas.hidden) return;
+  canvas.hidden = times === null;
+  const context = sizedContext(canvas, width, height);
+  if (!times) return;
+  const step = ((times.to - times.from) / Math.max(times.shares.length, 1) / traceDuration()) * width;
+  context.fillStyle = cssColor("--alert");
+  times.shares.forEach((share, place) => {
+    if (share <= 0) return;
+    // Short times remain visible.
+    context.globalAlpha = 0.35 + 0.65 * share;
+    context.fillRect((times.from / traceDuration()) * width + place * step, height * 0.55, Math.max(1.5, step + 0.1), height * 0.45);
+  });
+}
+
 /** Puts the frame around the shown time range. */
 export function paintWindow() {
   const duration = traceDuration();
