@@ -84,7 +84,8 @@ pub(super) fn cell_text(chart: &MatrixChart, at: usize) -> Option<String> {
     let (row, column) = (u32::try_from(at.checked_div(columns)?).ok()?, u32::try_from(at % columns).ok()?);
     chart.rows.get(row as usize)?;
     let listed = chart.cells.iter().find(|cell| (cell.row, cell.column) == (row, column)).copied();
-    Some(title(chart, &listed.unwrap_or(ChartMatrixCell { row, column, value: 0.0, paint: None })))
+    let text = title(chart, &listed.unwrap_or(ChartMatrixCell { row, column, value: 0.0, paint: None }));
+    Some(if chart.axis.label.is_empty() { text } else { format!("{text}, {}", chart.axis.label) })
 }
 
 impl MatrixArea<'_> {

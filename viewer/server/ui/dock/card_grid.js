@@ -26,14 +26,15 @@ const MODES = {
 };
 
 /**
- * A card on the page. `answer` is the answer that it shows, `place` the mark that is pointed at, and
- * `moved` the place and the radius of a node that is being moved.
+ * A card on the page. `answer` is the answer that it shows, `place` the mark that is pointed at,
+ * `moved` the place and the radius of a node that is being moved, and `area` the measured size.
  * @typedef {{ card: import("./card_list.js").Card, box: HTMLElement, image: HTMLElement, canvas:
  * HTMLCanvasElement, overlay: HTMLCanvasElement, table: HTMLElement, options: HTMLElement, status:
  * HTMLElement, subtitle: HTMLElement, notes: HTMLElement, answer: any, regions:
  * import("./card_regions.js").Region[], top: number, size: { width: number, height: number }, place:
  * import("./card_regions.js").MarkPlace | null, moved: number[] | null, rows: number, sort: [number,
- * boolean] | null, paintOverlay: () => void }} Tile
+ * boolean] | null, area: { width: number, height: number } | null, hasOverlay: boolean, paintOverlay:
+ * () => void }} Tile
  */
 /** @type {Tile[]} */
 let tiles = [];
@@ -46,7 +47,7 @@ const textPump = new Pump(fetchText, report);
 
 /** Draws all cards for the present time, range and options. */
 export function refreshCards() {
-  if (!grid.checkVisibility() || tiles.length === 0) return Promise.resolve();
+  if (!isShown() || tiles.length === 0) return Promise.resolve();
   const visible = visibleTiles();
   const requested = visible.map(requestOf);
   const answers = tickAnswers(requested);
@@ -59,12 +60,24 @@ export function refreshCards() {
   return pump.run();
 }
 
-const visibleTiles = () => tiles.filter((tile) => tile.image.clientWidth > 0);
+/** Whether the cards are visible. It needs no layout, unlike `checkVisibility`. */
+const isShown = () => !grid.hidden && !byId("dock").hidden;
+
+/** The tiles that are visible. Their sizes are measured once, because play asks for them each frame. */
+function visibleTiles() {
+  for (const tile of tiles) tile.area ??= { width: tile.image.clientWidth, height: tile.image.clientHeight };
+  return tiles.filter((tile) => tile.area && tile.area.width > 0);
+}
+
+/** Measures the tiles again. */
+function forgetSizes() {
+  tiles.forEach((tile) => { tile.area = null; });
+}
 
 /** @param {Tile} tile @returns {import("./card_request.js").CardRequest} */
-function requestOf({ card: { name, mode, options, table: isTable }, image, answer, place, rows, sort }) {
+function requestOf({ card: { name, mode, options, table: isTable }, area, answer, place, rows, sort }) {
   const table = isTable ? { rows, sort } : null;
-  return { name, mode, options, width: image.clientWidth, height: image.clientHeight, hash: answer?.hash ?? "", marks: answer?.marks?.hash ?? "", pointed: place && place.mark >= 0 ? [place.region, place.mark] : null, table };
+  return { name, mode, options, width: area?.width ?? 0, height: area?.height ?? 0, hash: answer?.hash ?? "", marks: answer?.marks?.hash ?? "", pointed: place && place.mark >= 0 ? [place.region, place.mark] : null, table };
 }
 
 async function fetchCards() {
@@ -145,13 +158,14 @@ function showNotes(tile, notes) {
   if (tile.notes.hidden !== (text === "")) {
     // The line changes the height of the drawing.
     tile.notes.hidden = text === "";
+    tile.area = null;
     pump.isWanted = true;
   }
 }
 
 /** Marks the units that are pointed at in all cards. */
 export function showPointed() {
-  if (grid.checkVisibility()) visibleTiles().forEach((tile) => tile.paintOverlay());
+  if (isShown()) visibleTiles().forEach((tile) => tile.paintOverlay());
 }
 
 setPointerTarget((tile) => { asking = tile; return textPump.run(); }, () => refreshCards());
@@ -184,6 +198,7 @@ export function layOut() {
   }
   grid.style.gridTemplateColumns = `repeat(${best.columns}, minmax(0, 1fr))`;
   grid.style.gridAutoRows = `${Math.floor(best.tileHeight)}px`;
+  forgetSizes();
   refreshCards();
 }
 
@@ -201,7 +216,7 @@ function makeTile(card, at) {
   const header = make("header", { title: "Drag to move the card; Alt and an arrow key in the card" }, make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }), subtitle, modeSelect(card, viewOf(card.name)?.modes ?? [], title), ...buttons);
   const box = make("section", { class: "card", role: "group", "aria-label": title }, header, make("div", { class: "card-content" }, image, table, status), notes);
   /** @type {Tile} */
-  const tile = { card, box, image, canvas, overlay, table, options: buttons[1], status, subtitle, notes, answer: null, regions: [], top: 0, size: { width: 0, height: 0 }, place: null, moved: null, rows: TABLE_ROWS, sort: null, paintOverlay: () => paintOverlay(tile) };
+  const tile = { card, box, image, canvas, overlay, table, options: buttons[1], status, subtitle, notes, answer: null, regions: [], top: 0, size: { width: 0, height: 0 }, place: null, moved: null, rows: TABLE_ROWS, sort: null, area: null, hasOverlay: false, paintOverlay: () => paintOverlay(tile) };
   buttons[0].addEventListener("click", () => { card.table = !card.table; leave(tile); storeCards(); showCards(); focusKey(`card-table ${at}`); });
   buttons[1].addEventListener("click", () => toggleOptions(tile));
   listenToMarks(tile);

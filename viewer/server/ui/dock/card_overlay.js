@@ -10,18 +10,33 @@ import { litBands, litMarks, outlineMark } from "./card_regions.js";
 /**
  * @typedef {{ overlay: HTMLCanvasElement, regions: import("./card_regions.js").Region[], top: number,
  * size: { width: number, height: number }, place: import("./card_regions.js").MarkPlace | null,
- * moved: number[] | null }} Overlaid
+ * moved: number[] | null, hasOverlay: boolean }} Overlaid
  */
 
+/** The colours of the overlay in the current theme. */
+const colors = { theme: "", paper: "", accent: "", ink: "" };
+
+function currentColors() {
+  const theme = document.documentElement.dataset.theme ?? "";
+  // A computed style is expensive in each frame of play.
+  if (colors.theme !== theme) Object.assign(colors, { theme, paper: cssColor("--paper"), accent: cssColor("--accent"), ink: cssColor("--ink") });
+  return colors;
+}
+
 /** @param {Overlaid} tile */
-export function paintOverlay({ overlay, regions, top, size, place, moved }) {
+export function paintOverlay(tile) {
+  const { overlay, regions, top, size, place, moved } = tile;
+  const isEmpty = !place && !moved && pointed.containers.length === 0 && !regions.some(({ kind }) => kind === "times");
+  // Most cards have an empty overlay during play.
+  if (isEmpty && !tile.hasOverlay) return;
+  tile.hasOverlay = !isEmpty;
   overlay.style.width = `${size.width}px`;
   overlay.style.height = `${size.height}px`;
   const context = sizedContext(overlay, size.width, size.height);
   if (regions.length === 0) return;
   context.translate(0, -top);
   paintCursor(context, regions);
-  const [paper, accent] = [cssColor("--paper"), cssColor("--accent")];
+  const { paper, accent } = currentColors();
   const stroke = (/** @type {() => void} */ path, /** @type {number} */ width) => {
     for (const [color, wide] of /** @type {[string, number][]} */ ([[paper, width + 2], [accent, width]])) {
       context.strokeStyle = color;
@@ -42,18 +57,19 @@ function paintCursor(context, regions) {
   for (const { kind, frame: [left, top, width, height], from, to } of regions) {
     if (kind !== "times" || time < from || time > to) continue;
     const x = left + ((time - from) / Math.max(1, to - from)) * width;
-    context.fillStyle = cssColor("--ink");
+    const { ink, paper } = currentColors();
+    context.fillStyle = ink;
     context.fillRect(x - 0.6, top - 4, 1.25, height + 4);
     const text = formatTimestamp(time, (to - from) / 2000);
     context.font = "11px Inter, sans-serif";
     context.textAlign = "center";
     const half = context.measureText(text).width / 2;
     const center = Math.min(Math.max(x, left + half), left + width - half);
-    context.fillStyle = cssColor("--paper");
+    context.fillStyle = paper;
     context.globalAlpha = 0.85;
     context.fillRect(center - half - 2, top - 18, 2 * half + 4, 14);
     context.globalAlpha = 1;
-    context.fillStyle = cssColor("--ink");
+    context.fillStyle = ink;
     context.fillText(text, center, top - 7.5);
   }
 }

@@ -119,7 +119,7 @@ export function leave(tile) {
 export function showMarkText(tile, text) {
   if (pointing?.tile !== tile || !text) return;
   const [name, ...values] = text.split(": ");
-  tooltip.replaceChildren(make("h3", { text: name }), ...(values.length ? [make("p", { class: "mark-values", text: values.join(": ") })] : []));
+  tooltip.replaceChildren(make("p", { class: "mark-name", text: name }), ...(values.length ? [make("p", { class: "mark-values", text: values.join(": ") })] : []));
   if (pointing.isByKey) speech.textContent = text;
   placeTooltip();
 }
