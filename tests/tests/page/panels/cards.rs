@@ -113,7 +113,7 @@ fn a_unit_is_lit_in_all_cards_and_in_the_diagram() {
     // A bar of the profile marks its times in the minimap.
     focus_marks(&mut browser, "Concurrency profile");
     browser.key("End");
-    wait_for_mark(&mut browser, "busy: 6: ");
+    wait_for_mark(&mut browser, "6 units busy: ");
     browser.wait("!document.querySelector('.time-marks').hidden");
     let marked = "{ const canvas = document.querySelector('.time-marks'); const { data } = canvas.getContext('2d').getImageData(0, canvas.height - 2, canvas.width, 1); [...data].filter((_, at) => at % 4 === 3).filter(alpha => alpha > 0).length / canvas.width }";
     let share = browser.evaluate(marked).as_f64().unwrap();
@@ -203,7 +203,9 @@ fn moved_nodes_are_a_layout_for_the_next_run_and_the_command() {
     browser.wait(CARDS_SETTLED);
     // A drag of the node to the middle changes the same layout.
     let card = browser.place_of("application", "Marks of Animation");
-    let node = browser.evaluate("{ const tip = document.querySelector('#tooltip').style; [parseFloat(tip.left), parseFloat(tip.top)] }");
+    let node = browser.evaluate(
+        "{ const tip = document.querySelector('#tooltip').style; [parseFloat(tip.left), parseFloat(tip.top)] }",
+    );
     // The tooltip is 14 units right of the node and 16 below it.
     let at = (node[0].as_f64().unwrap() - 14.0, node[1].as_f64().unwrap() - 16.0);
     browser.drag(at, (at.0, card.y + card.height * 0.55));
@@ -231,7 +233,9 @@ fn moved_nodes_are_a_layout_for_the_next_run_and_the_command() {
     // The next run of the program has the layout, too.
     let next = ViewProcess::same_user_as(&viewer, &trace);
     show_cards(&mut browser, &next, &json!([["hypercube", "", { "layout": "My layout" }]]));
-    assert!(browser.evaluate("document.querySelector('.card small').innerText").as_str().unwrap().contains("My layout"));
+    assert!(
+        browser.evaluate("document.querySelector('.card small').innerText").as_str().unwrap().contains("My layout")
+    );
     press(&mut browser, "button", "Options of Hypercube");
     press(&mut browser, "button", "Delete the layout");
     browser.wait(&format!("!({layout}).includes('My layout')"));
@@ -271,8 +275,14 @@ fn axe_reports_no_violation_at_marks_and_layouts() {
 fn play_fetches_ahead_and_sends_little() {
     let viewer = ViewProcess::of(&ranks(64, 20));
     let (mut browser, _) = open(&viewer);
-    let views =
-        ["kiviat", "utilization-meter", "communication-matrix", "message-queues", "utilization-count", "processor-status"];
+    let views = [
+        "kiviat",
+        "utilization-meter",
+        "communication-matrix",
+        "message-queues",
+        "utilization-count",
+        "processor-status",
+    ];
     show_cards(&mut browser, &viewer, &json!(views));
     go_to(&mut browser, "20ms");
     browser.evaluate("performance.setResourceTimingBufferSize(5000); performance.clearResourceTimings()");

@@ -7,8 +7,8 @@ use tumit_viewer::style::theme::font;
 
 use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, text_frame};
 use super::chart_region::{RegionShape, RegionSubject};
-use super::plot_area::label_step;
 use super::number_text::value_text;
+use super::plot_area::label_step;
 use super::short_names::ShortNames;
 use crate::chart::{AxisUnit, ChartPaint, KiviatChart, KiviatSpoke};
 

@@ -12,12 +12,17 @@ use super::network_panel::{edge_text, node_text};
 use super::number_text::exact_text;
 use super::scatter_panel::point_text;
 use super::table_column::TableColumnText;
-use crate::chart::{ChartPanel, ChartTable, LevelChart, PortraitChart, ViewChart};
+use crate::chart::{BarChart, ChartPanel, ChartTable, LevelChart, PortraitChart, ViewChart};
 
 /// The name and the values of a mark. `None` if the mark does not exist.
 #[must_use]
 pub fn mark_text(chart: &ViewChart, region: &ChartRegion, mark: usize) -> Option<String> {
     let panel = &chart.panels.get(region.panel)?;
+    if let ChartPanel::Bars(BarChart { bars, counts: Some(counts), axis, .. }) = &panel.panel {
+        let value = bars.get(mark)?.parts.iter().map(|part| part.value).sum();
+        let (label, category) = (&bars[mark].label, counts.category.word());
+        return Some(format!("{label} units {category}: {} of the time", exact_text(value, axis.unit)));
+    }
     let text = match &panel.panel {
         ChartPanel::Bars(bars) => bar_text(&chart.legend, bars.bars.get(mark)?, bars.axis.unit),
         ChartPanel::Kiviat(kiviat) => spoke_text(kiviat.spokes.get(mark)?),

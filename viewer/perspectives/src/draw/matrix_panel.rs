@@ -4,8 +4,8 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
 use super::chart_canvas::{ChartCanvas, baseline_shift};
-use super::color_scale::ColorScale;
 use super::chart_region::{RegionShape, RegionSubject};
+use super::color_scale::ColorScale;
 use super::number_text::{exact_text, value_text};
 use super::plot_area::label_step;
 use super::short_names::ShortNames;

@@ -62,14 +62,15 @@ function paintCursor(context, regions) {
     context.fillRect(x - 0.6, top - 4, 1.25, height + 4);
     const text = formatTimestamp(time, (to - from) / 2000);
     context.font = "11px Inter, sans-serif";
-    context.textAlign = "center";
-    const half = context.measureText(text).width / 2;
-    const center = Math.min(Math.max(x, left + half), left + width - half);
+    context.textAlign = "left";
+    // The time is right of the line, or left of it near the edge.
+    const labelWidth = context.measureText(text).width + 6;
+    const start = x + 3 + labelWidth <= left + width ? x + 3 : Math.max(left, x - 3 - labelWidth);
     context.fillStyle = paper;
     context.globalAlpha = 0.85;
-    context.fillRect(center - half - 2, top - 18, 2 * half + 4, 14);
+    context.fillRect(start, top + 2, labelWidth, 15);
     context.globalAlpha = 1;
     context.fillStyle = ink;
-    context.fillText(text, center, top - 7.5);
+    context.fillText(text, start + 3, top + 13);
   }
 }

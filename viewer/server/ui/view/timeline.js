@@ -115,14 +115,17 @@ export function markTimes(times) {
   canvas.hidden = times === null;
   const context = sizedContext(canvas, width, height);
   if (!times) return;
-  const step = ((times.to - times.from) / Math.max(times.shares.length, 1) / traceDuration()) * width;
+  const binOf = (/** @type {number} */ x) => (((x / width) * traceDuration() - times.from) / (times.to - times.from)) * times.shares.length;
   context.fillStyle = cssColor("--alert");
-  times.shares.forEach((share, place) => {
-    if (share <= 0) return;
+  for (let x = 0; x < width; x += 1) {
+    // Several bins may share a pixel.
+    const [first, end] = [Math.max(0, Math.floor(binOf(x))), Math.max(Math.floor(binOf(x)) + 1, Math.ceil(binOf(x + 1)))];
+    const share = Math.max(0, ...times.shares.slice(first, end));
+    if (share <= 0) continue;
     // Short times remain visible.
     context.globalAlpha = 0.35 + 0.65 * share;
-    context.fillRect((times.from / traceDuration()) * width + place * step, height * 0.55, Math.max(1.5, step + 0.1), height * 0.45);
-  });
+    context.fillRect(x, height * 0.55, 1, height * 0.45);
+  }
 }
 
 /** Puts the frame around the shown time range. */

@@ -107,7 +107,12 @@ fn meter() -> ViewChart {
     let part = |(category, value)| BarPart { paint: ChartPaint::Category(category), value };
     let parts = ActivityCategory::COUNTED.into_iter().zip([62.5, 31.25, 6.25]).map(part).collect();
     let bar = ChartBar { label: "64 ranks".to_owned(), parts, ..ChartBar::default() };
-    let panel = BarChart { axis: axis("ranks", AxisUnit::Percent, 100.0), arrangement: String::new(), bars: vec![bar], ..BarChart::default() };
+    let panel = BarChart {
+        axis: axis("ranks", AxisUnit::Percent, 100.0),
+        arrangement: String::new(),
+        bars: vec![bar],
+        ..BarChart::default()
+    };
     chart("Utilization meter", "at 1.538 s", vec![("", ChartPanel::Bars(panel))], categories())
 }
 
@@ -143,8 +148,12 @@ fn queues(units: usize) -> ViewChart {
     };
     let bars: Vec<ChartBar> = (0..units).map(bar).collect();
     let largest = bars.iter().filter_map(|bar| bar.maximum).fold(0.0, f64::max);
-    let panel =
-        BarChart { axis: axis("pending messages", AxisUnit::Count, largest), arrangement: "rank".to_owned(), bars, ..BarChart::default() };
+    let panel = BarChart {
+        axis: axis("pending messages", AxisUnit::Count, largest),
+        arrangement: "rank".to_owned(),
+        bars,
+        ..BarChart::default()
+    };
     let legend = legend(&[(ChartPaint::Now, "now"), (ChartPaint::Maximum, "maximum so far")]);
     chart("Message queues", "at 1.538 s; maximum since the start", vec![("", ChartPanel::Bars(panel))], legend)
 }
@@ -168,8 +177,12 @@ fn tasks() -> ViewChart {
         ..ChartBar::default()
     };
     let bars = NAMES.iter().enumerate().map(bar).collect();
-    let panel =
-        BarChart { axis: axis("time of the run", AxisUnit::Percent, 100.0), arrangement: "task".to_owned(), bars, ..BarChart::default() };
+    let panel = BarChart {
+        axis: axis("time of the run", AxisUnit::Percent, 100.0),
+        arrangement: "task".to_owned(),
+        bars,
+        ..BarChart::default()
+    };
     chart("Task summary", "0 s to 2.77 s", vec![("", ChartPanel::Bars(panel))], Vec::new())
 }
 
@@ -208,7 +221,8 @@ fn kiviat(units: usize, group: usize) -> ViewChart {
             if group > 1 { format!("{}–{}", unit * group, (unit + 1) * group - 1) } else { format!("rank {unit}") };
         KiviatSpoke { label, unit: None, now: [mean - spread, mean, mean + spread], maximum: (mean + 0.25).min(1.0) }
     });
-    let panel = ChartPanel::Kiviat(KiviatChart { spokes: spokes.collect(), units: units * group, ..KiviatChart::default() });
+    let panel =
+        ChartPanel::Kiviat(KiviatChart { spokes: spokes.collect(), units: units * group, ..KiviatChart::default() });
     let legend = legend(&[(ChartPaint::Now, "busy now"), (ChartPaint::Maximum, "maximum so far")]);
     chart("Kiviat diagram", "at 1.538 s, smoothed over 10 ms; maximum since the start", vec![("", panel)], legend)
 }
@@ -335,7 +349,8 @@ fn task_status() -> ViewChart {
         let paint = [ChartPaint::Pending, ChartPaint::Maximum, ChartPaint::Now][(noise(task) * 3.0) as usize];
         StatusCell { label: format!("task {task}"), unit: None, paint, status: "completed".to_owned() }
     };
-    let panel = ChartPanel::Grid(StatusGrid { columns: 5, cells: (0..23).map(cell).collect(), ..StatusGrid::default() });
+    let panel =
+        ChartPanel::Grid(StatusGrid { columns: 5, cells: (0..23).map(cell).collect(), ..StatusGrid::default() });
     let items = legend(&[
         (ChartPaint::Pending, "not begun"),
         (ChartPaint::Maximum, "in progress"),

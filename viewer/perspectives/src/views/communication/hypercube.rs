@@ -39,8 +39,7 @@ impl PerspectiveView for HypercubeView {
         let bundles = UnitBundles::power_of_two(execution.units().count(), MAX_NODES);
         let option = request.options.layout.as_deref().unwrap_or(NodeLayout::Ring.word());
         let usual = NodeLayout::Ring.positions(bundles.count());
-        let NetworkLayout { name: layout, positions, note } =
-            NetworkLayout::new(execution, &bundles, option, usual)?;
+        let NetworkLayout { name: layout, positions, note } = NetworkLayout::new(execution, &bundles, option, usual)?;
         let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions);
         let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
         let mut edges = edges(&measured, &sums, &nodes, |_| VIRTUAL);

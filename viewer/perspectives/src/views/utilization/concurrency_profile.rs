@@ -4,7 +4,8 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, CountBars, TitledPanel, ViewChart,
+    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, CountBars, TitledPanel,
+    ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;

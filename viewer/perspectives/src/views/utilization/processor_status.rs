@@ -92,7 +92,10 @@ impl PerspectiveView for ProcessorStatus {
 fn panel(part: StatusPart, bundles: &UnitBundles) -> TitledPanel {
     let columns = part.cells.len().isqrt();
     let columns = if columns * columns < part.cells.len() { columns + 1 } else { columns.max(1) };
-    TitledPanel { title: part.title, panel: ChartPanel::Grid(StatusGrid { columns, cells: part.cells, unit_lists: bundles.lists() }) }
+    TitledPanel {
+        title: part.title,
+        panel: ChartPanel::Grid(StatusGrid { columns, cells: part.cells, unit_lists: bundles.lists() }),
+    }
 }
 
 fn table(execution: &Execution, bundles: &UnitBundles, parts: &[StatusPart]) -> ChartTable {

@@ -161,11 +161,7 @@ impl<'a> EntitySearch<'a> {
             let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, column(at), at == 0)).collect();
             // Hits of a later column come after the known hits.
             let needs_hits = hits.hits.len() <= self.page.size;
-            entity_scan::run(
-                jobs,
-                |job| self.search_list(job, needs_hits),
-                |found, _| hits.merge(found, self.page),
-            )?;
+            entity_scan::run(jobs, |job| self.search_list(job, needs_hits), |found, _| hits.merge(found, self.page))?;
             hits.keep_page(self.page);
             if !self.counts() && hits.hits.len() > self.page.size {
                 return Ok(hits);
