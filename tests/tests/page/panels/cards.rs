@@ -84,7 +84,7 @@ fn show_cards(browser: &mut BrowserPage, viewer: &ViewProcess, cards: &Value) {
 #[test]
 fn a_unit_is_lit_in_all_cards_and_in_the_diagram() {
     let viewer = ViewProcess::of(&ranks(6, 4));
-    let (mut browser, chart) = open(&viewer);
+    let (mut browser, _) = open(&viewer);
     let cards = json!(["utilization-summary", "kiviat", "communication-matrix", "animation", "concurrency-profile"]);
     show_cards(&mut browser, &viewer, &cards);
     assert_eq!(lit_cards(&mut browser), json!(vec![false; 5]));
@@ -107,6 +107,7 @@ fn a_unit_is_lit_in_all_cards_and_in_the_diagram() {
     assert_eq!(lit_cards(&mut browser), json!(vec![false; 5]));
     // A row of the diagram lights the cards.
     let row = browser.place_of("row", "rank 3").center();
+    let chart = browser.find_all("application", None).remove(0);
     let at = browser.place(&chart);
     browser.point((at.x + at.width * 0.3, row.1));
     assert_eq!(lit_cards(&mut browser), json!([true, true, true, true, false]));

@@ -19,7 +19,8 @@ pub(super) fn open_dock(browser: &mut BrowserPage) {
 /// The pixels of all cards, with the line of the present time.
 fn images(browser: &mut BrowserPage) -> Value {
     browser.wait(CARDS_SETTLED);
-    browser.evaluate("[...document.querySelectorAll('#cards .card-image')].map(image => [...image.querySelectorAll('canvas')].map(canvas => canvas.toDataURL()).join())")
+    // An empty overlay has no size before its first use.
+    browser.evaluate("[...document.querySelectorAll('#cards .card-image')].map(image => [...image.querySelectorAll('canvas')].filter(canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(byte => byte > 0)).map(canvas => canvas.toDataURL()).join())")
 }
 
 pub(super) fn titles(browser: &mut BrowserPage) -> Value {

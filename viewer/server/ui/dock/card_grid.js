@@ -63,7 +63,9 @@ export function refreshCards() {
 /** Whether the cards are visible. It needs no layout, unlike `checkVisibility`. */
 const isShown = () => !grid.hidden && !byId("dock").hidden;
 
-/** The tiles that are visible. Their sizes are measured once, because play asks for them each frame. */
+/**
+ * The tiles that are visible. Their sizes are measured once, because play asks for them each frame.
+ */
 function visibleTiles() {
   for (const tile of tiles) tile.area ??= { width: tile.image.clientWidth, height: tile.image.clientHeight };
   return tiles.filter((tile) => tile.area && tile.area.width > 0);
@@ -230,7 +232,12 @@ function makeTile(card, at) {
   return tile;
 }
 
-/** The buttons of a card: table, options, maximise, remove. @param {import("./card_list.js").Card} card @param {number} at @param {string} title */
+/**
+ * The buttons of a card: table, options, maximise, remove.
+ * @param {import("./card_list.js").Card} card
+ * @param {number} at
+ * @param {string} title
+ */
 function cardButtons(card, at, title) {
   const isLarge = largeIndex() === at;
   const table = make("button", { class: "card-button", "aria-label": `Table of ${title}`, "aria-pressed": String(Boolean(card.table)), title: card.table ? "Show the drawing" : "Show the numbers as a table", "data-key": `card-table ${at}` }, symbol("M2.5 3.5h11v9h-11zM2.5 6.5h11M2.5 9.5h11M6.5 3.5v9"));

@@ -51,7 +51,11 @@ export function paintOverlay(tile) {
   if (moved) stroke(() => { context.beginPath(); context.arc(moved[0], moved[1], moved[2], 0, 7); }, 2);
 }
 
-/** The line of the present time, with the time above it. @param {CanvasRenderingContext2D} context @param {import("./card_regions.js").Region[]} regions */
+/**
+ * The line of the present time, with the time above it.
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("./card_regions.js").Region[]} regions
+ */
 function paintCursor(context, regions) {
   const time = cursorTime();
   for (const { kind, frame: [left, top, width, height], from, to } of regions) {

@@ -23,7 +23,10 @@ const NODE_STEP = 0.02;
 /** @type {HTMLElement} */ const tooltip = byId("tooltip");
 /** @type {HTMLElement} */ const speech = byId("mark-text");
 
-/** The tile that is pointed at, and where its tooltip belongs. @type {{ tile: Tile, x: number, y: number, isByKey: boolean } | null} */
+/**
+ * The tile that is pointed at, and where its tooltip belongs.
+ * @type {{ tile: Tile, x: number, y: number, isByKey: boolean } | null}
+ */
 let pointing = null;
 /** @type {(tile: Tile) => unknown} */
 let requestText = () => {};
@@ -48,7 +51,11 @@ export function listenToMarks(tile) {
   image.addEventListener("blur", () => leave(tile));
 }
 
-/** The point of a drawing under the pointer. @param {Tile} tile @param {{ clientX: number, clientY: number }} event */
+/**
+ * The point of a drawing under the pointer.
+ * @param {Tile} tile
+ * @param {{ clientX: number, clientY: number }} event
+ */
 function pointOf(tile, event) {
   const { left, top } = tile.image.getBoundingClientRect();
   return [event.clientX - left, event.clientY - top + tile.top];
@@ -86,7 +93,11 @@ function point(tile, place, x, y, isByKey) {
   requestText(tile);
 }
 
-/** Lights what a mark stands for. @param {Tile} tile @param {import("./card_regions.js").Subject} subject */
+/**
+ * Lights what a mark stands for.
+ * @param {Tile} tile
+ * @param {import("./card_regions.js").Subject} subject
+ */
 function showSubject(tile, { containers, pair, link, count }) {
   pointUnits(containers, pair);
   overlay.highlighted = link ? [link] : [];
@@ -115,7 +126,11 @@ export function leave(tile) {
   tile.paintOverlay();
 }
 
-/** Shows the text of the pointed mark, after an answer. @param {Tile} tile @param {string | undefined} text */
+/**
+ * Shows the text of the pointed mark, after an answer.
+ * @param {Tile} tile
+ * @param {string | undefined} text
+ */
 export function showMarkText(tile, text) {
   if (pointing?.tile !== tile || !text) return;
   const [name, ...values] = text.split(": ");
@@ -149,7 +164,12 @@ function press(tile, event) {
   else if (region.links?.[place.mark]) goTo(/** @type {string} */ (region.links[place.mark]), true);
 }
 
-/** @param {Tile} tile @param {PointerEvent} event @param {(event: PointerEvent) => void} move @param {(event: PointerEvent) => void} end */
+/**
+ * @param {Tile} tile
+ * @param {PointerEvent} event
+ * @param {(event: PointerEvent) => void} move
+ * @param {(event: PointerEvent) => void} end
+ */
 function follow({ image }, event, move, end) {
   image.setPointerCapture(event.pointerId);
   image.addEventListener("pointermove", move);
@@ -163,7 +183,11 @@ function follow({ image }, event, move, end) {
   image.addEventListener("pointercancel", finish);
 }
 
-/** @param {Tile} tile @param {import("./card_regions.js").Region} region @param {PointerEvent} event */
+/**
+ * @param {Tile} tile
+ * @param {import("./card_regions.js").Region} region
+ * @param {PointerEvent} event
+ */
 function moveCursor(tile, { frame, from, to }, event) {
   const move = (/** @type {PointerEvent} */ current) => {
     const share = Math.min(1, Math.max(0, (pointOf(tile, current)[0] - frame[0]) / frame[2]));
@@ -178,7 +202,11 @@ export function canMoveNodes(tile) {
   return viewOf(tile.card.name)?.options.includes("layout") ?? false;
 }
 
-/** The containers and positions of all nodes. @param {Tile} tile @returns {[number, number, number][]} */
+/**
+ * The containers and positions of all nodes.
+ * @param {Tile} tile
+ * @returns {[number, number, number][]}
+ */
 export function nodePositions(tile) {
   const region = tile.regions.find((one) => one.square && one.units);
   if (!region?.square || !region.units) return [];
@@ -187,7 +215,11 @@ export function nodePositions(tile) {
   return region.units.flatMap((units, mark) => units.map((unit) => /** @type {[number, number, number]} */ ([unit, round((region.x[mark] - left) / width), round((region.y[mark] - top) / height)])));
 }
 
-/** @param {Tile} tile @param {import("./card_regions.js").MarkPlace} place @param {PointerEvent} event */
+/**
+ * @param {Tile} tile
+ * @param {import("./card_regions.js").MarkPlace} place
+ * @param {PointerEvent} event
+ */
 function moveNode(tile, place, event) {
   const start = pointOf(tile, event);
   const node = { x: tile.regions[place.region].x[place.mark], y: tile.regions[place.region].y[place.mark] };
@@ -210,7 +242,13 @@ function moveNode(tile, place, event) {
   });
 }
 
-/** Puts a node at a point, and saves the layout. @param {Tile} tile @param {import("./card_regions.js").MarkPlace} place @param {number} x @param {number} y */
+/**
+ * Puts a node at a point, and saves the layout.
+ * @param {Tile} tile
+ * @param {import("./card_regions.js").MarkPlace} place
+ * @param {number} x
+ * @param {number} y
+ */
 function putNode(tile, place, x, y) {
   const region = tile.regions[place.region];
   const [left, top, width, height] = /** @type {number[]} */ (region.square);

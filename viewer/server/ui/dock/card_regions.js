@@ -18,7 +18,11 @@ const REACH = 5;
 /** Pieces of a curved edge. */
 const PIECES = 16;
 
-/** Numbers from the first one and the differences. @param {number[] | undefined} list @param {number} unit */
+/**
+ * Numbers from the first one and the differences.
+ * @param {number[] | undefined} list
+ * @param {number} unit
+ */
 function sums(list, unit = 1) {
   let sum = 0;
   return (list ?? []).map((step) => (sum += step) / unit);
@@ -66,7 +70,13 @@ function edgePoint(regions, index, mark, share) {
   return [a * x0 + b * cx + c * x1, a * y0 + b * cy + c * y1];
 }
 
-/** @param {Region} region @param {number} x @param {number} y @param {Region[]} regions @param {number} index */
+/**
+ * @param {Region} region
+ * @param {number} x
+ * @param {number} y
+ * @param {Region[]} regions
+ * @param {number} index
+ */
 function markIn(region, x, y, regions, index) {
   const { frame, columns, marks, center, radius } = region;
   switch (region.kind) {
@@ -94,7 +104,12 @@ function markIn(region, x, y, regions, index) {
   }
 }
 
-/** The nearest mark within a distance; -1 if there is none. @param {number} marks @param {number} within @param {(mark: number) => number} distance */
+/**
+ * The nearest mark within a distance; -1 if there is none.
+ * @param {number} marks
+ * @param {number} within
+ * @param {(mark: number) => number} distance
+ */
 function nearest(marks, within, distance) {
   let [found, least] = [-1, within];
   for (let mark = 0; mark < marks; mark += 1) {
@@ -151,7 +166,13 @@ export function subjectOf(regions, { region: index, mark }) {
   return subject;
 }
 
-/** The units on both sides of a cell or an edge. @param {Region[]} regions @param {number} index @param {number} mark @returns {[number[], number[]] | null} */
+/**
+ * The units on both sides of a cell or an edge.
+ * @param {Region[]} regions
+ * @param {number} index
+ * @param {number} mark
+ * @returns {[number[], number[]] | null}
+ */
 function pairOf(regions, index, mark) {
   const region = regions[index];
   if (region.isPair && region.units) return [region.units[Math.floor(mark / region.columns)] ?? [], region.units[mark % region.columns] ?? []];

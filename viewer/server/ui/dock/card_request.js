@@ -52,12 +52,22 @@ export function completeCards(earlier, answers) {
   });
 }
 
-/** Requests an answer about a card, such as the times of a mark. @param {string} route @param {import("./card_list.js").Card} card @param {Record<string, string | number>} more */
+/**
+ * Requests an answer about a card, such as the times of a mark.
+ * @param {string} route
+ * @param {import("./card_list.js").Card} card
+ * @param {Record<string, string | number>} more
+ */
 export function requestAbout(route, card, more) {
   return request(route, { ...parameters([asRequest(card)]), ...more }, route);
 }
 
-/** The text of a file about a card. @param {string} route @param {import("./card_list.js").Card} card @param {Record<string, string>} more */
+/**
+ * The text of a file about a card.
+ * @param {string} route
+ * @param {import("./card_list.js").Card} card
+ * @param {Record<string, string>} more
+ */
 export async function requestText(route, card, more) {
   const query = requestParameters({ ...parameters([asRequest(card)]), ...more });
   const answer = await fetch(`api/${route}?${query}`).catch(() => null);
@@ -65,7 +75,12 @@ export async function requestText(route, card, more) {
   return answer.text();
 }
 
-/** Sends a change that concerns a card. @param {string} route @param {import("./card_list.js").Card} card @param {unknown} body */
+/**
+ * Sends a change that concerns a card.
+ * @param {string} route
+ * @param {import("./card_list.js").Card} card
+ * @param {unknown} body
+ */
 export async function sendAbout(route, card, body) {
   const query = requestParameters(parameters([asRequest(card)]));
   const answer = await fetch(`api/${route}?${query}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(() => null);

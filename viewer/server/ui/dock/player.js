@@ -113,7 +113,12 @@ function timeOf(of, tick) {
   return Math.round(direction > 0 ? from + within : to - within);
 }
 
-/** Searches for the next match of the expression to stop at. @param {Run} of @param {number} time @param {boolean} isInclusive */
+/**
+ * Searches for the next match of the expression to stop at.
+ * @param {Run} of
+ * @param {number} time
+ * @param {boolean} isInclusive
+ */
 function searchStop(of, time, isInclusive) {
   if (!stopText()) {
     of.stopAt = null;
@@ -223,7 +228,11 @@ function match(wanted) {
   return stepToMatch(wanted);
 }
 
-/** The action of a key in the dock. @param {KeyboardEvent} event @returns {(() => unknown) | undefined} */
+/**
+ * The action of a key in the dock.
+ * @param {KeyboardEvent} event
+ * @returns {(() => unknown) | undefined}
+ */
 export function playerAction({ key, code, shiftKey }) {
   // With Shift, the keys of the comma and the dot have other signs in each keyboard layout.
   if (shiftKey && code === "Comma") return PLAYER_KEYS["<"];
