@@ -139,9 +139,9 @@ async fn marks_are_sent_once_and_have_texts() {
         requested[at]["pointed"] = json!([0, 1]);
     }
     let pointed = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
-    for at in 0..2 {
-        assert!(pointed[at].get("marks").is_none() && pointed[at].get("scene").is_none(), "{}", pointed[at]);
-        assert!(pointed[at]["text"].as_str().unwrap().contains(" %"), "{}", pointed[at]);
+    for card in &pointed {
+        assert!(card.get("marks").is_none() && card.get("scene").is_none(), "{card}");
+        assert!(card["text"].as_str().unwrap().contains(" %"), "{card}");
     }
     requested[0]["pointed"] = json!([7, 1_000_000]);
     let absent = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;

@@ -56,8 +56,8 @@ impl CardDrawing {
     /// Draws a card, or lists its numbers.
     pub(super) fn new(card: &Card, context: CardContext<'_>) -> Result<Self, CardError> {
         let scene = match (ComputedView::new(card, context)?, card.table) {
-            (ComputedView::Chart(chart, _), Some(table)) => return Ok(Self::of_table(chart, table, &card.hash)),
-            (ComputedView::Chart(chart, units), None) => of_chart(chart, &units, card, context),
+            (ComputedView::Chart(chart, _), Some(table)) => return Ok(Self::of_table(*chart, table, &card.hash)),
+            (ComputedView::Chart(chart, units), None) => of_chart(*chart, &units, card, context),
             (ComputedView::Diagram(_), Some(_)) => return Err(no_table()),
             (ComputedView::Diagram(source), None) => of_diagram(source.as_ref(), card, context)?,
         };

@@ -34,7 +34,7 @@ pub(super) struct CardContext<'a> {
 
 /// The contents of a card.
 pub(super) enum ComputedView {
-    Chart(ViewChart, UnitContainers),
+    Chart(Box<ViewChart>, UnitContainers),
     Diagram(Arc<dyn TimelineSource>),
 }
 
@@ -56,7 +56,7 @@ impl ComputedView {
             }
             let chart = gallery::view(info.name)?.chart(execution, &view_request)?;
             let units = unit_containers(execution, &chart);
-            Ok(Self::Chart(chart, units))
+            Ok(Self::Chart(Box::new(chart), units))
         });
         Ok(computed?)
     }

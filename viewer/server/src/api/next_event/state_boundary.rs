@@ -67,8 +67,11 @@ fn last_of_lane(
     bound: i64,
 ) -> Result<Option<i64>, QueryError> {
     let bound = bound.max(source.extent().from.0);
+    if bound >= time {
+        return Ok(None);
+    }
     let mut reach = (time.saturating_sub(bound) / 1024).max(1);
-    while bound < time {
+    loop {
         let from = time.saturating_sub(reach).max(bound);
         let limit = if time - from > 1 { STATES_PER_QUERY } else { usize::MAX };
         let range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(time) };
@@ -84,5 +87,4 @@ fn last_of_lane(
         }
         reach = reach.saturating_mul(4);
     }
-    Ok(None)
 }
