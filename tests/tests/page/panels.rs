@@ -1,10 +1,12 @@
 //! The panels of the page: filters, entities, results, notes, files.
 
+mod cards;
 mod counted_results;
 mod entity_panel;
 mod filters;
 mod notes;
 mod own_views;
+mod player;
 pub(crate) mod saved_files;
 pub(crate) mod source_view;
 mod statistics;

@@ -8,6 +8,8 @@ use serde::Serialize;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, RgbColor};
 
+use crate::unit_lists::UnitLists;
+
 /// The contents of a view.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ViewChart {
@@ -159,7 +161,7 @@ pub struct LevelSeries {
 }
 
 /// Bars, one per unit, task or number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BarChart {
     /// The quantity along the bars.
     pub axis: ChartAxis,
@@ -167,6 +169,21 @@ pub struct BarChart {
     pub arrangement: String,
     /// The bars.
     pub bars: Vec<ChartBar>,
+    /// The units of each bar. Empty if bars stand for no units.
+    #[serde(skip)]
+    pub unit_lists: UnitLists,
+    /// The numbers of units that the bars stand for.
+    #[serde(skip)]
+    pub counts: Option<CountBars>,
+}
+
+/// Bars for numbers of units in a category, from 0 units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountBars {
+    /// The category.
+    pub category: ActivityCategory,
+    /// The number of adjacent numbers that share a bar.
+    pub numbers_per_bar: usize,
 }
 
 /// A bar.
@@ -193,12 +210,15 @@ pub struct BarPart {
 }
 
 /// One spoke per unit, with values from 0 at the hub to 1 at the rim.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct KiviatChart {
     /// The spokes, clockwise from the top.
     pub spokes: Vec<KiviatSpoke>,
     /// If a spoke stands for several units, the number of units.
     pub units: usize,
+    /// The units of each spoke.
+    #[serde(skip)]
+    pub unit_lists: UnitLists,
 }
 
 /// A spoke. It stands for one unit, or for several adjacent ones.
@@ -215,7 +235,7 @@ pub struct KiviatSpoke {
 }
 
 /// One cell per row and column, such as the messages from a unit to another one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MatrixChart {
     /// The role of the unit of a row, such as `sender`.
     pub row_heading: String,
@@ -231,6 +251,9 @@ pub struct MatrixChart {
     pub axis: ChartAxis,
     /// The cells that are not 0.
     pub cells: Vec<ChartMatrixCell>,
+    /// The units of each row, and of each column. Empty if rows stand for no units.
+    #[serde(skip)]
+    pub unit_lists: UnitLists,
 }
 
 /// A cell of a matrix.
@@ -245,7 +268,7 @@ pub struct ChartMatrixCell {
 }
 
 /// Units as nodes, messages as edges.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NetworkChart {
     /// The nodes.
     pub nodes: Vec<NetworkNode>,
@@ -253,6 +276,9 @@ pub struct NetworkChart {
     pub edges: Vec<NetworkEdge>,
     /// The quantity of the edges.
     pub axis: ChartAxis,
+    /// The units of each node.
+    #[serde(skip)]
+    pub unit_lists: UnitLists,
 }
 
 /// A unit in a network.
@@ -318,12 +344,15 @@ pub struct ScatterPoint {
 }
 
 /// A grid of units or tasks, row by row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StatusGrid {
     /// The number of columns.
     pub columns: usize,
     /// The cells, row by row.
     pub cells: Vec<StatusCell>,
+    /// The units of each cell. Empty if cells stand for no units.
+    #[serde(skip)]
+    pub unit_lists: UnitLists,
 }
 
 /// A cell of a grid.

@@ -12,6 +12,7 @@
 mod bar_panel;
 mod chart_canvas;
 pub(crate) mod chart_palette;
+pub mod chart_region;
 mod color_scale;
 mod fill_pattern;
 mod grid_panel;
@@ -19,6 +20,7 @@ mod kiviat_panel;
 mod legend_lines;
 mod level_panel;
 mod mark_panel;
+mod mark_text;
 mod matrix_panel;
 mod network_panel;
 mod number_text;
@@ -28,7 +30,7 @@ mod portrait_panel;
 mod scatter_panel;
 mod short_names;
 pub mod size_scale;
-mod table_column;
+pub mod table_column;
 mod table_panel;
 mod text_lines;
 mod value_axis;
@@ -39,7 +41,9 @@ use tumit_viewer::style::theme::font::FontWeight;
 
 use crate::chart::{ChartPaint, ChartPanel, MarkForm, TitledPanel, ViewChart};
 use chart_canvas::{ChartCanvas, LabelStyle};
+use chart_region::ChartRegion;
 use legend_lines::LegendLines;
+pub use mark_text::mark_text;
 use text_lines::wrap;
 
 /// The size and colours of an image.
@@ -64,9 +68,24 @@ impl Default for DrawOptions {
 /// The largest number of lines of notes.
 const MAX_NOTES: usize = 4;
 
+/// An image of a chart, and the places of its marks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChartImage {
+    /// The image.
+    pub scene: Scene,
+    /// The places of its marks.
+    pub regions: Vec<ChartRegion>,
+}
+
 /// Draws a chart.
 #[must_use]
 pub fn draw(chart: &ViewChart, options: DrawOptions) -> Scene {
+    draw_with_regions(chart, options).scene
+}
+
+/// Draws a chart, and returns the places of its marks.
+#[must_use]
+pub fn draw_with_regions(chart: &ViewChart, options: DrawOptions) -> ChartImage {
     let (width, height) = (options.width.max(160.0), options.height.max(120.0));
     let mut canvas = ChartCanvas::new(width, height, options.theme, options.is_monochrome);
     canvas.legend.clone_from(&chart.legend);
@@ -76,7 +95,8 @@ pub fn draw(chart: &ViewChart, options: DrawOptions) -> Scene {
     draw_notes(&mut canvas, chart, &mut frame);
     draw_panels(&mut canvas, &chart.panels, frame);
     let background = Some(canvas.theme.paper);
-    Scene {
+    let regions = std::mem::take(&mut canvas.regions);
+    let scene = Scene {
         width,
         height,
         background,
@@ -84,7 +104,8 @@ pub fn draw(chart: &ViewChart, options: DrawOptions) -> Scene {
         description: description(chart),
         items: canvas.into_items(),
         ..Scene::default()
-    }
+    };
+    ChartImage { scene, regions }
 }
 
 /// The description for screen readers.
@@ -154,7 +175,8 @@ fn draw_notes(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut OutlineRe
 fn draw_panels(canvas: &mut ChartCanvas, panels: &[TitledPanel], frame: OutlineRect) {
     let aspect = panels.iter().map(|panel| aspect(&panel.panel)).sum::<f32>() / panels.len().max(1) as f32;
     let frames = panel_grid::frames(frame, panels.len(), aspect, canvas.sizes.heading * 2.2);
-    for (panel, mut frame) in panels.iter().zip(frames) {
+    for (at, (panel, mut frame)) in panels.iter().zip(frames).enumerate() {
+        canvas.panel = at;
         canvas.group(&panel.title, None, |canvas| {
             if !panel.title.is_empty() {
                 let style = canvas.heading_style();

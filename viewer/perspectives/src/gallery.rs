@@ -9,6 +9,11 @@ pub fn views() -> impl Iterator<Item = &'static dyn PerspectiveView> {
     [utilization::VIEWS, communication::VIEWS, tasks::VIEWS, whole::VIEWS].into_iter().flatten().copied()
 }
 
+/// The names of the built-in layouts of networks.
+pub fn layouts() -> impl Iterator<Item = &'static str> {
+    communication::layouts()
+}
+
 /// The view of a name.
 ///
 /// # Errors

@@ -15,5 +15,6 @@ pub mod execution;
 pub mod gallery;
 pub mod network;
 pub mod options;
+pub mod unit_lists;
 pub mod view;
 mod views;

@@ -11,6 +11,7 @@ use super::access_tokens::{OneTimeToken, new_token};
 use super::error::ServerError;
 use super::filtered_cache::{FilterRefusal, ServedTrace, TraceCache};
 use super::model_categories::ModelCategories;
+use super::model_layouts::SavedLayouts;
 use super::own_views::OwnViews;
 use super::user_files::ModelStyles;
 
@@ -26,6 +27,8 @@ pub(crate) struct AppState {
     pub(crate) categories: ModelCategories,
     /// The views of users.
     pub(crate) own_views: OwnViews,
+    /// The layouts of networks that users made, on disk.
+    pub(crate) layouts: SavedLayouts,
     pub(crate) page_token: String,
     pub(crate) one_time_token: OneTimeToken,
     /// Limits the number of images computed at the same time. Further requests wait.
@@ -73,6 +76,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
         styles,
         categories: ModelCategories::default(),
         own_views: OwnViews::default(),
+        layouts: SavedLayouts::default(),
         page_token,
         one_time_token,
         image_permits,

@@ -33,6 +33,7 @@ mod error;
 mod execution_cache;
 pub(crate) mod filtered_cache;
 mod model_categories;
+mod model_layouts;
 mod own_views;
 pub(crate) mod saved_filters;
 mod type_names;
@@ -232,6 +233,7 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/neighbour", get(api::neighbour::neighbour))
         .route("/api/link_chain", get(api::link_chain::link_chain))
         .route("/api/find", get(api::find::find))
+        .route("/api/next_match", get(api::find::next_match))
         .route("/api/times", get(api::statistics::times))
         .route("/api/row_times", get(api::row_times::row_times))
         .route("/api/totals", get(api::totals::totals))
@@ -252,6 +254,9 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/cards", get(api::cards::cards))
         .route("/api/card_file", get(api::cards::card_file))
         .route("/api/own_card", post(api::own_cards::open_card))
+        .route("/api/concurrency_times", get(api::cards::concurrency_times))
+        .route("/api/layouts", post(api::cards::change_layouts))
+        .route("/api/layout_file", get(api::cards::layout_file))
         .route("/api/categories", get(api::categories::categories).post(api::categories::save_categories))
         .route("/api/next_event", get(api::next_event::next_event))
         .route("/api/source", get(api::source_file::source))

@@ -67,6 +67,8 @@ pub(super) fn chart(
         axis: axis.chart_axis(&label, largest),
         arrangement: captions::unit_type(execution).to_owned(),
         bars,
+        unit_lists: bundles.lists(),
+        counts: None,
     };
     let notes = bundles.note(execution, "Each bar is the mean of up to").into_iter().collect();
     let table = table(execution, axis, bundles.order(), (list, &all));

@@ -15,7 +15,7 @@ pub(super) fn merged(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
             columns.push(column.clone());
         }
     }
-    let mut merged = ChartTable { columns, rows: Vec::new() };
+    let mut merged = ChartTable { columns, ..ChartTable::default() };
     for (title, table) in panels {
         let places: Vec<usize> = table
             .columns

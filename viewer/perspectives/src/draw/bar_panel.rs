@@ -7,11 +7,13 @@ mod bar_values;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
 use super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::chart_region::RegionShape;
 use super::number_text::value_text;
 use super::plot_area::{PlotArea, PlotMargins, label_step, separate};
 use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint};
 use bar_names::BarNames;
-use bar_values::{end, has_negative, parts, title};
+pub(super) use bar_values::bar_text;
+use bar_values::{end, has_negative, parts, subject};
 
 /// The widest bar.
 const MAX_WIDTH: f32 = 64.0;
@@ -31,6 +33,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let slot = area.frame.width / chart.bars.len().max(1) as f32;
     let gap = if slot >= 4.0 { (slot * 0.22).min(12.0) } else { 0.0 };
     let width = (slot - gap).min(MAX_WIDTH);
+    let shape = RegionShape::Grid { frame: area.frame, columns: chart.bars.len(), marks: chart.bars.len() };
+    canvas.add_region(shape, subject(chart));
     canvas.group("bars", None, |canvas| {
         for (at, bar) in chart.bars.iter().enumerate() {
             let center = area.frame.x + (at as f32 + 0.5) * slot;
@@ -50,7 +54,7 @@ fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &ChartBar, center: f
         let (top, bottom) = (area.y(from.max(to)), area.y(from.min(to)));
         OutlineRect::new(left, top, width, bottom - top)
     };
-    let title = title(canvas, bar, unit);
+    let title = bar_text(&canvas.legend, bar, unit);
     let now = end(bar);
     if let Some(maximum) = bar.maximum.filter(|maximum| *maximum > now) {
         canvas.fill(between(now, maximum), ChartPaint::Maximum, 0.0, Some(title.clone()));
@@ -111,6 +115,7 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
     let margins = PlotMargins { right, lines_below: u8::from(!bar.label.is_empty()) };
     let area = PlotArea::new(canvas, frame, &chart.axis, has_negative(chart), margins);
     canvas.fill(area.frame, ChartPaint::Absent, 0.0, None);
+    canvas.add_region(RegionShape::Grid { frame: area.frame, columns: 1, marks: 1 }, subject(chart));
     draw_bar(canvas, &area, bar, area.frame.x + area.frame.width / 2.0, area.frame.width, unit);
     let wanted: Vec<f32> = labels.iter().map(|label| area.y(label.0)).collect();
     let places = separate(&wanted, style.size * 1.4, area.frame.y, area.frame.bottom());

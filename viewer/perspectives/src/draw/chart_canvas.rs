@@ -9,6 +9,7 @@ use tumit_viewer::style::theme::font::{self, FontWeight};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind, contrast};
 
 use super::chart_palette::ChartPalette;
+use super::chart_region::{ChartRegion, RegionShape, RegionSubject};
 use super::fill_pattern::{self, FillPattern};
 use crate::chart::{ChartPaint, LegendItem};
 
@@ -43,6 +44,10 @@ pub(super) struct ChartCanvas {
     pub(super) sizes: TextSizes,
     /// The legend of the chart, for direct labels.
     pub(super) legend: Vec<LegendItem>,
+    /// The index of the panel that is being drawn.
+    pub(super) panel: usize,
+    /// The places of the marks so far.
+    pub(super) regions: Vec<ChartRegion>,
     is_monochrome: bool,
     items: Vec<SceneItem>,
 }
@@ -58,6 +63,8 @@ impl ChartCanvas {
             palette: ChartPalette::new(theme, is_monochrome),
             sizes,
             legend: Vec::new(),
+            panel: 0,
+            regions: Vec::new(),
             is_monochrome,
             items: Vec::new(),
         }
@@ -66,6 +73,11 @@ impl ChartCanvas {
     /// The primitives, in drawing order.
     pub(super) fn into_items(self) -> Vec<SceneItem> {
         self.items
+    }
+
+    /// Adds the places of marks of the panel.
+    pub(super) fn add_region(&mut self, shape: RegionShape, subject: RegionSubject) {
+        self.regions.push(ChartRegion { panel: self.panel, shape, subject });
     }
 
     /// Draws a group of primitives with a name.
@@ -212,8 +224,13 @@ impl ChartCanvas {
 
     /// The name of a paint in the legend.
     pub(super) fn name_of(&self, paint: ChartPaint) -> Option<&str> {
-        self.legend.iter().find(|item| item.paint == paint).map(|item| item.label.as_str())
+        name_of(&self.legend, paint)
     }
+}
+
+/// The name of a paint in a legend.
+pub(super) fn name_of(legend: &[LegendItem], paint: ChartPaint) -> Option<&str> {
+    legend.iter().find(|item| item.paint == paint).map(|item| item.label.as_str())
 }
 
 /// The distance from the middle of a line of digits or capitals to its baseline.

@@ -4,14 +4,20 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
 use super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::chart_region::{RegionShape, RegionSubject};
 use super::plot_area::label_step;
 use super::short_names::ShortNames;
-use crate::chart::StatusGrid;
+use crate::chart::{StatusCell, StatusGrid};
 
 /// The largest side of a cell.
 const MAX_SIDE: f32 = 84.0;
 /// The largest number of cells with tooltips.
 const MAX_TITLES: usize = 16_384;
+
+/// The name and the status of a cell.
+pub(super) fn cell_text(cell: &StatusCell) -> String {
+    format!("{}: {}", cell.label, cell.status)
+}
 
 /// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGrid) {
@@ -37,12 +43,15 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
         0.0
     };
     let radius = if side >= 16.0 { 2.5 } else { 0.0 };
+    let area = OutlineRect::new(x, frame.y, side * columns as f32, side * rows as f32);
+    let shape = RegionShape::Grid { frame: area, columns, marks: grid.cells.len() };
+    canvas.add_region(shape, RegionSubject::of_units(&grid.unit_lists));
     let has_titles = grid.cells.len() <= MAX_TITLES;
     canvas.group("cells", None, |canvas| {
         for (at, cell) in grid.cells.iter().enumerate() {
             let (column, row) = ((at % columns) as f32, (at / columns) as f32);
             let inner = OutlineRect::new(x + column * side, frame.y + row * side, side - gap, side - gap);
-            let title = has_titles.then(|| format!("{}: {}", cell.label, cell.status));
+            let title = has_titles.then(|| cell_text(cell));
             let color = canvas.palette.color(cell.paint);
             canvas.fill(inner, cell.paint, radius, title);
             // A cell that is as pale as the background needs an outline.

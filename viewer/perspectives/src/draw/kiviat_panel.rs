@@ -6,9 +6,11 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::font;
 
 use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, text_frame};
+use super::chart_region::{RegionShape, RegionSubject};
+use super::number_text::value_text;
 use super::plot_area::label_step;
 use super::short_names::ShortNames;
-use crate::chart::{ChartPaint, KiviatChart, KiviatSpoke};
+use crate::chart::{AxisUnit, ChartPaint, KiviatChart, KiviatSpoke};
 
 /// Fractions of the radius with a circle.
 const RINGS: [f32; 4] = [0.25, 0.5, 0.75, 1.0];
@@ -35,6 +37,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &KiviatC
     let center = (frame.x + frame.width / 2.0, frame.y + frame.height / 2.0);
     let circle = KiviatCircle { center, radius, count: chart.spokes.len() };
     circle.draw_grid(canvas);
+    let shape = RegionShape::Spokes { center, radius, marks: chart.spokes.len() };
+    canvas.add_region(shape, RegionSubject::of_units(&chart.unit_lists));
     canvas.group("polygons", None, |canvas| circle.draw_polygons(canvas, &chart.spokes));
     circle.draw_ring_labels(canvas);
     circle.draw_names(canvas, &names, side - 6.0);
@@ -45,6 +49,15 @@ fn spoke_names(spokes: &[KiviatSpoke]) -> Vec<&str> {
     let short = ShortNames::new(spokes.iter().map(|spoke| spoke.label.as_str()));
     let is_full = short.are_numbers() && spokes.len() <= 24;
     if is_full { spokes.iter().map(|spoke| spoke.label.as_str()).collect() } else { short.names }
+}
+
+/// The values of a spoke. A spoke of several units also has the smallest and largest value.
+pub(super) fn spoke_text(spoke: &KiviatSpoke) -> String {
+    let percent = |value: f64| value_text(value * 100.0, AxisUnit::Percent);
+    let [least, mean, largest] = spoke.now;
+    let range =
+        if least < largest { format!(" (from {} to {})", percent(least), percent(largest)) } else { String::new() };
+    format!("{}: {}{range}; maximum {}", spoke.label, percent(mean), percent(spoke.maximum))
 }
 
 impl KiviatCircle {
@@ -108,9 +121,7 @@ impl KiviatCircle {
         }
         if spokes.len() <= MAX_DOTS {
             for (at, spoke) in spokes.iter().enumerate() {
-                let percent = |value: f64| format!("{:.0} %", value * 100.0);
-                let title = format!("{}: {}; maximum {}", spoke.label, percent(spoke.now[1]), percent(spoke.maximum));
-                canvas.disc(self.point(at as f32, spoke.now[1]), 2.6, now, Some(title));
+                canvas.disc(self.point(at as f32, spoke.now[1]), 2.6, now, Some(spoke_text(spoke)));
             }
         }
     }

@@ -4,6 +4,7 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorWithOpacity;
 
 use super::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use super::chart_region::{RegionShape, RegionSubject};
 use super::plot_area::{PlotArea, PlotMargins, separate};
 use crate::chart::{LevelChart, LevelSeries};
 
@@ -21,6 +22,9 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &LevelCh
     let area = PlotArea::new(canvas, frame, &chart.axis, has_negative && !chart.stacked, margins);
     let scale = area.time_scale(chart.from, chart.to);
     area.draw_times(canvas, &scale);
+    let columns = chart.series.iter().map(|series| series.means.len()).max().unwrap_or(0);
+    let shape = RegionShape::Times { frame: area.frame, columns, from: chart.from, to: chart.to };
+    canvas.add_region(shape, RegionSubject::Values);
     canvas.group("data", None, |canvas| {
         if chart.stacked {
             draw_stack(canvas, &area, &chart.series);

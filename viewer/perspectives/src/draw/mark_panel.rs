@@ -4,6 +4,7 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 
 use super::chart_canvas::{ChartCanvas, LabelStyle, baseline_shift};
+use super::chart_region::{RegionShape, RegionSubject};
 use super::plot_area::{LABEL_GAP, label_step};
 use super::value_axis::{ValueAxis, ValueTick};
 use crate::chart::{ChartMark, MarkAxis, MarkChart, MarkForm};
@@ -38,6 +39,9 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MarkCha
     area.draw_vertical_axis(canvas, frame);
     area.draw_horizontal_axis(canvas);
     let has_titles = chart.marks.len() <= MAX_TITLES;
+    if has_titles {
+        canvas.add_region(area.region(), RegionSubject::Values);
+    }
     canvas.group("marks", None, |canvas| {
         for mark in &chart.marks {
             let title = has_titles.then(|| mark.title.clone());
@@ -115,6 +119,20 @@ impl<'a> MarkArea<'a> {
     fn y(&self, value: f64) -> f32 {
         let part = self.vertical.part(value) * self.frame.height;
         if has_vertical_positions(self.chart) { self.frame.y + part } else { self.frame.bottom() - part }
+    }
+
+    /// The places of the marks. A bar is found near its middle.
+    fn region(&self) -> RegionShape {
+        let radius = match self.chart.form {
+            MarkForm::Discs => 4.0,
+            MarkForm::Bars | MarkForm::Cells => (self.frame.width / self.horizontal.count() as f32 / 2.0).max(4.0),
+        };
+        let middle = |mark: &ChartMark| match self.chart.form {
+            MarkForm::Bars => f32::midpoint(self.y(0.0), self.y(mark.y)),
+            MarkForm::Discs | MarkForm::Cells => self.y(mark.y),
+        };
+        let centers = self.chart.marks.iter().map(|mark| (self.x(mark.x), middle(mark))).collect();
+        RegionShape::Points { radius, centers, square: None }
     }
 
     fn draw_vertical_axis(&self, canvas: &mut ChartCanvas, frame: OutlineRect) {

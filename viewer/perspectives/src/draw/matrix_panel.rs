@@ -4,8 +4,9 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
 use super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::chart_region::{RegionShape, RegionSubject};
 use super::color_scale::ColorScale;
-use super::number_text::value_text;
+use super::number_text::{exact_text, value_text};
 use super::plot_area::label_step;
 use super::short_names::ShortNames;
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
@@ -45,6 +46,12 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixC
     let x = (frame.x + (frame.width - used).max(0.0) / 2.0 + left).round();
     let inner = OutlineRect::new(x, (frame.y + above).round(), cell.0 * columns, cell.1 * rows);
     let area = MatrixArea { chart, frame: inner, cell, scale };
+    let subject = match &chart.unit_lists {
+        lists if lists.is_empty() => RegionSubject::Values,
+        lists => RegionSubject::Pairs(lists.clone()),
+    };
+    let marks = chart.rows.len() * chart.columns.len();
+    canvas.add_region(RegionShape::Grid { frame: inner, columns: chart.columns.len(), marks }, subject);
     area.draw_cells(canvas);
     area.draw_names(canvas, left - 7.0);
     if has_scale {
@@ -62,6 +69,23 @@ fn whole(side: f32) -> f32 {
 fn row_names(rows: &[String]) -> Vec<&str> {
     let short = ShortNames::new(rows.iter().map(String::as_str));
     if short.word.is_empty() { short.names } else { rows.iter().map(String::as_str).collect() }
+}
+
+/// The row, the column and the value of a cell.
+fn title(chart: &MatrixChart, cell: &ChartMatrixCell) -> String {
+    let name = |names: &[String], at: u32| names.get(at as usize).cloned().unwrap_or_default();
+    let value = exact_text(cell.value, chart.axis.unit);
+    format!("{} to {}: {value}", name(&chart.rows, cell.row), name(&chart.columns, cell.column))
+}
+
+/// The tooltip of a cell by its number, row by row. Cells that are not listed are 0.
+pub(super) fn cell_text(chart: &MatrixChart, at: usize) -> Option<String> {
+    let columns = chart.columns.len();
+    let (row, column) = (u32::try_from(at.checked_div(columns)?).ok()?, u32::try_from(at % columns).ok()?);
+    chart.rows.get(row as usize)?;
+    let listed = chart.cells.iter().find(|cell| (cell.row, cell.column) == (row, column)).copied();
+    let text = title(chart, &listed.unwrap_or(ChartMatrixCell { row, column, value: 0.0, paint: None }));
+    Some(if chart.axis.label.is_empty() { text } else { format!("{text}, {}", chart.axis.label) })
 }
 
 impl MatrixArea<'_> {
@@ -90,7 +114,7 @@ impl MatrixArea<'_> {
         canvas.group("cells", None, |canvas| {
             for cell in &self.chart.cells {
                 let paint = cell.paint.unwrap_or(ChartPaint::Size(self.scale.part(cell.value)));
-                let title = (self.chart.cells.len() <= MAX_TITLES).then(|| self.title(cell));
+                let title = (self.chart.cells.len() <= MAX_TITLES).then(|| title(self.chart, cell));
                 let frame = self.cell_frame(cell);
                 canvas.fill(frame, paint, 0.0, title);
                 self.draw_value(canvas, frame, cell, paint);
@@ -107,12 +131,6 @@ impl MatrixArea<'_> {
             let center = (frame.x + frame.width / 2.0, frame.y + frame.height / 2.0 + baseline_shift(style.size));
             canvas.text(center, text, style);
         }
-    }
-
-    fn title(&self, cell: &ChartMatrixCell) -> String {
-        let name = |names: &[String], at: u32| names.get(at as usize).cloned().unwrap_or_default();
-        let value = value_text(cell.value, self.chart.axis.unit);
-        format!("{} to {}: {value}", name(&self.chart.rows, cell.row), name(&self.chart.columns, cell.column))
     }
 
     fn draw_names(&self, canvas: &mut ChartCanvas, room: f32) {

@@ -3,9 +3,11 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 
-use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, text_frame};
+use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, name_of, text_frame};
+use super::chart_region::{RegionShape, RegionSubject};
+use super::number_text::exact_text;
 use super::short_names::ShortNames;
-use crate::chart::{NetworkChart, NetworkEdge, NetworkNode};
+use crate::chart::{LegendItem, NetworkChart, NetworkEdge, NetworkNode};
 
 /// If there are more edges, they are thin and translucent.
 const MANY_EDGES: usize = 100;
@@ -56,6 +58,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Network
     let (x, y) = (frame.x + (frame.width - inner) / 2.0, frame.y + (frame.height - inner) / 2.0);
     let square = OutlineRect::new(x, y, inner, inner);
     let area = NetworkArea { chart, names, frame: square, radius, labels };
+    area.add_regions(canvas);
     canvas.group("edges", None, |canvas| {
         for edge in &chart.edges {
             area.draw_edge(canvas, edge);
@@ -80,7 +83,31 @@ fn nearest_distance(nodes: &[NetworkNode]) -> f32 {
     nearest
 }
 
+/// The name and the status of a node.
+pub(super) fn node_text(legend: &[LegendItem], node: &NetworkNode) -> String {
+    let status = name_of(legend, node.paint).map(|status| format!(": {status}")).unwrap_or_default();
+    format!("{}{status}", node.label)
+}
+
+/// The nodes and the value of an edge. `None` if a node does not exist.
+pub(super) fn edge_text(chart: &NetworkChart, edge: &NetworkEdge) -> Option<String> {
+    let (from, to) = (chart.nodes.get(edge.from as usize)?, chart.nodes.get(edge.to as usize)?);
+    let value = exact_text(edge.value, chart.axis.unit);
+    Some(format!("{} to {}: {value}, {}", from.label, to.label, chart.axis.label))
+}
+
 impl NetworkArea<'_> {
+    /// The places of the nodes and edges.
+    fn add_regions(&self, canvas: &mut ChartCanvas) {
+        let centers = (0..self.chart.nodes.len()).filter_map(|at| self.place(u32::try_from(at).ok()?)).collect();
+        let radius = self.radius.max(5.0);
+        let points = RegionShape::Points { radius, centers, square: Some(self.frame) };
+        canvas.add_region(points, RegionSubject::of_units(&self.chart.unit_lists));
+        let edges = &self.chart.edges;
+        let (ends, bends) = edges.iter().map(|edge| ((edge.from, edge.to), edge.bend)).unzip();
+        canvas.add_region(RegionShape::Edges { ends, bends }, RegionSubject::Values);
+    }
+
     fn place(&self, node: u32) -> Option<ScenePoint> {
         let node = self.chart.nodes.get(node as usize)?;
         Some((self.frame.x + node.x * self.frame.width, self.frame.y + node.y * self.frame.height))
@@ -135,8 +162,8 @@ impl NetworkArea<'_> {
             if self.radius > 5.0 {
                 canvas.disc((x, y), self.radius + 0.5, faint, None);
             }
-            let status = canvas.name_of(node.paint).map(|status| format!(": {status}")).unwrap_or_default();
-            canvas.disc((x, y), self.radius, color, Some(format!("{}{status}", node.label)));
+            let title = node_text(&canvas.legend, node);
+            canvas.disc((x, y), self.radius, color, Some(title));
             if self.labels == NodeLabels::Inside {
                 style.color = ColorTheme::text_on(color);
                 canvas.text((x, y + baseline_shift(style.size)), self.names.names[at], style);

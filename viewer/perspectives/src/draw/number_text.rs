@@ -84,6 +84,17 @@ pub(super) fn value_text(value: f64, unit: AxisUnit) -> String {
     }
 }
 
+/// A value with its unit. Many bytes are also written as a whole number.
+pub(super) fn exact_text(value: f64, unit: AxisUnit) -> String {
+    let text = value_text(value, unit);
+    if unit != AxisUnit::Bytes || value < KIB || value.fract() != 0.0 {
+        return text;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number of bytes")]
+    let bytes = group_digits(value as u64);
+    format!("{text} ({bytes} B)")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

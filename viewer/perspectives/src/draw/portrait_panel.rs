@@ -4,6 +4,7 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorWithOpacity;
 
 use super::chart_canvas::{ChartCanvas, ScenePoint};
+use super::chart_region::{RegionShape, RegionSubject};
 use super::plot_area::{PlotArea, PlotMargins};
 use super::value_axis::ValueAxis;
 use crate::chart::{PortraitChart, PortraitPoint};
@@ -30,6 +31,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Portrai
     let below = (area.frame.x + area.frame.width / 2.0, baseline + style.size * 1.5);
     canvas.text_within(below, &horizontal.heading, area.frame.width, style);
     let place = |point: &PortraitPoint| (x(point.x), area.y(point.y));
+    let centers = chart.points.iter().map(place).collect();
+    canvas.add_region(RegionShape::Points { radius: 4.0, centers, square: None }, RegionSubject::Values);
     canvas.group("curve", None, |canvas| draw_curve(canvas, chart, place));
     if let Some(point) = chart.cursor.and_then(|cursor| chart.points.get(cursor)) {
         let (paper, ink, color) = (canvas.theme.paper, canvas.theme.ink, canvas.palette.color(point.paint));

@@ -6,10 +6,11 @@ use tumit_viewer::style::theme::ColorWithOpacity;
 use tumit_viewer::text::time_display::timestamp;
 
 use super::chart_canvas::{ChartCanvas, baseline_shift};
-use super::number_text::value_text;
+use super::chart_region::{RegionShape, RegionSubject};
+use super::number_text::exact_text;
 use super::plot_area::{LABEL_GAP, PlotArea, PlotMargins, label_step};
 use super::value_axis::ValueAxis;
-use crate::chart::ScatterChart;
+use crate::chart::{ScatterChart, ScatterPoint};
 
 /// The largest number of points with tooltips.
 const MAX_TITLES: usize = 4096;
@@ -34,21 +35,35 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Scatter
     } else {
         (3.0, 0.85)
     };
+    let center = |point: &ScatterPoint| (area.x(&scale, point.time), row_or_value(&area, chart, point.value));
+    if chart.points.len() <= MAX_TITLES {
+        let shape =
+            RegionShape::Points { radius: 4.0, centers: chart.points.iter().map(center).collect(), square: None };
+        let links = chart.points.iter().map(|point| point.entity).collect();
+        canvas.add_region(shape, RegionSubject::Messages(links));
+    }
+    let times = RegionShape::Times { frame: area.frame, columns: 0, from: chart.from, to: chart.to };
+    canvas.add_region(times, RegionSubject::Values);
     let has_titles = chart.points.len() <= MAX_TITLES;
     canvas.group("points", None, |canvas| {
         for point in &chart.points {
-            let center = (area.x(&scale, point.time), row_or_value(&area, chart, point.value));
-            let value = || match chart.categories.get(point.value as usize) {
-                Some(name) if !chart.categories.is_empty() => name.clone(),
-                _ => value_text(point.value, chart.axis.unit),
-            };
-            let time = || timestamp(GlobalNanos(point.time), (scale.nanos() / 100_000).max(1));
-            let title = has_titles.then(|| format!("{}: {}", time(), value()));
+            let center = center(point);
+            let title = has_titles.then(|| point_text(chart, point));
             let color = canvas.palette.color(point.paint);
             canvas.translucent_disc(center, radius, ColorWithOpacity::with_alpha(color, alpha), title);
         }
     });
     area.draw_cursor(canvas, &scale, chart.cursor);
+}
+
+/// The time and the value of a point.
+pub(super) fn point_text(chart: &ScatterChart, point: &ScatterPoint) -> String {
+    let value = match chart.categories.get(point.value as usize) {
+        Some(name) => name.clone(),
+        None => exact_text(point.value, chart.axis.unit),
+    };
+    let precision = (chart.to.saturating_sub(chart.from) / 100_000).max(1);
+    format!("{}: {value}", timestamp(GlobalNanos(point.time), precision))
 }
 
 /// The height of a value. Names have rows of their own, the first at the top.

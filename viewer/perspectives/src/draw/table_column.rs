@@ -5,18 +5,22 @@ use crate::chart::{AxisUnit, ChartTable, TableValue};
 
 /// The texts of a column.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct TableColumnText {
+pub struct TableColumnText {
     /// The heading with the unit of the numbers.
-    pub(super) heading: String,
+    pub heading: String,
     /// Whether the column has numbers, which are aligned at the right.
-    pub(super) is_number: bool,
+    pub is_number: bool,
     /// The cells.
-    pub(super) cells: Vec<String>,
+    pub cells: Vec<String>,
 }
 
 impl TableColumnText {
     /// The texts of some rows of a column. The unit is that of the whole column.
-    pub(super) fn new(table: &ChartTable, column: usize, rows: &[Vec<TableValue>]) -> Self {
+    ///
+    /// # Panics
+    /// If the table has no such column.
+    #[must_use]
+    pub fn new(table: &ChartTable, column: usize, rows: &[Vec<TableValue>]) -> Self {
         let info = &table.columns[column];
         let numbers = || {
             table.rows.iter().filter_map(move |row| match row.get(column) {

@@ -5,8 +5,9 @@ use std::ops::Range;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
 use super::chart_canvas::{ChartCanvas, LabelStyle};
+use super::chart_region::{RegionShape, RegionSubject};
 use super::table_column::TableColumnText;
-use crate::chart::ChartTable;
+use crate::chart::{ChartTable, TableValue};
 
 /// The smallest distance of columns.
 const GAP: f32 = 16.0;
@@ -35,6 +36,11 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
     let has_headings = texts.iter().any(|text| !text.heading.is_empty());
     let frame = if has_headings { frame } else { OutlineRect { y: frame.y - line, ..frame } };
     let top = frame.y + line;
+    let area = OutlineRect::new(frame.x, top + line * 0.25, total, line * rows.len() as f32);
+    canvas.add_region(
+        RegionShape::Grid { frame: area, columns: 1, marks: rows.len() },
+        row_names(&table.rows[rows.clone()]),
+    );
     let (faint, grid) = (canvas.theme.faint, canvas.theme.grid);
     if has_headings {
         canvas.grid_line((frame.x, top + line * 0.12), (frame.x + total, top + line * 0.12), faint);
@@ -89,6 +95,15 @@ fn column_widths(texts: &[TableColumnText], style: LabelStyle, available: f32) -
         widths.iter_mut().for_each(|width| *width = width.min(available * MAX_SHARE));
     }
     widths
+}
+
+/// The first cells of some rows.
+fn row_names(rows: &[Vec<TableValue>]) -> RegionSubject {
+    let name = |row: &Vec<TableValue>| match row.first() {
+        Some(TableValue::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    RegionSubject::Names(rows.iter().map(name).collect())
 }
 
 /// The width of the widest text of a column.

@@ -119,7 +119,7 @@ fn gray_order(count: usize) -> Vec<usize> {
 }
 
 /// Compares names so that numbers in them are in numeric order.
-pub(crate) fn natural_order(one: &str, other: &str) -> Ordering {
+pub fn natural_order(one: &str, other: &str) -> Ordering {
     let (mut one_rest, mut other_rest) = (one, other);
     loop {
         let (Some(a), Some(b)) = (one_rest.chars().next(), other_rest.chars().next()) else {

@@ -6,6 +6,7 @@ mod communication_meter;
 mod hypercube;
 mod link_loads;
 mod message_queues;
+mod network_layout;
 mod network_load;
 mod network_nodes;
 mod node_layout;
@@ -16,6 +17,11 @@ mod tests;
 mod traffic;
 
 use crate::view::PerspectiveView;
+
+/// The names of the built-in layouts.
+pub(crate) fn layouts() -> impl Iterator<Item = &'static str> {
+    node_layout::NodeLayout::WORDS.iter().map(|(word, _)| *word)
+}
 
 /// The views of the group, in the order of their numbers.
 pub(crate) const VIEWS: &[&dyn PerspectiveView] = &[

@@ -4,6 +4,7 @@
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::network::topology::GridShape;
+use crate::unit_lists::UnitLists;
 use crate::view::ViewRequest;
 use crate::views::captions::unit_type;
 
@@ -127,6 +128,12 @@ impl UnitBundles {
             [unit] => name(unit).to_owned(),
             [first, .., last] => format!("{} … {}", name(first), name(last)),
         }
+    }
+
+    /// The units of all bundles.
+    pub(crate) fn lists(&self) -> UnitLists {
+        let unit = |unit: &usize| u32::try_from(*unit).unwrap_or(u32::MAX);
+        (0..self.count()).map(|bundle| self.units(bundle).iter().map(unit)).collect()
     }
 
     /// The names of all bundles.

@@ -3,39 +3,69 @@
 mod card_drawing;
 mod card_error;
 mod card_request;
+mod card_table;
 mod card_view_choice;
+mod computed_view;
+mod concurrency_times;
 mod flat_items;
+mod region_message;
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Query, State};
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_json::json;
+use tumit_paje::category::ActivityCategory;
 
-use super::{AppState, RequestError, run};
-use card_drawing::{CardContext, CardDrawing};
+use super::{AppState, JsonAnswer, RequestError, run};
+use card_drawing::CardDrawing;
 pub(crate) use card_error::CardError;
 use card_request::Card;
 pub(crate) use card_request::CardsRequest;
 use card_view_choice::ChoiceOfViews;
+use computed_view::{CardContext, with_execution};
 
 /// Maximum number of cards of a request: all views.
-const MOST_CARDS: usize = 64;
+const MAX_CARDS: usize = 64;
 
-/// Draws the cards.
+/// The drawings of all cards at one time.
+type CardDrawings = Vec<Result<CardDrawing, CardError>>;
+
+/// Draws the cards, at the present time and at later ones.
 ///
 /// The answer is the length of a JSON text in four bytes, little-endian, the text, and the byte
-/// sections of all drawings. The text is `{"cards": […]}`. A card is one of
+/// sections of all drawings. The text is `{"cards": […], "later": [[…]…]}`. Each list of `later` has
+/// the cards at one of the later times. A card is one of
 /// - `{"hash", "top", "about": {"subtitle", "notes"}, "scene"}`: a drawing as in `scene/wire.rs`,
 ///   without its first `top` units;
-/// - `{"hash"}`: the page has the drawing;
+/// - `{"hash", "about", "table": {"columns", "rows", "all"}}`: its numbers;
+/// - `{"hash"}`: the page has the drawing, or it equals the drawing at the time before;
 /// - `{"error", "remedy"}`.
+///
+/// A drawing also has `"marks": {"hash", "regions"}`, the places of its marks, unless the page has
+/// them. `"text"` is the text of the mark that is pointed at.
 pub(crate) async fn cards(
     State(app): State<Arc<AppState>>,
     Query(request): Query<CardsRequest>,
 ) -> Result<Response, RequestError> {
     let bytes = with_cards(app, request, |cards, context| {
-        Ok(message(&cards.iter().map(|card| CardDrawing::new(card, context)).collect::<Vec<_>>()))
+        let mut cards = cards.to_vec();
+        let mut draw = |time: i64| -> CardDrawings {
+            let context = CardContext { time, ..context };
+            let drawings: CardDrawings = cards.iter().map(|card| CardDrawing::new(card, context)).collect();
+            for (card, drawing) in cards.iter_mut().zip(&drawings) {
+                let known = drawing.as_ref().map(|drawing| (drawing.hash.clone(), drawing.marks.clone()));
+                (card.hash, card.marks) = known.unwrap_or_default();
+            }
+            drawings
+        };
+        let present = draw(context.time);
+        let later: Vec<CardDrawings> = context.request.later_times().into_iter().map(draw).collect();
+        Ok(message(&present, &later))
     })
     .await?;
     Ok(([(header::CONTENT_TYPE, "application/x-tumit-cards")], bytes).into_response())
@@ -47,11 +77,85 @@ pub(crate) async fn card_file(
     Query(request): Query<CardsRequest>,
 ) -> Result<Response, RequestError> {
     let (kind, bytes) = with_cards(app, request, |cards, context| {
-        let card = cards.first().ok_or_else(|| RequestError::of_client("the request has no card".to_owned()))?;
-        card_drawing::card_file(card, context).map_err(|error| RequestError::of_client(error.text()))
+        card_drawing::card_file(first(cards)?, context).map_err(|error| RequestError::of_client(error.text()))
     })
     .await?;
     Ok(([(header::CONTENT_TYPE, kind)], bytes).into_response())
+}
+
+/// The share of each part of the time range in which the number of units in a category is within
+/// limits. The units are those of the first card.
+pub(crate) async fn concurrency_times(
+    State(app): State<Arc<AppState>>,
+    Query(request): Query<CardsRequest>,
+) -> JsonAnswer {
+    let answer = with_cards(app, request, |cards, context| {
+        let CardContext { request, range, trace, .. } = context;
+        let category = ActivityCategory::WORDS.iter().find(|(word, _)| *word == request.category);
+        let (_, category) = category
+            .ok_or_else(|| RequestError::of_client(format!("`{}` is no category of states", request.category)))?;
+        let shares = with_execution(first(cards)?, context, |execution| {
+            let counts = execution.activity()?.counts();
+            Ok(concurrency_times::shares(counts, range, *category, (request.least, request.most)))
+        });
+        let shares = shares.map_err(|error| RequestError::of_client(error.text()))?;
+        let time = |time: i64| time.saturating_sub(trace.origin);
+        Ok(json!({ "from": time(range.from.0), "to": time(range.to.0), "shares": shares }))
+    });
+    answer.await.map(Json)
+}
+
+/// A change of the layouts of a model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LayoutEdit {
+    /// Saves a layout: its name, and the container and the position of each unit.
+    Put(String, Vec<(u32, f64, f64)>),
+    Remove(String),
+}
+
+/// Saves or deletes a layout of a network. The names of units are those of the first card. The
+/// answer is the list of all layouts.
+pub(crate) async fn change_layouts(
+    State(app): State<Arc<AppState>>,
+    Query(request): Query<CardsRequest>,
+    Json(edit): Json<LayoutEdit>,
+) -> JsonAnswer {
+    let answer = with_cards(app, request, move |cards, context| {
+        let changed = match &edit {
+            LayoutEdit::Put(name, places) => {
+                let positions = with_execution(first(cards)?, context, |execution| {
+                    let units = execution.units().list().iter().map(|unit| (unit.container.0, unit.name.as_str()));
+                    let names: FxHashMap<u32, &str> = units.collect();
+                    let named = |(unit, x, y): &(u32, f64, f64)| Some(((*names.get(unit)?).to_owned(), *x, *y));
+                    Ok(places.iter().filter_map(named).collect::<Vec<_>>())
+                });
+                let positions = positions.map_err(|error| RequestError::of_client(error.text()))?;
+                context.layouts.write(name, &positions)
+            }
+            LayoutEdit::Remove(name) => context.layouts.remove(name),
+        };
+        changed.map_err(|error| RequestError(StatusCode::CONFLICT, error.to_string()))?;
+        Ok(json!({ "layouts": context.layouts.names() }))
+    });
+    answer.await.map(Json)
+}
+
+/// A layout as a file for `--option layout=FILE`.
+pub(crate) async fn layout_file(
+    State(app): State<Arc<AppState>>,
+    Query(request): Query<CardsRequest>,
+) -> Result<Response, RequestError> {
+    let text = with_cards(app, request, |_, context| {
+        let text = context.layouts.text(&context.request.name);
+        text.map_err(|error| RequestError(StatusCode::NOT_FOUND, error.to_string()))
+    })
+    .await?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}
+
+fn first(cards: &[Card]) -> Result<&Card, RequestError> {
+    cards.first().ok_or_else(|| RequestError::of_client("the request has no card".to_owned()))
 }
 
 /// Computes an answer about the cards of a request.
@@ -62,23 +166,38 @@ async fn with_cards<T: Send + 'static>(
 ) -> Result<T, RequestError> {
     let cards: Vec<Card> = serde_json::from_str(&request.cards)
         .map_err(|error| RequestError::of_client(format!("the cards are no list of cards: {error}")))?;
-    if cards.len() > MOST_CARDS {
-        return Err(RequestError::of_client(format!("a request has at most {MOST_CARDS} cards")));
+    if cards.len() > MAX_CARDS {
+        return Err(RequestError::of_client(format!("a request has at most {MAX_CARDS} cards")));
     }
     run(app, move |app, cancel| {
         let cache = app.trace(request.trace)?;
         let trace = cache.filtered_trace(&request.filters)?;
-        let rules = request.category_rules(&trace.source.model());
-        let range = request.time_range(&trace);
+        let model = trace.source.model();
+        let (rules, layouts) = (request.category_rules(&model), app.layouts.of_model(&model));
+        let (range, time) = (request.time_range(&trace), request.t);
         let own_views = ChoiceOfViews { own: &app.own_views, path: cache.served.path.as_deref() };
-        work(&cards, CardContext { trace: &trace, request: &request, range, rules: &rules, own_views, cancel })
+        let (trace, request) = (trace.as_ref(), &request);
+        work(&cards, CardContext { trace, request, range, time, rules: &rules, layouts: &layouts, own_views, cancel })
     })
     .await
 }
 
 /// The bytes of an answer.
-fn message(drawings: &[Result<CardDrawing, CardError>]) -> Vec<u8> {
-    let (mut text, mut sections) = (br#"{"cards":["#.to_vec(), Vec::new());
+fn message(present: &CardDrawings, later: &[CardDrawings]) -> Vec<u8> {
+    let (mut text, mut sections) = (br#"{"cards":"#.to_vec(), Vec::new());
+    add_cards(present, &mut text, &mut sections);
+    for (at, drawings) in later.iter().enumerate() {
+        text.extend_from_slice(if at == 0 { br#","later":["# } else { b"," });
+        add_cards(drawings, &mut text, &mut sections);
+    }
+    text.extend_from_slice(if later.is_empty() { b"}" } else { b"]}" });
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes();
+    [&length[..], &text, &sections].concat()
+}
+
+/// Appends a list of cards to the text and the sections of an answer.
+fn add_cards(drawings: &CardDrawings, text: &mut Vec<u8>, sections: &mut Vec<u8>) {
+    text.push(b'[');
     for (at, drawing) in drawings.iter().enumerate() {
         if at > 0 {
             text.push(b',');
@@ -91,7 +210,5 @@ fn message(drawings: &[Result<CardDrawing, CardError>]) -> Vec<u8> {
             Err(error) => text.extend_from_slice(error.json().to_string().as_bytes()),
         }
     }
-    text.extend_from_slice(b"]}");
-    let length = u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes();
-    [&length[..], &text, &sections].concat()
+    text.push(b']');
 }

@@ -1,5 +1,7 @@
-//! The next event of the execution: a change of a unit's category or task, a send or a receive. The
-//! player of the dock steps by it.
+//! The next event of the execution: a change of state, a change of a unit's category or task, a send
+//! or a receive. The player of the dock steps by it, or by changes of state only.
+
+mod state_boundary;
 
 use std::sync::Arc;
 
@@ -8,11 +10,13 @@ use axum::extract::{Query, State};
 use serde_json::json;
 use tumit_perspectives::execution::category_timeline::CategoryTimeline;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
+use tumit_viewer::query::QueryError;
 
 use super::cards::{CardError, CardsRequest};
 use super::{AppState, JsonAnswer, RequestError, run};
 
-/// The timestamp of the next event after `t`, or of the last one before it. Null if there is none.
+/// The timestamp of the next event after `t`, or of the last one before it. Null if there is none. If
+/// the parameter `changes_only` is set, only a begin or end of a state is an event.
 pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let answer = run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
@@ -21,7 +25,12 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
         let time = trace.origin.saturating_add(request.t);
         let is_backward = request.direction < 0;
         let found = trace.executions.with(&settings, cancel, |execution| {
-            Ok(if is_backward { last_before(execution, time) } else { first_after(execution, time) })
+            Ok(match (is_backward, request.changes_only) {
+                (true, true) => state_boundary::last_before(execution, time, i64::MIN)?,
+                (false, true) => state_boundary::first_after(execution, time, execution.extent().to.0)?,
+                (true, false) => last_before(execution, time)?,
+                (false, false) => first_after(execution, time)?,
+            })
         });
         let time = found.map_err(|error| RequestError::of_client(CardError::from(error).text()))?;
         Ok(json!({ "t": time.map(|time| time.saturating_sub(trace.origin)) }))
@@ -36,7 +45,7 @@ fn changes(execution: &Execution) -> impl Iterator<Item = &[i64]> {
     units.filter_map(move |unit| Some(activity?.timelines(unit))).flatten().map(CategoryTimeline::timestamps)
 }
 
-fn first_after(execution: &Execution, time: i64) -> Option<i64> {
+fn first_after(execution: &Execution, time: i64) -> Result<Option<i64>, QueryError> {
     let of_unit = |times: &[i64]| times.get(times.partition_point(|&other| other <= time)).copied();
     let mut next: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
@@ -51,10 +60,12 @@ fn first_after(execution: &Execution, time: i64) -> Option<i64> {
             next.extend(piece.map(|piece| if piece.from > time { piece.from } else { piece.to }));
         }
     }
-    next.into_iter().min()
+    let next = next.into_iter().min();
+    let bound = next.unwrap_or(execution.extent().to.0);
+    Ok(state_boundary::first_after(execution, time, bound)?.or(next))
 }
 
-fn last_before(execution: &Execution, time: i64) -> Option<i64> {
+fn last_before(execution: &Execution, time: i64) -> Result<Option<i64>, QueryError> {
     let of_unit = |times: &[i64]| times.partition_point(|&other| other < time).checked_sub(1).map(|at| times[at]);
     let mut last: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
@@ -79,5 +90,6 @@ fn last_before(execution: &Execution, time: i64) -> Option<i64> {
             last.extend(piece.map(|piece| if piece.to < time { piece.to } else { piece.from }));
         }
     }
-    last.into_iter().max()
+    let last = last.into_iter().max();
+    Ok(state_boundary::last_before(execution, time, last.unwrap_or(i64::MIN))?.or(last))
 }

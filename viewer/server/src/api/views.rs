@@ -10,14 +10,16 @@ use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo};
-use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel};
+use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, TypeModel};
 
 use super::cards::CardsRequest;
-use super::{AppState, JsonAnswer, RequestError, run};
+use super::{AppState, FilteredTrace, JsonAnswer, RequestError, run};
 use crate::filtered_cache::TraceCache;
 
 /// Maximum number of suggested names of units.
-const MOST_UNITS: usize = 1000;
+const MAX_UNITS: usize = 1000;
+/// Maximum number of containers with the container above them.
+const MAX_PARENTS: usize = 4096;
 
 /// All views by group, with those of the user, the options, and values of the options that are names of the trace.
 pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
@@ -26,7 +28,7 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
         let trace = cache.filtered_trace(&request.filters)?;
         let model = trace.source.model();
         let units = trace.executions.with(&ExecutionSettings::default(), cancel, |execution| {
-            let names = execution.units().list().iter().take(MOST_UNITS).map(|unit| unit.name.clone());
+            let names = execution.units().list().iter().take(MAX_UNITS).map(|unit| unit.name.clone());
             Ok(names.collect::<Vec<_>>())
         });
         let mut infos: Vec<ViewInfo<'_>> = gallery::views().map(PerspectiveView::info).collect();
@@ -39,15 +41,25 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
             "views": views,
             "options": EXECUTION_OPTIONS.iter().chain(&VIEW_OPTIONS).map(option_json).collect::<Vec<_>>(),
             "of_all": EXECUTION_OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>(),
+            "layouts": app.layouts.of_model(&model).names(),
+            "parents": parents(&trace),
             "names": {
                 "level": type_names(&model, PajeTypeKind::Container),
                 "states": type_names(&model, PajeTypeKind::State),
                 "tasks": type_names(&model, PajeTypeKind::State),
                 "unit": units.unwrap_or_default(),
+                "layout": gallery::layouts().collect::<Vec<_>>(),
             },
         }))
     });
     answer.await.map(Json)
+}
+
+/// The containers, each with the one above it, by which the page recognizes units in groups.
+fn parents(trace: &FilteredTrace) -> Vec<(u32, u32)> {
+    let containers = trace.source.containers();
+    let below_root = containers.iter().filter(|info| info.parent != ContainerId::ROOT && info.id != ContainerId::ROOT);
+    below_root.take(MAX_PARENTS).map(|info| (info.id.0, info.parent.0)).collect()
 }
 
 /// The description of a view.

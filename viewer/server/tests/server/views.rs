@@ -83,9 +83,140 @@ async fn a_drawing_depends_only_on_the_request() {
     let mut known = requested.clone();
     known[0]["hash"] = first[0]["hash"].clone();
     known[1]["hash"] = first[1]["hash"].clone();
+    known[1]["marks"] = first[1]["marks"]["hash"].clone();
     let moved = cards(&page, "t=2500000&from=0&to=3000000", &known).await;
     assert!(moved[0]["scene"].is_object(), "{}", moved[0]);
     assert_eq!(moved[1], json!({ "hash": first[1]["hash"] }));
+}
+
+/// The cards of an answer at later times, with references to the earlier ones.
+async fn later_cards(page: &ServedPage, parameters: &str, requested: &Value) -> Value {
+    let text: String = requested.to_string().bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let path = format!("{}api/cards?resolution=1&{parameters}&cards={text}", page.path);
+    let (_, _, body) = get(page.port, &path, &page.host, "").await;
+    let start = body.find("{\"cards\"").unwrap();
+    serde_json::Deserializer::from_str(&body[start..]).into_iter::<Value>().next().unwrap().unwrap()
+}
+
+/// A request for later times has the same drawings as a request for each of them.
+#[tokio::test]
+async fn later_times_have_the_drawings_of_single_requests() {
+    let page = ServedPage::start().await;
+    let requested = json!([card("kiviat"), card("concurrency-profile"), card("utilization-count")]);
+    let times = [1_000_000, 1_500_000, 2_000_000, 2_500_000];
+    let range = "from=0&to=3000000";
+    let all = later_cards(&page, &format!("t={}&later=1500000,2000000,2500000&{range}", times[0]), &requested).await;
+    let later = all["later"].as_array().unwrap();
+    assert_eq!(later.len(), 3);
+    for (at, time) in times.iter().enumerate() {
+        let single = cards(&page, &format!("t={time}&{range}"), &requested).await;
+        let of_time = if at == 0 { &all["cards"] } else { &later[at - 1] };
+        for card in 0..3 {
+            assert_eq!(of_time[card]["hash"], single[card]["hash"], "{time} {card}");
+            let scene = &of_time[card]["scene"];
+            assert!(scene.is_null() || scene == &single[card]["scene"], "{time} {card}");
+        }
+        // The page draws the line of the present time, so that charts over time stay the same.
+        assert_eq!(of_time[2].get("scene").is_some(), at == 0);
+    }
+}
+
+#[tokio::test]
+async fn marks_are_sent_once_and_have_texts() {
+    let page = ServedPage::start().await;
+    let mut requested = json!([card("kiviat"), card("utilization-summary")]);
+    let first = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
+    let region = &first[1]["marks"]["regions"][0];
+    let count = region["marks"].as_u64().unwrap();
+    assert_eq!(
+        (region["kind"].as_str(), region["units"].as_array().map(Vec::len)),
+        (Some("grid"), usize::try_from(count).ok())
+    );
+    assert!(first[1].get("text").is_none());
+    for at in 0..2 {
+        requested[at]["marks"] = first[at]["marks"]["hash"].clone();
+        requested[at]["hash"] = first[at]["hash"].clone();
+        requested[at]["pointed"] = json!([0, 1]);
+    }
+    let pointed = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
+    for card in &pointed {
+        assert!(card.get("marks").is_none() && card.get("scene").is_none(), "{card}");
+        assert!(card["text"].as_str().unwrap().contains(" %"), "{card}");
+    }
+    requested[0]["pointed"] = json!([7, 1_000_000]);
+    let absent = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
+    assert!(absent[0].get("text").is_none());
+    requested[1] = json!({ "name": "utilization-summary", "width": 400, "height": 240, "table": { "rows": 2, "sort": [1, true] } });
+    let table = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
+    assert_eq!(table[1]["table"]["rows"].as_array().map(Vec::len), Some(2));
+    assert_eq!(table[1]["table"]["all"], json!(count));
+}
+
+#[tokio::test]
+async fn times_of_a_number_of_units_add_up() {
+    let page = ServedPage::start().await;
+    let text: String =
+        json!([card("concurrency-profile")]).to_string().bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let shares = async |least: i64, most: i64| {
+        let answer =
+            page.json(&format!("concurrency_times?category=busy&least={least}&most={most}&cards={text}")).await;
+        answer["shares"].as_array().unwrap().iter().map(|share| share.as_f64().unwrap()).sum::<f64>()
+    };
+    let (none, some) = (shares(0, 0).await, shares(1, 1000).await);
+    assert!((none + some - 512.0).abs() < 1e-6 && some > 0.0, "{none} {some}");
+    let (status, answer) = page.answer(&format!("concurrency_times?category=asleep&cards={text}")).await;
+    assert!(status == 400 && answer["error"].as_str().unwrap().contains("`asleep`"), "{answer}");
+}
+
+/// Steps through the matches of an expression meet the same entities in both directions.
+#[tokio::test]
+async fn matches_are_met_in_both_directions() {
+    let page = ServedPage::start().await;
+    let end = page.json("summary").await["duration"].as_i64().unwrap();
+    let step = async |from: i64, to: i64, direction: i32, text: &str| {
+        page.json(&format!("next_match?from={from}&to={to}&direction={direction}&text={text}")).await["t"].as_i64()
+    };
+    for text in ["kind:state", "kind:link", "kind:event"] {
+        let mut times = vec![];
+        let mut time = -1;
+        while let Some(next) = step(time, end, 1, text).await {
+            assert!(next > time, "{text} {times:?}");
+            times.push(next);
+            time = next;
+            if times.len() > 30 {
+                break;
+            }
+        }
+        assert!(times.len() > 2, "{text} {times:?}");
+        for pair in times.windows(2) {
+            assert_eq!(step(-1, pair[1], -1, text).await, Some(pair[0]), "{text}");
+            assert_eq!(step(pair[1], pair[1] + 1, -1, text).await, Some(pair[1]));
+        }
+        assert_eq!(step(-1, times[0], -1, text).await, None);
+    }
+    let (status, answer) = page.answer("next_match?from=0&to=10&direction=1&text=kind:cat").await;
+    assert!(status == 400 && answer["error"].as_str().unwrap().contains("kind:cat"), "{answer}");
+}
+
+#[tokio::test]
+async fn changes_of_state_are_events() {
+    let page = ServedPage::start().await;
+    let step = async |time: i64, direction: i32, changes: bool| {
+        page.json(&format!("next_event?t={time}&direction={direction}&changes_only={changes}")).await["t"].as_i64()
+    };
+    let mut times = vec![0];
+    while let Some(next) = step(*times.last().unwrap(), 1, true).await {
+        times.push(next);
+        if times.len() > 20 {
+            break;
+        }
+    }
+    assert!(times.len() > 5, "{times:?}");
+    for pair in times.windows(2).skip(1) {
+        assert_eq!(step(pair[1], -1, true).await, Some(pair[0]));
+        // No event before a change of state is left out.
+        assert!(step(pair[0], 1, false).await.unwrap() <= pair[1]);
+    }
 }
 
 #[tokio::test]

@@ -85,7 +85,11 @@ export const ACTIONS = [
   ...PRESETS.map(([name, names]) => ({ group: "Views", name: `${name}: ${names.join(", ").replaceAll("-", " ")}`, run: () => openPreset(name) })),
   { group: "Views", name: "Play or pause", pointer: "in the dock: Space" },
   { group: "Views", name: "Play backward, pause, play forward; again: faster", pointer: "in the dock: J, K, L" },
-  { group: "Views", name: "Step to the previous or next event", pointer: "in the dock: , and ." },
+  { group: "Views", name: "Step to the previous or next event; with Shift, by change of state", pointer: "in the dock: , and ." },
+  { group: "Views", name: "Step to the next or previous match of “Stop at”", pointer: "in the dock: n and N" },
+  { group: "Views", name: "Point at the marks of a card", pointer: "arrow keys, Page Up and Down on the card" },
+  { group: "Views", name: "Move a card", pointer: "drag its title; Alt and an arrow key on it" },
+  { group: "Views", name: "Move a node of a network", pointer: "drag it; Shift and an arrow key" },
   { group: "Views", name: "Move the time cursor", pointer: "drag its line; ← → on it" },
 
   { group: "Page", name: "Search all actions", keys: ["Ctrl+k", ":"], run: () => openPalette() },

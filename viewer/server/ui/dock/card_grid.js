@@ -2,9 +2,14 @@
 
 import { byId, make } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
-import { cards, largeIndex, removeCard, setLarge, storeCards, viewOf } from "./card_list.js";
+import { cards, largeIndex, moveCard, removeCard, setLarge, storeCards, viewOf } from "./card_list.js";
+import { listenToMove } from "./card_move.js";
 import { optionsForm } from "./card_options.js";
-import { paintCard, Pump, requestCards } from "./card_request.js";
+import { paintOverlay } from "./card_overlay.js";
+import { leave, listenToMarks, nodePositions, setPointerTarget, showMarkText } from "./card_pointer.js";
+import { completeCards, paintCard, Pump, requestCards } from "./card_request.js";
+import { showTable, TABLE_ROWS } from "./card_table.js";
+import { tickAnswers } from "./ticks.js";
 
 /** @type {HTMLElement} */ const grid = byId("cards");
 /** The least size of a card that shows its view well, in pixels. */
@@ -21,58 +26,129 @@ const MODES = {
 };
 
 /**
- * A card on the page.
+ * A card on the page. `answer` is the answer that it shows, `place` the mark that is pointed at,
+ * `moved` the place and the radius of a node that is being moved, and `area` the measured size.
  * @typedef {{ card: import("./card_list.js").Card, box: HTMLElement, image: HTMLElement, canvas:
- * HTMLCanvasElement, options: HTMLElement, status: HTMLElement, subtitle: HTMLElement, notes: HTMLElement, hash: string }} Tile
+ * HTMLCanvasElement, overlay: HTMLCanvasElement, table: HTMLElement, options: HTMLElement, status:
+ * HTMLElement, subtitle: HTMLElement, notes: HTMLElement, answer: any, regions:
+ * import("./card_regions.js").Region[], top: number, size: { width: number, height: number }, place:
+ * import("./card_regions.js").MarkPlace | null, moved: number[] | null, rows: number, sort: [number,
+ * boolean] | null, area: { width: number, height: number } | null, hasOverlay: boolean, paintOverlay:
+ * () => void }} Tile
  */
 /** @type {Tile[]} */
 let tiles = [];
 
-const pump = new Pump(fetchCards, (error) => showNote(error instanceof Error ? error.message : String(error)));
+const report = (/** @type {unknown} */ error) => showNote(error instanceof Error ? error.message : String(error));
+const pump = new Pump(fetchCards, report);
+/** The tile whose mark needs a text. @type {Tile | null} */
+let asking = null;
+const textPump = new Pump(fetchText, report);
 
 /** Draws all cards for the present time, range and options. */
 export function refreshCards() {
-  if (!grid.checkVisibility() || tiles.length === 0) return Promise.resolve();
+  if (!isShown() || tiles.length === 0) return Promise.resolve();
+  const visible = visibleTiles();
+  const requested = visible.map(requestOf);
+  const answers = tickAnswers(requested);
+  if (answers) {
+    answers.forEach((answer, at) => showAnswer(visible[at], answer, requested[at]));
+    visible.forEach((tile) => tile.paintOverlay());
+    return Promise.resolve();
+  }
+  visible.forEach((tile) => tile.paintOverlay());
   return pump.run();
 }
 
+/** Whether the cards are visible. It needs no layout, unlike `checkVisibility`. */
+const isShown = () => !grid.hidden && !byId("dock").hidden;
+
+/**
+ * The tiles that are visible. Their sizes are measured once, because play asks for them each frame.
+ */
+function visibleTiles() {
+  for (const tile of tiles) tile.area ??= { width: tile.image.clientWidth, height: tile.image.clientHeight };
+  return tiles.filter((tile) => tile.area && tile.area.width > 0);
+}
+
+/** Measures the tiles again. */
+function forgetSizes() {
+  tiles.forEach((tile) => { tile.area = null; });
+}
+
+/** @param {Tile} tile @returns {import("./card_request.js").CardRequest} */
+function requestOf({ card: { name, mode, options, table: isTable }, area, answer, place, rows, sort }) {
+  const table = isTable ? { rows, sort } : null;
+  return { name, mode, options, width: area?.width ?? 0, height: area?.height ?? 0, hash: answer?.hash ?? "", marks: answer?.marks?.hash ?? "", pointed: place && place.mark >= 0 ? [place.region, place.mark] : null, table };
+}
+
 async function fetchCards() {
-  const visible = tiles.filter((tile) => tile.image.clientWidth > 0);
+  const visible = visibleTiles();
   if (visible.length === 0) return;
-  const requested = visible.map((tile) => ({ ...tile.card, width: tile.image.clientWidth, height: tile.image.clientHeight, hash: tile.hash }));
+  const requested = visible.map(requestOf);
+  const before = visible.map((tile) => tile.answer);
   grid.dataset.settled = "";
-  const answers = await requestCards(requested, "cards");
-  if (!answers) return;
-  answers.forEach((answer, at) => { if (tiles.includes(visible[at])) showAnswer(visible[at], answer, requested[at]); });
+  const answer = await requestCards(requested, "cards");
+  if (!answer) return;
+  completeCards(before, answer.cards).forEach((one, at) => { if (tiles.includes(visible[at])) showAnswer(visible[at], one, requested[at]); });
   if (!pump.isWanted) grid.dataset.settled = "1";
 }
 
+/** Requests the text of the pointed mark. */
+async function fetchText() {
+  const tile = asking;
+  if (!tile?.place || !tile.answer) return;
+  const [requested, place, before] = [requestOf(tile), tile.place, tile.answer];
+  const answer = await requestCards([requested], "mark");
+  const [one] = answer ? completeCards([before], answer.cards) : [];
+  if (one && tile.place === place) showAnswer(tile, one, requested);
+}
+
 /** @param {Tile} tile @param {any} answer @param {{ width: number, height: number }} size */
-function showAnswer(tile, answer, size) {
+function showAnswer(tile, answer, { width, height }) {
   const isLacking = answer.error !== undefined;
-  tile.canvas.hidden = isLacking;
+  const isTable = answer.table !== undefined;
+  tile.canvas.hidden = tile.overlay.hidden = isLacking || isTable;
+  tile.table.hidden = isLacking || !isTable;
   tile.status.hidden = !isLacking;
+  const isNew = answer.hash !== tile.answer?.hash || tile.size.width !== width || tile.size.height !== height;
+  tile.answer = answer;
   if (isLacking) {
-    tile.hash = "";
-    tile.subtitle.textContent = "";
-    const text = `${answer.error} ${answer.remedy}`;
-    if (tile.status.dataset.text !== text) {
-      const title = viewOf(tile.card.name)?.title ?? tile.card.name;
-      tile.status.dataset.text = text;
-      tile.status.replaceChildren(make("p", { text: answer.error }), answer.remedy ? make("p", { class: "hint", text: answer.remedy }) : "",
-        make("button", { class: "quiet-button", text: "Choose options", "aria-label": `Choose options of ${title}`, onclick: () => toggleOptions(tile) }));
-    }
-    showNotes(tile, []);
+    showLack(tile, answer);
     return;
   }
-  if (!answer.scene) return;
-  tile.hash = answer.hash;
-  paintCard(tile.canvas, answer, size);
+  tile.size = { width, height };
+  tile.regions = isTable ? [] : answer.marks?.regions ?? [];
+  tile.top = answer.top ?? 0;
+  showMarkText(tile, answer.text);
+  if (!isNew) return;
+  const title = titleOf(tile.card);
   const { subtitle, notes } = answer.about;
-  tile.canvas.setAttribute("aria-label", `${viewOf(tile.card.name)?.title ?? tile.card.name}. ${subtitle}`);
+  if (isTable) {
+    showTable(tile.table, title, answer.table, tile.sort, (sort) => { tile.sort = sort; refreshCards(); }, () => { tile.rows += TABLE_ROWS; refreshCards(); });
+  } else {
+    paintCard(tile.canvas, answer, tile.size);
+    tile.canvas.setAttribute("aria-label", `${title}. ${subtitle}`);
+    tile.paintOverlay();
+  }
   tile.subtitle.textContent = subtitle;
   tile.subtitle.title = subtitle;
   showNotes(tile, notes);
+}
+
+const titleOf = (/** @type {import("./card_list.js").Card} */ card) => viewOf(card.name)?.title ?? card.name;
+
+/** Shows why a card has no drawing. @param {Tile} tile @param {any} answer */
+function showLack(tile, answer) {
+  tile.regions = [];
+  tile.subtitle.textContent = "";
+  const text = `${answer.error} ${answer.remedy}`;
+  if (tile.status.dataset.text !== text) {
+    tile.status.dataset.text = text;
+    tile.status.replaceChildren(make("p", { text: answer.error }), answer.remedy ? make("p", { class: "hint", text: answer.remedy }) : "",
+      make("button", { class: "quiet-button", text: "Choose options", "aria-label": `Choose options of ${titleOf(tile.card)}`, onclick: () => toggleOptions(tile) }));
+  }
+  showNotes(tile, []);
 }
 
 /** @param {Tile} tile @param {string[]} notes */
@@ -84,13 +160,22 @@ function showNotes(tile, notes) {
   if (tile.notes.hidden !== (text === "")) {
     // The line changes the height of the drawing.
     tile.notes.hidden = text === "";
+    tile.area = null;
     pump.isWanted = true;
   }
 }
 
+/** Marks the units that are pointed at in all cards. */
+export function showPointed() {
+  if (isShown()) visibleTiles().forEach((tile) => tile.paintOverlay());
+}
+
+setPointerTarget((tile) => { asking = tile; return textPump.run(); }, () => refreshCards());
+
 /** Makes the tiles of all cards. */
 export function showCards() {
   const large = largeIndex();
+  tiles.forEach(leave);
   tiles = cards.map((card, at) => makeTile(card, at));
   tiles.forEach((tile, at) => { tile.box.hidden = large !== null && at !== large; });
   grid.replaceChildren(...(tiles.length ? tiles.map((tile) => tile.box) : [make("p", { class: "no-cards", text: "No views are chosen. Add views, or choose a preset." })]));
@@ -115,29 +200,54 @@ export function layOut() {
   }
   grid.style.gridTemplateColumns = `repeat(${best.columns}, minmax(0, 1fr))`;
   grid.style.gridAutoRows = `${Math.floor(best.tileHeight)}px`;
+  forgetSizes();
   refreshCards();
 }
 
 /** @param {import("./card_list.js").Card} card @param {number} at @returns {Tile} */
 function makeTile(card, at) {
-  const view = viewOf(card.name);
-  const title = view?.title ?? card.name;
+  const title = titleOf(card);
   const canvas = make("canvas", { role: "img", "aria-label": title });
+  const overlay = make("canvas", { class: "card-overlay", "aria-hidden": "true" });
+  const table = make("div", { class: "card-table", role: "region", "aria-label": `Table of ${title}`, tabindex: 0, hidden: "" });
   const status = make("div", { class: "card-status", role: "status", "aria-label": `${title}: missing data`, hidden: "" });
+  const image = make("div", { class: "card-image", role: "application", "aria-roledescription": "view", "aria-label": `Marks of ${title}`, tabindex: 0 }, canvas, overlay);
   const notes = make("p", { class: "card-notes", hidden: "" });
-  const image = make("div", { class: "card-image" }, canvas, status);
   const subtitle = make("small");
-  const isLarge = largeIndex() === at;
-  const options = make("button", { class: "card-button", "aria-label": `Options of ${title}`, "aria-expanded": "false", title: "Options", "data-key": `card-options ${at}` }, symbol("M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5M9.5 3.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6M6.5 9.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6"));
-  const box = make("section", { class: "card", role: "group", "aria-label": title },
-    make("header", {}, make("h3", { text: title, title: view?.summary ?? "" }), subtitle, modeSelect(card, view?.modes ?? [], title), options,
-      make("button", { class: "card-button", "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`, "aria-pressed": String(isLarge), title: isLarge ? "Show all views" : "Maximise", "data-key": `card-large ${at}`, onclick: () => { setLarge(isLarge ? null : at); showCards(); focusKey(`card-large ${at}`); } }, symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5")),
-      make("button", { class: "card-button", "aria-label": `Remove ${title}`, title: "Remove", "data-key": `card-remove ${at}`, onclick: () => { removeCard(at); showCards(); (/** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="card-remove ${Math.min(at, cards.length - 1)}"]`)) ?? grid).focus(); } }, symbol("M4.5 4.5l7 7M11.5 4.5l-7 7"))),
-    image, notes);
+  const buttons = cardButtons(card, at, title);
+  const header = make("header", { title: "Drag to move the card; Alt and an arrow key in the card" }, make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }), subtitle, modeSelect(card, viewOf(card.name)?.modes ?? [], title), ...buttons);
+  const box = make("section", { class: "card", role: "group", "aria-label": title }, header, make("div", { class: "card-content" }, image, table, status), notes);
   /** @type {Tile} */
-  const tile = { card, box, image, canvas, options, status, subtitle, notes, hash: "" };
-  options.addEventListener("click", () => toggleOptions(tile));
+  const tile = { card, box, image, canvas, overlay, table, options: buttons[1], status, subtitle, notes, answer: null, regions: [], top: 0, size: { width: 0, height: 0 }, place: null, moved: null, rows: TABLE_ROWS, sort: null, area: null, hasOverlay: false, paintOverlay: () => paintOverlay(tile) };
+  buttons[0].addEventListener("click", () => { card.table = !card.table; leave(tile); storeCards(); showCards(); focusKey(`card-table ${at}`); });
+  buttons[1].addEventListener("click", () => toggleOptions(tile));
+  listenToMarks(tile);
+  listenToMove(box, header, () => tiles.map((one) => one.box), (from, to) => {
+    const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key?.replace(/\d+$/, String(to));
+    moveCard(from, to);
+    showCards();
+    if (key) focusKey(key);
+    else tiles[to]?.image.focus();
+  });
   return tile;
+}
+
+/**
+ * The buttons of a card: table, options, maximise, remove.
+ * @param {import("./card_list.js").Card} card
+ * @param {number} at
+ * @param {string} title
+ */
+function cardButtons(card, at, title) {
+  const isLarge = largeIndex() === at;
+  const table = make("button", { class: "card-button", "aria-label": `Table of ${title}`, "aria-pressed": String(Boolean(card.table)), title: card.table ? "Show the drawing" : "Show the numbers as a table", "data-key": `card-table ${at}` }, symbol("M2.5 3.5h11v9h-11zM2.5 6.5h11M2.5 9.5h11M6.5 3.5v9"));
+  if (viewOf(card.name)?.is_diagram) table.hidden = true;
+  return [
+    table,
+    make("button", { class: "card-button", "aria-label": `Options of ${title}`, "aria-expanded": "false", title: "Options", "data-key": `card-options ${at}` }, symbol("M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5M9.5 3.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6M6.5 9.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6")),
+    make("button", { class: "card-button", "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`, "aria-pressed": String(isLarge), title: isLarge ? "Show all views" : "Maximise", "data-key": `card-large ${at}`, onclick: () => { setLarge(isLarge ? null : at); showCards(); focusKey(`card-large ${at}`); } }, symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5")),
+    make("button", { class: "card-button", "aria-label": `Remove ${title}`, title: "Remove", "data-key": `card-remove ${at}`, onclick: () => { removeCard(at); showCards(); (/** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="card-remove ${Math.min(at, cards.length - 1)}"]`)) ?? grid).focus(); } }, symbol("M4.5 4.5l7 7M11.5 4.5l-7 7")),
+  ];
 }
 
 /** @param {string} key */
@@ -157,7 +267,7 @@ function toggleOptions(tile) {
     return;
   }
   grid.querySelector("form")?.remove();
-  const form = optionsForm(tile.card, () => { storeCards(); refreshCards(); }, close);
+  const form = optionsForm(tile.card, () => nodePositions(tile), () => { storeCards(); refreshCards(); }, close);
   tile.box.append(form);
   tile.options.setAttribute("aria-expanded", "true");
   const { bottom, right } = tile.options.getBoundingClientRect();

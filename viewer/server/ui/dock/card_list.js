@@ -1,17 +1,19 @@
 // The cards that the user chose, and the list of all views. The address contains the cards.
 
 import { request } from "../net/api.js";
+import { setParents } from "../state/pointed_units.js";
 import { setSetting, setting } from "../state/view.js";
 
 /**
- * A card: the name of a view, its time mode (empty: the default of the view) and its options.
- * @typedef {{ name: string, mode: string, options: Record<string, string> }} Card
+ * A card: the name of a view, its time mode (empty: the default of the view), its options, and
+ * whether it shows its numbers as a table.
+ * @typedef {{ name: string, mode: string, options: Record<string, string>, table?: boolean }} Card
  * A view, as the server describes it.
  * @typedef {{ name: string, number: number | null, title: string, group: string, summary: string,
  * needs: string, modes: string[], options: string[], is_diagram: boolean }} View
  * @typedef {{ name: string, forms: string, help: string, words: string[], is_free: boolean }} Option
  * @typedef {{ groups: string[], views: View[], options: Option[], of_all: string[], names:
- * Record<string, string[]> }} ViewList
+ * Record<string, string[]>, layouts: string[], parents: [number, number][] }} ViewList
  */
 
 /** @type {Card[]} */
@@ -41,7 +43,10 @@ let listFilters = "";
 export async function loadViews(filters) {
   if (viewList && listFilters === filters) return viewList;
   const answer = await request("views", { filters }, "views");
-  if (answer) [viewList, listFilters] = [answer, filters];
+  if (answer) {
+    [viewList, listFilters] = [answer, filters];
+    setParents(answer.parents);
+  }
   if (!viewList) throw new Error("The list of views was not loaded");
   return viewList;
 }
@@ -92,9 +97,16 @@ export function removeCard(index) {
   setLarge(null);
 }
 
+/** Moves a card to the place of another one. @param {number} from @param {number} to */
+export function moveCard(from, to) {
+  cards.splice(to, 0, ...cards.splice(from, 1));
+  if (largeCard === from) largeCard = to;
+  storeCards();
+}
+
 /** Writes the cards to the address. */
 export function storeCards() {
-  const compact = cards.map(({ name, mode, options }) => Object.keys(options).length ? [name, mode, options] : mode ? [name, mode] : name);
+  const compact = cards.map(({ name, mode, options, table }) => table ? [name, mode, options, 1] : Object.keys(options).length ? [name, mode, options] : mode ? [name, mode] : name);
   setSetting("cards", compact.length ? JSON.stringify(compact) : null);
   setSetting("large", largeCard === null ? null : String(largeCard));
 }
@@ -109,9 +121,9 @@ export function restoreCards() {
   }
   cards.length = 0;
   for (const one of Array.isArray(stored) ? stored : []) {
-    const [name, mode = "", options = {}] = Array.isArray(one) ? one : [one];
+    const [name, mode = "", options = {}, table = 0] = Array.isArray(one) ? one : [one];
     if (typeof name !== "string" || typeof mode !== "string" || typeof options !== "object" || options === null) continue;
-    cards.push({ name, mode, options: Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value === "string").map(([key, value]) => [key, String(value)])) });
+    cards.push({ name, mode, options: Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value === "string").map(([key, value]) => [key, String(value)])), table: table === 1 });
   }
   const large = setting("large");
   largeCard = large !== null && /^\d+$/.test(large) && Number(large) < cards.length ? Number(large) : null;

@@ -3,15 +3,17 @@
 import { make } from "../util/dom.js";
 import { cards, views, viewOf } from "./card_list.js";
 import { saveCard } from "./card_request.js";
+import { layoutForm } from "./layouts.js";
 
 let formCount = 0;
 
 /**
  * @param {import("./card_list.js").Card} card
+ * @param {() => [number, number, number][]} positions of the nodes of its drawing
  * @param {() => void} onChange
  * @param {() => void} onClose
  */
-export function optionsForm(card, onChange, onClose) {
+export function optionsForm(card, positions, onChange, onClose) {
   const view = viewOf(card.name);
   formCount += 1;
   const field = (/** @type {string} */ name) => optionField(card, name, `${formCount}-${name}`, onChange);
@@ -26,7 +28,7 @@ export function optionsForm(card, onChange, onClose) {
     onsubmit: (/** @type {Event} */ event) => event.preventDefault(),
     onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") { event.stopPropagation(); onClose(); } },
   },
-    ...(view?.options ?? []).map(field),
+    ...(view?.options ?? []).flatMap((name) => [field(name), name === "layout" && layoutForm(card, positions, () => { onChange(); onClose(); })]),
     make("h4", { text: "Units and tasks of all cards" }),
     ...views().of_all.map(field),
     make("p", { class: "card-form-buttons" }, make("button", { class: "quiet-button", text: "Save SVG", onclick: () => saveCard(card, "svg") }), view?.is_diagram ? null : make("button", { class: "quiet-button", text: "Save CSV", onclick: () => saveCard(card, "csv") }), make("span", { class: "spacer" }), make("button", { class: "quiet-button", text: "Reset", onclick: reset }), make("button", { class: "quiet-button", text: "Done", onclick: onClose })),
@@ -44,7 +46,7 @@ function optionField(card, name, id, onChange) {
   const option = views().options.find((one) => one.name === name);
   if (!option) return null;
   const value = card.options[name] ?? "";
-  const suggestions = [...new Set([...option.words, ...(views().names[name] ?? [])])];
+  const suggestions = [...new Set([...(name === "layout" ? views().layouts : []), ...option.words, ...(views().names[name] ?? [])])];
   const set = (/** @type {string} */ text) => {
     // The options of all views determine the units, so that all cards have the same ones.
     for (const one of views().of_all.includes(name) ? cards : [card]) {

@@ -7,12 +7,15 @@ import { showNote } from "../util/status_line.js";
 import { drawScene } from "../view/scene.js";
 import { cursorTime, viewsRange } from "../state/time_cursor.js";
 import { activeFilters } from "../state/view.js";
+import { readRegions } from "./card_regions.js";
 import { categoryParameter } from "./category_list.js";
 
 /**
- * A card to be drawn.
+ * A card to be drawn. `hash` and `marks` are the hashes of the drawing and of the places of its
+ * marks that the page has; `pointed` is the mark whose text is wanted, and `table` the wanted rows.
  * @typedef {{ name: string, mode: string, options: Record<string, string>, width: number, height:
- * number, hash: string }} CardRequest
+ * number, hash: string, marks?: string, pointed?: [number, number] | null, table?: { rows: number,
+ * sort: [number, boolean] | null } | null }} CardRequest
  */
 
 /** The parameters of a request for cards. @param {CardRequest[]} cards */
@@ -22,14 +25,75 @@ function parameters(cards) {
   return { t: cursorTime(), from, to, theme: document.documentElement.dataset.theme, resolution: pixelRatio(), categories: categoryParameter(), filters: activeFilters(), cards: JSON.stringify(list) };
 }
 
-/** @param {CardRequest[]} cards @param {string} purpose @returns {Promise<any[] | undefined>} */
-export async function requestCards(cards, purpose) {
-  const answer = await request("cards", parameters(cards), purpose);
-  return answer?.cards;
+/**
+ * Requests the drawings of cards at one time or several.
+ * @param {CardRequest[]} cards
+ * @param {string} purpose
+ * @param {number[]} [times] the first time and later ones; without it, the present time
+ * @returns {Promise<{ cards: any[], later?: any[][] } | undefined>}
+ */
+export function requestCards(cards, purpose, times = []) {
+  const later = times.length > 1 ? times.slice(1).join() : "";
+  return request("cards", { ...parameters(cards), ...(times.length ? { t: times[0], later } : {}) }, purpose);
+}
+
+/**
+ * Answers without references to the earlier ones: an unchanged drawing is the earlier one.
+ * @param {any[]} earlier
+ * @param {any[]} answers
+ */
+export function completeCards(earlier, answers) {
+  return answers.map((answer, at) => {
+    if (answer.error !== undefined) return answer;
+    const before = earlier[at];
+    const marks = answer.marks ? { hash: answer.marks.hash, regions: readRegions(answer.marks.regions) } : before?.marks;
+    const isNew = answer.scene !== undefined || answer.table !== undefined;
+    return { ...(isNew ? answer : { ...before, text: answer.text }), marks };
+  });
+}
+
+/**
+ * Requests an answer about a card, such as the times of a mark.
+ * @param {string} route
+ * @param {import("./card_list.js").Card} card
+ * @param {Record<string, string | number>} more
+ */
+export function requestAbout(route, card, more) {
+  return request(route, { ...parameters([asRequest(card)]), ...more }, route);
+}
+
+/**
+ * The text of a file about a card.
+ * @param {string} route
+ * @param {import("./card_list.js").Card} card
+ * @param {Record<string, string>} more
+ */
+export async function requestText(route, card, more) {
+  const query = requestParameters({ ...parameters([asRequest(card)]), ...more });
+  const answer = await fetch(`api/${route}?${query}`).catch(() => null);
+  if (!answer?.ok) throw new RefusedError((await answer?.json().catch(() => null))?.error ?? "The server does not answer: nothing was saved");
+  return answer.text();
+}
+
+/**
+ * Sends a change that concerns a card.
+ * @param {string} route
+ * @param {import("./card_list.js").Card} card
+ * @param {unknown} body
+ */
+export async function sendAbout(route, card, body) {
+  const query = requestParameters(parameters([asRequest(card)]));
+  const answer = await fetch(`api/${route}?${query}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(() => null);
+  const content = await answer?.json().catch(() => null);
+  if (!answer?.ok) throw new RefusedError(content?.error ?? "The server does not answer: nothing was saved");
+  return content;
 }
 
 /** The usual size of a saved image. */
 const SAVED_SIZE = { width: 960, height: 600 };
+
+/** @param {import("./card_list.js").Card} card @returns {CardRequest} */
+const asRequest = ({ name, mode, options }) => ({ name, mode, options, ...SAVED_SIZE, hash: "" });
 
 /**
  * Saves a card as a file: an image, or the table of its numbers.
@@ -37,7 +101,7 @@ const SAVED_SIZE = { width: 960, height: 600 };
  * @param {"svg" | "csv"} format
  */
 export async function saveCard(card, format) {
-  const query = requestParameters({ ...parameters([{ ...card, ...SAVED_SIZE, hash: "" }]), format });
+  const query = requestParameters({ ...parameters([asRequest(card)]), format });
   const answer = await fetch(`api/card_file?${query}`).catch(() => null);
   if (!answer?.ok) {
     showNote(answer ? (await answer.json().catch(() => ({ error: "The server sent no file" }))).error : "The server does not answer: nothing was saved");

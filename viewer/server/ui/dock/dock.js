@@ -4,14 +4,16 @@
 import { byId } from "../util/dom.js";
 import { openMenu } from "../util/menu.js";
 import { showCursorLine, placeCursorLine } from "../view/cursor_line.js";
+import { highlightRows } from "../view/tree.js";
+import { onPointed, pointed } from "../state/pointed_units.js";
 import { onCursor, restoreCursor } from "../state/time_cursor.js";
 import { activeFilters, setSetting, setting } from "../state/view.js";
 import { addCard, cards, loadViews, PRESETS, replaceCards, restoreCards } from "./card_list.js";
-import { layOut, refreshCards, showCards } from "./card_grid.js";
+import { layOut, refreshCards, showCards, showPointed } from "./card_grid.js";
 import { refreshGallery, showGallery } from "./gallery.js";
 import { loadCategories } from "./category_list.js";
 import { showCategories } from "./category_table.js";
-import { listenToPlayer, pause, PLAYER_KEYS, restorePlayer, showPlayer } from "./player.js";
+import { listenToPlayer, pause, playerAction, restorePlayer, showPlayer } from "./player.js";
 
 /** @type {HTMLElement} */ const dock = byId("dock");
 /** @type {HTMLElement} */ const edge = byId("dock-edge");
@@ -149,6 +151,10 @@ export function listenToDock() {
   for (const [button, part] of PARTS) byId(button).addEventListener("click", () => { togglePart(part).catch(() => {}); });
   byId("presets").addEventListener("click", () => openMenu("Presets", byId("presets").getBoundingClientRect(), PRESETS.map(([name]) => ({ name, act: () => { openPreset(name); } }))));
   dock.addEventListener("keydown", pressKey);
+  onPointed(() => {
+    if (!pointed.isInDiagram) highlightRows(pointed.containers);
+    if (isDockOpen()) showPointed();
+  });
   onCursor(() => { placeCursorLine(); if (isDockOpen()) refreshCards(); });
   new ResizeObserver(() => { if (isDockOpen() && !byId("cards").hidden) layOut(); }).observe(byId("cards"));
 }
@@ -163,7 +169,7 @@ function pressKey(/** @type {KeyboardEvent} */ event) {
   }
   // The space bar presses the element with the focus.
   if (event.key === " " && target.closest("button, input")) return;
-  const act = PLAYER_KEYS[event.key];
+  const act = playerAction(event);
   if (!act) return;
   event.preventDefault();
   event.stopPropagation();

@@ -68,7 +68,7 @@ export function refreshGallery() {
 async function fetchImages() {
   const wanted = items;
   box.setAttribute("aria-busy", "true");
-  const answers = await requestCards(wanted.map(({ name }) => ({ name, mode: "", options: {}, ...DRAWN, hash: "" })), "gallery");
+  const answers = (await requestCards(wanted.map(({ name }) => ({ name, mode: "", options: {}, ...DRAWN, hash: "" })), "gallery"))?.cards;
   if (!answers || wanted !== items) return;
   const whole = make("canvas");
   answers.forEach((answer, at) => {

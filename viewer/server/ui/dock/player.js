@@ -8,6 +8,8 @@ import { parseTime } from "../util/time_range.js";
 import { cursorTime, onCursor, setCursor, storeCursor, viewsRange } from "../state/time_cursor.js";
 import { setSetting, setting } from "../state/view.js";
 import { categoryParameter } from "./category_list.js";
+import { findMatch, listenToStop, restoreStop, showMatch, stepToMatch, stopText } from "./stop_at.js";
+import { setTick, startTicks, stopTicks, TICKS_PER_SECOND } from "./ticks.js";
 
 /** The time in which the default rate plays the time range, in seconds. */
 const DEFAULT_SECONDS = 20;
@@ -21,8 +23,6 @@ let direction = 0;
 /** Trace nanoseconds per second; null: the default. @type {number | null} */
 let chosenRate = null;
 let isLooping = false;
-/** The time of the last frame. */
-let frameTime = 0;
 
 const stillness = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -51,16 +51,19 @@ export function play(wanted) {
   if (direction === wanted) setRate(rate() * 2);
   const { from, to } = viewsRange();
   const time = cursorTime();
-  if (wanted > 0 ? time >= to || time < from : time <= from || time > to) setCursor(wanted > 0 ? from : to, true);
+  const isOver = wanted > 0 ? time >= to || time < from : time <= from || time > to;
+  if (isOver) setCursor(wanted > 0 ? from : to, true);
   const wasPaused = direction === 0;
   direction = wanted;
-  frameTime = performance.now();
+  beginRun(isOver);
   if (wasPaused) requestAnimationFrame(moveFrame);
   showPlayer();
 }
 
 export function pause() {
   direction = 0;
+  run = null;
+  stopTicks();
   storeCursor();
   showPlayer();
 }
@@ -72,29 +75,97 @@ export function playOrPause() {
 
 /** Ends the play, and returns to the start of the time range. */
 export function stop() {
-  direction = 0;
+  pause();
   setCursor(viewsRange().from);
-  showPlayer();
+}
+
+/**
+ * A stretch of play in one direction, at one rate, over one time range. `distance` is that of the
+ * first tick from the start of the time range, in the direction of play. `stopAt` is undefined until
+ * it is known.
+ * @typedef {{ from: number, to: number, distance: number, step: number, started: number, tick: number,
+ * time: number, lap: number, stopAt: import("./stop_at.js").Match | null | undefined }} Run
+ */
+/** @type {Run | null} */
+let run = null;
+
+/** Begins a stretch of play at the cursor. @param {boolean} [isInclusive] also stops at its time */
+function beginRun(isInclusive = false) {
+  const { from, to } = viewsRange();
+  const time = cursorTime();
+  /** @type {Run} */
+  const own = { from, to, distance: direction > 0 ? time - from : to - time, step: rate() / TICKS_PER_SECOND, started: performance.now(), tick: 0, time, lap: 0, stopAt: null };
+  run = own;
+  const last = isLooping ? Infinity : Math.ceil((to - from - own.distance) / own.step);
+  startTicks({ timeOf: (tick) => timeOf(own, tick), last });
+  searchStop(own, time, isInclusive);
+}
+
+/** The number of whole time ranges before a tick. @param {Run} of @param {number} tick */
+function lapOf({ from, to, distance, step }, tick) {
+  return isLooping ? Math.floor((distance + tick * step) / (to - from)) : 0;
+}
+
+/** The time of a tick. @param {Run} of @param {number} tick */
+function timeOf(of, tick) {
+  const { from, to, distance, step } = of;
+  const within = Math.min(distance + tick * step - lapOf(of, tick) * (to - from), to - from);
+  return Math.round(direction > 0 ? from + within : to - within);
+}
+
+/**
+ * Searches for the next match of the expression to stop at.
+ * @param {Run} of
+ * @param {number} time
+ * @param {boolean} isInclusive
+ */
+function searchStop(of, time, isInclusive) {
+  if (!stopText()) {
+    of.stopAt = null;
+    return;
+  }
+  of.stopAt = undefined;
+  const margin = isInclusive ? 1 : 0;
+  const found = direction > 0 ? findMatch(1, time - margin, of.to) : findMatch(-1, of.from, time + margin);
+  found.then((match) => {
+    if (run !== of) return;
+    of.stopAt = match ?? null;
+    // The expression is wrong: it would never stop.
+    if (match === undefined) pause();
+  }).catch(() => { if (run === of) pause(); });
 }
 
 /** @param {number} now */
 function moveFrame(now) {
-  if (direction === 0) return;
-  const elapsed = Math.max(0, now - frameTime) / 1000;
-  frameTime = now;
-  const { from, to } = viewsRange();
-  let time = cursorTime() + direction * rate() * elapsed;
-  if (time >= to || time <= from) {
-    if (!isLooping) {
-      setCursor(Math.min(Math.max(time, from), to), true);
-      pause();
-      return;
-    }
-    const span = to - from;
-    time = from + ((((time - from) % span) + span) % span);
-  }
-  setCursor(time, true);
+  if (direction === 0 || !run) return;
   requestAnimationFrame(moveFrame);
+  const { from, to } = viewsRange();
+  // The user moved the cursor, or chose another time range.
+  if (cursorTime() !== run.time || run.from !== from || run.to !== to) beginRun();
+  if (run.stopAt === undefined) {
+    run.started = now - (run.tick * 1000) / TICKS_PER_SECOND;
+    return;
+  }
+  const tick = Math.floor((Math.max(0, now - run.started) / 1000) * TICKS_PER_SECOND);
+  if (tick <= run.tick) return;
+  const lap = lapOf(run, tick);
+  const time = timeOf(run, tick);
+  const { stopAt } = run;
+  if (stopAt && (lap > run.lap || (direction > 0 ? time >= stopAt.t : time <= stopAt.t))) {
+    pause();
+    setCursor(stopAt.t);
+    showMatch(stopAt);
+    return;
+  }
+  if (lap > run.lap) {
+    run.lap = lap;
+    searchStop(run, direction > 0 ? from : to, true);
+  }
+  run.tick = tick;
+  run.time = time;
+  setTick(tick);
+  setCursor(time, true);
+  if (!isLooping && (direction > 0 ? time >= to : time <= from)) pause();
 }
 
 /** @param {number} nanos */
@@ -103,12 +174,17 @@ function stepBy(nanos) {
   setCursor(Math.min(Math.max(cursorTime() + nanos, from), to));
 }
 
-/** Moves the cursor to the next event, or to the one before. @param {number} wanted */
-export async function stepToEvent(wanted) {
+/**
+ * Moves the cursor to the next event, or to the one before.
+ * @param {number} wanted
+ * @param {boolean} [isChange] only to a change of state
+ */
+export async function stepToEvent(wanted, isChange = false) {
   if (direction !== 0) pause();
-  const answer = await request("next_event", { t: cursorTime(), direction: wanted, categories: categoryParameter() }, "next_event");
+  const answer = await request("next_event", { t: cursorTime(), direction: wanted, changes_only: isChange, categories: categoryParameter() }, "next_event");
   if (!answer) return;
-  if (answer.t === null) showNote(wanted > 0 ? "There is no later event" : "There is no earlier event");
+  const name = isChange ? "change of state" : "event";
+  if (answer.t === null) showNote(wanted > 0 ? `There is no later ${name}` : `There is no earlier ${name}`);
   else setCursor(answer.t);
 }
 
@@ -116,6 +192,7 @@ export async function stepToEvent(wanted) {
 function setRate(nanos) {
   chosenRate = nanos;
   setSetting("rate", String(Math.round(nanos)));
+  if (direction !== 0) beginRun();
   showPlayer();
 }
 
@@ -137,10 +214,31 @@ const ICONS = {
 };
 
 /** @type {Record<string, () => unknown>} */
-const BUTTONS = { "play-backward": () => play(-1), "step-backward": () => stepToEvent(-1), "play-pause": playOrPause, "step-forward": () => stepToEvent(1), "play-forward": () => play(1), "play-stop": stop };
+const BUTTONS = { "play-backward": () => play(-1), "play-pause": playOrPause, "play-forward": () => play(1), "play-stop": stop };
 
 /** The keys of the dock. @type {Record<string, () => unknown>} */
-export const PLAYER_KEYS = { " ": playOrPause, j: () => play(-1), k: pause, l: () => play(1), J: () => play(-1), K: pause, L: () => play(1), ",": () => stepToEvent(-1), ".": () => stepToEvent(1) };
+const PLAYER_KEYS = {
+  " ": playOrPause, j: () => play(-1), k: pause, l: () => play(1), J: () => play(-1), K: pause, L: () => play(1), n: () => match(1), N: () => match(-1),
+  ",": () => stepToEvent(-1), ".": () => stepToEvent(1), "<": () => stepToEvent(-1, true), ">": () => stepToEvent(1, true),
+};
+
+/** @param {number} wanted */
+function match(wanted) {
+  if (direction !== 0) pause();
+  return stepToMatch(wanted);
+}
+
+/**
+ * The action of a key in the dock.
+ * @param {KeyboardEvent} event
+ * @returns {(() => unknown) | undefined}
+ */
+export function playerAction({ key, code, shiftKey }) {
+  // With Shift, the keys of the comma and the dot have other signs in each keyboard layout.
+  if (shiftKey && code === "Comma") return PLAYER_KEYS["<"];
+  if (shiftKey && code === "Period") return PLAYER_KEYS[">"];
+  return PLAYER_KEYS[key];
+}
 
 /** @type {HTMLInputElement} */ const field = byId("cursor-field");
 /** @type {HTMLInputElement} */ const slider = byId("cursor-slider");
@@ -149,6 +247,8 @@ export const PLAYER_KEYS = { " ": playOrPause, j: () => play(-1), k: pause, l: (
 export function listenToPlayer() {
   const signs = { "play-backward": ICONS.backward, "step-backward": ICONS.before, "step-forward": ICONS.next, "play-forward": ICONS.forward, "play-stop": ICONS.stop };
   for (const [id, path] of Object.entries(signs)) byId(id).append(icon(path));
+  for (const [id, step] of /** @type {[string, number][]} */ ([["step-backward", -1], ["step-forward", 1]])) byId(id).addEventListener("click", (/** @type {MouseEvent} */ event) => { stepToEvent(step, event.shiftKey).catch(() => {}); });
+  listenToStop(() => { if (direction !== 0) beginRun(); });
   for (const [id, act] of Object.entries(BUTTONS)) byId(id).addEventListener("click", () => { Promise.resolve(act()).catch(() => {}); });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter") readField();
@@ -168,6 +268,7 @@ export function listenToPlayer() {
   byId("play-loop").addEventListener("change", (/** @type {Event} */ event) => {
     isLooping = /** @type {HTMLInputElement} */ (event.target).checked;
     setSetting("loop", isLooping ? "1" : null);
+    if (direction !== 0) beginRun();
   });
   stillness.addEventListener("change", () => { if (direction !== 0) pause(); showPlayer(); });
   onCursor(() => showCursor());
@@ -193,6 +294,7 @@ export function restorePlayer() {
   chosenRate = stored !== null && /^\d{1,18}$/.test(stored) && Number(stored) > 0 ? Number(stored) : null;
   isLooping = setting("loop") === "1";
   byId("play-loop").checked = isLooping;
+  restoreStop();
   showPlayer();
 }
 

@@ -69,6 +69,6 @@ export function readScene(buffer) {
 export function readCards(buffer) {
   const [head, start] = readHead(buffer);
   let at = start;
-  for (const { scene } of head.cards) if (scene) at = takeSections(scene, buffer, at);
+  for (const { scene } of [head.cards, ...(head.later ?? [])].flat()) if (scene) at = takeSections(scene, buffer, at);
   return head;
 }

@@ -70,7 +70,7 @@ function notifyStore() {
  * Parts of the address that are no part of the view: the scroll position, the panel, and the
  * settings of its statistics.
  */
-const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected", "dock", "cards", "large", "at", "rate", "loop"];
+const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected", "dock", "cards", "large", "at", "rate", "loop", "stop"];
 /** @type {Map<string, string>} */
 const settings = new Map();
 let settingsTimer = 0;

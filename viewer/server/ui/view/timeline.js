@@ -104,6 +104,30 @@ export function markHits(hits) {
   });
 }
 
+/**
+ * Marks times on the minimap, each bin as strong as its share.
+ * @param {{ from: number, to: number, shares: number[] } | null} times
+ */
+export function markTimes(times) {
+  const [width, height] = [minimap.clientWidth, minimap.clientHeight];
+  const canvas = /** @type {HTMLCanvasElement} */ (minimap.querySelector(".time-marks"));
+  if (!times && canvas.hidden) return;
+  canvas.hidden = times === null;
+  const context = sizedContext(canvas, width, height);
+  if (!times) return;
+  const binOf = (/** @type {number} */ x) => (((x / width) * traceDuration() - times.from) / (times.to - times.from)) * times.shares.length;
+  context.fillStyle = cssColor("--alert");
+  for (let x = 0; x < width; x += 1) {
+    // Several bins may share a pixel.
+    const [first, end] = [Math.max(0, Math.floor(binOf(x))), Math.max(Math.floor(binOf(x)) + 1, Math.ceil(binOf(x + 1)))];
+    const share = Math.max(0, ...times.shares.slice(first, end));
+    if (share <= 0) continue;
+    // Short times remain visible.
+    context.globalAlpha = 0.35 + 0.65 * share;
+    context.fillRect(x, height * 0.55, 1, height * 0.45);
+  }
+}
+
 /** Puts the frame around the shown time range. */
 export function paintWindow() {
   const duration = traceDuration();

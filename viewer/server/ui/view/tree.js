@@ -3,6 +3,7 @@
 
 import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { overlay } from "../state/overlay_state.js";
+import { ancestorsOf, pointUnits } from "../state/pointed_units.js";
 import { pinnedHeight, indent, labelledStrips, layout, hasRoomForBounds, reveal, rowOf, scrollTop } from "../state/rows.js";
 import { setSetting, setting, view } from "../state/view.js";
 
@@ -148,6 +149,17 @@ function showAncestors() {
 export function highlightRow(id) {
   byId("tree").querySelector(".highlighted")?.classList.remove("highlighted");
   if (id !== null) byId("tree").querySelector(`[data-id="${id}"]`)?.classList.add("highlighted");
+  pointUnits(id === null ? [] : [id], null, true);
+}
+
+/** Highlights the rows of containers that are pointed at elsewhere. @param {number[]} containers */
+export function highlightRows(containers) {
+  byId("tree").querySelectorAll(".highlighted").forEach((row) => row.classList.remove("highlighted"));
+  for (const container of containers) {
+    // The row of a group stands for the rows that are folded away.
+    const row = [container, ...ancestorsOf(container)].map((id) => byId("tree").querySelector(`[data-id="${id}"]`)).find((one) => one !== null);
+    row?.classList.add("highlighted");
+  }
 }
 
 /** The focused row. Keys act on it. */

@@ -3,10 +3,11 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
 use super::super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::super::chart_region::RegionShape;
 use super::super::number_text::{decimal, value_text};
 use super::super::value_axis::ValueAxis;
 use super::bar_names::BarNames;
-use super::bar_values::{end, has_negative, parts, title};
+use super::bar_values::{bar_text, end, has_negative, parts, subject};
 use crate::chart::{AxisUnit, BarChart, ChartPaint};
 
 /// The rows of a panel.
@@ -36,6 +37,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let axis = ValueAxis::new(&chart.axis, has_negative(chart), inner.width, style.size * 5.0);
     let rows = BarRows { chart, axis, frame: inner, slot };
     rows.draw_axis(canvas, frame);
+    let shape = RegionShape::Grid { frame: inner, columns: 1, marks: chart.bars.len() };
+    canvas.add_region(shape, subject(chart));
     canvas.group("bars", None, |canvas| rows.draw_bars(canvas, &values));
     for (at, name) in names.short.names.iter().enumerate() {
         let y = rows.middle(at) + baseline_shift(style.size);
@@ -88,7 +91,7 @@ impl BarRows<'_> {
                 let (left, right) = (self.x(from.min(to)), self.x(from.max(to)));
                 OutlineRect::new(left, top, right - left, height)
             };
-            let title = title(canvas, bar, self.chart.axis.unit);
+            let title = bar_text(&canvas.legend, bar, self.chart.axis.unit);
             let end = end(bar);
             if let Some(maximum) = bar.maximum.filter(|maximum| *maximum > end) {
                 canvas.fill(between(end, maximum), ChartPaint::Maximum, 0.0, Some(title.clone()));

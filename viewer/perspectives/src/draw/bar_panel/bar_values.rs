@@ -1,8 +1,9 @@
 //! The values of bars: their ends, their parts, and their tooltips.
 
-use super::super::chart_canvas::ChartCanvas;
-use super::super::number_text::value_text;
-use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint};
+use super::super::chart_canvas::name_of;
+use super::super::chart_region::RegionSubject;
+use super::super::number_text::exact_text;
+use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint, LegendItem};
 
 /// Whether a part extends below 0.
 pub(super) fn has_negative(chart: &BarChart) -> bool {
@@ -25,22 +26,27 @@ pub(super) fn parts(bar: &ChartBar) -> impl Iterator<Item = (f64, f64, ChartPain
     })
 }
 
+/// The meaning of the bars.
+pub(super) fn subject(chart: &BarChart) -> RegionSubject {
+    chart.counts.map_or_else(|| RegionSubject::of_units(&chart.unit_lists), RegionSubject::Counts)
+}
+
 /// The tooltip of a bar: its name and values.
-pub(super) fn title(canvas: &ChartCanvas, bar: &ChartBar, unit: AxisUnit) -> String {
+pub(in super::super) fn bar_text(legend: &[LegendItem], bar: &ChartBar, unit: AxisUnit) -> String {
     let parts: Vec<String> = bar
         .parts
         .iter()
-        .map(|part| match canvas.name_of(part.paint) {
-            Some(name) if bar.parts.len() > 1 => format!("{name} {}", value_text(part.value, unit)),
-            _ => value_text(part.value, unit),
+        .map(|part| match name_of(legend, part.paint) {
+            Some(name) if bar.parts.len() > 1 => format!("{name} {}", exact_text(part.value, unit)),
+            _ => exact_text(part.value, unit),
         })
         .collect();
     let mut text = format!("{}: {}", bar.label, parts.join(", "));
     if bar.base != 0.0 {
-        text = format!("{}: {} to {}", bar.label, value_text(bar.base, unit), value_text(end(bar), unit));
+        text = format!("{}: {} to {}", bar.label, exact_text(bar.base, unit), exact_text(end(bar), unit));
     }
     if let Some(maximum) = bar.maximum {
-        text.push_str(&format!("; maximum {}", value_text(maximum, unit)));
+        text.push_str(&format!("; maximum {}", exact_text(maximum, unit)));
     }
     text
 }

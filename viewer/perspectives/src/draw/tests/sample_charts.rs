@@ -98,6 +98,7 @@ fn summary(units: usize, name: &str) -> ViewChart {
         axis: axis("time", AxisUnit::Percent, 100.0),
         arrangement: String::new(),
         bars: (0..units).map(bar).collect(),
+        ..BarChart::default()
     };
     chart("Utilization summary", "0 s to 2.77 s", vec![("", ChartPanel::Bars(panel))], categories())
 }
@@ -106,7 +107,12 @@ fn meter() -> ViewChart {
     let part = |(category, value)| BarPart { paint: ChartPaint::Category(category), value };
     let parts = ActivityCategory::COUNTED.into_iter().zip([62.5, 31.25, 6.25]).map(part).collect();
     let bar = ChartBar { label: "64 ranks".to_owned(), parts, ..ChartBar::default() };
-    let panel = BarChart { axis: axis("ranks", AxisUnit::Percent, 100.0), arrangement: String::new(), bars: vec![bar] };
+    let panel = BarChart {
+        axis: axis("ranks", AxisUnit::Percent, 100.0),
+        arrangement: String::new(),
+        bars: vec![bar],
+        ..BarChart::default()
+    };
     chart("Utilization meter", "at 1.538 s", vec![("", ChartPanel::Bars(panel))], categories())
 }
 
@@ -122,6 +128,7 @@ fn profile() -> ViewChart {
             axis: axis("time", AxisUnit::Percent, 9.0),
             arrangement: format!("{} ranks", category.word()),
             bars: (0..=16).map(bar).collect(),
+            ..BarChart::default()
         };
         (category.word(), ChartPanel::Bars(panel))
     });
@@ -141,8 +148,12 @@ fn queues(units: usize) -> ViewChart {
     };
     let bars: Vec<ChartBar> = (0..units).map(bar).collect();
     let largest = bars.iter().filter_map(|bar| bar.maximum).fold(0.0, f64::max);
-    let panel =
-        BarChart { axis: axis("pending messages", AxisUnit::Count, largest), arrangement: "rank".to_owned(), bars };
+    let panel = BarChart {
+        axis: axis("pending messages", AxisUnit::Count, largest),
+        arrangement: "rank".to_owned(),
+        bars,
+        ..BarChart::default()
+    };
     let legend = legend(&[(ChartPaint::Now, "now"), (ChartPaint::Maximum, "maximum so far")]);
     chart("Message queues", "at 1.538 s; maximum since the start", vec![("", ChartPanel::Bars(panel))], legend)
 }
@@ -166,8 +177,12 @@ fn tasks() -> ViewChart {
         ..ChartBar::default()
     };
     let bars = NAMES.iter().enumerate().map(bar).collect();
-    let panel =
-        BarChart { axis: axis("time of the run", AxisUnit::Percent, 100.0), arrangement: "task".to_owned(), bars };
+    let panel = BarChart {
+        axis: axis("time of the run", AxisUnit::Percent, 100.0),
+        arrangement: "task".to_owned(),
+        bars,
+        ..BarChart::default()
+    };
     chart("Task summary", "0 s to 2.77 s", vec![("", ChartPanel::Bars(panel))], Vec::new())
 }
 
@@ -193,6 +208,7 @@ fn streak(units: usize) -> ViewChart {
         axis: axis("present streak", AxisUnit::Nanos, 1.2 * SECOND),
         arrangement: "rank".to_owned(),
         bars: (0..units).map(bar).collect(),
+        ..BarChart::default()
     };
     chart("Streak", "at 1.538 s", vec![("", ChartPanel::Bars(panel))], categories())
 }
@@ -205,7 +221,8 @@ fn kiviat(units: usize, group: usize) -> ViewChart {
             if group > 1 { format!("{}–{}", unit * group, (unit + 1) * group - 1) } else { format!("rank {unit}") };
         KiviatSpoke { label, unit: None, now: [mean - spread, mean, mean + spread], maximum: (mean + 0.25).min(1.0) }
     });
-    let panel = ChartPanel::Kiviat(KiviatChart { spokes: spokes.collect(), units: units * group });
+    let panel =
+        ChartPanel::Kiviat(KiviatChart { spokes: spokes.collect(), units: units * group, ..KiviatChart::default() });
     let legend = legend(&[(ChartPaint::Now, "busy now"), (ChartPaint::Maximum, "maximum so far")]);
     chart("Kiviat diagram", "at 1.538 s, smoothed over 10 ms; maximum since the start", vec![("", panel)], legend)
 }
@@ -228,6 +245,7 @@ fn matrix(units: usize, unit: AxisUnit) -> ViewChart {
         units_per_cell: 1,
         axis: axis("sent", unit, largest),
         cells: cells.collect(),
+        ..MatrixChart::default()
     });
     chart("Communication matrix", "0 s to 2.77 s; all messages", vec![("", panel)], Vec::new())
 }
@@ -262,6 +280,7 @@ fn network(units: usize) -> ViewChart {
         nodes: nodes.collect(),
         edges,
         axis: axis("pending messages", AxisUnit::Count, 3.0),
+        ..NetworkChart::default()
     });
     let mut items = categories();
     items.extend(legend(&[(ChartPaint::Series(0), "neighbours"), (ChartPaint::Series(1), "other ranks")]));
@@ -303,7 +322,7 @@ fn status(units: usize) -> ViewChart {
             paint: paint(unit),
             status: "busy".to_owned(),
         };
-        ChartPanel::Grid(StatusGrid { columns, cells: (0..units).map(cell).collect() })
+        ChartPanel::Grid(StatusGrid { columns, cells: (0..units).map(cell).collect(), ..StatusGrid::default() })
     };
     let category = |unit: usize| ChartPaint::Category(ActivityCategory::COUNTED[(noise(unit) * 3.0) as usize]);
     let size = |seed: usize| {
@@ -330,7 +349,8 @@ fn task_status() -> ViewChart {
         let paint = [ChartPaint::Pending, ChartPaint::Maximum, ChartPaint::Now][(noise(task) * 3.0) as usize];
         StatusCell { label: format!("task {task}"), unit: None, paint, status: "completed".to_owned() }
     };
-    let panel = ChartPanel::Grid(StatusGrid { columns: 5, cells: (0..23).map(cell).collect() });
+    let panel =
+        ChartPanel::Grid(StatusGrid { columns: 5, cells: (0..23).map(cell).collect(), ..StatusGrid::default() });
     let items = legend(&[
         (ChartPaint::Pending, "not begun"),
         (ChartPaint::Maximum, "in progress"),
@@ -437,23 +457,15 @@ pub(super) fn empty() -> Vec<(&'static str, ViewChart)> {
     let scatter =
         ScatterChart { from: 5, to: 5, cursor: None, axis: axis(), categories: Vec::new(), points: Vec::new() };
     let portrait = PortraitChart { horizontal: axis(), vertical: axis(), points: Vec::new(), cursor: Some(3) };
-    let matrix = MatrixChart {
-        row_heading: String::new(),
-        column_heading: String::new(),
-        rows: Vec::new(),
-        columns: Vec::new(),
-        units_per_cell: 1,
-        axis: axis(),
-        cells: Vec::new(),
-    };
+    let matrix = MatrixChart { units_per_cell: 1, axis: axis(), ..MatrixChart::default() };
     vec![
         ("levels", none(ChartPanel::Levels(levels))),
-        ("bars", none(ChartPanel::Bars(BarChart { axis: axis(), arrangement: String::new(), bars: Vec::new() }))),
-        ("kiviat", none(ChartPanel::Kiviat(KiviatChart { spokes: Vec::new(), units: 0 }))),
+        ("bars", none(ChartPanel::Bars(BarChart { axis: axis(), ..BarChart::default() }))),
+        ("kiviat", none(ChartPanel::Kiviat(KiviatChart::default()))),
         ("matrix", none(ChartPanel::Matrix(matrix))),
-        ("network", none(ChartPanel::Network(NetworkChart { nodes: Vec::new(), edges: Vec::new(), axis: axis() }))),
+        ("network", none(ChartPanel::Network(NetworkChart { axis: axis(), ..NetworkChart::default() }))),
         ("scatter", none(ChartPanel::Scatter(scatter))),
-        ("grid", none(ChartPanel::Grid(StatusGrid { columns: 0, cells: Vec::new() }))),
+        ("grid", none(ChartPanel::Grid(StatusGrid::default()))),
         ("portrait", none(ChartPanel::Portrait(portrait))),
         ("table", none(ChartPanel::Table(ChartTable::default()))),
         ("no panels", chart("Empty", "", Vec::new(), Vec::new())),

@@ -2,9 +2,9 @@
 
 use std::f64::consts::TAU;
 
+use super::network_layout::NetworkLayout;
 use super::network_nodes::{MAX_NODES, NetworkNodes, bend};
 use super::node_layout::NodePosition;
-use super::saved_positions::SavedPositions;
 use crate::chart::{ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, NetworkEdge, TitledPanel, ViewChart};
 use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
@@ -65,7 +65,7 @@ impl PerspectiveView for AnimationView {
             table: measured.table(&sums, |bundle| bundles.label(execution, bundle as usize)),
             panels: vec![TitledPanel {
                 title: String::new(),
-                panel: ChartPanel::Network(NetworkChart { nodes, edges, axis }),
+                panel: ChartPanel::Network(NetworkChart { nodes, edges, axis, unit_lists: bundles.lists() }),
             }],
             legend,
             notes: all_notes,
@@ -94,31 +94,17 @@ pub(crate) fn edges(
     edges
 }
 
-/// Positions on a circle, or those of a file. A node of several units is in their middle.
+/// Positions on a circle, or those of the chosen layout or file.
 fn positions(
     execution: &Execution,
     request: &ViewRequest,
     bundles: &UnitBundles,
 ) -> Result<(Vec<NodePosition>, Option<String>), PerspectiveError> {
     let count = bundles.count();
-    let mut positions: Vec<NodePosition> = (0..count).map(|place| on_circle(place, count)).collect();
-    let Some(path) = &request.options.layout else { return Ok((positions, None)) };
-    let saved = SavedPositions::read(path)?;
-    let mut absent = 0_usize;
-    for (bundle, position) in positions.iter_mut().enumerate() {
-        let (mut x, mut y, mut found) = (0.0, 0.0, 0.0);
-        for unit in bundles.units(bundle) {
-            match saved.get(&execution.units().list()[*unit].name) {
-                Some(saved) => (x, y, found) = (x + saved.0, y + saved.1, found + 1.0),
-                None => absent += 1,
-            }
-        }
-        if found > 0.0 {
-            *position = (x / found, y / found);
-        }
-    }
-    let note = (absent > 0).then(|| format!("{path} has no positions of {absent} units. They are on the circle."));
-    Ok((positions, note))
+    let positions: Vec<NodePosition> = (0..count).map(|place| on_circle(place, count)).collect();
+    let Some(option) = &request.options.layout else { return Ok((positions, None)) };
+    let layout = NetworkLayout::new(execution, bundles, option, positions)?;
+    Ok((layout.positions, layout.note))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "there are few nodes")]

@@ -63,6 +63,7 @@ impl PerspectiveView for CommunicationMatrixView {
             units_per_cell: bundles.size(),
             axis,
             cells,
+            unit_lists: bundles.lists(),
         };
         let mut notes = measured.notes();
         notes.extend(bundles.note(execution, "Each row and column is the sum of up to"));

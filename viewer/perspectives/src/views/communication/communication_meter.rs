@@ -67,7 +67,12 @@ impl PerspectiveView for CommunicationMeterView {
             ]),
             panels: vec![TitledPanel {
                 title: String::new(),
-                panel: ChartPanel::Bars(BarChart { axis, arrangement: String::new(), bars: vec![bar] }),
+                panel: ChartPanel::Bars(BarChart {
+                    axis,
+                    arrangement: String::new(),
+                    bars: vec![bar],
+                    ..BarChart::default()
+                }),
             }],
             legend: vec![
                 LegendItem { paint: ChartPaint::Now, label: now_word.to_owned() },

@@ -1,6 +1,7 @@
 //! [`HypercubeView`] (G13): units as corners of a hypercube.
 
 use super::animation::edges;
+use super::network_layout::NetworkLayout;
 use super::network_nodes::{MAX_NODES, NetworkNodes};
 use super::node_layout::NodeLayout;
 use crate::chart::{ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, TitledPanel, ViewChart};
@@ -35,9 +36,10 @@ impl PerspectiveView for HypercubeView {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let measured = MeasuredMessages::new(execution, request, false)?;
-        let layout = NodeLayout::parse(request.options.layout.as_deref())?;
         let bundles = UnitBundles::power_of_two(execution.units().count(), MAX_NODES);
-        let positions = layout.positions(bundles.count());
+        let option = request.options.layout.as_deref().unwrap_or(NodeLayout::Ring.word());
+        let usual = NodeLayout::Ring.positions(bundles.count());
+        let NetworkLayout { name: layout, positions, note } = NetworkLayout::new(execution, &bundles, option, usual)?;
         let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions);
         let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
         let mut edges = edges(&measured, &sums, &nodes, |_| VIRTUAL);
@@ -51,6 +53,7 @@ impl PerspectiveView for HypercubeView {
         let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), largest);
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
+        all_notes.extend(note);
         let missing = bundles.count().next_power_of_two() - bundles.count();
         if missing > 0 {
             all_notes.push(format!("The hypercube has {missing} more corners, for which there are no units."));
@@ -60,12 +63,12 @@ impl PerspectiveView for HypercubeView {
             subtitle: captions::subtitle(&[
                 captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
-                format!("layout {}", layout.word()),
+                format!("layout {layout}"),
             ]),
             table: measured.table(&sums, |bundle| bundles.label(execution, bundle as usize)),
             panels: vec![TitledPanel {
                 title: String::new(),
-                panel: ChartPanel::Network(NetworkChart { nodes, edges, axis }),
+                panel: ChartPanel::Network(NetworkChart { nodes, edges, axis, unit_lists: bundles.lists() }),
             }],
             legend,
             notes: all_notes,

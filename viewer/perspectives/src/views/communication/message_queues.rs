@@ -68,7 +68,13 @@ impl PerspectiveView for MessageQueuesView {
             ]),
             panels: vec![TitledPanel {
                 title: String::new(),
-                panel: ChartPanel::Bars(BarChart { axis, arrangement: level, bars }),
+                panel: ChartPanel::Bars(BarChart {
+                    axis,
+                    arrangement: level,
+                    bars,
+                    unit_lists: bundles.lists(),
+                    counts: None,
+                }),
             }],
             legend: vec![
                 LegendItem { paint: ChartPaint::Now, label: now.to_owned() },

@@ -1,6 +1,7 @@
 //! [`NetworkLoadView`] (G28): the load of the physical links of a network.
 
 use super::link_loads::{LinkLoads, physical_links};
+use super::network_layout::NetworkLayout;
 use super::network_nodes::{MAX_NODES, NetworkNodes, bend};
 use super::node_layout::{NodeLayout, NodePosition, fit_to_square};
 use crate::chart::{
@@ -40,7 +41,14 @@ impl PerspectiveView for NetworkLoadView {
             Topology::Mesh2(shape) | Topology::Torus2(shape) => UnitBundles::tiles(units, shape, MAX_NODES),
             _ => UnitBundles::power_of_two(units, MAX_NODES),
         };
-        let positions = positions(topology, request.options.layout.as_deref(), &bundles)?;
+        let usual = positions(topology, &bundles);
+        let (positions, position_note) = match &request.options.layout {
+            None => (usual, None),
+            Some(option) => {
+                let layout = NetworkLayout::new(execution, &bundles, option, usual)?;
+                (layout.positions, layout.note)
+            }
+        };
         let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions);
         let pairs = measured.sums_by_pair(execution, request, |unit| unit);
         let loads = LinkLoads::new(topology, units, &bundles, &pairs);
@@ -58,6 +66,7 @@ impl PerspectiveView for NetworkLoadView {
         legend.push(LegendItem { paint: ChartPaint::Faint, label: "link without messages".to_owned() });
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
+        all_notes.extend(position_note);
         if bundles.size() > 1 {
             all_notes.push("Links within a node are left out.".to_owned());
         }
@@ -72,7 +81,7 @@ impl PerspectiveView for NetworkLoadView {
             table: measured.table(&loads.by_link, |bundle| bundles.label(execution, bundle as usize)),
             panels: vec![TitledPanel {
                 title: String::new(),
-                panel: ChartPanel::Network(NetworkChart { nodes, edges, axis }),
+                panel: ChartPanel::Network(NetworkChart { nodes, edges, axis, unit_lists: bundles.lists() }),
             }],
             legend,
             notes: all_notes,
@@ -112,13 +121,8 @@ fn edges(
     edges
 }
 
-/// The positions of the nodes: those of the chosen layout, or those that fit the topology. A node
-/// of several units is in their middle.
-fn positions(
-    topology: Topology,
-    layout: Option<&str>,
-    bundles: &UnitBundles,
-) -> Result<Vec<NodePosition>, PerspectiveError> {
+/// The positions of the nodes that fit the topology. A node of several units is in their middle.
+fn positions(topology: Topology, bundles: &UnitBundles) -> Vec<NodePosition> {
     let count = bundles.count();
     let on_circle = |bundle: usize| {
         let angle = std::f64::consts::TAU * real(bundle) / real(count.max(1));
@@ -133,10 +137,10 @@ fn positions(
         Topology::BinaryTree => middle(bundles.units(bundle), |unit| tree_position(unit, 2)),
         Topology::QuadTree => middle(bundles.units(bundle), |unit| tree_position(unit, 4)),
     };
-    Ok(match (topology, layout) {
-        (Topology::Hamming, None) | (_, Some(_)) => NodeLayout::parse(layout)?.positions(count),
-        (_, None) => fit_to_square((0..count).map(place).collect()),
-    })
+    match topology {
+        Topology::Hamming => NodeLayout::Ring.positions(count),
+        _ => fit_to_square((0..count).map(place).collect()),
+    }
 }
 
 /// The mean of the positions of units.

@@ -58,6 +58,7 @@ impl PerspectiveView for TaskCount {
             axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
             arrangement: "task".to_owned(),
             bars: bundles.iter().map(|bundle| bar(bundle, &counts)).collect(),
+            ..BarChart::default()
         };
         let is_present = request.mode == TimeMode::At;
         let meaning = if is_present { "maximum since the start" } else { "mean between first begin and last end" };

@@ -82,7 +82,10 @@ impl PerspectiveView for TaskStatus {
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::time_caption(request),
-            panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Grid(StatusGrid { columns, cells }) }],
+            panels: vec![TitledPanel {
+                title: String::new(),
+                panel: ChartPanel::Grid(StatusGrid { columns, cells, ..StatusGrid::default() }),
+            }],
             legend: TaskProgress::ALL.into_iter().map(item).collect(),
             table: table(tasks, request.time),
             notes: task_bundles::note(tasks, MAX_CELLS, "Each cell is the progress").into_iter().collect(),

@@ -41,6 +41,7 @@ impl PerspectiveView for TaskSummary {
             axis: ChartAxis::new("time range", AxisUnit::Percent, 100.0),
             arrangement: "task".to_owned(),
             bars: bundles.iter().map(|bundle| bar(bundle, range)).collect(),
+            ..BarChart::default()
         };
         let outside = tasks.iter().filter(|task| shown_percent(task.life, range).is_none()).count();
         let outside = match outside {

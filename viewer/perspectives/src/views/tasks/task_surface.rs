@@ -67,6 +67,7 @@ impl PerspectiveView for TaskSurface {
             units_per_cell: 1,
             axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
             cells,
+            ..MatrixChart::default()
         };
         let note = task_bundles::note(tasks, MAX_ROWS, "Each row has the largest number");
         Ok(ViewChart {

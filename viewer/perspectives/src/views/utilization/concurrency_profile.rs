@@ -4,7 +4,8 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, TitledPanel, ViewChart,
+    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, CountBars, TitledPanel,
+    ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -49,7 +50,8 @@ impl PerspectiveView for ConcurrencyProfile {
         let axis = ChartAxis::up_to("time", AxisUnit::Percent, parts.map(|part| part.value).fold(0.0, f64::max));
         let panels = bars.into_iter().map(|(category, bars)| {
             let arrangement = format!("{} units ({})", category.word(), captions::unit_type(execution));
-            let chart = BarChart { axis: axis.clone(), arrangement, bars };
+            let counts = Some(CountBars { category, numbers_per_bar: size });
+            let chart = BarChart { axis: axis.clone(), arrangement, bars, counts, ..BarChart::default() };
             TitledPanel { title: category.word().to_owned(), panel: ChartPanel::Bars(chart) }
         });
         let bins = (size > 1).then(|| format!("Each bar is the sum of {size} adjacent numbers of units."));

@@ -62,7 +62,7 @@ impl PerspectiveView for KiviatDiagram {
         };
         let uses: Vec<SmoothedUse> = maxima.iter().enumerate().map(of_unit).collect();
         let spokes = bundles.iter(execution).map(|bundle| spoke(&bundle, &uses)).collect();
-        let chart = KiviatChart { spokes, units: bundles.size() };
+        let chart = KiviatChart { spokes, units: bundles.size(), unit_lists: bundles.lists() };
         let counted = if counts_overhead { "busy or overhead" } else { "busy" };
         let subtitle = [
             captions::time_caption(request),

@@ -81,7 +81,7 @@ impl PerspectiveView for ProcessorStatus {
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::subtitle(&[captions::time_caption(request), captions::order_caption(request)]),
-            panels: parts.into_iter().map(panel).collect(),
+            panels: parts.into_iter().map(|part| panel(part, &bundles)).collect(),
             legend,
             table,
             notes,
@@ -89,10 +89,13 @@ impl PerspectiveView for ProcessorStatus {
     }
 }
 
-fn panel(part: StatusPart) -> TitledPanel {
+fn panel(part: StatusPart, bundles: &UnitBundles) -> TitledPanel {
     let columns = part.cells.len().isqrt();
     let columns = if columns * columns < part.cells.len() { columns + 1 } else { columns.max(1) };
-    TitledPanel { title: part.title, panel: ChartPanel::Grid(StatusGrid { columns, cells: part.cells }) }
+    TitledPanel {
+        title: part.title,
+        panel: ChartPanel::Grid(StatusGrid { columns, cells: part.cells, unit_lists: bundles.lists() }),
+    }
 }
 
 fn table(execution: &Execution, bundles: &UnitBundles, parts: &[StatusPart]) -> ChartTable {

@@ -65,6 +65,8 @@ impl PerspectiveView for UnitStreaks {
             axis: ChartAxis::new("length of the run", AxisUnit::Nanos, largest as f64),
             arrangement: captions::unit_type(execution).to_owned(),
             bars: bars.collect(),
+            unit_lists: bundles.lists(),
+            counts: None,
         };
         let overhead = if counts_overhead { "overhead counts as busy" } else { "overhead does not end a run" };
         let subtitle = [captions::time_caption(request), overhead.to_owned(), captions::order_caption(request)];

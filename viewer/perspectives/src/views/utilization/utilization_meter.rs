@@ -54,6 +54,7 @@ impl PerspectiveView for UtilizationMeter {
             axis: ChartAxis::new("units", AxisUnit::Percent, 100.0),
             arrangement: String::new(),
             bars: vec![ChartBar { label, parts, ..ChartBar::default() }],
+            ..BarChart::default()
         };
         let mean = (request.mode != TimeMode::At).then(|| "mean over the time range".to_owned());
         Ok(ViewChart {

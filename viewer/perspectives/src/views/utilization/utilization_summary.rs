@@ -39,6 +39,8 @@ impl PerspectiveView for UtilizationSummary {
             axis: ChartAxis::new("time", AxisUnit::Percent, 100.0),
             arrangement: captions::unit_type(execution).to_owned(),
             bars,
+            unit_lists: bundles.lists(),
+            counts: None,
         };
         let notes = [bundles.note(execution, "Each bar is the mean of"), category_legend::guess_note(execution)];
         Ok(ViewChart {

@@ -58,6 +58,7 @@ impl PerspectiveView for ExecutionClock {
             axis: ChartAxis::new("trace", AxisUnit::Percent, 100.0),
             arrangement: String::new(),
             bars: vec![ChartBar { label: digits, parts: vec![part], ..ChartBar::default() }],
+            ..BarChart::default()
         };
         let mut table = ChartTable::new(&[
             ("time", AxisUnit::Nanos),

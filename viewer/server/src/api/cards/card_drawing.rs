@@ -1,29 +1,24 @@
 //! [`CardDrawing`]: a view drawn for the page.
 
 use std::hash::Hasher as _;
-use std::sync::Arc;
 
-use serde_json::json;
-use tumit_perspectives::chart::ViewChart;
+use serde_json::{Value, json};
+use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::chart_text;
-use tumit_perspectives::draw::{DrawOptions, draw};
-use tumit_perspectives::execution::categories::CategoryRule;
-use tumit_perspectives::options::ParsedOptions;
-use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
+use tumit_perspectives::draw::{ChartImage, DrawOptions, draw, draw_with_regions, mark_text};
 use tumit_viewer::export::svg;
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
-use tumit_viewer::query::{TimeRange, TimelineSource};
+use tumit_viewer::query::TimelineSource;
 use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
 use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document};
-use tumit_viewer::style::theme::ThemeKind;
 use twox_hash::XxHash3_64;
 
 use super::card_error::CardError;
-use super::card_request::{Card, CardsRequest};
-use super::card_view_choice::{CardViewKind, ChoiceOfViews};
+use super::card_request::Card;
+use super::card_table::{TableRequest, table_json};
+use super::computed_view::{CardContext, ComputedView};
 use super::flat_items::flat_items;
-use crate::cancellation::CancelFlag;
-use crate::filtered_cache::FilteredTrace;
+use super::region_message::{UnitContainers, region_json};
 
 /// The height in units of the title of a drawing, which a card has in its own header.
 const TITLE_HEIGHT: f32 = 34.0;
@@ -38,6 +33,10 @@ pub(super) struct CardDrawing {
     pub(super) json: Vec<u8>,
     /// The byte sections of its scene.
     pub(super) sections: Vec<u8>,
+    /// The hash of the drawing.
+    pub(super) hash: String,
+    /// The hash of the places of its marks.
+    pub(super) marks: String,
 }
 
 /// A scene, and what the page shows about it.
@@ -47,148 +46,127 @@ struct CardScene {
     top: f32,
     subtitle: String,
     notes: Vec<String>,
-}
-
-enum ComputedView {
-    Chart(ViewChart),
-    Diagram(Arc<dyn TimelineSource>),
-}
-
-/// What all cards of a request have in common.
-#[derive(Clone, Copy)]
-pub(super) struct CardContext<'a> {
-    pub(super) trace: &'a FilteredTrace,
-    pub(super) request: &'a CardsRequest,
-    pub(super) range: TimeRange,
-    pub(super) rules: &'a [CategoryRule],
-    pub(super) own_views: ChoiceOfViews<'a>,
-    pub(super) cancel: &'a CancelFlag,
+    /// The places of the marks.
+    regions: Vec<Value>,
+    /// The text of the mark that is pointed at.
+    text: Option<String>,
 }
 
 impl CardDrawing {
-    /// Draws a card.
+    /// Draws a card, or lists its numbers.
     pub(super) fn new(card: &Card, context: CardContext<'_>) -> Result<Self, CardError> {
-        let size = (bounded(card.width), bounded(card.height));
-        let CardContext { request, range, .. } = context;
-        let scene = match computed(card, context)? {
-            ComputedView::Chart(chart) => of_chart(chart, size, request.theme),
-            ComputedView::Diagram(source) => of_diagram(source.as_ref(), size, range, request)?,
+        let scene = match (ComputedView::new(card, context)?, card.table) {
+            (ComputedView::Chart(chart, _), Some(table)) => return Ok(Self::of_table(*chart, table, &card.hash)),
+            (ComputedView::Chart(chart, units), None) => of_chart(*chart, &units, card, context),
+            (ComputedView::Diagram(_), Some(_)) => return Err(no_table()),
+            (ComputedView::Diagram(source), None) => of_diagram(source.as_ref(), card, context)?,
         };
-        Ok(scene.encode(request.resolution, &card.hash))
+        Ok(scene.encode(context.request.resolution, card))
+    }
+
+    /// The numbers of a chart.
+    fn of_table(chart: ViewChart, request: TableRequest, known: &str) -> Self {
+        let about = json!({ "subtitle": chart.subtitle, "notes": chart.notes });
+        let table = table_json(chart.table, request);
+        let hash = hash_of(&[about.to_string().as_bytes(), table.to_string().as_bytes()]);
+        let json = if hash == known {
+            json!({ "hash": hash })
+        } else {
+            json!({ "hash": hash, "about": about, "table": table })
+        };
+        Self { json: json.to_string().into_bytes(), sections: Vec::new(), hash, marks: String::new() }
     }
 }
 
 /// A card as a file: an image, or the table of its numbers.
 pub(super) fn card_file(card: &Card, context: CardContext<'_>) -> Result<(&'static str, Vec<u8>), CardError> {
-    let (width, height) = (bounded(card.width), bounded(card.height));
-    let CardContext { request, range, .. } = context;
-    let scene = match computed(card, context)? {
-        ComputedView::Chart(chart) if request.format == "csv" => {
+    let ((width, height), theme) = (card.bounded_size(), context.request.theme);
+    let scene = match ComputedView::new(card, context)? {
+        ComputedView::Chart(chart, _) if context.request.format == "csv" => {
             return Ok(("text/csv; charset=utf-8", chart_text::csv(&chart.table).into_bytes()));
         }
-        ComputedView::Chart(chart) => {
-            draw(&chart, DrawOptions { width, height, theme: request.theme, ..DrawOptions::default() })
-        }
-        ComputedView::Diagram(_) if request.format == "csv" => {
-            return Err(CardError::new("A diagram has no table of numbers.", "Save it as SVG."));
-        }
-        ComputedView::Diagram(source) => of_diagram(source.as_ref(), (width, height), range, request)?.scene,
+        ComputedView::Chart(chart, _) => draw(&chart, DrawOptions { width, height, theme, ..DrawOptions::default() }),
+        ComputedView::Diagram(_) if context.request.format == "csv" => return Err(no_table()),
+        ComputedView::Diagram(source) => of_diagram(source.as_ref(), card, context)?.scene,
     };
     Ok(("image/svg+xml", svg::to_string(&scene).into_bytes()))
 }
 
-fn computed(card: &Card, context: CardContext<'_>) -> Result<ComputedView, CardError> {
-    let CardContext { trace, request, range, rules, own_views, cancel } = context;
-    let view = own_views.view(&card.name)?;
-    let info = view.info();
-    let mut options = ParsedOptions::parse(info.name, info.options, &card.options()?)?;
-    options.execution.categories = rules.to_vec();
-    let mode = mode(&info, &card.mode)?;
-    if mode == TimeMode::Moving && options.view.width.is_none() {
-        options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
-    }
-    let time = trace.origin.saturating_add(request.t);
-    let columns = columns(bounded(card.width), request.resolution);
-    let view_request = ViewRequest { mode, range, time, columns, options: options.view };
-    let computed = trace.executions.with(&options.execution, cancel, |execution| {
-        Ok(match &view {
-            CardViewKind::Diagram(mode) => ComputedView::Diagram(mode.trace(execution, range)?),
-            CardViewKind::Chart(view) => ComputedView::Chart(view.chart(execution, &view_request)?),
-            CardViewKind::Own(view) => ComputedView::Chart(view.chart(execution, &view_request)?),
-        })
-    });
-    Ok(computed?)
+fn no_table() -> CardError {
+    CardError::new("A diagram has no table of numbers.", "Save it as SVG.")
+}
+
+fn hash_of(parts: &[&[u8]]) -> String {
+    let mut hasher = XxHash3_64::with_seed(0);
+    parts.iter().for_each(|part| hasher.write(part));
+    format!("{:016x}", hasher.finish())
 }
 
 impl CardScene {
-    fn encode(&self, resolution: f32, known: &str) -> CardDrawing {
+    fn encode(&self, resolution: f32, card: &Card) -> CardDrawing {
         let message = SceneMessage::new(&self.scene, resolution.clamp(1.0, 4.0), ColumnDetail::ALL[0], true).bytes();
         let (length, rest) = message.split_at(size_of::<u32>());
         let length = length.try_into().map_or(0, |bytes| u32::from_le_bytes(bytes) as usize);
         let (head, sections) = rest.split_at(length.min(rest.len()));
         let about = json!({ "subtitle": self.subtitle, "notes": self.notes }).to_string();
-        let mut hasher = XxHash3_64::with_seed(0);
-        [head, sections, about.as_bytes()].iter().for_each(|part| hasher.write(part));
-        let hash = format!("{:016x}", hasher.finish());
-        if hash == known {
-            return CardDrawing { json: format!(r#"{{"hash":"{hash}"}}"#).into_bytes(), sections: Vec::new() };
+        let hash = hash_of(&[head, sections, about.as_bytes()]);
+        let regions = Value::from(self.regions.clone()).to_string();
+        let marks = hash_of(&[regions.as_bytes()]);
+        let mut json = format!(r#"{{"hash":"{hash}""#);
+        if let Some(text) = &self.text {
+            json.push_str(&format!(r#","text":{}"#, json!(text)));
         }
-        let top = self.top;
-        let mut json = format!(r#"{{"hash":"{hash}","top":{top:.1},"about":{about},"scene":"#).into_bytes();
-        json.extend_from_slice(head);
+        if marks != card.marks {
+            json.push_str(&format!(r#","marks":{{"hash":"{marks}","regions":{regions}}}"#));
+        }
+        let is_known = hash == card.hash;
+        if !is_known {
+            json.push_str(&format!(r#","top":{:.1},"about":{about},"scene":"#, self.top));
+        }
+        let mut json = json.into_bytes();
+        json.extend_from_slice(if is_known { &[] } else { head });
         json.push(b'}');
-        CardDrawing { json, sections: sections.to_vec() }
+        CardDrawing { json, sections: if is_known { Vec::new() } else { sections.to_vec() }, hash, marks }
     }
 }
 
-/// The time mode of a word. By default, the first mode of the view.
-fn mode(info: &ViewInfo<'_>, word: &str) -> Result<TimeMode, CardError> {
-    let default = info.modes.first().copied().unwrap_or(TimeMode::Range);
-    if word.is_empty() {
-        return Ok(default);
-    }
-    info.modes.iter().copied().find(|mode| mode.word() == word).ok_or_else(|| {
-        let words: Vec<&str> = info.modes.iter().map(|mode| mode.word()).collect();
-        let reason = format!("The view has no time mode `{word}`.");
-        CardError::new(reason, format!("Choose one of {}.", words.join(", ")))
-    })
-}
-
-fn bounded(length: f32) -> f32 {
-    if length.is_finite() { length.clamp(120.0, 4096.0) } else { 320.0 }
-}
-
-/// The number of columns of charts over time. The axis and the margins need some of the width.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
-fn columns(width: f32, resolution: f32) -> u32 {
-    ((width - 80.0) * resolution.clamp(1.0, 2.0)).max(1.0) as u32
-}
-
-fn of_chart(mut chart: ViewChart, (width, height): (f32, f32), theme: ThemeKind) -> CardScene {
+fn of_chart(mut chart: ViewChart, units: &UnitContainers, card: &Card, context: CardContext<'_>) -> CardScene {
+    let (width, height) = card.bounded_size();
     // The card shows the title, the subtitle and the notes as text.
     chart.title.clear();
     let (subtitle, notes) = (std::mem::take(&mut chart.subtitle), std::mem::take(&mut chart.notes));
+    chart.panels.iter_mut().for_each(|panel| remove_cursor(&mut panel.panel));
+    let theme = context.request.theme;
     let options = DrawOptions { width, height: height + TITLE_HEIGHT, theme, ..DrawOptions::default() };
-    let scene = draw(&chart, options);
+    let ChartImage { scene, regions } = draw_with_regions(&chart, options);
     let top = (first_text(&scene.items) - TOP_MARGIN).clamp(0.0, TITLE_HEIGHT);
-    CardScene { scene, top, subtitle, notes }
+    let text = card.pointed.and_then(|(region, mark)| mark_text(&chart, regions.get(region)?, mark));
+    let regions = regions.iter().map(|region| region_json(region, units, context.trace.origin)).collect();
+    CardScene { scene, top, subtitle, notes, regions, text }
 }
 
-fn of_diagram(
-    source: &dyn TimelineSource,
-    (width, height): (f32, f32),
-    time_range: TimeRange,
-    request: &CardsRequest,
-) -> Result<CardScene, CardError> {
+/// Removes the line of the present time. The page draws it, so that the drawing stays the same while
+/// the time moves.
+fn remove_cursor(panel: &mut ChartPanel) {
+    match panel {
+        ChartPanel::Levels(chart) => chart.cursor = None,
+        ChartPanel::Scatter(chart) => chart.cursor = None,
+        _ => {}
+    }
+}
+
+fn of_diagram(source: &dyn TimelineSource, card: &Card, context: CardContext<'_>) -> Result<CardScene, CardError> {
+    let (width, height) = card.bounded_size();
     let outline = ContainerOutline::new(source)?;
-    let layout = LayoutOptions { theme: request.theme, ..LayoutOptions::default() };
-    let resolution = request.resolution.clamp(1.0, 4.0);
+    let layout = LayoutOptions { theme: context.request.theme, ..LayoutOptions::default() };
+    let resolution = context.request.resolution.clamp(1.0, 4.0);
     let height = Some(height + DIAGRAM_HEADING);
-    let options = DocumentOptions { time_range, width, height, resolution, titles: false };
+    let options = DocumentOptions { time_range: context.range, width, height, resolution, titles: false };
     let mut scene = document(source, &outline, &layout, options)?;
     let notes = std::mem::take(&mut scene.notes);
     scene.items = flat_items(scene.items);
-    Ok(CardScene { scene, top: DIAGRAM_HEADING, subtitle: String::new(), notes })
+    let (subtitle, regions) = (String::new(), Vec::new());
+    Ok(CardScene { scene, top: DIAGRAM_HEADING, subtitle, notes, regions, text: None })
 }
 
 /// The upper edge of the highest text.

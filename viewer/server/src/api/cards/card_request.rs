@@ -10,8 +10,13 @@ use tumit_viewer::query::{TimeRange, TypeModel};
 use tumit_viewer::style::theme::ThemeKind;
 
 use super::card_error::CardError;
+use super::card_table::TableRequest;
 use crate::api::DrawRequest;
 use crate::filtered_cache::FilteredTrace;
+use crate::model_layouts::ModelLayouts;
+
+/// Maximum number of later times of a request: those of one second of play.
+const MAX_LATER_TIMES: usize = 64;
 
 /// The parameters of a request for cards or for the next event.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -32,10 +37,22 @@ pub(crate) struct CardsRequest {
     pub(super) cards: String,
     /// Categories that the user assigned: a JSON list of `[value, category]`.
     categories: String,
+    /// Later times in the direction of play, separated by commas.
+    pub(super) later: String,
     /// For `card_file`: `svg` or `csv`.
     pub(super) format: String,
+    /// For `layout_file`: the name of the layout.
+    pub(super) name: String,
+    /// For `concurrency_times`: the word of the category.
+    pub(super) category: String,
+    /// For `concurrency_times`: the smallest number of units.
+    pub(super) least: i64,
+    /// For `concurrency_times`: the largest number of units.
+    pub(super) most: i64,
     /// For `next_event`: negative for the previous event.
     pub(crate) direction: i32,
+    /// For `next_event`: whether only changes of state are events.
+    pub(crate) changes_only: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -52,6 +69,15 @@ pub(super) struct Card {
     /// The hash of the drawing that the page has. An equal drawing is not sent again.
     #[serde(default)]
     pub(super) hash: String,
+    /// The hash of the places of marks that the page has. Equal ones are not sent again.
+    #[serde(default)]
+    pub(super) marks: String,
+    /// The region and the mark whose text the page shows.
+    #[serde(default)]
+    pub(super) pointed: Option<(usize, usize)>,
+    /// Whether the page shows the numbers instead of the drawing.
+    #[serde(default)]
+    pub(super) table: Option<TableRequest>,
 }
 
 impl CardsRequest {
@@ -62,6 +88,11 @@ impl CardsRequest {
         let Ok(range) = request.time_range(trace) else { return extent };
         let inside = TimeRange { from: range.from.max(extent.from), to: range.to.min(extent.to) };
         if inside.from < inside.to { inside } else { extent }
+    }
+
+    /// The later times.
+    pub(super) fn later_times(&self) -> Vec<i64> {
+        self.later.split(',').filter_map(|time| time.parse().ok()).take(MAX_LATER_TIMES).collect()
     }
 
     /// The categories that the user assigned.
@@ -78,8 +109,15 @@ impl CardsRequest {
 }
 
 impl Card {
-    /// The options of the card as names and values.
-    pub(super) fn options(&self) -> Result<Vec<(String, String)>, CardError> {
+    /// The size in units, within the limits of drawings.
+    pub(super) fn bounded_size(&self) -> (f32, f32) {
+        let bounded = |length: f32| if length.is_finite() { length.clamp(120.0, 4096.0) } else { 320.0 };
+        (bounded(self.width), bounded(self.height))
+    }
+
+    /// The options of the card as names and values. The name of a saved layout becomes the path of
+    /// its file.
+    pub(super) fn options(&self, layouts: &ModelLayouts) -> Result<Vec<(String, String)>, CardError> {
         // In commands, some options may also be the path of a file.
         let names_file = |name: &str, value: &str| {
             matches!(name, "order" | "layout") && value.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-')
@@ -87,6 +125,9 @@ impl Card {
         let given = self.options.iter().filter(|(_, value)| !value.trim().is_empty());
         let pair = |(name, value): (&String, &String)| {
             let value = value.trim();
+            if let Some(path) = Some(value).filter(|_| name == "layout").and_then(|layout| layouts.path(layout)) {
+                return Ok((name.clone(), path.to_string_lossy().into_owned()));
+            }
             if names_file(name, value) {
                 return Err(CardError::new(
                     format!("`{value}` is not a value of the option `{name}`"),

@@ -1,0 +1,75 @@
+//! [`NetworkLayout`]: the positions of the nodes of a network, from a layout or a file.
+
+use std::path::Path;
+
+use super::node_layout::{NodeLayout, NodePosition};
+use super::saved_positions::SavedPositions;
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::views::unit_bundles::UnitBundles;
+
+/// The positions of all nodes.
+pub(crate) struct NetworkLayout {
+    /// The name of the layout or of the file.
+    pub(crate) name: String,
+    pub(crate) positions: Vec<NodePosition>,
+    /// A note about units that a file leaves out.
+    pub(crate) note: Option<String>,
+}
+
+impl NetworkLayout {
+    /// The layout of a word, or the positions of a file. A node of several units is in their
+    /// middle. A unit that the file leaves out keeps its position of the layout `usual`.
+    pub(crate) fn new(
+        execution: &Execution,
+        bundles: &UnitBundles,
+        option: &str,
+        usual: Vec<NodePosition>,
+    ) -> Result<Self, PerspectiveError> {
+        let unknown = match NodeLayout::parse(Some(option)) {
+            Ok(layout) => {
+                let positions = layout.positions(bundles.count());
+                return Ok(Self { name: layout.word().to_owned(), positions, note: None });
+            }
+            Err(unknown) => unknown,
+        };
+        let path = Path::new(option);
+        let is_word = option.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        if is_word && !path.exists() {
+            return Err(unknown);
+        }
+        let saved = SavedPositions::read(option)?;
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let mut positions = usual;
+        let absent = place_units(execution, bundles, &saved, &mut positions);
+        let note = match absent {
+            0 => None,
+            1 => Some(format!("{name} has no position of one unit.")),
+            _ => Some(format!("{name} has no positions of {absent} units.")),
+        };
+        Ok(Self { name, positions, note })
+    }
+}
+
+/// Moves the nodes to the positions of a file. Returns the number of units that it leaves out.
+fn place_units(
+    execution: &Execution,
+    bundles: &UnitBundles,
+    saved: &SavedPositions,
+    positions: &mut [NodePosition],
+) -> usize {
+    let mut absent = 0;
+    for (bundle, position) in positions.iter_mut().enumerate() {
+        let (mut x, mut y, mut found) = (0.0, 0.0, 0.0);
+        for unit in bundles.units(bundle) {
+            match saved.get(&execution.units().list()[*unit].name) {
+                Some(saved) => (x, y, found) = (x + saved.0, y + saved.1, found + 1.0),
+                None => absent += 1,
+            }
+        }
+        if found > 0.0 {
+            *position = (x / found, y / found);
+        }
+    }
+    absent
+}

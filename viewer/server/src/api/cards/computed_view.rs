@@ -1,0 +1,108 @@
+//! [`ComputedView`]: the chart of a card, or the trace of a diagram.
+
+use std::sync::Arc;
+
+use tumit_perspectives::chart::{ChartPanel, ViewChart};
+use tumit_perspectives::error::PerspectiveError;
+use tumit_perspectives::execution::Execution;
+use tumit_perspectives::execution::categories::CategoryRule;
+use tumit_perspectives::options::ParsedOptions;
+use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
+use tumit_viewer::query::{TimeRange, TimelineSource};
+
+use super::card_error::CardError;
+use super::card_request::{Card, CardsRequest};
+use super::card_view_choice::{CardViewKind, ChoiceOfViews};
+use super::region_message::UnitContainers;
+use crate::cancellation::CancelFlag;
+use crate::filtered_cache::FilteredTrace;
+use crate::model_layouts::ModelLayouts;
+
+/// What all cards of a request have in common.
+#[derive(Clone, Copy)]
+pub(super) struct CardContext<'a> {
+    pub(super) trace: &'a FilteredTrace,
+    pub(super) request: &'a CardsRequest,
+    pub(super) range: TimeRange,
+    /// The present time in nanoseconds after the trace's first timestamp.
+    pub(super) time: i64,
+    pub(super) rules: &'a [CategoryRule],
+    pub(super) layouts: &'a ModelLayouts,
+    pub(super) own_views: ChoiceOfViews<'a>,
+    pub(super) cancel: &'a CancelFlag,
+}
+
+/// The contents of a card.
+pub(super) enum ComputedView {
+    Chart(Box<ViewChart>, UnitContainers),
+    Diagram(Arc<dyn TimelineSource>),
+}
+
+impl ComputedView {
+    pub(super) fn new(card: &Card, context: CardContext<'_>) -> Result<Self, CardError> {
+        let CardContext { trace, request, range, .. } = context;
+        let view = context.own_views.view(&card.name)?;
+        let info = view.info();
+        let mut options = parsed_options(card, &info, context)?;
+        let mode = mode(&info, &card.mode)?;
+        if mode == TimeMode::Moving && options.view.width.is_none() {
+            options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
+        }
+        let time = trace.origin.saturating_add(context.time);
+        let columns = columns(card.bounded_size().0, request.resolution);
+        let view_request = ViewRequest { mode, range, time, columns, options: options.view };
+        let computed = trace.executions.with(&options.execution, context.cancel, |execution| {
+            let chart = match &view {
+                CardViewKind::Diagram(mode) => return Ok(Self::Diagram(mode.trace(execution, range)?)),
+                CardViewKind::Chart(view) => view.chart(execution, &view_request)?,
+                CardViewKind::Own(view) => view.chart(execution, &view_request)?,
+            };
+            let units = unit_containers(execution, &chart);
+            Ok(Self::Chart(Box::new(chart), units))
+        });
+        Ok(computed?)
+    }
+}
+
+/// Computes an answer from the execution of a card.
+pub(super) fn with_execution<T>(
+    card: &Card,
+    context: CardContext<'_>,
+    work: impl Fn(&Execution) -> Result<T, PerspectiveError>,
+) -> Result<T, CardError> {
+    let options = parsed_options(card, &context.own_views.view(&card.name)?.info(), context)?;
+    Ok(context.trace.executions.with(&options.execution, context.cancel, work)?)
+}
+
+fn parsed_options(card: &Card, info: &ViewInfo<'_>, context: CardContext<'_>) -> Result<ParsedOptions, CardError> {
+    let mut options = ParsedOptions::parse(info.name, info.options, &card.options(context.layouts)?)?;
+    options.execution.categories = context.rules.to_vec();
+    Ok(options)
+}
+
+/// The containers of the units. Only a table needs their names.
+fn unit_containers(execution: &Execution, chart: &ViewChart) -> UnitContainers {
+    let units = execution.units().list();
+    let has_table = chart.panels.iter().any(|panel| matches!(panel.panel, ChartPanel::Table(_)));
+    let named = units.iter().filter(|_| has_table).map(|unit| unit.name.clone()).zip(0..);
+    UnitContainers { containers: units.iter().map(|unit| unit.container.0).collect(), by_name: named.collect() }
+}
+
+/// The time mode of a word. By default, the first mode of the view.
+fn mode(info: &ViewInfo<'_>, word: &str) -> Result<TimeMode, CardError> {
+    let default = info.modes.first().copied().unwrap_or(TimeMode::Range);
+    if word.is_empty() {
+        return Ok(default);
+    }
+    info.modes.iter().copied().find(|mode| mode.word() == word).ok_or_else(|| {
+        let words: Vec<&str> = info.modes.iter().map(|mode| mode.word()).collect();
+        let reason = format!("The view has no time mode `{word}`.");
+        CardError::new(reason, format!("Choose one of {}.", words.join(", ")))
+    })
+}
+
+/// The number of columns of charts over time. The axis and the margins need some of the width.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+fn columns(width: f32, resolution: f32) -> u32 {
+    ((width - 80.0) * resolution.clamp(1.0, 2.0)).max(1.0) as u32
+}

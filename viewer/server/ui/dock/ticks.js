@@ -1,0 +1,113 @@
+// The drawings of all cards at the next times of play. They are fetched about one second ahead in
+// the direction of play, so that a tick needs no round trip.
+
+import { cancel } from "../net/api.js";
+import { completeCards, requestCards } from "./card_request.js";
+
+/** Ticks per second of play. */
+export const TICKS_PER_SECOND = 60;
+/** The number of ticks that are fetched ahead. */
+const AHEAD = 60;
+/** The number of times in the first request and in the others. */
+const FIRST_TIMES = 6;
+const TIMES = 20;
+/** The part of the time of play in which the server may draw. */
+const SERVER_SHARE = 0.8;
+
+/**
+ * The times of play: the time of each tick from 0, and the number of the last tick.
+ * @typedef {{ timeOf: (tick: number) => number, last: number }} Plan
+ * @typedef {import("./card_request.js").CardRequest} CardRequest
+ */
+
+/** @type {Plan | null} */
+let plan = null;
+/** The current tick. */
+let position = 0;
+/** The complete answers by tick. @type {Map<number, any[]>} */
+const ready = new Map();
+/** The next tick to fetch. */
+let next = 0;
+/** If the server is slow, only each n-th tick is fetched. */
+let stride = 1;
+/** The latest fetched answers, to which the next ones refer. @type {any[]} */
+let latest = [];
+/** The cards of the fetched answers. */
+let fetchedCards = "";
+let isFetching = false;
+
+/** Begins to fetch ahead. @param {Plan} wanted */
+export function startTicks(wanted) {
+  stopTicks();
+  plan = wanted;
+}
+
+export function stopTicks() {
+  plan = null;
+  clear(0);
+  cancel("ticks");
+}
+
+/** @param {number} from the next tick to fetch */
+function clear(from) {
+  ready.clear();
+  latest = [];
+  next = from;
+  position = from;
+}
+
+/** @param {number} tick */
+export function setTick(tick) {
+  position = tick;
+}
+
+/**
+ * The answers of the current tick, or of an earlier one if the server is slow; undefined if none
+ * was fetched. Fetches the next ones.
+ * @param {CardRequest[]} cards
+ * @returns {any[] | undefined}
+ */
+export function tickAnswers(cards) {
+  if (!plan) return undefined;
+  const key = JSON.stringify(cards.map((card) => ({ ...card, hash: "", marks: "" })));
+  if (key !== fetchedCards) {
+    fetchedCards = key;
+    clear(position);
+  }
+  let found;
+  for (const tick of ready.keys()) {
+    if (tick > position) break;
+    found = tick;
+  }
+  for (const tick of ready.keys()) if (found !== undefined && tick < found) ready.delete(tick);
+  fetchAhead(cards).catch(() => {});
+  return found === undefined ? undefined : ready.get(found);
+}
+
+/** @param {CardRequest[]} cards */
+async function fetchAhead(cards) {
+  if (isFetching) return;
+  isFetching = true;
+  try {
+    while (plan && next <= Math.min(plan.last, position + AHEAD)) {
+      const [ownPlan, ownKey] = [plan, fetchedCards];
+      // Ticks that are over need no drawing.
+      next = Math.max(next, position);
+      const count = latest.length ? TIMES : FIRST_TIMES;
+      const ticks = Array.from({ length: count }, (_, at) => next + at * stride).filter((tick) => tick <= ownPlan.last);
+      const started = performance.now();
+      const known = cards.map((card, at) => ({ ...card, hash: latest[at]?.hash ?? "", marks: latest[at]?.marks?.hash ?? "" }));
+      const answer = await requestCards(known, "ticks", ticks.map(ownPlan.timeOf));
+      if (!answer || plan !== ownPlan || ownKey !== fetchedCards) return;
+      [answer.cards, ...(answer.later ?? [])].forEach((one, at) => {
+        latest = completeCards(latest, one);
+        ready.set(ticks[at], latest);
+      });
+      next = ticks[ticks.length - 1] + stride;
+      const needed = (performance.now() - started) / ticks.length;
+      stride = Math.min(30, Math.max(1, Math.ceil((needed * TICKS_PER_SECOND) / 1000 / SERVER_SHARE)));
+    }
+  } finally {
+    isFetching = false;
+  }
+}

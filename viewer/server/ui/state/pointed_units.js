@@ -1,0 +1,56 @@
+// The units that are pointed at, in a card or in the diagram. All cards and the rows of the diagram
+// highlight them. A unit is given by the number of its container.
+
+/** The container above each container. @type {Map<number, number>} */
+let parents = new Map();
+
+/**
+ * What is pointed at: units, and if two sets of them communicate, the pair of sets.
+ * @typedef {{ containers: number[], pair: [number[], number[]] | null, isInDiagram: boolean }} Pointed
+ */
+/** @type {Pointed} */
+export const pointed = { containers: [], pair: null, isInDiagram: false };
+/** The pointed containers, those above them, and those alone. */
+let own = new Set();
+let above = new Set();
+/** @type {(() => void)[]} */
+const listeners = [];
+
+/** @param {() => void} listener called after each change */
+export function onPointed(listener) {
+  listeners.push(listener);
+}
+
+/** @param {[number, number][]} pairs containers, each with the container above it */
+export function setParents(pairs) {
+  parents = new Map(pairs);
+}
+
+/** The containers above a container, the innermost first. @param {number} container */
+export function ancestorsOf(container) {
+  const all = [];
+  for (let next = parents.get(container); next !== undefined && all.length < parents.size; next = parents.get(next)) all.push(next);
+  return all;
+}
+
+/**
+ * @param {number[]} containers
+ * @param {[number[], number[]] | null} [pair]
+ * @param {boolean} [isInDiagram]
+ */
+export function pointUnits(containers, pair = null, isInDiagram = false) {
+  const isSame = pointed.containers.join() === containers.join() && JSON.stringify(pointed.pair) === JSON.stringify(pair);
+  if (isSame) return;
+  Object.assign(pointed, { containers, pair, isInDiagram });
+  own = new Set(containers);
+  above = new Set(containers.flatMap(ancestorsOf));
+  listeners.forEach((listener) => listener());
+}
+
+/**
+ * Whether a container is pointed at, or contains or is within one that is.
+ * @param {number} container
+ */
+export function isPointed(container) {
+  return own.size > 0 && (own.has(container) || above.has(container) || ancestorsOf(container).some((one) => own.has(one)));
+}
