@@ -97,6 +97,7 @@ fn sort_part(arguments: &Arguments, array: &[ArrayPlace], barrier: &Barrier, thr
     exchanges
 }
 
+#[expect(clippy::print_stdout, reason = "a program may print its result")]
 fn main() {
     let arguments = Arguments::parse();
     let array: Vec<ArrayPlace> = (0..)

@@ -151,7 +151,7 @@ impl<'t> CardTable<'t> {
         let Some(value) = self.value(key) else { return Ok(Vec::new()) };
         let DeValue::Array(list) = value.get_ref() else { return Ok(self.word(key, words)?.into_iter().collect()) };
         let mut chosen = Vec::new();
-        for item in list.iter() {
+        for item in list {
             let DeValue::String(text) = item.get_ref() else {
                 return Err(self.wrong_kind(key, item, "a list of texts"));
             };
