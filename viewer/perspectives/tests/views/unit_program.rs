@@ -172,7 +172,11 @@ impl UnitProgram {
     /// The execution with units of a level.
     pub(crate) fn execution(&self, level: &str, activity: ActivitySettings) -> Execution {
         let skip = CategoryRule { category: Ignored, values: NamePattern::new("skip"), of: None };
-        let units = UnitChoice { level: Some(level.to_owned()), states: Some(NamePattern::new("Activity")) };
+        let units = UnitChoice {
+            level: Some(level.to_owned()),
+            states: Some(NamePattern::new("Activity")),
+            ..UnitChoice::default()
+        };
         let settings = ExecutionSettings { units, categories: vec![skip], activity, tasks: None };
         execution(&self.text(), settings)
     }

@@ -11,6 +11,7 @@ use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
+use super::selected_rows::SelectedRows;
 use super::{AppState, RequestError, run};
 use card_drawing::{CardContext, CardDrawing};
 pub(crate) use card_error::CardError;
@@ -67,7 +68,9 @@ async fn with_cards<T: Send + 'static>(
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
         let rules = request.category_rules(&trace.source.model());
         let range = request.time_range(&trace);
-        work(&cards, CardContext { trace: &trace, request: &request, range, rules: &rules, cancel })
+        let within = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
+        let (trace, request, rules, within) = (&trace, &request, &rules, &within);
+        work(&cards, CardContext { trace, request, range, rules, within, cancel })
     })
     .await
 }

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use self::find_query::{FindKind, FindQuery};
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
+use crate::api::selected_rows::SelectedRows;
 use crate::api::streaming::grow;
 use tumit_viewer::filter::FilterError;
 use tumit_viewer::filter::language::entity_fields;
@@ -103,7 +104,7 @@ pub(crate) async fn find(
             query: &query,
             time_range: request.time_range(trace)?,
             values: source.model().values.iter().map(|value| query.matches_value(&value.name)).collect(),
-            places: places(trace, &query),
+            places: places(trace, &query, &request.rows.parse()?),
             page: HitPage { beyond, back: request.direction < 0 },
         };
         let lists = search.lists(trace)?;
@@ -305,13 +306,16 @@ impl SearchHits {
     }
 }
 
-/// The containers within all requested places. `None` if the search names no place.
-fn places(trace: &FilteredTrace, query: &FindQuery) -> Option<BTreeSet<ContainerId>> {
-    if query.places.is_empty() {
+/// The containers within the selected rows and all requested places. `None` for the whole trace.
+fn places(trace: &FilteredTrace, query: &FindQuery, rows: &SelectedRows) -> Option<BTreeSet<ContainerId>> {
+    if query.places.is_empty() && rows.is_all() {
         return None;
     }
     let all = trace.source.containers();
-    let mut places: Option<BTreeSet<ContainerId>> = None;
+    let mut places: Option<BTreeSet<ContainerId>> = (!rows.is_all()).then(|| {
+        let tops = rows.topmost(&all);
+        tops.into_iter().flat_map(|top| trace.outline.subtree(top)).collect()
+    });
     for place in &query.places {
         let named = all.iter().filter(|info| info.name.to_lowercase().contains(place.as_str()));
         let subtrees: BTreeSet<ContainerId> = named.flat_map(|info| trace.outline.subtree(info.id)).collect();

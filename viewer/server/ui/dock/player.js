@@ -5,6 +5,7 @@ import { byId, make } from "../util/dom.js";
 import { formatDuration, formatTimestamp, fromOrigin } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
 import { parseTime } from "../util/time_range.js";
+import { selectedRowNumbers } from "../state/selection.js";
 import { cursorTime, onCursor, setCursor, storeCursor, viewsRange } from "../state/time_cursor.js";
 import { setSetting, setting } from "../state/view.js";
 import { categoryParameter } from "./category_list.js";
@@ -106,7 +107,7 @@ function stepBy(nanos) {
 /** Moves the cursor to the next event, or to the one before. @param {number} wanted */
 export async function stepToEvent(wanted) {
   if (direction !== 0) pause();
-  const answer = await request("next_event", { t: cursorTime(), direction: wanted, categories: categoryParameter() }, "next_event");
+  const answer = await request("next_event", { t: cursorTime(), direction: wanted, units: selectedRowNumbers(), categories: categoryParameter() }, "next_event");
   if (!answer) return;
   if (answer.t === null) showNote(wanted > 0 ? "There is no later event" : "There is no earlier event");
   else setCursor(answer.t);

@@ -15,7 +15,7 @@ use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
 use tumit_viewer::export::svg;
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
-use tumit_viewer::query::{TimeRange, TimelineSource};
+use tumit_viewer::query::{ContainerId, TimeRange, TimelineSource};
 use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
 use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document};
 use tumit_viewer::style::theme::ThemeKind;
@@ -63,6 +63,8 @@ pub(super) struct CardContext<'a> {
     pub(super) request: &'a CardsRequest,
     pub(super) range: TimeRange,
     pub(super) rules: &'a [CategoryRule],
+    /// The containers of the selection. If it is empty, all units are shown.
+    pub(super) within: &'a [ContainerId],
     pub(super) cancel: &'a CancelFlag,
 }
 
@@ -99,10 +101,11 @@ pub(super) fn card_file(card: &Card, context: CardContext<'_>) -> Result<(&'stat
 }
 
 fn computed(card: &Card, context: CardContext<'_>) -> Result<ComputedView, CardError> {
-    let CardContext { trace, request, range, rules, cancel } = context;
+    let CardContext { trace, request, range, rules, within, cancel } = context;
     let info = info(&card.name)?;
     let mut options = ParsedOptions::parse(info.name, info.options, &card.options()?)?;
     options.execution.categories = rules.to_vec();
+    options.execution.units.within = within.to_vec();
     let mode = mode(&info, &card.mode)?;
     if mode == TimeMode::Moving && options.view.width.is_none() {
         options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
@@ -114,7 +117,7 @@ fn computed(card: &Card, context: CardContext<'_>) -> Result<ComputedView, CardE
         if let Some(mode) = DiagramMode::of_name(info.name) {
             return Ok(ComputedView::Diagram(mode.trace(execution, range)?));
         }
-        Ok(ComputedView::Chart(gallery::view(info.name)?.chart(execution, &view_request)?))
+        Ok(ComputedView::Chart(gallery::chart(gallery::view(info.name)?, execution, &view_request)?))
     });
     Ok(computed?)
 }
