@@ -194,6 +194,11 @@ impl UnitSet {
         self.owners.get(&container).copied()
     }
 
+    /// Whether only some units of the level are chosen.
+    pub fn is_restricted(&self) -> bool {
+        self.units.len() < self.level_count
+    }
+
     /// Whether a unit has states of the chosen types.
     pub fn has_states(&self) -> bool {
         self.units.iter().any(|unit| !unit.groups.is_empty())

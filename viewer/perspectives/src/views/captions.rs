@@ -48,7 +48,7 @@ pub(crate) fn unit_type(execution: &Execution) -> &str {
 /// The number of chosen units, such as `2 of 4 units (Thread)`. Empty if all are chosen.
 pub(crate) fn choice_caption(execution: &Execution) -> String {
     let units = execution.units();
-    if units.count() == units.level_count() {
+    if !units.is_restricted() {
         return String::new();
     }
     format!("{} of {} units ({})", units.count(), units.level_count(), unit_type(execution))

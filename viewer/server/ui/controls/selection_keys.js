@@ -117,7 +117,9 @@ export function listenToSelectionKeys() {
     edge.addEventListener("keydown", (event) => {
       const side = /** @type {Side} */ (edge.dataset.edges);
       const isTime = side === "left" || side === "right";
-      const step = (isTime ? { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 } : { ArrowUp: -1, ArrowDown: 1 })[event.key];
+      /** @type {Record<string, number>} */
+      const steps = isTime ? { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 } : { ArrowUp: -1, ArrowDown: 1 };
+      const step = steps[event.key];
       if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       event.stopPropagation();
