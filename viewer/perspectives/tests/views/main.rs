@@ -7,5 +7,6 @@ mod all_requests;
 mod example;
 mod request;
 mod tasks;
+mod unit_choice;
 mod unit_program;
 mod utilization;

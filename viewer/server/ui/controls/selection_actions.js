@@ -94,7 +94,7 @@ export function showSelectMode() {
     byId(id).setAttribute("aria-checked", String(isChosen));
     byId(id).tabIndex = isChosen ? 0 : -1;
   }
-  byId("chart").classList.toggle("select-mode", isSelectMode());
+  document.documentElement.dataset.drag = isSelectMode() ? "select" : "move";
 }
 
 export function listenToSelection() {

@@ -2,7 +2,7 @@
 
 import * as chart from "../view/chart.js";
 import { byId } from "../util/dom.js";
-import { hideTooltip } from "./pointer.js";
+import { leaveDiagram } from "./pointer.js";
 import { layout, pinnedHeight, rowAt, toRows, toWindow } from "../state/rows.js";
 import { rowsMeant, select, selectedStretches } from "../state/selection.js";
 import { view } from "../state/view.js";
@@ -49,9 +49,9 @@ function followDrag(event, element, at, onClick = () => {}) {
   };
   const move = (/** @type {PointerEvent} */ current) => {
     const [x, y] = positionIn(current);
-    moved ||= Math.hypot(x - x0, y - y0) > DRAG_DISTANCE;
-    if (!moved) return;
-    hideTooltip();
+    if (!moved && Math.hypot(x - x0, y - y0) <= DRAG_DISTANCE) return;
+    if (!moved) leaveDiagram();
+    moved = true;
     diagram.classList.add("selecting");
     if (y > chart.size().height - SCROLL_DISTANCE) scroller.scrollTop += SCROLL_DISTANCE;
     else if (y < pinnedHeight() + SCROLL_DISTANCE && y0 >= pinnedHeight()) scroller.scrollTop -= SCROLL_DISTANCE;
