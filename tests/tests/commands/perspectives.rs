@@ -161,7 +161,11 @@ fn a_view_shows_the_units_of_some_containers() {
     let args = ["a.paje", "--perspective", "utilization-count", "--option", "units=rank 1", "-o", "u.svg"];
     assert_eq!(call(dir.path(), &args).0, Some(0));
     let image = fs::read_to_string(dir.path().join("u.svg")).unwrap();
-    assert!(image.contains("1 of 2 units (R); "), "{image}");
+    assert!(image.contains("1 of 2 units; "), "{image}");
+    let args = ["a.paje", "--perspective", "utilization-gantt", "--option", "units=rank 1", "-o", "g.svg"];
+    assert_eq!(call(dir.path(), &args).0, Some(0));
+    let image = fs::read_to_string(dir.path().join("g.svg")).unwrap();
+    assert!(image.contains("rank 1") && !image.contains("rank 0"), "{image}");
     let args = ["a.paje", "--perspective", "communication-matrix", "--option", "units=rank 1", "-o", "m.svg"];
     let (status, _, error) = call(dir.path(), &args);
     assert!(status != Some(0) && error.contains("links between the chosen units"), "{error}");

@@ -287,10 +287,10 @@ fn cards_show_the_units_and_the_time_of_the_selection() {
     browser.evaluate("document.activeElement.blur()");
     select_thread(&mut browser, &chart);
     let subtitles = "[...document.querySelectorAll('#cards .card small')].map(one => one.innerText)";
-    browser.wait(&format!("{subtitles}[0].startsWith('1 of 4 units (Thread); 200.0 ms to 600.0 ms')"));
+    browser.wait(&format!("{subtitles}[0].startsWith('1 of 4 units; 200.0 ms to 600.0 ms')"));
     // A group stands for its units.
     shift_drag(&mut browser, &chart, (0.2, "Node 1"), (0.6, "thread 1.1"));
-    browser.wait(&format!("{subtitles}[0].startsWith('2 of 4 units (Thread); ')"));
+    browser.wait(&format!("{subtitles}[0].startsWith('2 of 4 units; ')"));
     // The player stays within the time range and its events.
     browser.key("Escape");
     browser.wait(&format!("!{subtitles}[0].includes(' of 4 units')"));

@@ -45,13 +45,13 @@ pub(crate) fn unit_type(execution: &Execution) -> &str {
     ty.map_or("unit", |ty| ty.name.as_str())
 }
 
-/// The number of chosen units, such as `2 of 4 units (Thread)`. Empty if all are chosen.
+/// The number of chosen units, such as `2 of 4 units`. Empty if all are chosen.
 pub(crate) fn choice_caption(execution: &Execution) -> String {
     let units = execution.units();
     if !units.is_restricted() {
         return String::new();
     }
-    format!("{} of {} units ({})", units.count(), units.level_count(), unit_type(execution))
+    format!("{} of {} units", units.count(), units.level_count())
 }
 
 /// Joins the parts of a subtitle that are not empty by semicolons.

@@ -173,8 +173,8 @@ async fn cards_statistics_and_searches_are_restricted_to_rows() {
     let all = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
     let one = cards(&page, &format!("t=1000000&from=0&to=3000000&units={id}"), &requested).await;
     let subtitle = one[0]["about"]["subtitle"].as_str().unwrap();
-    assert!(subtitle.starts_with("1 of ") && subtitle.contains(" units ("), "{subtitle}");
-    assert!(!all[0]["about"]["subtitle"].as_str().unwrap().contains(" units ("), "{}", all[0]);
+    assert!(subtitle.starts_with("1 of ") && subtitle.contains(" units; "), "{subtitle}");
+    assert!(!all[0]["about"]["subtitle"].as_str().unwrap().contains(" units; "), "{}", all[0]);
     let gone = cards(&page, "t=1000000&from=0&to=3000000&units=4000000", &requested).await;
     assert!(gone[0]["error"].as_str().unwrap().contains("around or below the chosen containers"), "{}", gone[0]);
     // Statistics of a row by its number are those of its entity.
