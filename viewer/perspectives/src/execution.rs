@@ -122,7 +122,10 @@ impl Execution {
             let messages = UnitMessages::new(self.source(), &self.units, true)?;
             if messages.list().is_empty() {
                 let (missing, remedy) = if self.units.is_restricted() {
-                    ("links between the chosen units", "select more rows, or choose more units by `--option units=NAMES`")
+                    (
+                        "links between the chosen units",
+                        "select more rows, or choose more units by `--option units=NAMES`",
+                    )
                 } else {
                     ("links between units", "choose the level that links connect by `--option level=TYPE`")
                 };

@@ -48,7 +48,9 @@ fn a_drag_selects_moves_and_resizes() {
     let size = read(&mut browser, "status", "Selection");
     assert!(size.starts_with("2 rows × ") && size.contains(" ms from "), "{size}");
     assert_eq!(
-        browser.evaluate("[...document.querySelectorAll('#tree [aria-selected=true]')].map(row => row.getAttribute('aria-label'))"),
+        browser.evaluate(
+            "[...document.querySelectorAll('#tree [aria-selected=true]')].map(row => row.getAttribute('aria-label'))"
+        ),
         json!(["thread 0.0", "thread 0.1"])
     );
     // The edges and a corner resize it.
@@ -109,10 +111,9 @@ fn a_switch_decides_what_a_drag_does() {
     browser.wait("document.querySelector('#time-range-field').value.startsWith('140')");
     assert_eq!(selected(&mut browser), before);
     // On the ruler, a drag selects a time range of all rows.
-    let ruler = browser.evaluate("(box => [box.x, box.y + 8, box.width])(document.querySelector('#ruler').getBoundingClientRect())");
-    let at = |share: f64| {
-        (ruler[0].as_f64().unwrap() + ruler[2].as_f64().unwrap() * share, ruler[1].as_f64().unwrap())
-    };
+    let ruler = browser
+        .evaluate("(box => [box.x, box.y + 8, box.width])(document.querySelector('#ruler').getBoundingClientRect())");
+    let at = |share: f64| (ruler[0].as_f64().unwrap() + ruler[2].as_f64().unwrap() * share, ruler[1].as_f64().unwrap());
     browser.drag(at(0.2), at(0.5));
     browser.wait("/range=/.test(location.hash) && !/selected=/.test(location.hash)");
     assert!(read(&mut browser, "status", "Selection").starts_with("all rows × 180"));
@@ -155,7 +156,8 @@ fn keys_and_typing_make_the_same_selection() {
     browser.evaluate("document.querySelector('#selection [data-edges=top]').focus()");
     browser.key("ArrowUp");
     browser.wait("/selected=2-3(&|$)/.test(location.hash)");
-    let slider = "(edge => [edge.getAttribute('aria-label'), edge.getAttribute('aria-valuetext')])(document.activeElement)";
+    let slider =
+        "(edge => [edge.getAttribute('aria-label'), edge.getAttribute('aria-valuetext')])(document.activeElement)";
     assert_eq!(browser.evaluate(slider), json!(["First row of the selection", "thread 0.0"]));
     browser.key("ArrowUp");
     // With its own row, the whole group is selected.
@@ -349,9 +351,12 @@ fn axe_reports_no_violation_about_the_selection() {
     let _ = browser.prefer_stillness();
     browser.evaluate(&format!("{}; true", axe()));
     browser.key("S");
-    for (theme, name) in [("light", "selection-light.png"), ("dark", "selection-dark.png"), ("contrast", "selection-contrast.png")] {
+    for (theme, name) in
+        [("light", "selection-light.png"), ("dark", "selection-dark.png"), ("contrast", "selection-contrast.png")]
+    {
         browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
-        let (from, to) = (spot(&mut browser, &chart, 0.2, "thread 0.1"), spot(&mut browser, &chart, 0.55, "thread 1.0"));
+        let (from, to) =
+            (spot(&mut browser, &chart, 0.2, "thread 0.1"), spot(&mut browser, &chart, 0.55, "thread 1.0"));
         browser.drag(from, to);
         browser.wait("!document.querySelector('#selection').hidden");
         browser.key("2");

@@ -13,16 +13,12 @@ use tumit_viewer::filter::NamePatterns;
 use tumit_viewer::query::{ContainerId, TimelineSource as _};
 use tumit_viewer::store::TraceStore;
 
-use crate::unit_program::{END, SECOND, programs};
+use crate::unit_program::{END, SECOND, program_settings, programs};
 
 /// The names of the sender and the receiver of a message, and its times.
 fn named<'a>(units: &'a UnitSet, message: &UnitMessage) -> (&'a str, &'a str, i64, i64) {
     let name = |unit: u32| units.list()[unit as usize].name.as_str();
     (name(message.from), name(message.to), message.sent, message.received)
-}
-
-fn settings(units: UnitChoice) -> ExecutionSettings {
-    ExecutionSettings { units: UnitChoice { level: Some("Thread".to_owned()), ..units }, ..ExecutionSettings::default() }
 }
 
 proptest! {
@@ -38,7 +34,9 @@ proptest! {
             .filter(|info| chosen.iter().any(|thread| info.name == format!("thread {thread}")))
             .map(|info| info.id)
             .collect();
-        let some = Execution::new(Arc::new(store), settings(UnitChoice { within: ids, ..UnitChoice::default() })).unwrap();
+        let mut settings = program_settings("Thread");
+        settings.units.within = ids;
+        let some = Execution::new(Arc::new(store), settings).unwrap();
         prop_assert_eq!((some.units().count(), some.units().level_count()), (chosen.len(), all.units().count()));
         for (at, unit) in some.units().list().iter().enumerate() {
             let other = all.units().list().iter().position(|other| other.name == unit.name).unwrap();
@@ -68,12 +66,9 @@ const TRACE: &str = "0 N 0 Node\n0 T N Thread\n0 M N Mutex\n2 A T Activity\n5 w 
 fn names(choice: UnitChoice) -> Result<Vec<String>, PerspectiveError> {
     let text = [include_str!("../../../tests/header.paje"), TRACE].concat();
     let store = TraceStore::from_paje("trace", text.as_bytes()).unwrap();
-    let execution = Execution::new(Arc::new(store), choice_settings(choice))?;
+    let settings = ExecutionSettings { units: choice, ..ExecutionSettings::default() };
+    let execution = Execution::new(Arc::new(store), settings)?;
     Ok(execution.units().list().iter().map(|unit| unit.name.clone()).collect())
-}
-
-fn choice_settings(units: UnitChoice) -> ExecutionSettings {
-    ExecutionSettings { units, ..ExecutionSettings::default() }
 }
 
 fn of_names(level: &str, text: &str) -> Result<Vec<String>, PerspectiveError> {
@@ -83,7 +78,7 @@ fn of_names(level: &str, text: &str) -> Result<Vec<String>, PerspectiveError> {
 
 #[test]
 fn units_in_around_and_below_containers_are_chosen() {
-    assert_eq!(of_names("Thread", "node 0").unwrap(), ["node 0/main", "node 0/helper"]);
+    assert_eq!(of_names("Thread", "node 0").unwrap(), ["node 0/helper", "node 0/main"]);
     assert_eq!(of_names("Thread", "node 1/main, helper").unwrap(), ["node 0/helper", "node 1/main"]);
     assert_eq!(of_names("Node", "helper").unwrap(), ["node 0"]);
     assert_eq!(of_names("Node", "node *").unwrap(), ["node 0", "node 1"]);

@@ -171,14 +171,7 @@ impl UnitProgram {
 
     /// The execution with units of a level.
     pub(crate) fn execution(&self, level: &str, activity: ActivitySettings) -> Execution {
-        let skip = CategoryRule { category: Ignored, values: NamePattern::new("skip"), of: None };
-        let units = UnitChoice {
-            level: Some(level.to_owned()),
-            states: Some(NamePattern::new("Activity")),
-            ..UnitChoice::default()
-        };
-        let settings = ExecutionSettings { units, categories: vec![skip], activity, tasks: None };
-        execution(&self.text(), settings)
+        execution(&self.text(), ExecutionSettings { activity, ..program_settings(level) })
     }
 
     /// The threads of a unit, by its name.
@@ -188,6 +181,17 @@ impl UnitProgram {
         };
         self.threads.iter().enumerate().filter(fits).map(|(_, thread)| thread).collect()
     }
+}
+
+/// The settings for random programs with units of a level.
+pub(crate) fn program_settings(level: &str) -> ExecutionSettings {
+    let skip = CategoryRule { category: Ignored, values: NamePattern::new("skip"), of: None };
+    let units = UnitChoice {
+        level: Some(level.to_owned()),
+        states: Some(NamePattern::new("Activity")),
+        ..UnitChoice::default()
+    };
+    ExecutionSettings { units, categories: vec![skip], ..ExecutionSettings::default() }
 }
 
 /// The execution of a Pajé text.

@@ -25,7 +25,9 @@ impl FromStr for SelectedRows {
             (run.0 <= run.1).then_some(run)
         };
         let invalid = |part: &str| {
-            RequestError::of_client(format!("`{part}`: expected the number of a row, or a run of numbers such as `3-7`"))
+            RequestError::of_client(format!(
+                "`{part}`: expected the number of a row, or a run of numbers such as `3-7`"
+            ))
         };
         let runs = text.split_whitespace().map(|part| run(part).ok_or_else(|| invalid(part)));
         let mut runs = runs.collect::<Result<Vec<_>, _>>()?;

@@ -183,9 +183,8 @@ async fn cards_statistics_and_searches_are_restricted_to_rows() {
         let by_rows = page.json(&format!("{route}?from=0&to=30000000&rows={id}")).await;
         assert_eq!(by_entity, by_rows, "{route}");
     }
-    let found = async |rows: &str| {
-        page.json(&format!("find?from=0&to=30000000&text=*&rows={rows}")).await["total"].as_u64()
-    };
+    let found =
+        async |rows: &str| page.json(&format!("find?from=0&to=30000000&text=*&rows={rows}")).await["total"].as_u64();
     let (one, every, none) = (found(&id.to_string()).await, found("").await, found("4000000").await);
     assert!(one <= every && none == Some(0), "{one:?} {every:?} {none:?}");
     let (status, _, body) = get(page.port, &format!("{}api/times?from=0&to=3&rows=x", page.path), &page.host, "").await;

@@ -1,4 +1,4 @@
-// What is done with the selection: its toolbar, and the switch between moving and selecting.
+// The toolbar of the selection with its actions, and the switch between moving and selecting.
 
 import { appendFilters, quoteName } from "../panels/filter_chain.js";
 import { bookmark } from "../panels/notes.js";

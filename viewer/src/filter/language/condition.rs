@@ -9,9 +9,9 @@ mod name_check;
 use rustc_hash::FxHashSet;
 
 pub use self::field_test::FieldTest;
+use super::entity_fields;
 use super::error::FilterError;
 use super::pattern::{FieldUse, NamePatterns};
-use super::entity_fields;
 use crate::query::container_tree;
 use crate::query::{ContainerId, EntityFacts, TimelineSource, TypeId};
 
