@@ -246,6 +246,11 @@ impl BrowserPage {
         self.page.pointer(PointerAction::Release, to);
     }
 
+    /// Moves the pointer while the primary button is held down.
+    pub fn drag_to(&mut self, to: (f64, f64)) {
+        self.page.pointer(PointerAction::Move { is_pressed: true }, to);
+    }
+
     /// Turns the wheel. A negative value turns it away from the user.
     pub fn wheel(&mut self, at: (f64, f64), by: f64) {
         self.page.pointer(PointerAction::Wheel(by), at);

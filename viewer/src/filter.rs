@@ -45,3 +45,4 @@ pub use language::condition::{Condition, FieldTest};
 pub use language::error::FilterError;
 pub use language::pattern::{NamePattern, NamePatterns};
 pub use sources::layer::FilterLayer;
+pub use sources::type_selection::only_containers;

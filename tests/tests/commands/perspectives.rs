@@ -134,3 +134,39 @@ fn mistakes_are_reported_with_a_remedy() {
     assert!(status == Some(2) && error.contains("needs a trace"), "{error}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
+
+#[test]
+fn a_view_shows_the_units_of_some_containers() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path());
+    let table = |units: &str| {
+        let option = format!("units={units}");
+        let options = ["-o", "-", "--format", "csv", "--perspective", "utilization-summary", "--option", &option];
+        call(dir.path(), &[&["a.paje"], &options[..]].concat())
+    };
+    let (status, printed, error) = table("rank 1");
+    assert_eq!(status, Some(0), "{error}");
+    let units: Vec<&str> = printed.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(units, ["rank 1"], "{printed}");
+    assert_eq!(table("rank 0, rank *").1.lines().count(), 3);
+    for (units, text) in [
+        ("rank 7", "no container is called `rank 7`; did you mean"),
+        ("rank 1 of", "`rank 1 of` is not a value of the option `units`: expected names of containers"),
+        ("", "is not a value of the option `units`"),
+    ] {
+        let (status, _, error) = table(units);
+        assert!(status != Some(0) && error.contains(text), "{units}: {error}");
+    }
+    // The number of units is in the image, and the messages to other units are left out.
+    let args = ["a.paje", "--perspective", "utilization-count", "--option", "units=rank 1", "-o", "u.svg"];
+    assert_eq!(call(dir.path(), &args).0, Some(0));
+    let image = fs::read_to_string(dir.path().join("u.svg")).unwrap();
+    assert!(image.contains("1 of 2 units; "), "{image}");
+    let args = ["a.paje", "--perspective", "utilization-gantt", "--option", "units=rank 1", "-o", "g.svg"];
+    assert_eq!(call(dir.path(), &args).0, Some(0));
+    let image = fs::read_to_string(dir.path().join("g.svg")).unwrap();
+    assert!(image.contains("rank 1") && !image.contains("rank 0"), "{image}");
+    let args = ["a.paje", "--perspective", "communication-matrix", "--option", "units=rank 1", "-o", "m.svg"];
+    let (status, _, error) = call(dir.path(), &args);
+    assert!(status != Some(0) && error.contains("links between the chosen units"), "{error}");
+}

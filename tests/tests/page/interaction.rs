@@ -6,4 +6,5 @@ mod key_table;
 mod navigation;
 mod palette_and_help;
 mod panes;
+mod selection;
 mod time_navigation;

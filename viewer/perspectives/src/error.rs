@@ -76,6 +76,23 @@ pub enum PerspectiveError {
         /// The name of the first unit.
         first: String,
     },
+    /// No container has a chosen name.
+    #[error("no container is called `{name}`; {help}")]
+    NoContainer {
+        /// The requested name or pattern.
+        name: String,
+        /// The names that exist.
+        help: String,
+    },
+    /// The chosen containers have nothing in common with the units.
+    #[error(
+        "no {level} is in, around or below the chosen containers; choose other containers, or their level by \
+         `--option level=TYPE`"
+    )]
+    NoChosenUnit {
+        /// The name of the container type of the units.
+        level: String,
+    },
     /// The trace has no containers.
     #[error("the trace has no containers")]
     NoContainers,

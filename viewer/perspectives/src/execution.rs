@@ -174,10 +174,15 @@ impl Execution {
         let messages = self.shared.messages.get_or_init(|| {
             let messages = UnitMessages::new(self.source(), &self.units, true)?;
             if messages.list().is_empty() {
-                return Err(PerspectiveError::NoData {
-                    missing: "links between units".to_owned(),
-                    remedy: "choose the level that links connect by `--option level=TYPE`".to_owned(),
-                });
+                let (missing, remedy) = if self.units.is_restricted() {
+                    (
+                        "links between the chosen units",
+                        "select more rows, or choose more units by `--option units=NAMES`",
+                    )
+                } else {
+                    ("links between units", "choose the level that links connect by `--option level=TYPE`")
+                };
+                return Err(PerspectiveError::NoData { missing: missing.to_owned(), remedy: remedy.to_owned() });
             }
             Ok(messages)
         });

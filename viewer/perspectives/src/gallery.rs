@@ -1,8 +1,10 @@
 //! The list of all views.
 
+use crate::chart::ViewChart;
 use crate::error::PerspectiveError;
-use crate::view::PerspectiveView;
-use crate::views::{communication, tasks, utilization, whole};
+use crate::execution::Execution;
+use crate::view::{PerspectiveView, ViewRequest};
+use crate::views::{captions, communication, tasks, utilization, whole};
 
 /// All views, by group.
 pub fn views() -> impl Iterator<Item = &'static dyn PerspectiveView> {
@@ -25,4 +27,18 @@ pub fn view(name: &str) -> Result<&'static dyn PerspectiveView, PerspectiveError
         let suggestion = near.filter(|(distance, _)| *distance <= 3).map(|(_, known)| known.to_owned());
         PerspectiveError::NoView { name: name.to_owned(), suggestion }
     })
+}
+
+/// The chart of a view. If only some units are chosen, its subtitle begins with their number.
+///
+/// # Errors
+/// The errors of [`PerspectiveView::chart`].
+pub fn chart(
+    view: &dyn PerspectiveView,
+    execution: &Execution,
+    request: &ViewRequest,
+) -> Result<ViewChart, PerspectiveError> {
+    let mut chart = view.chart(execution, request)?;
+    chart.subtitle = captions::subtitle(&[captions::choice_caption(execution), chart.subtitle]);
+    Ok(chart)
 }

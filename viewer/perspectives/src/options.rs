@@ -64,8 +64,13 @@ pub struct OptionInfo {
 }
 
 /// The options of all views. They determine the units, categories and tasks.
-pub const EXECUTION_OPTIONS: [OptionInfo; 5] = [
+pub const EXECUTION_OPTIONS: [OptionInfo; 6] = [
     OptionInfo { name: "level", forms: "TYPE", help: "the container type of the units, such as Thread" },
+    OptionInfo {
+        name: "units",
+        forms: "NAMES",
+        help: "only the units of these containers, such as `Node 1, Node 2/*`",
+    },
     OptionInfo { name: "states", forms: "TYPE", help: "the state type that determines busy, overhead and idle" },
     OptionInfo { name: "tasks", forms: "TYPE", help: "the state type whose values are tasks" },
     OptionInfo {
@@ -142,6 +147,16 @@ impl ExecutionSettings {
     fn set(&mut self, name: &str, value: &str) -> Result<(), PerspectiveError> {
         match name {
             "level" => self.units.level = Some(value.to_owned()),
+            "units" => {
+                let invalid = |_| PerspectiveError::OptionValue {
+                    name: name.to_owned(),
+                    value: value.to_owned(),
+                    expected: "names of containers, such as `Node 1, Node 2/*`; a name with a comma or a word of \
+                               filters is in quotes"
+                        .to_owned(),
+                };
+                self.units.names = Some(value.parse().map_err(invalid)?);
+            }
             "states" => self.units.states = Some(NamePattern::new(value)),
             "tasks" => self.tasks = Some(NamePattern::new(value)),
             "several" => {

@@ -17,6 +17,7 @@ pub(crate) mod own_cards;
 pub(crate) mod rematch;
 pub(crate) mod row_times;
 pub(crate) mod rows;
+pub(crate) mod selected_rows;
 pub(crate) mod source_file;
 pub(crate) mod statistics;
 pub(crate) mod streaming;
@@ -134,6 +135,9 @@ pub(crate) struct DrawRequest {
     dimmed: String,
     /// Height that the rows should fill if they need less.
     fill: f32,
+    /// The rows of the selection, as [`selected_rows::SelectedRows`]: the answer is about these
+    /// rows only.
+    rows: String,
     /// The entity.
     id: String,
     /// For `neighbour` and `find`: the direction, negative for backwards.

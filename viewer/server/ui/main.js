@@ -21,7 +21,9 @@ import { showProgress, watchGrowth } from "./view/growth.js";
 import { fillHelp } from "./controls/help.js";
 import { listenToTimeRange, showTimeRange } from "./controls/time_range_field.js";
 import { listenToLegend, showLegend } from "./panels/legend.js";
-import { showMeasurement } from "./controls/measurement.js";
+import { listenToSelection, showSelectMode, zoomToSelection } from "./controls/selection_actions.js";
+import { listenToSelectionEdges } from "./controls/selection_drag.js";
+import { listenToSelectionKeys } from "./controls/selection_keys.js";
 import { initialRows, listenToMemory, traceIdentity } from "./state/memory.js";
 import { showMessage, showDiagnostics, showError } from "./view/message.js";
 import { listenToPalette } from "./controls/palette.js";
@@ -40,8 +42,10 @@ import { showImageNotes, showNote } from "./util/status_line.js";
 import "./state/undo.js";
 import { applyTheme, listenToTheme } from "./controls/theme.js";
 import { listenToMinimap, paintOverview, paintWindow } from "./view/timeline.js";
-import { showRows } from "./view/tree.js";
-import { back, activeFilters, fit, imageParameters, onChange, startView, takeScroll, setSetting, view, watchSettings, zoom } from "./state/view.js";
+import { placeSelection } from "./view/selection_box.js";
+import { selectionKey } from "./state/selection.js";
+import { showRows, showSelectedRows } from "./view/tree.js";
+import { back, activeFilters, imageParameters, onChange, startView, takeScroll, setSetting, view, watchSettings, zoom } from "./state/view.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
@@ -123,14 +127,25 @@ function showView() {
   showChain().catch(reportError);
   showTimeRange();
   showZoomHistory();
-  showMeasurement();
+  showSelection();
   paintWindow();
   placeCursorLine();
+}
+
+function showSelection() {
+  showSelectMode();
+  placeSelection();
+  showSelectedRows();
 }
 
 /** @param {import("./state/view.js").Change} kind */
 function updatePage(kind) {
   if (kind === "settings") return;
+  if (kind === "shape") {
+    showSelection();
+    repaint();
+    return;
+  }
   showView();
   repaint();
   if (view.chosen !== inspectedId) {
@@ -140,13 +155,14 @@ function updatePage(kind) {
     if (kind === "selection") refreshPanelLater(0);
   }
   if (kind === "selection") {
-    if (view.measured !== measuredBefore) {
+    if (selectionKey() !== shownSelection) {
+      shownSelection = selectionKey();
       refreshPanelLater(0);
       refreshDock().catch(reportError);
     }
-    measuredBefore = view.measured;
     return;
   }
+  shownSelection = selectionKey();
   clearPointed();
   if (filtersBefore !== activeFilters()) {
     filtersBefore = activeFilters();
@@ -167,8 +183,8 @@ function updatePage(kind) {
 
 /** The filters of the last request. */
 let filtersBefore = "";
-/** @type {[number, number] | null} */
-let measuredBefore = null;
+/** The selection that the panel and the dock show. */
+let shownSelection = "";
 
 /** Refreshes the panel when the movement pauses. @param {number} after milliseconds */
 function refreshPanelLater(after) {
@@ -198,6 +214,9 @@ function listenToControls() {
   });
   listenToLegend();
   listenToDock();
+  listenToSelection();
+  listenToSelectionEdges();
+  listenToSelectionKeys();
   listenToCursorLine();
   listenToChain();
   listenToExport();
@@ -211,7 +230,7 @@ function listenToControls() {
   fillHelp();
   /** @type {[string, () => void][]} */
   const buttons = [
-    ["back", back], ["forward", () => history.forward()], ["zoom-in", () => zoom(1 / 1.6)], ["zoom-out", () => zoom(1.6)], ["fit", fit],
+    ["back", back], ["forward", () => history.forward()], ["zoom-in", () => zoom(1 / 1.6)], ["zoom-out", () => zoom(1.6)], ["fit", zoomToSelection],
     ["help", () => byId("help-sheet").showModal()], ["panel-toggle", togglePanel],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);

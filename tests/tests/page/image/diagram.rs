@@ -206,7 +206,7 @@ fn entities_are_found_by_fields_and_visited_in_both_directions() {
 }
 
 #[test]
-fn statistics_cover_the_measured_time_range() {
+fn statistics_cover_the_selected_time_range() {
     let viewer = ViewProcess::of(&diagram_trace());
     let (mut browser, chart) = open(&viewer);
     browser.key("2");
@@ -216,8 +216,8 @@ fn statistics_cover_the_measured_time_range() {
     browser.with_key_down("Control", |browser| {
         browser.drag((place.x + place.width * 0.62, row), (place.x + place.width * 0.75, row));
     });
-    browser.wait("location.hash.includes('measured=')");
-    browser.wait("document.querySelector('#times .hint').innerText.includes('measured')");
+    browser.wait("location.hash.includes('range=')");
+    browser.wait("document.querySelector('#times .hint').innerText.includes('selected')");
     let table = read(&mut browser, "tabpanel", "Statistics");
     assert!(!table.contains("solver"), "it was over before: {table}");
     browser.key("Escape");

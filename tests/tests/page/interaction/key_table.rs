@@ -20,9 +20,12 @@ impl Keys {
         self.browser.wait(SETTLED);
         assert_eq!(self.browser.evaluate(&format!("Boolean({then})")), false, "before {key}: {then}");
         match key.split_once('+') {
-            Some((modifier @ ("Ctrl" | "Alt"), key)) => {
+            Some((modifier @ ("Ctrl" | "Alt" | "Shift"), rest)) => {
                 let modifier = if modifier == "Ctrl" { "Control" } else { modifier };
-                self.browser.with_key_down(modifier, |browser| browser.key(key));
+                self.browser.with_key_down(modifier, |browser| match rest.strip_prefix("Shift+") {
+                    Some(key) => browser.with_key_down("Shift", |browser| browser.key(key)),
+                    None => browser.key(rest),
+                });
             }
             _ => self.browser.key(key),
         }
@@ -149,12 +152,12 @@ impl Keys {
         self.browser.with_key_down("Control", |browser| {
             browser.drag((chart.x + chart.width * 0.2, y), (chart.x + chart.width * 0.6, y));
         });
-        self.browser.wait("!document.querySelector('#measurement').hidden");
+        self.browser.wait("!document.querySelector('#selected-size').hidden");
         self.press("Z", "!document.querySelector('#time-range-field').value.startsWith('0')");
         self.browser.key("f");
         self.browser.wait("document.querySelector('#time-range-field').value.startsWith('0')");
         self.browser.key("Escape");
-        self.browser.wait("document.querySelector('#measurement').hidden");
+        self.browser.wait("document.querySelector('#selected-size').hidden");
         self.browser.wait(&chosen("working"));
         self.press("z", "!document.querySelector('#time-range-field').value.startsWith('0')");
         self.browser.key("f");
@@ -162,6 +165,36 @@ impl Keys {
         self.press("m", &noted("Measuring from"));
         self.browser.key("Escape");
         self.press("Escape", "!document.querySelector('#inspector h2')?.checkVisibility()");
+    }
+
+    fn selection(&mut self) {
+        let range = |from: u32, to: u32| format!("/range={from}000000.{to}000000(&|$)/.test(location.hash)");
+        self.press("S", "document.querySelector('#select-mode').getAttribute('aria-checked') === 'true'");
+        self.browser.key("S");
+        press(&mut self.browser, "row", "thread 0.1");
+        self.browser.wait("!document.querySelector('#inspector').hidden");
+        self.press("e", &range(400, 600));
+        self.browser.wait("/selected=3(&|$)/.test(location.hash)");
+        self.press("Shift+ArrowRight", &range(400, 610));
+        self.press("Shift+ArrowLeft", &range(400, 600));
+        self.press("Ctrl+Shift+ArrowLeft", &range(390, 600));
+        self.press("Ctrl+Shift+ArrowRight", &range(400, 600));
+        self.press("Alt+Shift+ArrowRight", &range(410, 610));
+        self.press("Alt+Shift+ArrowLeft", &range(400, 600));
+        let rows = |ids: &str| format!("/&selected={}(&|$)/.test(location.hash)", ids.replace('+', "\\+"));
+        self.press("Ctrl+Shift+ArrowUp", &rows("2-3"));
+        self.press("Ctrl+Shift+ArrowDown", &rows("3"));
+        self.press("Shift+ArrowDown", &rows("3+5"));
+        self.press("Shift+ArrowUp", &rows("3"));
+        self.press("Alt+Shift+ArrowUp", &rows("2"));
+        self.press("Alt+Shift+ArrowDown", &rows("3"));
+        self.press("O", "document.querySelector('#filters').innerText.includes('only container thread 0.1')");
+        self.browser.with_key_down("Control", |browser| browser.key("z"));
+        self.browser.wait("!document.querySelector('#filters').innerText.includes('only')");
+        self.browser.key("f");
+        self.browser.wait("document.querySelector('#time-range-field').value.startsWith('0')");
+        self.browser.key("Escape");
+        self.browser.wait("document.querySelector('#inspector').hidden");
     }
 
     fn page(&mut self) {
@@ -199,10 +232,11 @@ fn every_key_of_the_help_has_its_effect() {
     let (browser, chart) = open(&viewer);
     let mut keys = Keys { browser, pressed: Vec::new() };
     let listed = keys.browser.evaluate(
-        "import(new URL('controls/actions.js', location.href)).then(({ ACTIONS }) => ACTIONS.flatMap(action => action.run ? action.keys ?? [] : []))",
+        "import(new URL('controls/actions.js', location.href)).then(({ ACTIONS }) => ACTIONS.flatMap(action => action.run || action.press ? action.keys ?? [] : []))",
     );
     keys.time();
     keys.entities(&chart);
+    keys.selection();
     keys.rows_of_the_tree();
     keys.page();
     // This key is the last one, because it replaces the page by one with two panes.

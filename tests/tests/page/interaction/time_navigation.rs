@@ -182,14 +182,14 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
     let from = spot(&mut browser, &chart, 0.502, "thread 0.0");
     let to = spot(&mut browser, &chart, 0.398, "thread 1.1");
     browser.with_key_down("Control", |browser| browser.drag(from, to));
-    browser.wait("location.hash.includes('measured=400000000+500000000')");
-    let measurement = read(&mut browser, "status", "Measurement");
-    assert!(measurement.starts_with("100.0 ms from 400.0 ms to 500.0 ms"), "{measurement}");
+    browser.wait("location.hash.includes('range=400000000+500000000')");
+    let measurement = read(&mut browser, "status", "Selection");
+    assert_eq!(measurement, "all rows × 100.0 ms from 400.0 ms to 500.0 ms");
     press(&mut browser, "button", "Zoom");
     browser.wait(SETTLED);
     assert_eq!(time_range(&mut browser), ("390.00 ms".to_owned(), "510.00 ms".to_owned()));
     browser.key("Escape");
-    browser.wait("document.querySelector('#measurement').hidden && !location.hash.includes('measured')");
+    browser.wait("document.querySelector('#selected-size').hidden && !location.hash.includes('range')");
     // By key, between two places.
     browser.key("f");
     browser.wait(SETTLED);
@@ -200,7 +200,7 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
         .wait("document.querySelector('#note').innerText.includes('Measuring from 0 s, start of working, thread 0.0')");
     browser.point(to);
     browser.key("m");
-    browser.wait("document.querySelector('#measurement').innerText.startsWith('500.0 ms from 0 s to 500.0 ms')");
+    browser.wait("document.querySelector('#selected-size').innerText === 'all rows × 500.0 ms from 0 s to 500.0 ms'");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
-use tumit_viewer::filter::NamePattern;
+use rustc_hash::{FxHashMap, FxHashSet};
+use tumit_viewer::filter::{FilterError, NamePattern, NamePatterns};
 use tumit_viewer::query::{
     ContainerId, ContainerInfo, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel, container_tree,
 };
@@ -46,6 +46,8 @@ pub struct UnitSet {
     /// The state types that determine categories.
     pub state_types: Vec<TypeId>,
     units: Vec<Unit>,
+    /// The number of units of the level, whether chosen or not.
+    level_count: usize,
     /// The unit that contains each container.
     owners: FxHashMap<ContainerId, u32>,
 }
@@ -57,6 +59,10 @@ pub struct UnitChoice {
     pub level: Option<String>,
     /// The state types that determine categories.
     pub states: Option<NamePattern>,
+    /// Names of containers. Only units in, around or below one of them remain.
+    pub names: Option<NamePatterns>,
+    /// The same containers by id. If it is empty, all units remain.
+    pub within: Vec<ContainerId>,
 }
 
 impl UnitSet {
@@ -96,7 +102,81 @@ impl UnitSet {
             units[*unit as usize].groups.extend(counted);
         }
         shorten_names(&mut units, &containers, &positions);
-        Ok(Self { ty, state_types, units, owners })
+        let level_count = units.len();
+        let mut set = Self { ty, state_types, units, level_count, owners };
+        set.choose(&model, &containers, choice)?;
+        Ok(set)
+    }
+
+    /// Removes the units that are not chosen. Names and state types stay those of the whole level.
+    fn choose(
+        &mut self,
+        model: &TypeModel,
+        containers: &[ContainerInfo],
+        choice: &UnitChoice,
+    ) -> Result<(), PerspectiveError> {
+        let mut is_chosen = vec![true; self.units.len()];
+        let mut restrict = |set: &Self, chosen: &FxHashSet<ContainerId>| {
+            let near = set.units_near(containers, chosen);
+            is_chosen.iter_mut().zip(near).for_each(|(all, near)| *all &= near);
+        };
+        if let Some(names) = &choice.names {
+            let found = names.containers(containers).map_err(|error| match error {
+                FilterError::NoMatch { pattern: name, help, .. } => PerspectiveError::NoContainer { name, help },
+                error => PerspectiveError::NoContainer { name: String::new(), help: error.to_string() },
+            })?;
+            restrict(self, &found.into_iter().map(|at| containers[at].id).collect());
+        }
+        if !choice.within.is_empty() {
+            restrict(self, &choice.within.iter().copied().collect());
+        }
+        if is_chosen.iter().all(|chosen| *chosen) {
+            return Ok(());
+        }
+        if !is_chosen.contains(&true) {
+            return Err(PerspectiveError::NoChosenUnit { level: model.types[self.ty.index()].name.clone() });
+        }
+        let mut number = 0;
+        let numbers: Vec<Option<u32>> = is_chosen
+            .iter()
+            .map(|chosen| {
+                let own = chosen.then_some(number);
+                number += u32::from(*chosen);
+                own
+            })
+            .collect();
+        self.owners.retain(|_, unit| match numbers[*unit as usize] {
+            Some(number) => {
+                *unit = number;
+                true
+            }
+            None => false,
+        });
+        let mut chosen = is_chosen.into_iter();
+        self.units.retain(|_| chosen.next() == Some(true));
+        Ok(())
+    }
+
+    /// For each unit, whether it is one of some containers, around or below one.
+    fn units_near(&self, containers: &[ContainerInfo], chosen: &FxHashSet<ContainerId>) -> Vec<bool> {
+        let mut is_near = vec![false; self.units.len()];
+        // The depth of the chosen container that the present one is in. The list is depth first.
+        let mut top: Option<u32> = None;
+        for info in containers {
+            top = top.filter(|depth| info.depth > *depth);
+            if top.is_none() && chosen.contains(&info.id) {
+                top = Some(info.depth);
+            }
+            if let Some(unit) = self.owner(info.id).filter(|_| top.is_some()) {
+                is_near[unit as usize] = true;
+            }
+        }
+        is_near
+    }
+
+    /// The number of units of the level, whether chosen or not.
+    pub fn level_count(&self) -> usize {
+        self.level_count
     }
 
     /// Whether another set has the same units with the same state types.
@@ -119,6 +199,11 @@ impl UnitSet {
     /// The index of the unit that contains a container, itself included.
     pub fn owner(&self, container: ContainerId) -> Option<u32> {
         self.owners.get(&container).copied()
+    }
+
+    /// Whether only some units of the level are chosen.
+    pub fn is_restricted(&self) -> bool {
+        self.units.len() < self.level_count
     }
 
     /// Whether a unit has states of the chosen types.

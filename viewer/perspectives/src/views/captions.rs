@@ -45,6 +45,15 @@ pub(crate) fn unit_type(execution: &Execution) -> &str {
     ty.map_or("unit", |ty| ty.name.as_str())
 }
 
+/// The number of chosen units, such as `2 of 4 units`. Empty if all are chosen.
+pub(crate) fn choice_caption(execution: &Execution) -> String {
+    let units = execution.units();
+    if !units.is_restricted() {
+        return String::new();
+    }
+    format!("{} of {} units", units.count(), units.level_count())
+}
+
 /// Joins the parts of a subtitle that are not empty by semicolons.
 pub(crate) fn subtitle(parts: &[String]) -> String {
     let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();

@@ -9,5 +9,6 @@ mod card_faults;
 mod example;
 mod request;
 mod tasks;
+mod unit_choice;
 mod unit_program;
 mod utilization;

@@ -171,8 +171,7 @@ impl UnitProgram {
 
     /// The execution with units of a level.
     pub(crate) fn execution(&self, level: &str, activity: ActivitySettings) -> Execution {
-        let skip = CategoryRule { category: Ignored, values: NamePattern::new("skip"), of: None };
-        self.execution_with(level, activity, vec![skip])
+        execution(&self.text(), ExecutionSettings { activity, ..program_settings(level) })
     }
 
     /// The execution with units of a level and assigned categories.
@@ -182,8 +181,7 @@ impl UnitProgram {
         activity: ActivitySettings,
         categories: Vec<CategoryRule>,
     ) -> Execution {
-        let units = UnitChoice { level: Some(level.to_owned()), states: Some(NamePattern::new("Activity")) };
-        execution(&self.text(), ExecutionSettings { units, categories, activity, tasks: None })
+        execution(&self.text(), ExecutionSettings { categories, activity, ..program_settings(level) })
     }
 
     /// The trace.
@@ -198,6 +196,17 @@ impl UnitProgram {
         };
         self.threads.iter().enumerate().filter(fits).map(|(_, thread)| thread).collect()
     }
+}
+
+/// The settings for random programs with units of a level.
+pub(crate) fn program_settings(level: &str) -> ExecutionSettings {
+    let skip = CategoryRule { category: Ignored, values: NamePattern::new("skip"), of: None };
+    let units = UnitChoice {
+        level: Some(level.to_owned()),
+        states: Some(NamePattern::new("Activity")),
+        ..UnitChoice::default()
+    };
+    ExecutionSettings { units, categories: vec![skip], ..ExecutionSettings::default() }
 }
 
 /// The execution of a Pajé text.

@@ -21,6 +21,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tumit_paje::category::ActivityCategory;
 
+use super::selected_rows::SelectedRows;
 use super::{AppState, JsonAnswer, RequestError, run};
 use card_drawing::CardDrawing;
 pub(crate) use card_error::CardError;
@@ -175,9 +176,11 @@ async fn with_cards<T: Send + 'static>(
         let model = trace.source.model();
         let (rules, layouts) = (request.category_rules(&model), app.layouts.of_model(&model));
         let (range, time) = (request.time_range(&trace), request.t);
+        let within = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
         let own_views = ChoiceOfViews { own: &app.own_views, path: cache.served.path.as_deref() };
         let (trace, request) = (trace.as_ref(), &request);
-        work(&cards, CardContext { trace, request, range, time, rules: &rules, layouts: &layouts, own_views, cancel })
+        let (rules, layouts, within) = (&rules, &layouts, &within);
+        work(&cards, CardContext { trace, request, range, time, rules, layouts, within, own_views, cancel })
     })
     .await
 }

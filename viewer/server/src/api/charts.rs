@@ -14,7 +14,8 @@ use serde_json::json;
 pub(crate) use self::duration_classes::histogram;
 pub(crate) use self::matrix::matrix;
 pub(crate) use self::tasks::tasks;
-use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};
+use super::selected_rows::SelectedRows;
+use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, compute};
 use tumit_viewer::layout::SummaryMember;
 use tumit_viewer::query::{
     ContainerId, EntityId, PajeTypeKind, QueryError, StateLaneId, TypeId, ValueId, lanes_at_once, weight,
@@ -27,36 +28,45 @@ use tumit_viewer::style::theme::ColorTheme;
 const COLUMNS: u32 = 96;
 
 impl DrawRequest {
-    /// The container whose subtree is counted. By default, the root.
-    pub(crate) fn container(&self) -> Result<ContainerId, QueryError> {
+    /// The topmost containers of the answer: those of the selection, the chosen one, or the root. No
+    /// container is below another one.
+    pub(crate) fn counted_containers(&self, trace: &FilteredTrace) -> Result<Vec<ContainerId>, RequestError> {
+        let rows: SelectedRows = self.rows.parse()?;
+        if !rows.is_all() {
+            return Ok(rows.topmost(&trace.source.containers()));
+        }
         match wire::parse_entity(&self.id) {
-            Some(EntityId::Container(container)) => Ok(container),
-            None if self.id.is_empty() => Ok(ContainerId::ROOT),
-            _ => Err(QueryError::Unknown { kind: "container" }),
+            Some(EntityId::Container(container)) => Ok(vec![container]),
+            None if self.id.is_empty() => Ok(vec![ContainerId::ROOT]),
+            _ => Err(QueryError::Unknown { kind: "container" }.into()),
         }
     }
 }
 
-/// The lanes of the states of a type within a container.
-pub(crate) fn lanes(trace: &FilteredTrace, container: ContainerId, ty: TypeId) -> Vec<StateLaneId> {
-    let members = trace.outline.states_in_subtree(container, ty).into_iter();
+/// The containers of some subtrees that have states of a type.
+pub(crate) fn members(trace: &FilteredTrace, containers: &[ContainerId], ty: TypeId) -> Vec<SummaryMember> {
+    containers.iter().flat_map(|&container| trace.outline.states_in_subtree(container, ty)).collect()
+}
+
+/// The lanes of the states of a type within some subtrees.
+pub(crate) fn lanes(trace: &FilteredTrace, containers: &[ContainerId], ty: TypeId) -> Vec<StateLaneId> {
     let lanes =
         |SummaryMember { container, depths }| (0..depths).map(move |depth| StateLaneId { container, ty, depth });
-    members.flat_map(lanes).collect()
+    members(trace, containers, ty).into_iter().flat_map(lanes).collect()
 }
 
 /// Shares of the values of each state type, column by column.
 pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let (source, time_range, theme) = (trace.source.as_ref(), request.time_range(trace)?, ColorTheme::new(request.theme));
-        let (model, container) = (source.model(), request.container()?);
+        let (model, containers) = (source.model(), request.counted_containers(trace)?);
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
-            let lanes = lanes(trace, container, ty.id);
+            let lanes = lanes(trace, &containers, ty.id);
             if lanes.is_empty() {
                 continue;
             }
-            let members = trace.outline.states_in_subtree(container, ty.id);
+            let members = members(trace, &containers, ty.id);
             let weight: usize = members.iter().map(|member| weight(source, member.container, ty.id)).sum();
             let mut sums: BTreeMap<ValueId, Vec<i128>> = BTreeMap::new();
             // The query divides each column into parts if a sum over all containers
@@ -96,7 +106,8 @@ pub(crate) async fn variables(State(app): State<Arc<AppState>>, Query(request): 
     compute(app, request, |trace, request| {
         let (source, time_range) = (trace.source.as_ref(), request.time_range(trace)?);
         let model = source.model();
-        let containers: Vec<ContainerId> = trace.outline.subtree(request.container()?).collect();
+        let tops = request.counted_containers(trace)?;
+        let containers: Vec<ContainerId> = tops.into_iter().flat_map(|top| trace.outline.subtree(top)).collect();
         let names = source.containers();
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {

@@ -6,8 +6,12 @@ use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use super::selected_rows::SelectedRows;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError, run};
+use crate::execution_cache::ExecutionCache;
 use tumit_viewer::export::{self, ImageFormat};
+use tumit_viewer::filter::only_containers;
+use tumit_viewer::layout::ContainerOutline;
 use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::stats::{self, RowGrouping};
 
@@ -18,11 +22,27 @@ pub(crate) async fn export(State(app): State<Arc<AppState>>, Query(request): Que
     let file = run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?;
         let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(cancel);
-        export_file(&filtered, &request)
+        let rows: SelectedRows = request.rows.parse()?;
+        let selected = if rows.is_all() { filtered } else { filtered.with_rows(&rows)? };
+        export_file(&selected, &request)
     });
     match file.await {
         Err(failure) => failure.into_response(),
         Ok(file) => ([(header::CONTENT_TYPE, file.content_type)], file.bytes).into_response(),
+    }
+}
+
+impl FilteredTrace {
+    /// A copy with the selected rows only, as after the filter `only container`.
+    fn with_rows(&self, rows: &SelectedRows) -> Result<Self, RequestError> {
+        let source = only_containers(&self.source, |id| rows.names(id));
+        Ok(Self {
+            outline: Arc::new(ContainerOutline::new(source.as_ref())?),
+            executions: Arc::new(ExecutionCache::new(Arc::clone(&source))),
+            source,
+            origin: self.origin,
+            problems: self.problems.clone(),
+        })
     }
 }
 

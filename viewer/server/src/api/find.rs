@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use self::entity_search::{EntitySearch, HITS_PER_PAGE, HitPage, SearchHit, check_fields};
 use self::find_query::FindQuery;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
+use crate::api::selected_rows::SelectedRows;
 use crate::api::streaming::grow;
 use tumit_viewer::query::{ContainerId, EntityId, GlobalNanos, TimeRange};
 use tumit_viewer::scene::wire::{self, entity};
@@ -40,7 +41,7 @@ pub(crate) async fn find(
             None => None,
         };
         let page = HitPage { beyond, back: request.direction < 0, size: HITS_PER_PAGE };
-        let search = EntitySearch::new(trace, &query, request.time_range(trace)?, page);
+        let search = EntitySearch::new(trace, &query, &request.rows.parse()?, request.time_range(trace)?, page);
         let hits = search.run(trace, |hits, done| progress.report(done, || search.answer(hits, trace.origin)))?;
         Ok(search.answer(&hits, trace.origin))
     })
@@ -57,11 +58,11 @@ pub(crate) async fn next_match(
     grow(app, request, |_, trace, request, _| {
         let query = parse(request)?;
         check_fields(trace.source.as_ref(), &query)?;
-        let range = request.time_range(trace)?;
+        let (range, rows) = (request.time_range(trace)?, request.rows.parse()?);
         let found = if request.direction < 0 {
-            last_in(trace, &query, range)?.filter(|hit| hit.begin >= range.from.0)
+            last_in(trace, &query, &rows, range)?.filter(|hit| hit.begin >= range.from.0)
         } else {
-            first_in(trace, &query, range)?.filter(|hit| hit.begin <= range.to.0)
+            first_in(trace, &query, &rows, range)?.filter(|hit| hit.begin <= range.to.0)
         };
         let Some(hit) = found else { return Ok(json!({ "t": Value::Null })) };
         let facts = trace.source.facts(hit.id)?;
@@ -80,17 +81,27 @@ fn parse(request: &DrawRequest) -> Result<FindQuery, RequestError> {
 }
 
 /// The first hit that begins after the start of a time range.
-fn first_in(trace: &FilteredTrace, query: &FindQuery, range: TimeRange) -> Result<Option<SearchHit>, RequestError> {
+fn first_in(
+    trace: &FilteredTrace,
+    query: &FindQuery,
+    rows: &SelectedRows,
+    range: TimeRange,
+) -> Result<Option<SearchHit>, RequestError> {
     // No entity of the first timestamp comes after this place.
     let beyond = SearchHit { begin: range.from.0, id: EntityId::Sample(u32::MAX) };
     let end = TimeRange { to: GlobalNanos(range.to.0.saturating_add(1)), ..range };
     let page = HitPage { beyond: Some(beyond), back: false, size: 0 };
-    Ok(EntitySearch::new(trace, query, end, page).run(trace, |_, _| ())?.hits.first().copied())
+    Ok(EntitySearch::new(trace, query, rows, end, page).run(trace, |_, _| ())?.hits.first().copied())
 }
 
 /// The last hit that begins before the end of a time range.
-fn last_in(trace: &FilteredTrace, query: &FindQuery, range: TimeRange) -> Result<Option<SearchHit>, RequestError> {
+fn last_in(
+    trace: &FilteredTrace,
+    query: &FindQuery,
+    rows: &SelectedRows,
+    range: TimeRange,
+) -> Result<Option<SearchHit>, RequestError> {
     let beyond = SearchHit { begin: range.to.0, id: EntityId::Container(ContainerId::ROOT) };
     let page = HitPage { beyond: Some(beyond), back: true, size: 0 };
-    Ok(EntitySearch::new(trace, query, range, page).run(trace, |_, _| ())?.hits.last().copied())
+    Ok(EntitySearch::new(trace, query, rows, range, page).run(trace, |_, _| ())?.hits.last().copied())
 }

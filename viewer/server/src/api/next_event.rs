@@ -9,10 +9,12 @@ use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::json;
 use tumit_perspectives::execution::category_timeline::CategoryTimeline;
+use tumit_perspectives::execution::units::UnitChoice;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_viewer::query::QueryError;
 
 use super::cards::{CardError, CardsRequest};
+use super::selected_rows::SelectedRows;
 use super::{AppState, JsonAnswer, RequestError, run};
 
 /// The timestamp of the next event after `t`, or of the last one before it. Null if there is none. If
@@ -21,7 +23,9 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
     let answer = run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
         let categories = request.category_rules(&trace.source.model());
-        let settings = ExecutionSettings { categories, ..ExecutionSettings::default() };
+        let within = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
+        let units = UnitChoice { within, ..UnitChoice::default() };
+        let settings = ExecutionSettings { categories, units, ..ExecutionSettings::default() };
         let time = trace.origin.saturating_add(request.t);
         let is_backward = request.direction < 0;
         let found = trace.executions.with(&settings, cancel, |execution| {

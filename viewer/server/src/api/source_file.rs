@@ -70,7 +70,7 @@ fn lists(trace: &FilteredTrace) -> Vec<ScanList> {
     for ty in &trace.source.model().types {
         match ty.kind {
             PajeTypeKind::State => {
-                lists.extend(lanes(trace, ContainerId::ROOT, ty.id).into_iter().map(ScanList::States));
+                lists.extend(lanes(trace, &[ContainerId::ROOT], ty.id).into_iter().map(ScanList::States));
             }
             PajeTypeKind::Event => lists.extend(trace.outline.with_events(ty.id).map(|id| ScanList::Events(id, ty.id))),
             PajeTypeKind::Link { .. } => lists.push(ScanList::Links(ty.id)),

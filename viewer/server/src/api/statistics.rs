@@ -8,7 +8,7 @@ use axum::response::Response;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::charts::lanes;
+use super::charts::{lanes, members};
 use super::longest_entity::LongestEntity;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
@@ -24,11 +24,12 @@ pub(crate) async fn times(
     Query(request): Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
     grow(app, request, |_, trace, request, progress| {
-        let (source, time_range, container) = (trace.source.as_ref(), request.time_range(trace)?, request.container()?);
+        let (source, time_range) = (trace.source.as_ref(), request.time_range(trace)?);
+        let counted = request.counted_containers(trace)?;
         let model = source.model();
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
-            types.extend(TypeTotals::of(trace, ty.id, container, time_range)?);
+            types.extend(TypeTotals::of(trace, ty.id, &counted, time_range)?);
         }
         let answer = |counts: Option<&ValueCounts>| {
             json!({ "types": types.iter().map(|ty| ty.answer(trace, ColorTheme::new(request.theme), counts)).collect::<Vec<_>>() })
@@ -46,7 +47,7 @@ pub(crate) async fn times(
             })?;
             Ok(part)
         };
-        let lists = types.iter().flat_map(|ty| lanes(trace, container, ty.id)).map(ScanList::States);
+        let lists = types.iter().flat_map(|ty| lanes(trace, &counted, ty.id)).map(ScanList::States);
         entity_scan::run(entity_scan::jobs(source, lists, time_range)?, count, |part, done| {
             part.0.into_iter().for_each(|(value, count)| total.add(value, count));
             progress.report(done, || answer(None));
@@ -87,17 +88,17 @@ impl TypeTotals {
     fn of(
         trace: &FilteredTrace,
         id: TypeId,
-        container: ContainerId,
+        counted: &[ContainerId],
         time_range: TimeRange,
     ) -> Result<Option<Self>, QueryError> {
         let source = trace.source.as_ref();
         let containers: Vec<ContainerId> =
-            trace.outline.states_in_subtree(container, id).into_iter().map(|member| member.container).collect();
+            members(trace, counted, id).into_iter().map(|member| member.container).collect();
         if containers.is_empty() {
             return Ok(None);
         }
         let mut total = 0;
-        for lane in lanes(trace, container, id) {
+        for lane in lanes(trace, counted, id) {
             total += source.states(lane, time_range, 0)?.total;
         }
         let times = stats::times(source, &containers, id, time_range)?;

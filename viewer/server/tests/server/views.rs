@@ -292,3 +292,32 @@ async fn steps_forward_and_backward_meet_the_same_events() {
         assert_eq!(step(pair[1], -1).await, Some(pair[0]));
     }
 }
+
+#[tokio::test]
+async fn cards_statistics_and_searches_are_restricted_to_rows() {
+    let page = ServedPage::start().await;
+    let rows = page.json("rows").await;
+    let rows = rows["rows"].as_array().unwrap();
+    let leaf = rows.iter().find(|row| row["expandable"].is_null() && !row["strips"].as_array().unwrap().is_empty());
+    let id = leaf.unwrap()["id"].as_u64().unwrap();
+    let requested = json!([card("utilization-count")]);
+    let all = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
+    let one = cards(&page, &format!("t=1000000&from=0&to=3000000&units={id}"), &requested).await;
+    let subtitle = one[0]["about"]["subtitle"].as_str().unwrap();
+    assert!(subtitle.starts_with("1 of ") && subtitle.contains(" units; "), "{subtitle}");
+    assert!(!all[0]["about"]["subtitle"].as_str().unwrap().contains(" units; "), "{}", all[0]);
+    let gone = cards(&page, "t=1000000&from=0&to=3000000&units=4000000", &requested).await;
+    assert!(gone[0]["error"].as_str().unwrap().contains("around or below the chosen containers"), "{}", gone[0]);
+    // Statistics of a row by its number are those of its entity.
+    for route in ["times", "profile", "variables", "tasks"] {
+        let by_entity = page.json(&format!("{route}?from=0&to=30000000&id=c{id}")).await;
+        let by_rows = page.json(&format!("{route}?from=0&to=30000000&rows={id}")).await;
+        assert_eq!(by_entity, by_rows, "{route}");
+    }
+    let found =
+        async |rows: &str| page.json(&format!("find?from=0&to=30000000&text=*&rows={rows}")).await["total"].as_u64();
+    let (one, every, none) = (found(&id.to_string()).await, found("").await, found("4000000").await);
+    assert!(one <= every && none == Some(0), "{one:?} {every:?} {none:?}");
+    let (status, _, body) = get(page.port, &format!("{}api/times?from=0&to=3&rows=x", page.path), &page.host, "").await;
+    assert!(status == 400 && body.contains("expected the number of a row"), "{status} {body}");
+}

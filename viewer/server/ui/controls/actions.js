@@ -8,14 +8,16 @@ import { toggleClock } from "../view/clock.js";
 import { byId } from "../util/dom.js";
 import { editTimeRange } from "./time_range_field.js";
 import { toggleChain, closeInspector, goToPartner, stepTo, zoomToSelected } from "../panels/selection.js";
-import { measureHere, stopMeasuring } from "./measurement.js";
+import { measureHere, stopSelecting } from "./measurement.js";
+import { keepOnlySelection, zoomToSelection } from "./selection_actions.js";
+import { editSelection, moveEdge, moveSelection, toggleSelectMode } from "./selection_keys.js";
 import { bookmark } from "../panels/notes.js";
 import { openPane } from "./pane.js";
 import { openPreset, toggleDock } from "../dock/dock.js";
 import { PRESETS } from "../dock/card_list.js";
 import { showTab, togglePanel } from "../panels/side_panel.js";
 import { clearNote, showNote } from "../util/status_line.js";
-import { colorAtPointer, inspectAtPointer, highlightRelated, zoomToMeasured } from "./keyboard.js";
+import { colorAtPointer, inspectAtPointer, highlightRelated } from "./keyboard.js";
 import { closeSource, openSource } from "../panels/source_file.js";
 import { nextTheme, setTheme } from "./theme.js";
 import { redo, undo } from "../state/undo.js";
@@ -29,24 +31,39 @@ import { back, fit, pan, zoom } from "../state/view.js";
  * @property {string[]} [keys] in the notation of `keyOf`
  * @property {string} [pointer] how a pointer does it
  * @property {() => unknown} [run] absent if only a pointer can give the target
+ * @property {(key: string) => unknown} [press] in place of `run` if each key has an effect of its own
  */
 
 const scroller = byId("scroller");
+/** The direction of an arrow key: -1 for earlier and up. @param {string} key */
+const direction = (key) => (/(Left|Up)$/.test(key) ? -1 : 1);
 
 /** @type {Action[]} */
 export const ACTIONS = [
   { group: "Time", name: "Zoom in", keys: ["+", "="], pointer: "wheel: zoom at the pointer", run: () => zoom(1 / 1.5) },
   { group: "Time", name: "Zoom out", keys: ["-"], run: () => zoom(1.5) },
-  { group: "Time", name: "Show the whole trace", keys: ["f"], pointer: "double click", run: fit },
-  { group: "Time", name: "Zoom to a time range; by key, to the measured one", keys: ["Z"], pointer: "drag on the ruler, Shift drag", run: zoomToMeasured },
+  { group: "Time", name: "Show the selection, or the whole trace", keys: ["f", "Z"], run: zoomToSelection },
+  { group: "Time", name: "Show the whole trace", pointer: "double click", run: fit },
+  { group: "Time", name: "Zoom to a time range", pointer: "drag on the ruler" },
   { group: "Time", name: "Move earlier", keys: ["ArrowLeft"], pointer: "drag", run: () => pan(-0.15) },
   { group: "Time", name: "Move later", keys: ["ArrowRight"], run: () => pan(0.15) },
   { group: "Time", name: "Back to the previous view", keys: ["[", "Alt+ArrowLeft"], run: back },
   { group: "Time", name: "Forward to the next view", keys: ["]", "Alt+ArrowRight"], run: () => history.forward() },
   { group: "Time", name: "Type a time range", keys: ["g"], run: editTimeRange },
-  { group: "Time", name: "Measure from and to the pointer", keys: ["m"], pointer: "Ctrl drag: snaps to the start or end of an entity", run: measureHere },
-  { group: "Time", name: "Stop measuring", run: stopMeasuring },
   { group: "Time", name: "Show the time of day, or the time since the start, on the ruler", keys: ["d"], run: toggleClock },
+
+  { group: "Selection", name: "Let a drag select, or move the diagram", keys: ["S"], pointer: "Shift drag does the other", run: toggleSelectMode },
+  { group: "Selection", name: "Select a part; again: type its time range", keys: ["e"], pointer: "Shift drag", run: editSelection },
+  { group: "Selection", name: "Measure from and to the pointer", keys: ["m"], pointer: "Ctrl drag: snaps to the start or end of an entity", run: measureHere },
+  { group: "Selection", name: "Move the end", keys: ["Shift+ArrowLeft", "Shift+ArrowRight"], pointer: "drag its edge", press: (key) => moveEdge("right", direction(key)) },
+  { group: "Selection", name: "Move the start", keys: ["Ctrl+Shift+ArrowLeft", "Ctrl+Shift+ArrowRight"], press: (key) => moveEdge("left", direction(key)) },
+  { group: "Selection", name: "Move the last row", keys: ["Shift+ArrowUp", "Shift+ArrowDown"], press: (key) => moveEdge("bottom", direction(key)) },
+  { group: "Selection", name: "Move the first row", keys: ["Ctrl+Shift+ArrowUp", "Ctrl+Shift+ArrowDown"], press: (key) => moveEdge("top", direction(key)) },
+  { group: "Selection", name: "Move the selection in time", keys: ["Alt+Shift+ArrowLeft", "Alt+Shift+ArrowRight"], pointer: "drag its size", press: (key) => moveSelection(direction(key), 0) },
+  { group: "Selection", name: "Move the selection to other rows", keys: ["Alt+Shift+ArrowUp", "Alt+Shift+ArrowDown"], press: (key) => moveSelection(0, direction(key)) },
+  { group: "Selection", name: "Select rows", keys: ["x"], pointer: "Ctrl click their names", run: rowActions.selectRow },
+  { group: "Selection", name: "Keep only the selection: filters for its rows and time range", keys: ["O"], run: keepOnlySelection },
+  { group: "Selection", name: "Clear the selection, close the inspector", keys: ["Escape"], run: () => { if (!stopSelecting() && !closeSource()) closeInspector(); } },
 
   { group: "Rows", name: "Scroll up", keys: ["ArrowUp"], pointer: "Shift wheel", run: () => { scroller.scrollTop -= 60; } },
   { group: "Rows", name: "Scroll down", keys: ["ArrowDown"], run: () => { scroller.scrollTop += 60; } },
@@ -71,12 +88,10 @@ export const ACTIONS = [
   { group: "Entities", name: "Show the chain of links through the entity", keys: ["c"], run: toggleChain },
   { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToSelected },
   { group: "Entities", name: "Show the source line", keys: ["s"], run: () => openSource() },
-  { group: "Entities", name: "Stop measuring, close the inspector", keys: ["Escape"], run: () => { if (!stopMeasuring() && !closeSource()) closeInspector(); } },
 
   { group: "Filters", name: "Add a filter", keys: ["F"], run: () => addFilter() },
   { group: "Filters", name: "Edit, switch off, move, remove a filter", pointer: "click, drag it; Alt ← →, Delete" },
   { group: "Filters", name: "Colour a value", keys: ["C"], pointer: "drag its colour in the legend to another", run: colorAtPointer },
-  { group: "Filters", name: "Select rows", keys: ["x"], pointer: "Ctrl click their names", run: rowActions.selectRow },
   { group: "Filters", name: "Group the selected rows, or dissolve the group", keys: ["G"], run: () => rowActions.groupOrDissolve() },
   { group: "Filters", name: "Undo a change of rows, filters or styles", keys: ["Ctrl+z"], run: undo },
   { group: "Filters", name: "Redo", keys: ["Ctrl+Z", "Ctrl+y"], run: redo },
@@ -161,10 +176,11 @@ export function listenToKeys() {
     if (field && /^Ctrl\+[zZy]$/.test(key)) return;
     if (field && !(key.startsWith("Ctrl+") && !field.closest("dialog"))) return;
     const action = byKey.get(key);
-    if (!action?.run) return;
+    const act = action?.press ? () => action.press?.(key) : action?.run;
+    if (!act) return;
     event.preventDefault();
     clearNote();
-    runAction(action.run);
+    runAction(act);
   });
   document.addEventListener("pointerdown", clearNote, true);
 }

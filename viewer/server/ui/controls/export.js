@@ -4,20 +4,22 @@ import { requestParameters } from "../net/api.js";
 import { byId, fileName, saveFile } from "../util/dom.js";
 import { openMenu } from "../util/menu.js";
 import { showNote } from "../util/status_line.js";
-import { imageParameters, view } from "../state/view.js";
+import { hasSelection, selectedRange, selectedRowNumbers, sizeInWords } from "../state/selection.js";
+import { imageParameters } from "../state/view.js";
 import { openWorkspace, saveWorkspace } from "../state/workspace.js";
 
 /** @param {"svg" | "png" | "html" | "csv"} format */
 export async function exportAs(format) {
   showNote(`Creating the ${format.toUpperCase()}…`, true);
   const width = Math.max(600, document.querySelector(".stage")?.clientWidth ?? 1200);
-  const answer = await fetch(`api/export?${requestParameters({ ...imageParameters(), fill: "", from: view.from, to: view.to, width, resolution: 1, format })}`).catch(() => null);
+  const [from, to] = selectedRange();
+  const answer = await fetch(`api/export?${requestParameters({ ...imageParameters(), fill: "", from, to, rows: selectedRowNumbers(), width, resolution: 1, format })}`).catch(() => null);
   if (!answer?.ok) {
     showNote(answer ? (await answer.json().catch(() => ({ error: "The server sent no file" }))).error : "The server does not answer: nothing was saved");
     return;
   }
   saveFile(`${fileName()}.${format}`, await answer.blob());
-  showNote(`Saved ${fileName()}.${format}`);
+  showNote(`Saved ${fileName()}.${format}${hasSelection() ? ` of the selection: ${sizeInWords()}` : ""}`);
 }
 
 /** @type {[string, () => void][]} */
@@ -28,7 +30,9 @@ export const EXPORTS = [
 
 export function listenToExport() {
   byId("export").addEventListener("click", (/** @type {MouseEvent} */ event) => {
-    const items = EXPORTS.map(([name, act]) => ({ name, act }));
+    // Images and statistics are of the selection, if there is one.
+    const title = (/** @type {string} */ name) => hasSelection() ? name.replace(/^Save (image|statistics)/, "Save $1 of the selection") : name;
+    const items = EXPORTS.map(([name, act]) => ({ name: title(name), act }));
     openMenu("Save and open", /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect(), [...items.slice(0, 4), null, ...items.slice(4)]);
   });
 }

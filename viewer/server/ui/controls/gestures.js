@@ -7,6 +7,8 @@ import { setMeasurement, snap } from "./measurement.js";
 import { overlay } from "../state/overlay_state.js";
 import { hideTooltip, leaveDiagram, pointAt, pointToMeasure, repaint } from "./pointer.js";
 import { rowAt } from "../state/rows.js";
+import { isSelectMode, select } from "../state/selection.js";
+import { pressToSelect, pressToSelectTime } from "./selection_drag.js";
 import { fit, pan, show, view, zoom } from "../state/view.js";
 
 /** @type {HTMLElement} */ const diagram = byId("chart");
@@ -17,8 +19,12 @@ const DRAG_DISTANCE = 4;
 export function listenToDiagram() {
   diagram.addEventListener("wheel", wheel, { passive: false });
   byId("ruler").addEventListener("wheel", wheel, { passive: false });
-  diagram.addEventListener("pointerdown", (event) => (event.ctrlKey || event.metaKey ? pressToMeasure(event) : press(event, diagram, event.shiftKey)));
-  byId("ruler").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => press(event, byId("ruler"), true));
+  diagram.addEventListener("pointerdown", (event) => {
+    if (event.ctrlKey || event.metaKey) pressToMeasure(event);
+    else if (isSelectMode() !== event.shiftKey) pressToSelect(event, (x, y) => { selectAt(x, y, rowAt(y)); });
+    else press(event, diagram, false);
+  });
+  byId("ruler").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => (isSelectMode() !== event.shiftKey ? pressToSelectTime(event) : press(event, byId("ruler"), true)));
   diagram.addEventListener("pointermove", (event) => { if (!event.buttons) pointAt(...positionIn(event, diagram), event).catch(() => {}); });
   diagram.addEventListener("pointerleave", leaveDiagram);
   byId("ruler").addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
@@ -52,8 +58,13 @@ function wheel(event) {
   }
 }
 
-/** @param {PointerEvent} event @param {HTMLElement} element @param {boolean} isSelecting */
-function press(event, element, isSelecting) {
+/**
+ * A drag that moves the diagram, or on the ruler chooses the visible time range.
+ * @param {PointerEvent} event
+ * @param {HTMLElement} element
+ * @param {boolean} isZooming
+ */
+function press(event, element, isZooming) {
   if (event.button !== 0) return;
   element.setPointerCapture(event.pointerId);
   const [x0, y0] = positionIn(event, element);
@@ -65,7 +76,7 @@ function press(event, element, isSelecting) {
     moved ||= Math.hypot(x - x0, y - y0) > DRAG_DISTANCE;
     if (!moved) return;
     hideTooltip();
-    if (isSelecting) {
+    if (isZooming) {
       const inside = Math.min(Math.max(x, 0), width);
       overlay.dragRange = [Math.min(x0, inside), Math.max(x0, inside)];
       diagram.classList.add("choosing");
@@ -103,19 +114,21 @@ function pressToMeasure(event) {
   event.preventDefault();
   diagram.setPointerCapture(event.pointerId);
   const first = snap(...positionIn(event, diagram));
+  const before = view.selectedTime;
   let moved = false;
   const move = (/** @type {PointerEvent} */ current) => {
     const [x, y] = positionIn(current, diagram);
     moved ||= Math.abs(chart.xOf(first.time) - x) > DRAG_DISTANCE;
     if (!moved) return;
     pointToMeasure(x, y);
-    view.measured = [first.time, overlay.snap?.time ?? chart.timeAt(x)];
-    repaint();
+    diagram.classList.add("selecting");
+    select([first.time, overlay.snap?.time ?? chart.timeAt(x)], view.selectedRows, "moving");
   };
   const end = (/** @type {PointerEvent} */ current) => {
     diagram.removeEventListener("pointermove", move);
+    diagram.classList.remove("selecting");
     if (moved && current.type === "pointerup") setMeasurement(first, snap(...positionIn(current, diagram)));
-    else if (moved) view.measured = null;
+    else if (moved) select(before, view.selectedRows, "moving");
     repaint();
   };
   diagram.addEventListener("pointermove", move);

@@ -9,7 +9,10 @@ export function fillHelp() {
   const groups = [...new Set(listed.map((action) => action.group))].map((group) => {
     const list = make("dl");
     for (const action of listed.filter((one) => one.group === group)) {
-      const keys = make("dt", {}, ...(action.keys ?? []).slice(0, 2).map((key) => make("kbd", { text: keyLabel(key) })));
+      const labels = (action.keys ?? []).slice(0, 2).map(keyLabel);
+      // Two directions with the same modifiers are written once: `Shift ← →`.
+      const shown = action.press ? [`${labels[0]} ${labels[1].split(" ").at(-1)}`] : labels;
+      const keys = make("dt", {}, ...shown.map((text) => make("kbd", { text })));
       list.append(keys, make("dd", {}, make("span", { text: action.name }), action.pointer && make("i", { text: action.pointer })));
     }
     return make("section", {}, make("h3", { text: group }), list);

@@ -1,4 +1,4 @@
-// Key actions in place of pointing: inspect, light related entities, colour, zoom to a time range.
+// Key actions in place of pointing: inspect, light related entities, colour.
 
 import { keyTarget } from "./row_actions.js";
 import * as chart from "../view/chart.js";
@@ -10,7 +10,7 @@ import { colorOf } from "../panels/legend.js";
 import { overlay } from "../state/overlay_state.js";
 import { layout, reveal, rowAt, toWindow } from "../state/rows.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, show, view } from "../state/view.js";
+import { notifyChange, view } from "../state/view.js";
 
 /** Lets Enter on the diagram choose. */
 export function listenToEnter() {
@@ -89,10 +89,4 @@ async function targetFacts() {
   const entity = id ? await facts(id, "reach").catch(() => undefined) : undefined;
   if (!id) showNote("Point at an entity or select one first");
   return entity;
-}
-
-/** Zooms to the measured time range. */
-export function zoomToMeasured() {
-  if (view.measured) show(view.measured[0], view.measured[1], true);
-  else showNote("Measure a time range first: press m at each end");
 }

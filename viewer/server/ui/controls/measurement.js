@@ -1,14 +1,15 @@
 // Measures between two timestamps: by Ctrl and a drag, or by `m` at both places. Both snap to a
-// nearby begin or end of an entity.
+// nearby begin or end of an entity. The result is the time range of the selection.
 
 import * as chart from "../view/chart.js";
-import { byId, make } from "../util/dom.js";
+import { byId } from "../util/dom.js";
 import { facts } from "../state/facts.js";
-import { formatTimestamp, formatDuration } from "../util/format.js";
+import { formatTimestamp } from "../util/format.js";
 import { overlay } from "../state/overlay_state.js";
 import { toWindow } from "../state/rows.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, storeView, show, view } from "../state/view.js";
+import { clearSelection, select } from "../state/selection.js";
+import { view } from "../state/view.js";
 
 /** The distance in pixels at which the pointer snaps to an edge. */
 const SNAP_DISTANCE = 8;
@@ -61,19 +62,14 @@ async function exactTimestamp(point) {
   return entity ? { time: entity[point.end], name: `${point.end === "from" || entity.from === entity.to ? "start" : "end"} of ${entity.name}, ${entity.containers.slice(-1)[0]}` } : { time: Math.round(point.time), name: "" };
 }
 
-/** The names of the ends of the measured time range. @type {[string, string]} */
-let endNames = ["", ""];
-
 /** @param {SnapPoint} from @param {SnapPoint} to */
 export async function setMeasurement(from, to) {
   start = null;
   overlay.snap = null;
   const ends = [await exactTimestamp(from), await exactTimestamp(to)].sort((a, b) => a.time - b.time);
-  endNames = [ends[0].name, ends[1].name];
-  view.measured = [ends[0].time, ends[1].time];
   showNote("");
-  storeView();
-  notifyChange("selection");
+  select([ends[0].time, ends[1].time], view.selectedRows);
+  byId("selected-size").title = [ends[0].name, ends[1].name].filter(Boolean).join(" to ");
 }
 
 /** `m`: sets the first timestamp, then the second. */
@@ -91,30 +87,11 @@ export async function measureHere() {
   }
 }
 
-export function stopMeasuring() {
-  const hadMeasurement = start !== null || view.measured !== null;
+/** Ends an unfinished measurement, and removes the selection. Returns whether there was one. */
+export function stopSelecting() {
+  const wasMeasuring = start !== null;
   start = null;
   overlay.snap = null;
   showNote("");
-  if (view.measured) {
-    view.measured = null;
-    storeView();
-  }
-  if (hadMeasurement) notifyChange("selection");
-  return hadMeasurement;
-}
-
-/** Shows the measured time range. */
-export function showMeasurement() {
-  const line = byId("measurement");
-  line.hidden = view.measured === null;
-  if (!view.measured) return;
-  const [from, to] = view.measured;
-  const resolution = Math.max(1, (to - from) / 1000);
-  line.title = endNames.filter(Boolean).join(" to ");
-  line.replaceChildren(
-    make("b", { text: formatDuration(to - from) }), ` from ${formatTimestamp(from, resolution)} to ${formatTimestamp(to, resolution)}`,
-    make("button", { text: "Zoom", onclick: () => { const margin = (to - from) * 0.1; show(from - margin, to + margin, true); } }),
-    make("button", { "aria-label": "Stop measuring", title: "Stop measuring  Esc", text: "×", onclick: stopMeasuring }),
-  );
+  return clearSelection() || wasMeasuring;
 }

@@ -7,6 +7,7 @@ import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { findText } from "../panels/search.js";
 import { formatDuration } from "../util/format.js";
 import { parseShownTimeRange } from "./time_range_field.js";
+import { select } from "../state/selection.js";
 import { focusRow } from "../view/tree.js";
 import { show, view } from "../state/view.js";
 
@@ -49,6 +50,7 @@ async function updateChoices() {
   const timeRange = text && parseShownTimeRange(text, view);
   if (timeRange && "from" in timeRange) {
     matches.unshift({ name: `Show ${text}`, more: formatDuration(timeRange.to - timeRange.from), run: () => show(timeRange.from, timeRange.to, true) });
+    matches.splice(1, 0, { name: `Select ${text}`, more: formatDuration(timeRange.to - timeRange.from), run: () => select([timeRange.from, timeRange.to], view.selectedRows) });
   }
   if (text) matches.push({ name: `Find “${text}”`, more: "in values", run: () => findText(text) });
   fill(matches);

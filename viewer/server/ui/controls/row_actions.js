@@ -7,7 +7,8 @@ import { dragRow } from "./row_drag.js";
 import { openMenu } from "../util/menu.js";
 import { layout, rowAt, rowOf } from "../state/rows.js";
 import { showNote } from "../util/status_line.js";
-import { focusRow, focusedRow, listenToTree, selectedRows, showSelection } from "../view/tree.js";
+import { focusRow, focusedRow, listenToTree } from "../view/tree.js";
+import { select as selectPart } from "../state/selection.js";
 import { overlay } from "../state/overlay_state.js";
 import { notifyChange, storeView, storeViewSoon, toggle, view } from "../state/view.js";
 
@@ -111,22 +112,23 @@ export function resetRows() {
 
 /** Adds a row to the selection, or removes it. @param {Row} row */
 function select(row) {
-  if (!selectedRows.delete(row.id)) selectedRows.add(row.id);
-  showSelection();
-  showNote(selectedRows.size ? `${selectedRows.size} row${selectedRows.size === 1 ? "" : "s"} selected: G groups them` : "");
+  const rows = new Set(view.selectedRows);
+  toggle(rows, row.id);
+  selectPart(view.selectedTime, rows);
+  showNote(rows.size ? `${rows.size} row${rows.size === 1 ? "" : "s"} selected: G groups them` : "");
 }
 
-function clearSelection() {
-  selectedRows.clear();
-  showSelection();
+/** A filter is about the selected rows, which may not exist after it. */
+function clearSelectedRows() {
+  selectPart(view.selectedTime, new Set());
 }
 
-/** @param {Row[]} rows */
-const filterNames = (rows) => rows.map((row) => quoteName(row.filter_name)).join(", ");
+/** The names of rows in a filter. @param {Row[]} rows */
+export const filterNames = (rows) => rows.map((row) => quoteName(row.filter_name)).join(", ");
 
 /** The selected rows if this one is among them; otherwise this row alone. @param {Row} row */
 function targetRows(row) {
-  return selectedRows.has(row.id) ? layout.rows.filter((one) => selectedRows.has(one.id)) : [row];
+  return view.selectedRows.has(row.id) ? layout.rows.filter((one) => view.selectedRows.has(one.id)) : [row];
 }
 
 /**
@@ -140,7 +142,7 @@ let lastGroup = null;
 function group(rows) {
   const names = rows.map((row) => row.name);
   const name = names.length > 3 ? `${names[0]} … ${names[names.length - 1]}` : names.join(" + ");
-  clearSelection();
+  clearSelectedRows();
   lastGroup = name;
   appendFilter(`group ${filterNames(rows)} into ${quoteName(name)}`);
 }
@@ -155,7 +157,7 @@ function dissolve(name) {
 /** `G`: groups the selected rows, or dissolves the row that is a group. */
 export function groupOrDissolve() {
   const row = keyTarget();
-  const rows = layout.rows.filter((one) => selectedRows.has(one.id));
+  const rows = layout.rows.filter((one) => view.selectedRows.has(one.id));
   if (rows.length > 1) group(rows);
   else if (row && row.members > 0) dissolve(row.name);
   else if (lastGroup !== null) dissolve(lastGroup);
@@ -310,10 +312,10 @@ function groupItems(row) {
   const rows = targetRows(row);
   const target = rows.length > 1 ? `${rows.length} selected rows` : row.name;
   return [
-    rows.length > 1 ? { name: `Group ${target}`, key: "G", act: () => group(rows) } : { name: selectedRows.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
+    rows.length > 1 ? { name: `Group ${target}`, key: "G", act: () => group(rows) } : { name: view.selectedRows.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
     ...(row.members > 0 ? [{ name: `Dissolve into ${row.members}`, key: "G", act: () => dissolve(row.name) }] : []),
-    { name: `Filter: only ${target}`, act: () => { clearSelection(); appendFilter(`only container ${filterNames(rows)}`); } },
-    { name: `Filter: without ${target}`, act: () => { clearSelection(); appendFilter(`hide container ${filterNames(rows)}`); } },
+    { name: `Filter: only ${target}`, act: () => { clearSelectedRows(); appendFilter(`only container ${filterNames(rows)}`); } },
+    { name: `Filter: without ${target}`, act: () => { clearSelectedRows(); appendFilter(`hide container ${filterNames(rows)}`); } },
     { name: `Reuse rows of ended ${row.type}s`, act: () => appendFilter(`reuse ${quoteName(row.type)}`) },
   ];
 }

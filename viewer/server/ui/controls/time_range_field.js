@@ -5,6 +5,7 @@ import { byId } from "../util/dom.js";
 import { formatTimestamp, formatDuration, fromOrigin } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
 import { parseTime, parseTimeRange } from "../util/time_range.js";
+import { select } from "../state/selection.js";
 import { traceDuration, show, view } from "../state/view.js";
 
 /** @type {HTMLInputElement} */ const field = byId("time-range-field");
@@ -51,7 +52,15 @@ export function listenToTimeRange() {
   field.addEventListener("click", () => { if (hasNewFocus && field.selectionStart === field.selectionEnd) field.select(); hasNewFocus = false; });
   field.addEventListener("input", () => showError(null));
   field.addEventListener("blur", () => window.setTimeout(showTimeRange, 0));
-  field.addEventListener("keydown", (event) => { if (event.key === "Escape") field.blur(); });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") field.blur();
+    if (event.key !== "Enter" || !event.shiftKey) return;
+    event.preventDefault();
+    const range = parseShownTimeRange(field.value, view);
+    if ("error" in range) return showError(range.error);
+    field.blur();
+    select([range.from, range.to], view.selectedRows);
+  });
 }
 
 /** @param {string | null} text */

@@ -21,7 +21,7 @@ const GAP = 8;
 /** The words for the time modes. @type {Record<string, [string, string]>} */
 const MODES = {
   at: ["at t", "The present time, and the maximum so far"],
-  range: ["range", "The measured time range, or the visible one"],
+  range: ["range", "The selected time range, or the visible one"],
   moving: ["moving", "The time around the present time; the option Width gives its length"],
 };
 

@@ -5,6 +5,7 @@ import { request, requestParameters, RefusedError } from "../net/api.js";
 import { fileName, pixelRatio, saveFile, sizedContext } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
 import { drawScene } from "../view/scene.js";
+import { selectedRowNumbers } from "../state/selection.js";
 import { cursorTime, viewsRange } from "../state/time_cursor.js";
 import { activeFilters } from "../state/view.js";
 import { readRegions } from "./card_regions.js";
@@ -22,7 +23,7 @@ import { categoryParameter } from "./category_list.js";
 function parameters(cards) {
   const { from, to } = viewsRange();
   const list = cards.map((card) => ({ ...card, width: Math.round(card.width), height: Math.round(card.height) }));
-  return { t: cursorTime(), from, to, theme: document.documentElement.dataset.theme, resolution: pixelRatio(), categories: categoryParameter(), filters: activeFilters(), cards: JSON.stringify(list) };
+  return { t: cursorTime(), from, to, units: selectedRowNumbers(), theme: document.documentElement.dataset.theme, resolution: pixelRatio(), categories: categoryParameter(), filters: activeFilters(), cards: JSON.stringify(list) };
 }
 
 /**

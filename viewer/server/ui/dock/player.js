@@ -5,6 +5,7 @@ import { byId, make } from "../util/dom.js";
 import { formatDuration, formatTimestamp, fromOrigin } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
 import { parseTime } from "../util/time_range.js";
+import { selectedRowNumbers } from "../state/selection.js";
 import { cursorTime, onCursor, setCursor, storeCursor, viewsRange } from "../state/time_cursor.js";
 import { setSetting, setting } from "../state/view.js";
 import { categoryParameter } from "./category_list.js";
@@ -181,7 +182,7 @@ function stepBy(nanos) {
  */
 export async function stepToEvent(wanted, isChange = false) {
   if (direction !== 0) pause();
-  const answer = await request("next_event", { t: cursorTime(), direction: wanted, changes_only: isChange, categories: categoryParameter() }, "next_event");
+  const answer = await request("next_event", { t: cursorTime(), direction: wanted, changes_only: isChange, units: selectedRowNumbers(), categories: categoryParameter() }, "next_event");
   if (!answer) return;
   const name = isChange ? "change of state" : "event";
   if (answer.t === null) showNote(wanted > 0 ? `There is no later ${name}` : `There is no earlier ${name}`);

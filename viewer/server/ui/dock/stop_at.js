@@ -1,5 +1,6 @@
 // The expression at which the player stops, in the language of Find, and steps to its matches.
 
+import { selectedRowNumbers } from "../state/selection.js";
 import { request, RefusedError } from "../net/api.js";
 import { byId, isolate, joinNames } from "../util/dom.js";
 import { formatTimestamp } from "../util/format.js";
@@ -35,7 +36,7 @@ function showProblem(text) {
 export async function findMatch(direction, from, to) {
   try {
     // The server refuses an empty time range.
-    const answer = await request("next_match", { text: stopText(), direction, from, to: Math.max(to, from + 1) }, "next_match");
+    const answer = await request("next_match", { text: stopText(), rows: selectedRowNumbers(), direction, from, to: Math.max(to, from + 1) }, "next_match");
     if (!answer) return undefined;
     showProblem("");
     return answer.t === null || answer.t > to ? null : answer;

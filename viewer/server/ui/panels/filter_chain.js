@@ -34,6 +34,12 @@ export function appendFilter(text) {
   showNote(`Filter: ${text}`);
 }
 
+/** Adds several filters at the end of the chain. @param {string[]} texts */
+export function appendFilters(texts) {
+  setFilters([...view.filters, ...texts.map((text) => /** @type {Filter} */ ([text, true]))]);
+  showNote(`Filters: ${texts.join("; ")}`);
+}
+
 /**
  * Removes the last filter that fits; false if none does.
  * @param {(text: string) => boolean} matches

@@ -5,6 +5,7 @@ import { openInspector } from "./selection.js";
 import { byId, make } from "../util/dom.js";
 import { formatTimestamp, formatDuration } from "../util/format.js";
 import { notes, setNotes } from "../state/notes_store.js";
+import { selectedRange } from "../state/selection.js";
 import { showTab } from "./side_panel.js";
 import { showNote } from "../util/status_line.js";
 import { notifyChange, show, view } from "../state/view.js";
@@ -49,11 +50,11 @@ function sendChange(change) {
 }
 
 /**
- * Marks the measured time range (or the shown one) and the chosen entity; then its text can be
+ * Marks the selected time range (or the shown one) and the chosen entity; then its text can be
  * typed.
  */
 export async function bookmark() {
-  const [from, to] = view.measured ?? [view.from, view.to];
+  const [from, to] = selectedRange();
   const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   await showTab("notes").catch(() => {});
   const isStored = await sendChange({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}) } });
@@ -84,7 +85,7 @@ function fill() {
     go.setAttribute("aria-label", `Go to note ${name}`);
     go.textContent = `${formatTimestamp(note.from, (note.to - note.from) / 1000)}, ${formatDuration(note.to - note.from)}`;
   }
-  byId("notes-status").textContent = notes.length ? `Stored in ${path}` : "Press b to mark the visible or the measured time range and write a note. Notes are stored next to the trace.";
+  byId("notes-status").textContent = notes.length ? `Stored in ${path}` : "Press b to mark the visible or the selected time range and write a note. Notes are stored next to the trace.";
 }
 
 /** An empty line for a note. @param {string} id */

@@ -9,6 +9,7 @@ import { byId, joinNames, make, refill } from "../util/dom.js";
 import { formatTimestamp, formatDuration, groupDigits, formatPercent } from "../util/format.js";
 import { showTab } from "./side_panel.js";
 import { markHits } from "../view/timeline.js";
+import { hasSelection, selectedRowNumbers, sizeInWords } from "../state/selection.js";
 import { traceDuration, setSetting, setting, view } from "../state/view.js";
 
 /** @typedef {{ id: string, name: string, path: string[], from: number, to: number }} Hit */
@@ -18,6 +19,7 @@ const MAX_LISTED = 2000;
 
 /** @type {HTMLInputElement} */ const field = byId("find-field");
 /** @type {HTMLInputElement} */ const onlyTimeRange = byId("find-in-time-range");
+/** @type {HTMLInputElement} */ const onlySelection = byId("find-in-selection");
 /** @type {HTMLElement} */ const list = byId("hits");
 /** A stretch of all hits, in order. @type {Hit[]} */
 let hits = [];
@@ -33,6 +35,8 @@ let total = null;
 let currentIndex = -1;
 /** The last request, so that moving the time range repeats it only if it changed. */
 let searchKey = "";
+/** The part of the trace that it searched. */
+let searchedScope = "";
 /** The first page. @type {Hit[]} */
 let firstPage = [];
 /** The last step or page: they run one after the other. @type {Promise<unknown>} */
@@ -46,7 +50,7 @@ export function listenToSearch() {
     if (searchKey === currentSearch() && hits.length) stepHits(1);
     else search();
   });
-  onlyTimeRange.addEventListener("change", search);
+  for (const box of [onlyTimeRange, onlySelection]) box.addEventListener("change", search);
   field.addEventListener("input", storeSearch);
   byId("find-next").addEventListener("click", () => stepHits(1));
   byId("find-previous").addEventListener("click", () => stepHits(-1));
@@ -81,10 +85,11 @@ export function listenToSearch() {
 
 /** Searches for the text in the address. */
 export function restoreSearch() {
-  const [text, inTimeRange] = [setting("find") ?? "", setting("inside") === "1"];
-  if (field.value.trim() === text && onlyTimeRange.checked === inTimeRange) return;
+  const [text, inTimeRange, inSelection] = [setting("find") ?? "", setting("inside") === "1", setting("everywhere") !== "1"];
+  if (field.value.trim() === text && onlyTimeRange.checked === inTimeRange && onlySelection.checked === inSelection) return;
   field.value = text;
   onlyTimeRange.checked = inTimeRange;
+  onlySelection.checked = inSelection;
   search();
 }
 
@@ -92,6 +97,7 @@ export function restoreSearch() {
 function storeSearch() {
   setSetting("find", field.value.trim() || null);
   setSetting("inside", onlyTimeRange.checked ? "1" : null);
+  setSetting("everywhere", onlySelection.checked ? null : "1");
 }
 
 /** @param {() => Promise<unknown>} act */
@@ -106,19 +112,35 @@ export function findText(text) {
   search();
 }
 
-function currentSearch() {
-  const [from, to] = onlyTimeRange.checked ? [view.from, view.to] : [0, traceDuration() + 1];
-  return JSON.stringify({ text: field.value.trim(), from, to });
+/** The part of the trace to be searched; null: all of it. */
+function scope() {
+  if (hasSelection()) return onlySelection.checked ? { time: view.selectedTime, rows: selectedRowNumbers() } : null;
+  return onlyTimeRange.checked ? { time: [view.from, view.to], rows: "" } : null;
 }
 
-/** Repeats the search if it depends on the time range and the time range has changed. */
+function currentSearch() {
+  const { time, rows } = scope() ?? { time: null, rows: "" };
+  const [from, to] = time ?? [0, traceDuration() + 1];
+  return JSON.stringify({ text: field.value.trim(), from, to, rows });
+}
+
+/** Repeats the search if the searched part of the trace has changed. */
 export async function refreshSearch() {
-  if (onlyTimeRange.checked && field.value.trim() && searchKey !== currentSearch()) await search();
+  showScope();
+  if (field.value.trim() && searchKey !== "" && searchedScope !== JSON.stringify(scope())) await search();
+}
+
+/** Offers a search in the selection, or in the visible time range if nothing is selected. */
+function showScope() {
+  byId("find-scope-time").hidden = hasSelection();
+  byId("find-scope-selection").hidden = !hasSelection();
+  byId("find-selection-size").textContent = sizeInWords();
 }
 
 async function search() {
   storeSearch();
   searchKey = currentSearch();
+  searchedScope = JSON.stringify(scope());
   const parameters = JSON.parse(searchKey);
   cancel("find", "page");
   currentIndex = -1;

@@ -12,10 +12,14 @@ import { followSource, openSource } from "./source_file.js";
 import { showNote } from "../util/status_line.js";
 import { notifyChange, storeView, traceDuration, show, view } from "../state/view.js";
 
-/** Opens the inspector. @param {string} id */
-export async function openInspector(id) {
+/**
+ * Opens the inspector.
+ * @param {string} id
+ * @param {boolean} [isRestored] whether it is the chosen entity, which may change meanwhile
+ */
+export async function openInspector(id, isRestored = false) {
   const entity = await facts(id, "choose").catch(() => undefined);
-  if (!entity) return;
+  if (!entity || (isRestored && view.chosen !== id)) return;
   view.chosen = id;
   overlay.stickyHighlights = [];
   // The links of a chain stay highlighted while the user moves along it.
@@ -78,7 +82,7 @@ export function closeInspector() {
 
 /** Shows the entity that the address names in the inspector. */
 export async function restoreSelected() {
-  if (view.chosen) await openInspector(view.chosen);
+  if (view.chosen) await openInspector(view.chosen, true);
   else byId("inspector").hidden = true;
 }
 

@@ -3,7 +3,6 @@
 
 import { cancel } from "../net/api.js";
 import { byId } from "../util/dom.js";
-import { restoreSelection } from "../view/tree.js";
 import { setSetting, setting } from "../state/view.js";
 
 /** @typedef {"legend" | "times" | "find" | "notes"} Tab */
@@ -83,7 +82,6 @@ export function restorePanel() {
   const side = setting("side");
   if (side) setPanelOpen(side === "1");
   for (const tab of TABS) contents[tab]?.restore?.();
-  restoreSelection();
   selectTab(TABS.find((tab) => tab === setting("tab")) ?? "legend");
   return refreshPanel();
 }

@@ -1,5 +1,5 @@
-// Statistics of the shown or measured time range: sortable tables and charts. They can be saved as
-// CSV or JSON.
+// Statistics of the selection, or of the shown time range: sortable tables and charts. They can be
+// saved as CSV or JSON.
 
 import { request, cancel } from "../net/api.js";
 import { columns, curves, histogram, matrix, overlapHint, pie } from "./charts.js";
@@ -8,7 +8,7 @@ import { byId, make, refill, saveFile } from "../util/dom.js";
 import { rowCharts } from "./row_charts.js";
 import { formatTimestamp, formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";
 import { layout, rowOf } from "../state/rows.js";
-import { selectedRows } from "../view/tree.js";
+import { rowsInWords, selectedRange, selectedRowNumbers } from "../state/selection.js";
 import { show, setSetting, setting, view } from "../state/view.js";
 
 /**
@@ -61,14 +61,16 @@ let shownAnswer = null;
 
 /** Requests the data of the present form. */
 export async function showStatistics() {
-  const [from, to] = view.measured ?? [view.from, view.to];
-  const within = view.chosen?.startsWith("c") ? view.chosen : null;
-  const part = { from: Math.round(from), to: Math.round(Math.max(to, from + 1)), id: within, theme: document.documentElement.dataset.theme };
+  const [from, to] = selectedRange();
+  // Selected rows come before the container in the inspector.
+  const numbers = selectedRowNumbers();
+  const within = !numbers && view.chosen?.startsWith("c") ? view.chosen : null;
+  const part = { from: Math.round(from), to: Math.round(Math.max(to, from + 1)), id: within, rows: numbers, theme: document.documentElement.dataset.theme };
   const requestedForm = form;
   const rows = isPerRow() ? chartedRows() : null;
   const showAnswer = (/** @type {any} */ answer) => {
     if (requestedForm !== form || (rows !== null) !== isPerRow()) return;
-    shownAnswer = { ...answer, form, from, span: to - from, within, rows: rows?.length ?? null };
+    shownAnswer = { ...answer, form, from, span: to - from, within, selected: numbers ? rowsInWords() : "", rows: rows?.length ?? null };
     fill();
   };
   cancel("histogram");
@@ -105,12 +107,12 @@ const isPerRow = () => perRow && (form === "pie" || form === "columns");
 
 /** The selected rows; if there are none, all rows. */
 function chartedRows() {
-  const selected = layout.rows.filter((row) => selectedRows.has(row.id));
+  const selected = layout.rows.filter((row) => view.selectedRows.has(row.id));
   return selected.length ? selected : layout.rows;
 }
 
-// The charts of rows change with the rows and the selection.
-for (const eventName of ["rows", "selection"]) document.addEventListener(eventName, () => { if (isPerRow() && !byId("times").hidden) showStatistics().catch(() => {}); });
+// The charts of rows change with the rows.
+document.addEventListener("rows", () => { if (isPerRow() && !byId("times").hidden) showStatistics().catch(() => {}); });
 
 /** @param {string} next */
 export function setForm(next) {
@@ -162,10 +164,11 @@ function fill() {
 function drawTab() {
   // The user has chosen another form, and its answer has not arrived yet.
   if (shownAnswer.form !== form || (shownAnswer.rows !== null) !== isPerRow()) return;
-  const rangeKind = view.measured ? "measured" : "shown";
+  const rangeKind = view.selectedTime ? "selected" : "shown";
   const row = shownAnswer.within ? rowOf(Number(shownAnswer.within.slice(1))) : undefined;
-  const where = shownAnswer.within && shownAnswer.rows === null ? ` within ${row?.name ?? "the chosen container"}` : "";
-  const heading = make("p", { class: "hint", text: `${formatDuration(shownAnswer.span)} ${rangeKind}${where}. ${shownAnswer.rows !== null ? rowsHint() : shownAnswer.within || form === "matrix" ? "" : "Select a container to see only its statistics."}` });
+  const container = shownAnswer.selected || (shownAnswer.within && (row?.name ?? "the chosen container"));
+  const where = container && shownAnswer.rows === null ? ` within ${container}` : "";
+  const heading = make("p", { class: "hint", text: `${formatDuration(shownAnswer.span)} ${rangeKind}${where}. ${shownAnswer.rows !== null ? rowsHint() : container || form === "matrix" ? "" : "Select rows or a container to see only their statistics."}` });
   const parts = shownAnswer.types.map(shownAnswer.rows === null ? FORM_BODIES[form] : (/** @type {any} */ type) => section(type, ...rowCharts(type, form === "pie" ? "pie" : "columns", shares, (id) => goTo(id)))).filter(Boolean);
   if (parts.length === 0) parts.push(make("p", { class: "hint", text: emptyHint() }));
   byId("times").replaceChildren(...controls(), heading, ...countingProgress(), ...parts);
@@ -181,7 +184,7 @@ function emptyHint() {
 /** Describes the rows with charts. */
 function rowsHint() {
   if (shownAnswer.rows > MAX_CHARTED_ROWS) return `The first ${MAX_CHARTED_ROWS} of ${groupDigits(shownAnswer.rows)} rows, each with its descendants; select rows to see only those.`;
-  return selectedRows.size ? "The selected rows, each with its descendants." : "Each row with its descendants; select rows to see only those.";
+  return view.selectedRows.size ? "The selected rows, each with its descendants." : "Each row with its descendants; select rows to see only those.";
 }
 
 /** The progress of the counting, while it is running. */

@@ -1,6 +1,6 @@
 // The contents of the diagram's overlay, which `view/overlay.js` draws.
 
-/** The position of the pointer, and the time range being chosen, to zoom to or to measure. */
+/** The position of the pointer, and the time range being chosen, to zoom to. */
 export const overlay = {
   /** @type {number | null} */ x: null,
   /** @type {number | null} */ y: null,

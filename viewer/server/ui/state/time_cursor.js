@@ -1,6 +1,7 @@
 // The time cursor `t` of the views, and the time range that they show.
 
-import { setSetting, setting, traceDuration, view } from "./view.js";
+import { selectedRange } from "./selection.js";
+import { setSetting, setting, traceDuration } from "./view.js";
 
 /** Nanoseconds after the trace's first timestamp; null until it is set. @type {number | null} */
 let cursor = null;
@@ -12,9 +13,9 @@ export function onCursor(listener) {
   listeners.push(listener);
 }
 
-/** The time range of the views: the measured one, or the visible one, within the trace. */
+/** The time range of the views: the selected one, or the visible one, within the trace. */
 export function viewsRange() {
-  const [from, to] = view.measured ?? [view.from, view.to];
+  const [from, to] = selectedRange();
   const inside = [Math.max(0, Math.round(from)), Math.min(traceDuration(), Math.round(to))];
   return inside[0] < inside[1] ? { from: inside[0], to: inside[1] } : { from: 0, to: traceDuration() };
 }

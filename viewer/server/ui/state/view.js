@@ -1,7 +1,8 @@
 // The view: the time range, the rows, dimmed and hidden values and types, the chosen entity and the
-// measured time range. The address contains all of it.
+// selection. The address contains all of it.
 
 import { setFilterSource } from "../net/api.js";
+import { readRuns, writeRuns } from "../util/number_runs.js";
 import { showNote } from "../util/status_line.js";
 
 /**
@@ -22,14 +23,16 @@ import { showNote } from "../util/status_line.js";
  * @property {[string, boolean][]} filters expressions, and whether they act
  * @property {string | null} chosen the entity in the inspector
  * @property {boolean} chained whether the chain of links through it is highlighted
- * @property {[number, number] | null} measured two timestamps
- * @typedef {"time" | "rows" | "style" | "selection" | "settings"} Change
+ * @property {[number, number] | null} selectedTime the time range of the selection; null: any time
+ * @property {Set<number>} selectedRows containers of the selection; none: all rows
+ * @typedef {"time" | "rows" | "style" | "selection" | "shape" | "settings"} Change `shape`: the
+ * selection is being dragged, so that only its drawing changes
  */
 
 /** @type {View} */
 export const view = {
   from: 0, to: 1, level: null, toggled: new Set(), pinned: [], hiddenRows: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(), gradients: new Set(),
-  filters: [], chosen: null, chained: false, measured: null,
+  filters: [], chosen: null, chained: false, selectedTime: null, selectedRows: new Set(),
 };
 
 /** The zooms that led here, from the widest: each contains the next. @type {[number, number][]} */
@@ -70,7 +73,7 @@ function notifyStore() {
  * Parts of the address that are no part of the view: the scroll position, the panel, and the
  * settings of its statistics.
  */
-const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "selected", "dock", "cards", "large", "at", "rate", "loop", "stop"];
+const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "everywhere", "drag", "dock", "cards", "large", "at", "rate", "loop", "stop"];
 /** @type {Map<string, string>} */
 const settings = new Map();
 let settingsTimer = 0;
@@ -178,7 +181,7 @@ export function setGeneration(duration, shift, next) {
   generation = next;
   const viewShift = showsEnd ? duration - previousDuration : shift;
   [view.from, view.to] = showsAll ? [0, duration] : [view.from + viewShift, view.to + viewShift];
-  if (view.measured) view.measured = [view.measured[0] + shift, view.measured[1] + shift];
+  if (view.selectedTime) view.selectedTime = [view.selectedTime[0] + shift, view.selectedTime[1] + shift];
   zooms = showsAll ? [[0, duration]] : zooms.map(([from, to], at) => (at === 0 ? [0, duration] : [from + viewShift, to + viewShift]));
   storeView(true);
 }
@@ -344,7 +347,8 @@ function viewAddress() {
   if (view.names) parts.set("names", view.names);
   if (view.chosen) parts.set("chosen", view.chosen);
   if (view.chosen && view.chained) parts.set("chain", "1");
-  if (view.measured) parts.set("measured", view.measured.join(" "));
+  if (view.selectedTime) parts.set("range", view.selectedTime.join(" "));
+  if (view.selectedRows.size) parts.set("selected", writeRuns(view.selectedRows));
   for (const [name, value] of settings) parts.set(name, value);
   return "#" + parts;
 }
@@ -386,8 +390,9 @@ function readAddress(address) {
   view.names = parts.get("names") ?? "";
   view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
   view.chained = parts.get("chain") === "1";
-  const measured = words("measured").filter((text) => /^-?\d+$/.test(text)).map(Number);
-  view.measured = measured.length === 2 ? [measured[0], measured[1]] : null;
+  const range = words("range").filter((text) => /^-?\d{1,18}$/.test(text)).map(Number);
+  view.selectedTime = range.length === 2 && range[0] < range[1] ? [range[0], range[1]] : null;
+  view.selectedRows = new Set(readRuns(parts.get("selected") ?? ""));
   settings.clear();
   for (const name of SETTINGS) if (parts.get(name)) settings.set(name, parts.get(name) ?? "");
   scroll = Number(/^\d+$/.exec(setting("scroll") ?? "")?.[0] ?? 0);

@@ -3,6 +3,7 @@
 
 import { send } from "../net/api.js";
 import { fileName, make, saveFile } from "../util/dom.js";
+import { readRuns } from "../util/number_runs.js";
 import { showNote } from "../util/status_line.js";
 import { notifyChange, activeFilters, storeView, view, describeInvalidFilter } from "./view.js";
 
@@ -15,7 +16,7 @@ import { notifyChange, activeFilters, storeView, view, describeInvalidFilter } f
  */
 const PARTS = {
   pinned: ["containers", "pinned row", "pinned rows"], gone: ["containers", "hidden row", "hidden rows"], toggled: ["containers", "folded or unfolded row", "folded or unfolded rows"],
-  moved: ["containers", "moved row", "moved rows"], hidden: ["types", "hidden type", "hidden types"], gradients: ["types", "gradient", "gradients"], dimmed: ["values", "dimmed value", "dimmed values"],
+  moved: ["containers", "moved row", "moved rows"], selected: ["containers", "selected row", "selected rows"], hidden: ["types", "hidden type", "hidden types"], gradients: ["types", "gradient", "gradients"], dimmed: ["values", "dimmed value", "dimmed values"],
 };
 
 /** The number for the end of the siblings, which is no container. */
@@ -26,7 +27,7 @@ const END = "0";
  * @param {string} part
  * @returns {string[][]} numbers that belong together
  */
-const numbers = (parts, part) => (parts.get(part) ?? "").split(" ").filter((text) => /^\d+(-\d+)?$/.test(text)).map((text) => text.split("-"));
+const numbers = (parts, part) => part === "selected" ? readRuns(parts.get(part) ?? "").map((number) => [String(number)]) : (parts.get(part) ?? "").split(" ").filter((text) => /^\d+(-\d+)?$/.test(text)).map((text) => text.split("-"));
 
 /** The inspected container. @param {URLSearchParams} parts */
 const inspectedContainer = (parts) => /^c(\d+)$/.exec(parts.get("chosen") ?? "")?.[1];

@@ -57,6 +57,11 @@ export function formatPercent(share) {
   return value > 0 && value < 0.1 ? "< 0.1 %" : `${value.toFixed(1)} %`;
 }
 
+/** A timestamp of the page as one of the trace. @param {number} time */
+export function toTraceTime(time) {
+  return origin + BigInt(Math.round(time));
+}
+
 /** Nanoseconds from the trace's first timestamp to another one. @param {bigint} time */
 export function fromOrigin(time) {
   return Number(time - origin);

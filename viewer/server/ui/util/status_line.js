@@ -1,4 +1,4 @@
-// The line below the diagram: the entity at the pointer, the measured time range, and short answers
+// The line below the diagram: the entity at the pointer, the selection, and short answers
 // to requests without a result.
 
 import { byId, make } from "./dom.js";

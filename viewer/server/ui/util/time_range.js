@@ -90,7 +90,7 @@ export function parseTime(input, unitless = SECOND) {
 }
 
 /** Nanoseconds in the largest unit that needs no decimals. @param {bigint} nanos */
-function timeText(nanos) {
+export function timeText(nanos) {
   const name = ["s", "ms", "us"].find((name) => nanos % /** @type {bigint} */ (UNITS.get(name)) === 0n) ?? "ns";
   return `${nanos / /** @type {bigint} */ (UNITS.get(name))}${name}`;
 }

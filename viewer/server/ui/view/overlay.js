@@ -1,9 +1,10 @@
-// The overlay of the diagram: the line of the pointer, the time range being chosen, the measured
-// one, and highlighted entities.
+// The overlay of the diagram: the line of the pointer, the time range being chosen, the selection,
+// and highlighted entities.
 
 import * as chart from "./chart.js";
 import { byId, cssColor, sizedContext } from "../util/dom.js";
 import { outline } from "./scene.js";
+import { selectionParts } from "./selection_box.js";
 import { pinnedHeight, rowOf, toWindow } from "../state/rows.js";
 import { overlay } from "../state/overlay_state.js";
 import { view } from "../state/view.js";
@@ -28,14 +29,7 @@ export function paintOverlay() {
     line(a);
     line(b);
   }
-  if (view.measured && !dragRange) {
-    const [a, b] = view.measured.map(chart.xOf).sort((one, other) => one - other);
-    context.fillStyle = cssColor("--accent-soft");
-    context.fillRect(a, 0, b - a, height);
-    context.fillStyle = accent;
-    line(a);
-    line(b);
-  }
+  if (!dragRange) drawSelection(context, accent);
   if (x !== null && !dragRange) {
     context.fillStyle = cssColor("--ink");
     context.globalAlpha = 0.28;
@@ -55,6 +49,24 @@ export function paintOverlay() {
     context.beginPath();
     context.arc(at + 0.5, snap.y, 4, 0, 7);
     context.stroke();
+  }
+}
+
+/**
+ * Tints the selection and draws its border. A selection of all rows has no upper and lower border.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} accent
+ */
+function drawSelection(context, accent) {
+  const { width } = chart.size();
+  const [hasTime, hasRows] = [view.selectedTime !== null, view.selectedRows.size > 0];
+  for (const { left, top, right, bottom } of selectionParts()) {
+    const [x, y, to, end] = [Math.max(left, -2), Math.round(top), Math.min(right, width + 2), Math.round(bottom)];
+    context.fillStyle = cssColor("--accent-soft");
+    context.fillRect(x, y, to - x, end - y);
+    context.fillStyle = accent;
+    if (hasTime) for (const at of [x, to]) context.fillRect(Math.round(at), y, 1, end - y);
+    if (hasRows) for (const at of [y, end - 1]) context.fillRect(x, at, to - x, 1);
   }
 }
 

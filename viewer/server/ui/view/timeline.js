@@ -41,14 +41,15 @@ export function paintRuler(pointer, choice) {
     context.fill();
   }
   const time = (/** @type {number} */ x) => view.from + x * nanos;
-  if (view.measured && !choice) {
-    const [a, b] = view.measured.map((at) => (at - view.from) / nanos).sort((one, other) => one - other);
+  const selected = view.selectedTime;
+  if (selected && !choice) {
+    const [a, b] = selected.map((at) => (at - view.from) / nanos);
     context.fillStyle = cssColor("--accent-soft");
     context.fillRect(a, 0, b - a, height);
     context.fillStyle = cssColor("--accent");
     for (const x of [a, b]) context.fillRect(Math.round(x), 0, 1, height);
     const [left, right] = [Math.max(a, 0), Math.min(b, width)];
-    if (right > left) flag(context, (left + right) / 2, width, formatDuration(Math.abs(view.measured[1] - view.measured[0])), cssColor("--accent"));
+    if (right > left) flag(context, (left + right) / 2, width, formatDuration(selected[1] - selected[0]), cssColor("--accent"));
   }
   if (choice) {
     context.fillStyle = cssColor("--accent-soft");

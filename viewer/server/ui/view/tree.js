@@ -5,25 +5,19 @@ import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { overlay } from "../state/overlay_state.js";
 import { ancestorsOf, pointUnits } from "../state/pointed_units.js";
 import { pinnedHeight, indent, labelledStrips, layout, hasRoomForBounds, reveal, rowOf, scrollTop } from "../state/rows.js";
-import { setSetting, setting, view } from "../state/view.js";
+import { isRowSelected } from "../state/selection.js";
+import { view } from "../state/view.js";
 
 /** The container of the row with the keyboard focus. @type {number | null} */
 let focusedId = null;
-/** The selected rows. Filters apply to all of them. @type {Set<number>} */
-export const selectedRows = new Set();
 
-/** Shows the selection of the rows. */
-export function showSelection() {
-  for (const box of byId("tree").querySelectorAll("[role=row]")) box.setAttribute("aria-selected", String(selectedRows.has(Number(/** @type {HTMLElement} */ (box).dataset.id))));
-  setSetting("selected", selectedRows.size ? [...selectedRows].join(" ") : null);
-  document.dispatchEvent(new Event("selection"));
-}
-
-/** Selects the rows named in the address. */
-export function restoreSelection() {
-  selectedRows.clear();
-  for (const id of (setting("selected") ?? "").split(" ")) if (/^\d+$/.test(id)) selectedRows.add(Number(id));
-  showSelection();
+/** Shows which rows are selected. */
+export function showSelectedRows() {
+  for (const box of byId("tree").querySelectorAll("[role=row]")) {
+    const row = rowOf(Number(/** @type {HTMLElement} */ (box).dataset.id));
+    if (view.selectedRows.size && row) box.setAttribute("aria-selected", String(isRowSelected(row)));
+    else box.removeAttribute("aria-selected");
+  }
 }
 
 /** The range of heights with row elements. */
@@ -192,7 +186,7 @@ function rowElement(row, place) {
     {
       class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${isPinnedRoot ? " pinned-root" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name.trim() ? row.name : NAMELESS,
       "aria-rowindex": place + 1, "aria-expanded": row.expandable ? String(!row.folded) : null, "aria-description": isPinnedRoot ? "pinned" : null,
-      "aria-selected": selectedRows.size ? String(selectedRows.has(row.id)) : null, tabindex: row.id === focusedId ? 0 : -1, "data-id": row.id, title: `${isolate(row.type)} · ${ancestorPath ? `${ancestorPath} › ` : ""}${isolate(row.name)}`,
+      "aria-selected": view.selectedRows.size ? String(isRowSelected(row)) : null, tabindex: row.id === focusedId ? 0 : -1, "data-id": row.id, title: `${isolate(row.type)} · ${ancestorPath ? `${ancestorPath} › ` : ""}${isolate(row.name)}`,
     },
     arrow,
     make("span", { class: "label", role: "gridcell" }, row.name.trim() ? make("bdi", {}, ...markMatch(row.name)) : make("span", { class: "nameless", text: NAMELESS }), ancestors.length > 0 && make("i", { text: ancestors[ancestors.length - 1] })),
@@ -278,7 +272,8 @@ export function focusRow(id) {
 /** @param {KeyboardEvent} event */
 function moveByKey(event) {
   const row = eventRow(event);
-  if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+  // Shift and an arrow change the selection.
+  if (!row || event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key.startsWith("Arrow"))) return;
   const rows = layout.rows;
   const place = rows.indexOf(row);
   const go = (/** @type {number} */ to) => focusRow(rows[Math.min(Math.max(to, 0), rows.length - 1)].id);

@@ -9,9 +9,9 @@ mod name_check;
 use rustc_hash::FxHashSet;
 
 pub use self::field_test::FieldTest;
+use super::entity_fields;
 use super::error::FilterError;
 use super::pattern::{FieldUse, NamePatterns};
-use super::{entity_fields, pattern};
 use crate::query::container_tree;
 use crate::query::{ContainerId, EntityFacts, TimelineSource, TypeId};
 
@@ -93,7 +93,7 @@ impl Condition {
             }
             Self::Involves(named) => {
                 let list = source.containers();
-                let found = pattern::containers(&list, named)?;
+                let found = named.containers(&list)?;
                 let below = |at: usize| list[at..container_tree::end(&list, at)].iter().map(|info| info.id);
                 ResolvedCondition::Involves(found.into_iter().flat_map(below).collect())
             }

@@ -17,6 +17,7 @@ use super::comparison::Comparison;
 use super::condition::Condition;
 use super::error::FilterError;
 use super::keywords::SYNONYMS;
+use super::pattern::NamePatterns;
 
 pub(crate) use self::filter_reader::ExpectedToken;
 pub(crate) use self::filter_token::{FilterToken, FilterVersion, PlacedToken, has_condition, tokens};
@@ -33,6 +34,20 @@ impl FromStr for FilterExpr {
 
     fn from_str(text: &str) -> Result<Self, FilterError> {
         read(text, FilterVersion::Two)
+    }
+}
+
+impl FromStr for NamePatterns {
+    type Err = FilterError;
+
+    /// Reads names separated by commas, as after `only container`.
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let mut reader = FilterReader::new(text, FilterVersion::Two)?;
+        let names = reader.patterns("a name")?;
+        if reader.at < reader.tokens.len() {
+            return Err(reader.expected_error("a comma"));
+        }
+        Ok(names)
     }
 }
 

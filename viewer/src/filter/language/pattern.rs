@@ -92,6 +92,33 @@ impl NamePatterns {
         self.0.iter()
     }
 
+    /// The positions in a list of the containers that match by name, or by the end of their path
+    /// (`Node 0/thread 1`). The root never matches.
+    ///
+    /// # Errors
+    /// If one of the patterns matches no container.
+    pub fn containers(&self, list: &[ContainerInfo]) -> Result<Vec<usize>, FilterError> {
+        let by_path = self.iter().any(|pattern| pattern.as_str().contains('/'));
+        let mut paths: Vec<String> = Vec::with_capacity(list.len());
+        let mut stack: Vec<&str> = Vec::new();
+        for info in list.iter().filter(|_| by_path) {
+            stack.truncate(info.depth.saturating_sub(1) as usize);
+            if info.depth > 0 {
+                stack.push(&info.name);
+            }
+            paths.push(stack.join("/"));
+        }
+        let names = |at: usize| {
+            let mut names = vec![list[at].name.as_str()];
+            let path = paths.get(at).map_or("", String::as_str);
+            names.extend(path.match_indices('/').map(|(slash, _)| &path[slash + 1..]));
+            names.extend((!path.is_empty()).then_some(path));
+            names
+        };
+        let all = (0..list.len()).filter(|&at| list[at].depth > 0);
+        self.find("container", all.map(|at| (at, names(at))))
+    }
+
     /// The elements of `all` that match. It is an error if one of the patterns matches nothing. A
     /// pattern without a match is tried again without regard to case.
     fn find<'a, T: Copy>(
@@ -246,30 +273,6 @@ pub(crate) fn values_of(
     let candidates = model.values.iter().filter(|value| types.contains(&value.ty));
     let found = patterns.find("value", candidates.map(|value| (value.id, vec![value.name.as_str()])))?;
     Ok((types, found))
-}
-
-/// Positions of containers that match by name, or by the end of their path (`Node 0/thread 1`). The
-/// root never matches.
-pub(crate) fn containers(list: &[ContainerInfo], patterns: &NamePatterns) -> Result<Vec<usize>, FilterError> {
-    let by_path = patterns.iter().any(|pattern| pattern.as_str().contains('/'));
-    let mut paths: Vec<String> = Vec::with_capacity(list.len());
-    let mut stack: Vec<&str> = Vec::new();
-    for info in list.iter().filter(|_| by_path) {
-        stack.truncate(info.depth.saturating_sub(1) as usize);
-        if info.depth > 0 {
-            stack.push(&info.name);
-        }
-        paths.push(stack.join("/"));
-    }
-    let names = |at: usize| {
-        let mut names = vec![list[at].name.as_str()];
-        let path = paths.get(at).map_or("", String::as_str);
-        names.extend(path.match_indices('/').map(|(slash, _)| &path[slash + 1..]));
-        names.extend((!path.is_empty()).then_some(path));
-        names
-    };
-    let all = (0..list.len()).filter(|&at| list[at].depth > 0);
-    patterns.find("container", all.map(|at| (at, names(at))))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use super::layer::FilterLayer;
 use super::variable_range::{self, VariableRanges};
 use super::{entity_filter, filtered_summary, hide};
 use crate::filter::language::error::FilterError;
-use crate::filter::language::pattern::{self, NamePatterns};
+use crate::filter::language::pattern::NamePatterns;
 use crate::query::entity_facts::number_of_facts;
 use crate::query::nested_times::NestedTotals;
 use crate::query::{
@@ -45,7 +45,7 @@ pub(crate) fn apply(
     name: &str,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
-    let mut members = pattern::containers(&list, patterns)?;
+    let mut members = patterns.containers(&list)?;
     // Containers below a member belong to the member, and are not members themselves.
     let mut end = 0;
     members.retain(|&at| {

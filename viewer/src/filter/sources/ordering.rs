@@ -74,7 +74,7 @@ pub(crate) fn move_to_front(
     let list = inner.containers();
     let mut rank = vec![usize::MAX; list.len()];
     for (place, pattern) in patterns.iter().enumerate() {
-        for at in pattern::containers(&list, &NamePatterns::new(vec![pattern.clone()]))? {
+        for at in NamePatterns::new(vec![pattern.clone()]).containers(&list)? {
             rank[at] = rank[at].min(place);
         }
     }

@@ -6,7 +6,7 @@ use super::hide::{HideSource, is_container, with_all_below};
 use crate::filter::language::ast::SelectionEffect;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, NamePatterns};
-use crate::query::{TimelineSource, TypeId};
+use crate::query::{ContainerId, TimelineSource, TypeId};
 
 /// Hides types, or all other types of their kind. Types of entities do not affect containers, and
 /// container types do not affect entities.
@@ -39,6 +39,19 @@ pub(crate) fn containers(
     patterns: &NamePatterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
-    let named = with_all_below(&list, &pattern::containers(&list, patterns)?);
+    let named = with_all_below(&list, &patterns.containers(&list)?);
     Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |at| named[at] == (keep == SelectionEffect::Only))))
+}
+
+/// A source with the containers of some ids only, all containers below them, and all containers
+/// above them. Links between two of the containers remain.
+#[must_use]
+pub fn only_containers(
+    inner: &Arc<dyn TimelineSource>,
+    is_chosen: impl Fn(ContainerId) -> bool,
+) -> Arc<dyn TimelineSource> {
+    let list = inner.containers();
+    let found: Vec<usize> = (0..list.len()).filter(|&at| is_chosen(list[at].id)).collect();
+    let kept = with_all_below(&list, &found);
+    Arc::new(HideSource::new(Arc::clone(inner), |_| true, |at| kept[at]))
 }

@@ -225,7 +225,7 @@ impl<'a> RequestedView<'a> {
         let Some(view) = self.view.chart_view() else { return Ok(()) };
         let range = range.to_closed_range(source.extent())?;
         let execution = self.execution(source)?;
-        let chart = view.chart(&execution, &self.request(range, image))?;
+        let chart = gallery::chart(view, &execution, &self.request(range, image))?;
         for output in &self.outputs {
             self.write(output, &chart, image)?;
         }

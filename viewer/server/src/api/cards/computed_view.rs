@@ -6,9 +6,10 @@ use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::error::PerspectiveError;
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::categories::CategoryRule;
+use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
-use tumit_viewer::query::{TimeRange, TimelineSource};
+use tumit_viewer::query::{ContainerId, TimeRange, TimelineSource};
 
 use super::card_error::CardError;
 use super::card_request::{Card, CardsRequest};
@@ -28,6 +29,8 @@ pub(super) struct CardContext<'a> {
     pub(super) time: i64,
     pub(super) rules: &'a [CategoryRule],
     pub(super) layouts: &'a ModelLayouts,
+    /// The containers of the selection. If it is empty, all units are shown.
+    pub(super) within: &'a [ContainerId],
     pub(super) own_views: ChoiceOfViews<'a>,
     pub(super) cancel: &'a CancelFlag,
 }
@@ -54,8 +57,8 @@ impl ComputedView {
         let computed = trace.executions.with(&options.execution, context.cancel, |execution| {
             let chart = match &view {
                 CardViewKind::Diagram(mode) => return Ok(Self::Diagram(mode.trace(execution, range)?)),
-                CardViewKind::Chart(view) => view.chart(execution, &view_request)?,
-                CardViewKind::Own(view) => view.chart(execution, &view_request)?,
+                CardViewKind::Chart(view) => gallery::chart(*view, execution, &view_request)?,
+                CardViewKind::Own(view) => gallery::chart(view.as_ref(), execution, &view_request)?,
             };
             let units = unit_containers(execution, &chart);
             Ok(Self::Chart(Box::new(chart), units))
@@ -77,6 +80,7 @@ pub(super) fn with_execution<T>(
 fn parsed_options(card: &Card, info: &ViewInfo<'_>, context: CardContext<'_>) -> Result<ParsedOptions, CardError> {
     let mut options = ParsedOptions::parse(info.name, info.options, &card.options(context.layouts)?)?;
     options.execution.categories = context.rules.to_vec();
+    options.execution.units.within = context.within.to_vec();
     Ok(options)
 }
 

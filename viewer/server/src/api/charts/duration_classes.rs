@@ -35,7 +35,7 @@ pub(crate) async fn histogram(
         let source = trace.source.as_ref();
         let lists: Vec<ScanList> = match source.model().types.get(ty.index()).map(|ty| ty.kind) {
             Some(PajeTypeKind::State) => {
-                lanes(trace, request.container()?, ty).into_iter().map(ScanList::States).collect()
+                lanes(trace, &request.counted_containers(trace)?, ty).into_iter().map(ScanList::States).collect()
             }
             Some(PajeTypeKind::Link { .. }) => vec![ScanList::Links(ty)],
             _ => return Err(QueryError::Unknown { kind: "type of states or links" }.into()),

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use axum::response::Response;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::super::longest_entity::LongestEntity;
 use super::super::{AppState, DrawRequest, RequestError};
+use crate::api::selected_rows::SelectedRows;
 use crate::api::streaming::grow;
 use tumit_viewer::query::entity_scan::{self, LinkEndpoints, ScanItemRef, ScanList};
 use tumit_viewer::query::{ContainerId, ContainerInfo, PajeTypeKind, TypeId};
@@ -78,8 +79,15 @@ pub(crate) async fn matrix(
             }
         }
         let containers = source.containers();
-        let places: FxHashMap<ContainerId, u32> =
-            containers.iter().zip(0..).map(|(info, place)| (info.id, place)).collect();
+        // Links to containers outside of the selection do not count.
+        let rows: SelectedRows = request.rows.parse()?;
+        let selected: Option<FxHashSet<ContainerId>> = (!rows.is_all()).then(|| {
+            let tops = rows.topmost(&containers);
+            tops.into_iter().flat_map(|top| trace.outline.subtree(top)).collect()
+        });
+        let is_counted = |id: &ContainerId| selected.as_ref().is_none_or(|selected| selected.contains(id));
+        let numbered = containers.iter().zip(0..).map(|(info, place)| (info.id, place));
+        let places: FxHashMap<ContainerId, u32> = numbered.filter(|(id, _)| is_counted(id)).collect();
         let mut matrices: BTreeMap<TypeId, TrafficMatrix> = BTreeMap::new();
         let count = |job: &entity_scan::ScanJob| {
             let ScanList::Links(ty) = job.list else { return Ok((TypeId::ROOT, TrafficMatrix::default())) };
@@ -119,8 +127,8 @@ fn answer(types: &[MatrixType], matrices: &BTreeMap<TypeId, TrafficMatrix>, cont
 impl TrafficMatrix {
     fn add(&mut self, item: &ScanItemRef, size: Option<f64>, places: &FxHashMap<ContainerId, u32>) {
         let Some(LinkEndpoints { start, end }) = item.endpoints else { return };
-        let place = |container| places.get(&container).copied().unwrap_or(0);
-        let pair = ContainerPair { from: place(start), to: place(end) };
+        let (Some(&from), Some(&to)) = (places.get(&start), places.get(&end)) else { return };
+        let pair = ContainerPair { from, to };
         let longest = Some(LongestEntity { nanos: item.nanos(), id: item.id });
         self.put(pair, &PairTraffic { count: 1, nanos: item.nanos().into(), size, longest });
     }

@@ -21,7 +21,8 @@ pub(crate) async fn tasks(State(app): State<Arc<AppState>>, Query(request): Quer
     compute(app, request, |trace, request| {
         let (source, time_range, theme) =
             (trace.source.as_ref(), request.time_range(trace)?, ColorTheme::new(request.theme));
-        let containers = trace.outline.subtree(request.container()?).collect();
+        let tops = request.counted_containers(trace)?;
+        let containers = tops.into_iter().flat_map(|top| trace.outline.subtree(top)).collect();
         let groups = match tasks_by_value(source, time_range, &containers, MAX_STATES)? {
             TasksByValue::Read(groups) => groups,
             TasksByValue::TooMany(states) => return Ok(json!({ "types": [], "states": states, "most": MAX_STATES })),

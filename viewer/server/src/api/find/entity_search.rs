@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::find_query::{FindKind, FindQuery};
+use crate::api::selected_rows::SelectedRows;
 use crate::api::{FilteredTrace, RequestError};
 use tumit_viewer::filter::FilterError;
 use tumit_viewer::filter::language::entity_fields;
@@ -95,10 +96,16 @@ pub(super) fn check_fields(source: &dyn TimelineSource, query: &FindQuery) -> Re
 }
 
 impl<'a> EntitySearch<'a> {
-    pub(super) fn new(trace: &'a FilteredTrace, query: &'a FindQuery, time_range: TimeRange, page: HitPage) -> Self {
+    pub(super) fn new(
+        trace: &'a FilteredTrace,
+        query: &'a FindQuery,
+        rows: &SelectedRows,
+        time_range: TimeRange,
+        page: HitPage,
+    ) -> Self {
         let source = trace.source.as_ref();
         let values = source.model().values.iter().map(|value| query.matches_value(&value.name)).collect();
-        Self { source, query, time_range, values, places: places(trace, query), page }
+        Self { source, query, time_range, values, places: places(trace, query, rows), page }
     }
 
     /// Whether all hits are counted. A page turn does not count.
@@ -267,13 +274,16 @@ impl SearchHits {
     }
 }
 
-/// The containers within all requested places. `None` if the search names no place.
-fn places(trace: &FilteredTrace, query: &FindQuery) -> Option<BTreeSet<ContainerId>> {
-    if query.places.is_empty() {
+/// The containers within the selected rows and all requested places. `None` for the whole trace.
+fn places(trace: &FilteredTrace, query: &FindQuery, rows: &SelectedRows) -> Option<BTreeSet<ContainerId>> {
+    if query.places.is_empty() && rows.is_all() {
         return None;
     }
     let all = trace.source.containers();
-    let mut places: Option<BTreeSet<ContainerId>> = None;
+    let mut places: Option<BTreeSet<ContainerId>> = (!rows.is_all()).then(|| {
+        let tops = rows.topmost(&all);
+        tops.into_iter().flat_map(|top| trace.outline.subtree(top)).collect()
+    });
     for place in &query.places {
         let named = all.iter().filter(|info| info.name.to_lowercase().contains(place.as_str()));
         let subtrees: BTreeSet<ContainerId> = named.flat_map(|info| trace.outline.subtree(info.id)).collect();
