@@ -2,6 +2,7 @@
 //! [`Spec`](crate::spec::Spec), and records the span of each declaration.
 
 pub(crate) mod constants;
+mod categories;
 mod declared_names;
 mod events;
 mod type_tree;
@@ -54,6 +55,12 @@ pub(crate) fn resolve(files: &[ParsedFile], diagnostics: &mut Diagnostics) -> Sp
             model.entities_of(members, None, diagnostics);
         }
     }
+    for item in items() {
+        if let Item::Paje(members) = item {
+            model.categories_of(members, None, diagnostics);
+        }
+    }
+    model.assign_categories();
     model
 }
 

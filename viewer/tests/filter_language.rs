@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 use proptest::prelude::*;
+use tumit_paje::category::ActivityCategory;
 use tumit_viewer::filter::{
     AssignedEndpoint, ChainEntry, Comparison, Condition, DurationStatistic, FieldTest, FilterChain, FilterError,
     FilterExpr, Measure, NamePattern, NamePatterns, OrderKey, ReduceOperation, Reduction, ReductionForm,
@@ -166,6 +167,8 @@ fn filter() -> impl Strategy<Value = FilterExpr> {
             FilterExpr::Classify { of, field, edges: edges.into_iter().map(f64::from).collect() }
         }),
         1 => painted,
+        1 => (patterns(), of(), prop::sample::select(ActivityCategory::WORDS.map(|(_, category)| category).to_vec()))
+            .prop_map(|(values, of, category)| FilterExpr::Category { values, of, category }),
         1 => (patterns(), of()).prop_map(|(values, of)| FilterExpr::Bright { values, of }),
     ]
 }

@@ -40,6 +40,9 @@ impl FilterExpr {
             Self::Size { values, of, size } => {
                 style_rules::set_styles(inner, values, of.as_ref(), DrawStyle { shape: None, size: Some(*size) })
             }
+            Self::Category { values, of, category } => {
+                style_rules::set_categories(inner, values, of.as_ref(), *category)
+            }
             Self::Bright { values, of } => style_rules::highlight_values(inner, values, of.as_ref()),
         }
     }

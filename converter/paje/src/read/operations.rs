@@ -8,6 +8,7 @@ use super::number::{self, ParsedNumber};
 use super::pj_dump_compat;
 use super::symbols::{OpenKeys, PajeContainers, PajeTypes, SymbolMatch, UsedValue, ValueDeclaration};
 use super::tokenizer::LineWords;
+use crate::category::ActivityCategory;
 use crate::time::GlobalNanos;
 use crate::{
     ContainerId, DrawStyle, ExtraField, ExtraValue, PajeEvent, PajeSink, PajeTypeKind, RgbColor, SourcePosition,
@@ -287,6 +288,14 @@ impl ReadState {
         style
     }
 
+    fn read_category(&mut self, input: &DefinedLine<'_>) -> Option<ActivityCategory> {
+        let word = input.get(FieldRole::Category).map(str::trim).filter(|word| !word.is_empty())?;
+        match word.parse() {
+            Ok(category) => Some(category),
+            Err(()) => self.fault(FaultKind::Category, input, word),
+        }
+    }
+
     fn define_type(
         &mut self,
         input: &DefinedLine<'_>,
@@ -312,7 +321,7 @@ impl ReadState {
     fn define_value(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
         let ty = self.find_type(input, FieldRole::Type, has_values)?;
         let (id, name) = (input.identifier(), input.word(FieldRole::Name));
-        let (color, style) = (self.color(input), self.read_style(input));
+        let (color, style, category) = (self.color(input), self.read_style(input), self.read_category(input));
         let value = match self.types.declare(ty, id, name) {
             ValueDeclaration::New(value) => value,
             ValueDeclaration::Late(value) => {
@@ -321,7 +330,7 @@ impl ReadState {
             }
             ValueDeclaration::Again => return self.fault(FaultKind::DuplicateValue, input, id),
         };
-        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, style })
+        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, style, category })
     }
 
     fn create(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
@@ -410,7 +419,7 @@ impl ReadState {
         let UsedValue { value, is_new } = self.types.value(ty, name);
         if is_new {
             self.sent += 1;
-            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE })?;
+            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE, category: None })?;
         }
         Ok(value)
     }

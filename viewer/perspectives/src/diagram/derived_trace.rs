@@ -119,7 +119,7 @@ impl TraceBuilder {
                 PajeEvent::DefineType { ty, kind, parent, name: &names[name], color: None, style }
             }
             Definition::Value { value, ty, name, color } => {
-                PajeEvent::DefineValue { value, ty, name: &names[name], color: Some(color), style }
+                PajeEvent::DefineValue { value, ty, name: &names[name], color: Some(color), style, category: None }
             }
         });
         let holder = ContainerId::ROOT;

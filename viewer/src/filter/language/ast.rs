@@ -1,5 +1,7 @@
 //! A filter as a value.
 
+use tumit_paje::category::ActivityCategory;
+
 use super::comparison::Comparison;
 use super::condition::Condition;
 use super::pattern::{NamePattern, NamePatterns};
@@ -45,6 +47,8 @@ pub enum FilterExpr {
     Shape { values: NamePatterns, of: Option<NamePattern>, shape: MarkShape },
     /// Sets the size of values. 1 is the default.
     Size { values: NamePatterns, of: Option<NamePattern>, size: f32 },
+    /// Sets the category of states, which determines the utilisation of units.
+    Category { values: NamePatterns, of: Option<NamePattern>, category: ActivityCategory },
     /// Draws all other values in grey.
     Bright { values: NamePatterns, of: Option<NamePattern> },
 }

@@ -22,9 +22,9 @@ pub(crate) use self::filter_reader::ExpectedToken;
 pub(crate) use self::filter_token::{FilterToken, FilterVersion, PlacedToken, has_condition, tokens};
 
 /// The first words of expressions.
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 21] = [
     "hide", "only", "cut", "group", "reuse", "count", "sum", "mean", "min", "max", "classify", "sort", "order", "best",
-    "least", "keep", "color", "shape", "size", "bright",
+    "least", "keep", "color", "shape", "size", "bright", "category",
 ];
 const SELECTIONS: [&str; 5] = ["type", "value", "container", "where", "duration"];
 
@@ -94,6 +94,7 @@ impl FilterReader<'_> {
             "color" | "colour" => self.color()?,
             "shape" => self.shape()?,
             "size" => self.size()?,
+            "category" => self.category()?,
             "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
             _ => {
                 self.at = 0;

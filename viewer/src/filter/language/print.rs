@@ -244,6 +244,9 @@ impl fmt::Display for FilterExpr {
             Self::Color { values, of, color } => print_style(f, "color", color, values, of.as_ref()),
             Self::Shape { values, of, shape } => print_style(f, "shape", shape, values, of.as_ref()),
             Self::Size { values, of, size } => print_style(f, "size", size, values, of.as_ref()),
+            Self::Category { values, of, category } => {
+                print_style(f, "category", &category.word(), values, of.as_ref())
+            }
             Self::Bright { values, of } => write!(f, "bright {}{}", TypeNames(values), OfType(of.as_ref())),
         }
     }
