@@ -1,8 +1,8 @@
 //! From names to ids: collects the declarations of all files into the arenas of a
 //! [`Spec`](crate::spec::Spec), and records the span of each declaration.
 
-pub(crate) mod constants;
 mod categories;
+pub(crate) mod constants;
 mod declared_names;
 mod events;
 mod type_tree;

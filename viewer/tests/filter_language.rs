@@ -6,9 +6,9 @@
 use proptest::prelude::*;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::filter::{
-    AssignedEndpoint, ChainEntry, Comparison, Condition, DurationStatistic, FieldTest, FilterChain, FilterError,
-    FilterExpr, Measure, NamePattern, NamePatterns, OrderKey, ReduceOperation, Reduction, ReductionForm,
-    SelectionEffect,
+    AssignedEndpoint, ChainEntry, Comparison, Condition, DurationStatistic, ExecutionSeries, FieldTest, FilterChain,
+    FilterError, FilterExpr, Measure, NamePattern, NamePatterns, OrderKey, ReduceOperation, Reduction, ReductionForm,
+    SelectionEffect, SeriesExpr,
 };
 use tumit_viewer::query::{GlobalNanos, MarkShape, OpenTimeRange};
 use tumit_viewer::style::theme::rgb;
@@ -22,6 +22,16 @@ fn name() -> impl Strategy<Value = String> {
         1 => prop::sample::select(vec!["of", "a per b", "by", "state", "x into", "in", " x", "x  y", ""]).prop_map(str::to_owned),
         1 => "(and|or|not|involves|sent|received|[(]a|b[)]|c[(]d[)]|Node|,)( (and|or|not|involves|sent|[(]|[)]|x)){0,2}",
     ]
+}
+
+fn series() -> impl Strategy<Value = FilterExpr> {
+    let option = (prop::sample::select(vec!["level", "states", "tasks", "several", "stateless"]), name());
+    let all = prop::collection::vec(prop::sample::select(ExecutionSeries::ALL.to_vec()), 1..4);
+    let strategy = (all, any::<bool>(), prop::collection::vec(option, 0..3), prop::option::of(name()));
+    strategy.prop_map(|(series, per_unit, options, name)| {
+        let name = name.filter(|_| series.len() == 1);
+        FilterExpr::Series(SeriesExpr { series, per_unit, options, name })
+    })
 }
 
 fn pattern() -> impl Strategy<Value = NamePattern> {
@@ -169,6 +179,7 @@ fn filter() -> impl Strategy<Value = FilterExpr> {
         1 => painted,
         1 => (patterns(), of(), prop::sample::select(ActivityCategory::WORDS.map(|(_, category)| category).to_vec()))
             .prop_map(|(values, of, category)| FilterExpr::Category { values, of, category }),
+        1 => series(),
         1 => (patterns(), of()).prop_map(|(values, of)| FilterExpr::Bright { values, of }),
     ]
 }

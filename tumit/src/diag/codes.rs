@@ -130,8 +130,8 @@ impl Code {
     /// Whether the code reports an undeclared name. Several uses of one name are one error.
     pub(super) fn is_unknown_name(self) -> bool {
         use Code::{
-            UnknownCategory, UnknownContainer, UnknownEntity, UnknownEvent, UnknownFunction, UnknownLevel, UnknownName, UnknownShape,
-            UnknownType, UnknownValue,
+            UnknownCategory, UnknownContainer, UnknownEntity, UnknownEvent, UnknownFunction, UnknownLevel, UnknownName,
+            UnknownShape, UnknownType, UnknownValue,
         };
         matches!(
             self,

@@ -14,5 +14,6 @@ pub mod execution;
 pub mod gallery;
 pub mod network;
 pub mod options;
+pub mod series_filter;
 pub mod view;
 mod views;

@@ -23,7 +23,14 @@ pub(crate) fn define_type(ty: TypeId, kind: PajeTypeKind, parent: TypeId) -> Paj
 }
 
 pub(crate) fn define_value(value: u32, ty: TypeId) -> PajeEvent<'static> {
-    PajeEvent::DefineValue { value: ValueId(value), ty, name: "value", color: None, style: DrawStyle::NONE, category: None }
+    PajeEvent::DefineValue {
+        value: ValueId(value),
+        ty,
+        name: "value",
+        color: None,
+        style: DrawStyle::NONE,
+        category: None,
+    }
 }
 
 /// Creates a container in the root at time 0.

@@ -419,7 +419,14 @@ impl ReadState {
         let UsedValue { value, is_new } = self.types.value(ty, name);
         if is_new {
             self.sent += 1;
-            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE, category: None })?;
+            sink.event(&PajeEvent::DefineValue {
+                value,
+                ty,
+                name,
+                color: None,
+                style: DrawStyle::NONE,
+                category: None,
+            })?;
         }
         Ok(value)
     }

@@ -198,8 +198,7 @@ impl ExtraDefinitions {
         self.styled.push(StyledDefinition { plain, fields, id });
         let (_, name, plain_fields) = PLAIN[plain as usize];
         let StyleFields { has_shape, has_size, has_category } = fields;
-        let style_fields =
-            [(has_shape, "Shape string"), (has_size, "Size double"), (has_category, "Category string")];
+        let style_fields = [(has_shape, "Shape string"), (has_size, "Size double"), (has_category, "Category string")];
         let style_fields = style_fields.into_iter().filter(|(has, _)| *has).map(|(_, field)| field);
         let fields: Vec<&str> = plain_fields.iter().copied().chain(style_fields).collect();
         UsedDefinition { id, text: Some(self.header.begin(name, id, &fields) + END) }

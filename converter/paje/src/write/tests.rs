@@ -54,7 +54,14 @@ fn written(texts: &[String; 6]) -> (Vec<u8>, u64) {
     let (of_container, ty, link) = (TypeId(1), TypeId(2), TypeId(3));
     let define =
         |ty, kind, parent, name| PajeEvent::DefineType { ty, kind, parent, name, color: None, style: DrawStyle::NONE };
-    let value = |value, ty, name| PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE, category: None };
+    let value = |value, ty, name| PajeEvent::DefineValue {
+        value,
+        ty,
+        name,
+        color: None,
+        style: DrawStyle::NONE,
+        category: None,
+    };
     let fields = [ExtraField { name: "note", value: ExtraValue::Text(field) }];
     let (extra, source) = (&fields[..], Some(SourcePosition { file, line: 3 }));
     let (start, end, key) = (container, container, KeyId(7));

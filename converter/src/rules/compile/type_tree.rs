@@ -116,7 +116,8 @@ fn add_entity(entity: &spec::EntityType, tree: &TypeTree, model: &mut RuleModel,
                 let kind = PajeTypeKind::Link { start: model.containers[from].ty, end: model.containers[to].ty };
                 let (ty, mut values) = simple(kind, model, symbols);
                 let name = KeyPart::Sym(symbols.intern(&entity.label));
-                let default = model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, styles, None));
+                let default =
+                    model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, styles, None));
                 values.push(default);
                 variants.push(LinkVariant { from, to, ty, values });
             }

@@ -9,9 +9,8 @@ use super::calls::{ExampleCall, ExampleCalls};
 use super::expr;
 use crate::codegen::backend::CodegenOptions;
 use crate::spec::{
-    DeclaredValue,
-    ContainerTypeId, EntityType, EntityTypeKind, Level, LevelId, PatternPiece, RecordDecl, RecordId, Spec, SpecShape,
-    SpecStyle, TemplateLine, TextPattern,
+    ContainerTypeId, DeclaredValue, EntityType, EntityTypeKind, Level, LevelId, PatternPiece, RecordDecl, RecordId,
+    Spec, SpecShape, SpecStyle, TemplateLine, TextPattern,
 };
 
 /// The contents of a reference.

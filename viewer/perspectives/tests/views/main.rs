@@ -6,6 +6,7 @@ mod activity;
 mod all_requests;
 mod example;
 mod request;
+mod series;
 mod tasks;
 mod unit_program;
 mod utilization;

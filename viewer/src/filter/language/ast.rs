@@ -5,6 +5,7 @@ use tumit_paje::category::ActivityCategory;
 use super::comparison::Comparison;
 use super::condition::Condition;
 use super::pattern::{NamePattern, NamePatterns};
+use super::series::SeriesExpr;
 use crate::query::{MarkShape, OpenTimeRange, RgbColor};
 
 /// A filter. `docs/filters.md` describes its text form, such as `hide value Waits* of Activity`.
@@ -29,6 +30,8 @@ pub enum FilterExpr {
     Reuse { types: NamePatterns },
     /// A new variable or state.
     Reduce(Reduction),
+    /// New variables of the utilisation, the messages and the tasks.
+    Series(SeriesExpr),
     /// Replaces the value by the class of a field. The classes are: below the first edge, between
     /// two edges, from the last edge on. Edges of durations are in nanoseconds.
     Classify { of: NamePattern, field: String, edges: Vec<f64> },

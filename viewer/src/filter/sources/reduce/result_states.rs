@@ -181,7 +181,14 @@ fn send(
     }
     for number in 0..value_ids.len() as u32 {
         let (value, name) = (ValueId(number), number.to_string());
-        sink.event(&PajeEvent::DefineValue { value, ty: STATE, name: &name, color: None, style: DrawStyle::NONE, category: None })?;
+        sink.event(&PajeEvent::DefineValue {
+            value,
+            ty: STATE,
+            name: &name,
+            color: None,
+            style: DrawStyle::NONE,
+            category: None,
+        })?;
     }
     let mut all: Vec<_> = results.iter().map(|result| result.steps.iter()).collect();
     // The next timestamp of each result, and the index of the result. The timestamp is the start of
