@@ -1,5 +1,5 @@
-//! Warnings about patterns of categories that match no value. Only the root file is checked, because
-//! other files can be libraries of several specs.
+//! Warnings about patterns of categories that match no value. Only the root file is checked,
+//! because other files can be libraries of several specs.
 
 use std::collections::BTreeSet;
 

@@ -36,7 +36,7 @@ pub struct CategoryStatement {
     pub patterns: Vec<String>,
     /// The pattern of the names of state types. `None`: all.
     pub of: Option<String>,
-    /// The container type in whose block the statement is. It applies to the state types of this
+    /// The container type that contains the statement. It applies to the state types of this
     /// container and of the containers below it. `None`: to all.
     pub within: Option<ContainerTypeId>,
 }

@@ -8,11 +8,10 @@ use super::number::{self, ParsedNumber};
 use super::pj_dump_compat;
 use super::symbols::{OpenKeys, PajeContainers, PajeTypes, SymbolMatch, UsedValue, ValueDeclaration};
 use super::tokenizer::LineWords;
-use crate::category::ActivityCategory;
 use crate::time::GlobalNanos;
 use crate::{
-    ContainerId, DrawStyle, ExtraField, ExtraValue, PajeEvent, PajeSink, PajeTypeKind, RgbColor, SourcePosition,
-    TypeId, ValueId, VariableOp,
+    ContainerId, DrawStyle, ExtraField, ExtraValue, PajeEvent, PajeSink, PajeTypeKind, SourcePosition, TypeId, ValueId,
+    VariableOp,
 };
 
 /// The root's identifier.
@@ -100,7 +99,7 @@ pub(super) struct DefinedLine<'a> {
 
 impl<'a> DefinedLine<'a> {
     #[inline]
-    fn get(&self, role: FieldRole) -> Option<&'a str> {
+    pub(super) fn get(&self, role: FieldRole) -> Option<&'a str> {
         self.words.get(self.text, self.definition.word(role)?)
     }
 
@@ -126,7 +125,7 @@ impl<'a> DefinedLine<'a> {
 }
 
 /// `None` if the line has a fault, which is already counted.
-type LineResult<T> = Option<T>;
+pub(super) type LineResult<T> = Option<T>;
 
 impl ReadState {
     pub(super) fn remember_keys(&mut self) {
@@ -175,7 +174,7 @@ impl ReadState {
         }
     }
 
-    fn fault<T>(&mut self, kind: FaultKind, input: &DefinedLine<'_>, found: &str) -> LineResult<T> {
+    pub(super) fn fault<T>(&mut self, kind: FaultKind, input: &DefinedLine<'_>, found: &str) -> LineResult<T> {
         self.faults.count(kind, input.line, found);
         None
     }
@@ -260,40 +259,6 @@ impl ReadState {
             self.faults.count(FaultKind::ByName, input.line, word);
         }
         Some(container)
-    }
-
-    fn color(&mut self, input: &DefinedLine<'_>) -> Option<RgbColor> {
-        let word = input.get(FieldRole::Color)?;
-        let Ok(color) = number::color(word) else { return self.fault(FaultKind::Color, input, word) };
-        let number::ParsedColor { color, is_wide } = color?;
-        if is_wide {
-            self.faults.count(FaultKind::WideColor, input.line, word);
-        }
-        Some(color)
-    }
-
-    fn read_style(&mut self, input: &DefinedLine<'_>) -> DrawStyle {
-        // One definition may serve values with and without a style. An empty word means no style.
-        let word = |role| input.get(role).map(str::trim).filter(|word| !word.is_empty());
-        let (shape, size) = (word(FieldRole::Shape), word(FieldRole::Size));
-        let style = DrawStyle {
-            shape: shape.and_then(|word| word.parse().ok()),
-            size: size.and_then(number::float).and_then(|size| DrawStyle::checked_size(size.value)),
-        };
-        for word in
-            [shape.filter(|_| style.shape.is_none()), size.filter(|_| style.size.is_none())].into_iter().flatten()
-        {
-            self.faults.count(FaultKind::Style, input.line, word);
-        }
-        style
-    }
-
-    fn read_category(&mut self, input: &DefinedLine<'_>) -> Option<ActivityCategory> {
-        let word = input.get(FieldRole::Category).map(str::trim).filter(|word| !word.is_empty())?;
-        match word.parse() {
-            Ok(category) => Some(category),
-            Err(()) => self.fault(FaultKind::Category, input, word),
-        }
     }
 
     fn define_type(
