@@ -8,6 +8,7 @@ mod output;
 mod paje_text;
 mod rule_assignment;
 mod rule_target;
+mod unused_categories;
 mod unused_items;
 
 use crate::diag::Diagnostics;
@@ -39,6 +40,9 @@ pub(crate) fn check(files: &[ParsedFile], model: &mut SpecModel, diagnostics: &m
     // Lines of Pajé text can name any entity type and value.
     let has_paje_text = placed.iter().any(paje_text::LocatedOutput::is_paje);
     unused_items::check(files, model, (&actions, has_paje_text), &usage, diagnostics);
+    if !has_paje_text && !usage.incomplete {
+        unused_categories::check(files, model, (&actions, &lowered), diagnostics);
+    }
     collision::check(model, diagnostics);
     model.spec.rules = lowered;
     model.spec.outputs = outputs;

@@ -46,6 +46,8 @@ pub(crate) struct SpecModel {
     pub(crate) entity_names: BTreeMap<String, Vec<EntityTypeId>>,
     /// Spans of the values of each entity.
     pub(crate) value_spans: Vec<Vec<SourceSpan>>,
+    /// Spans of the patterns of each category statement.
+    pub(crate) pattern_spans: Vec<Vec<SourceSpan>>,
     /// Keys that each container declares itself, without those of its parents.
     pub(crate) keys: Vec<Vec<KeyModel>>,
     /// Holes of the label of each container: name and span.

@@ -1,6 +1,7 @@
 //! From names to ids: collects the declarations of all files into the arenas of a
 //! [`Spec`](crate::spec::Spec), and records the span of each declaration.
 
+mod categories;
 pub(crate) mod constants;
 mod declared_names;
 mod events;
@@ -54,6 +55,12 @@ pub(crate) fn resolve(files: &[ParsedFile], diagnostics: &mut Diagnostics) -> Sp
             model.entities_of(members, None, diagnostics);
         }
     }
+    for item in items() {
+        if let Item::Paje(members) = item {
+            model.categories_of(members, None, diagnostics);
+        }
+    }
+    model.assign_categories();
     model
 }
 

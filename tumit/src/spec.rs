@@ -16,12 +16,14 @@
 //! ```
 
 mod action;
+mod category;
 mod expr;
 mod ids;
 
 use tracer_format::schema::{RecordKind, RecordType, Schema};
 
 pub use action::{Action, ActionVerb, Instance, TemplateLine, TextOutput, ValueExpr, VariableChange};
+pub use category::{CategoryStatement, SpecCategory, pattern_fits};
 pub use expr::{
     BinaryOp, Builtin, Expr, ExprFunction, NumberNotation, PatternPiece, TextAlign, TextPattern, UnaryOp, ValueFormat,
 };
@@ -68,6 +70,8 @@ pub struct Spec {
     pub containers: Vec<ContainerType>,
     /// State, event, variable and link types, in declared order.
     pub entities: Vec<EntityType>,
+    /// `category` statements, in declared order. The last one that fits decides.
+    pub categories: Vec<CategoryStatement>,
     /// Actions of each record: `rules[r]` belongs to `records[r]`. A record with an empty list has
     /// no rule, and the default applies (see [`Spec::has_rules`]).
     pub rules: Vec<Vec<Action>>,
@@ -278,6 +282,8 @@ pub struct DeclaredValue {
     pub color: Option<SpecColor>,
     /// Shape and size, if declared.
     pub style: SpecStyle,
+    /// The category of a state: its own one, or that of a `category` statement.
+    pub category: Option<SpecCategory>,
 }
 
 /// Displayed shape and size.

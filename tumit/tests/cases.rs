@@ -154,6 +154,7 @@ fn describe(spec: &Spec, paths: &[&str]) -> String {
     list(&mut out, "span", &spec.spans);
     list(&mut out, "container", &spec.containers);
     list(&mut out, "entity", &spec.entities);
+    list(&mut out, "category", &spec.categories);
     for (record, actions) in spec.records.iter().zip(&spec.rules) {
         list(&mut out, &format!("rule of {},", record.layout.name), actions);
     }

@@ -67,6 +67,8 @@ fn pieces(text: &str) -> Vec<LexedPiece> {
     let text = text.replace('\u{feff}', "");
     let mut rest = text.trim_start();
     let mut pieces = Vec::new();
+    // `*` and `?` are parts of names in a category statement, and signs elsewhere.
+    let mut in_category = false;
     while let Some(first) = rest.chars().next() {
         let length = if rest.starts_with("//") {
             let length = rest.find('\n').unwrap_or(rest.len());
@@ -94,15 +96,16 @@ fn pieces(text: &str) -> Vec<LexedPiece> {
                 !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.') || is_sign)
             })
             .unwrap_or(rest.len())
-        } else if first.is_ascii_alphabetic() || matches!(first, '_' | '`' | '#') {
+        } else if first.is_ascii_alphabetic() || matches!(first, '_' | '`' | '#') || in_category && first == '*' {
             1 + rest[1..]
-                .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '`')))
+                .find(|c: char| !(c.is_ascii_alphanumeric() || "_`".contains(c) || in_category && "*?".contains(c)))
                 .unwrap_or(rest.len() - 1)
         } else {
             let signs = ["->", "==", "!=", "<=", ">=", "&&", "||"];
             signs.iter().find(|sign| rest.starts_with(**sign)).map_or(first.len_utf8(), |sign| sign.len())
         };
         let token = &rest[..length];
+        in_category = token == "category" || in_category && !matches!(token, ";" | "{" | "}" | "rule");
         pieces.push(LexedPiece::Token(if first == '#' { token.to_ascii_lowercase() } else { token.to_owned() }));
         rest = rest[length..].trim_start();
     }
@@ -252,7 +255,7 @@ fn mangled(text: &str, choices: &[u8]) -> String {
     let mut before = None;
     for piece in pieces(text) {
         let choice = choices.next().map_or(0, |choice| usize::from(*choice) % BETWEEN.len());
-        let joins = |c: char| c.is_ascii_alphanumeric() || "_\"#`.-><=!&|/".contains(c);
+        let joins = |c: char| c.is_ascii_alphanumeric() || "_\"#`.-><=!&|/*?".contains(c);
         match (&before, &piece) {
             (None, _) => {}
             // The opening bracket must follow without a blank.

@@ -98,6 +98,7 @@ fn events(states: u64) -> Vec<PajeEvent<'static>> {
         name: "value",
         color: None,
         style: DrawStyle::NONE,
+        category: None,
     }));
     let (mut random, mut now) = (1, 0);
     events.extend((1..=16).map(|container| PajeEvent::CreateContainer {

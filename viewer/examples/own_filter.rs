@@ -44,6 +44,7 @@ impl ShortStates {
                 name: "short".to_owned(),
                 color: rgb(0x0055_5b64),
                 style: ty.style,
+                category: None,
             });
             short[ty.id.index()] = Some(id);
         }

@@ -32,6 +32,7 @@
 mod apply;
 mod chain;
 pub mod language;
+mod series_provider;
 pub(crate) mod sources;
 
 pub use chain::{ChainEntry, FilterChain, FilterFailure, FilterFieldError, FilterFileError};
@@ -44,5 +45,7 @@ pub use language::completion::{Completion, complete};
 pub use language::condition::{Condition, FieldTest};
 pub use language::error::FilterError;
 pub use language::pattern::{NamePattern, NamePatterns};
+pub use language::series::{ExecutionSeries, SeriesExpr, SeriesQuantity};
+pub use series_provider::{ProvidedSeries, ProvidedSteps, SeriesProvider, set_series_provider};
 pub use sources::layer::FilterLayer;
 pub use sources::type_selection::only_containers;

@@ -101,8 +101,8 @@ impl<E: EntitySink> Simulation<E> {
             PajeEvent::DefineType { ty, kind, parent, name, color, style } => {
                 self.define_type(ty, kind, parent, name, (color, style));
             }
-            PajeEvent::DefineValue { value, ty, name, color, style } => {
-                self.define_value(value, ty, name, (color, style));
+            PajeEvent::DefineValue { value, ty, name, color, style, category } => {
+                self.define_value(value, RawValue { ty, name: name.to_owned(), color, style, category });
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 self.create(time, container, ty, parent, name, extra);
@@ -238,11 +238,12 @@ impl<E: EntitySink> Simulation<E> {
 
     /// A repeated definition of a value replaces its name and style, because files may declare
     /// values after their first use.
-    fn define_value(&mut self, value: ValueId, ty: TypeId, name: &str, (color, style): (Option<RgbColor>, DrawStyle)) {
+    fn define_value(&mut self, value: ValueId, defined: RawValue) {
+        let ty = defined.ty;
         if ty.index() >= self.types.len() || value.index() > self.values.len() {
             return self.faults.count(Fault::ValueDefinition);
         }
-        let defined = RawValue { ty, name: name.to_owned(), color, style };
+        self.entities.define_value(value, &defined.name);
         match self.values.get_mut(value.index()) {
             Some(earlier) if earlier.ty == ty => *earlier = defined,
             Some(_) => return self.faults.count(Fault::ValueDefinition),
@@ -251,7 +252,6 @@ impl<E: EntitySink> Simulation<E> {
                 self.value_types.push(ty);
             }
         }
-        self.entities.define_value(value, name);
     }
 }
 

@@ -23,7 +23,7 @@
 //!     PajeEvent::DefineType {
 //!         ty: activity, kind: state, parent: thread, name: "Activity", color, style,
 //!     },
-//!     PajeEvent::DefineValue { value: work, ty: activity, name: "work", color, style },
+//!     PajeEvent::DefineValue { value: work, ty: activity, name: "work", color, style, category: None },
 //!     PajeEvent::CreateContainer {
 //!         time: second(0), container: main, ty: thread, parent: top, name: "main", extra,
 //!     },

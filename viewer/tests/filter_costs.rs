@@ -72,6 +72,7 @@ fn trace() -> (Arc<dyn TimelineSource>, Arc<AtomicU64>) {
         name,
         color: None,
         style: DrawStyle::NONE,
+        category: None,
     }));
     events.extend((1..=THREADS).map(|id| PajeEvent::CreateContainer {
         time: time(0),

@@ -78,6 +78,7 @@ fn send(sink: &mut dyn PajeSink, states: u64) -> io::Result<()> {
             name: "value",
             color: None,
             style: DrawStyle::NONE,
+            category: None,
         })?;
     }
     let begin = GlobalNanos(0);

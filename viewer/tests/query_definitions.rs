@@ -69,6 +69,7 @@ fn sources(values: u32, events: Vec<PajeEvent<'_>>) -> Sources {
         name: &names[value as usize],
         color: None,
         style: DrawStyle::NONE,
+        category: None,
     }));
     all.push(PajeEvent::CreateContainer {
         time: at(0),

@@ -1,5 +1,7 @@
 //! [`ActivityCategory`]: the effect of a state on the utilisation of its container.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 /// The effect of a state on the utilisation of its container, as in `ParaGraph`.
@@ -29,5 +31,14 @@ impl ActivityCategory {
     #[must_use]
     pub const fn word(self) -> &'static str {
         Self::WORDS[self as usize].0
+    }
+}
+
+impl FromStr for ActivityCategory {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        let found = Self::WORDS.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+        found.map(|(_, category)| category).ok_or(())
     }
 }

@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use super::category::ActivityCategory;
 use super::field_sets::FieldSet;
 use super::style::DrawStyle;
 use super::time::GlobalNanos;
@@ -140,6 +141,8 @@ pub enum PajeEvent<'a> {
         name: &'a str,
         color: Option<RgbColor>,
         style: DrawStyle,
+        /// The effect of a state on the utilisation of its container, if the trace defines it.
+        category: Option<ActivityCategory>,
     },
     CreateContainer {
         time: GlobalNanos,

@@ -67,6 +67,7 @@ pub(crate) mod symbols;
 mod tests;
 pub(crate) mod tokenizer;
 mod trace_line;
+mod value_properties;
 
 use std::io::Read;
 

@@ -64,6 +64,11 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
         }
         spec.rules[at] = actions;
     }
+    let assigned = entities[0].values.iter().map(|value| spec.assigned_category(&entities[0], &[&value.name]));
+    let assigned: Vec<_> = assigned.collect();
+    for (value, category) in entities[0].values.iter_mut().zip(assigned) {
+        value.category = category;
+    }
     spec.entities.extend(entities);
     spec
 }
@@ -166,7 +171,8 @@ fn entity(container: ContainerTypeId, name: &str, label: &str, kind: EntityTypeK
 fn value_named(entity: &mut EntityType, name: &str) -> ValueId {
     let at = entity.values.iter().position(|value| value.name == name).unwrap_or_else(|| {
         let (name, label) = (name.to_owned(), name.to_owned());
-        entity.values.push(DeclaredValue { name, doc: String::new(), label, color: None, style: SpecStyle::default() });
+        let (doc, style) = (String::new(), SpecStyle::default());
+        entity.values.push(DeclaredValue { name, doc, label, color: None, style, category: None });
         entity.values.len() - 1
     });
     ValueId(id(at))

@@ -9,6 +9,7 @@ use tumit::spec::PatternPiece;
 use super::referent_table::{Distinctness, ReferentTable};
 use super::rule_value::KeyPart;
 use super::value_table::ValueTable;
+use tumit_paje::category::ActivityCategory;
 use tumit_paje::{DrawStyle, PajeEvent, PajeSink, PajeTypeKind, RgbColor, TypeId, ValueId};
 
 /// Types and values. Container types have dense numbers of their own (`usize`) over all specs.
@@ -111,8 +112,9 @@ impl RuleModel {
         name: KeyPart,
         label: &str,
         style: (Option<RgbColor>, DrawStyle),
+        category: Option<ActivityCategory>,
     ) -> ValueId {
-        self.values.add(ty, name, label, style)
+        self.values.add(ty, name, label, style, category)
     }
 
     /// The declared or defined value of a type with this name.

@@ -6,6 +6,8 @@ use std::io;
 use rustc_hash::FxHashMap;
 
 use super::rule_value::{KeyPart, Symbols};
+use tumit::spec::CategoryStatement;
+use tumit_paje::category::ActivityCategory;
 use tumit_paje::{DrawStyle, PajeEvent, PajeSink, RgbColor, TypeId, ValueId};
 
 /// Values by number and by name.
@@ -13,6 +15,8 @@ use tumit_paje::{DrawStyle, PajeEvent, PajeSink, RgbColor, TypeId, ValueId};
 pub(crate) struct ValueTable {
     all: Vec<ValueDefinition>,
     by_name: FxHashMap<(TypeId, KeyPart), ValueId>,
+    /// The last category that fits the name of a value applies.
+    categories: FxHashMap<TypeId, Vec<UndeclaredCategory>>,
 }
 
 #[derive(Clone, Debug)]
@@ -21,6 +25,14 @@ struct ValueDefinition {
     name: String,
     color: Option<RgbColor>,
     style: DrawStyle,
+    category: Option<ActivityCategory>,
+}
+
+/// The category of the values of a type that the spec does not declare.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct UndeclaredCategory {
+    pub(crate) category: ActivityCategory,
+    pub(crate) statement: CategoryStatement,
 }
 
 impl ValueTable {
@@ -31,11 +43,26 @@ impl ValueTable {
         name: KeyPart,
         label: &str,
         (color, style): (Option<RgbColor>, DrawStyle),
+        category: Option<ActivityCategory>,
     ) -> ValueId {
         let value = ValueId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(ValueDefinition { ty, name: label.to_owned(), color, style });
+        self.all.push(ValueDefinition { ty, name: label.to_owned(), color, style, category });
         self.by_name.entry((ty, name)).or_insert(value);
         value
+    }
+
+    /// Adds a category for the values of a type that are defined later.
+    pub(crate) fn add_category(&mut self, ty: TypeId, category: UndeclaredCategory) {
+        let list = self.categories.entry(ty).or_default();
+        // Several specs of a run share a type.
+        if !list.contains(&category) {
+            list.push(category);
+        }
+    }
+
+    fn category(&self, ty: TypeId, name: &str) -> Option<ActivityCategory> {
+        let list = self.categories.get(&ty)?;
+        list.iter().rfind(|one| one.statement.fits_value(name)).map(|one| one.category)
     }
 
     /// The declared or defined value of a type with this name.
@@ -52,7 +79,10 @@ impl ValueTable {
         name.value().append(&mut text, symbols);
         // A number may be the name of a declared value.
         let named = KeyPart::Sym(symbols.intern(&text));
-        let value = self.get(ty, named).unwrap_or_else(|| self.add(ty, named, &text, (None, DrawStyle::NONE)));
+        let value = self.get(ty, named).unwrap_or_else(|| {
+            let category = self.category(ty, &text);
+            self.add(ty, named, &text, (None, DrawStyle::NONE), category)
+        });
         self.by_name.insert((ty, name), value);
         value
     }
@@ -68,9 +98,11 @@ impl ValueTable {
     /// The errors of the sink.
     pub(crate) fn define(&self, from: usize, sink: &mut dyn PajeSink) -> io::Result<u64> {
         let mut count = 0;
-        for (number, ValueDefinition { ty, name, color, style }) in self.all.iter().enumerate().skip(from) {
+        for (number, defined) in self.all.iter().enumerate().skip(from) {
             let value = ValueId(u32::try_from(number).unwrap_or(u32::MAX));
-            sink.event(&PajeEvent::DefineValue { value, ty: *ty, name, color: *color, style: *style })?;
+            let ValueDefinition { ty, name, color, style, category } = defined;
+            let (ty, color, style, category) = (*ty, *color, *style, *category);
+            sink.event(&PajeEvent::DefineValue { value, ty, name, color, style, category })?;
             count += 1;
         }
         Ok(count)

@@ -110,7 +110,7 @@ fn write_paje(path: &str, endpoints: impl Iterator<Item = GeneratedEndpoint>) ->
     ] {
         writer.event(&PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name, color, style })?;
     }
-    writer.event(&PajeEvent::DefineValue { value, ty, name: "Message", color, style })?;
+    writer.event(&PajeEvent::DefineValue { value, ty, name: "Message", color, style, category: None })?;
     for number in 0..THREADS {
         let (time, container, name) = (GlobalNanos(0), ContainerId(number + 1), format!("Thread {number}"));
         let parent = ContainerId::ROOT;

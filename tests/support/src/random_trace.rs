@@ -168,6 +168,7 @@ pub fn store(trace: &ModelTrace) -> Arc<dyn TimelineSource> {
         name,
         color: None,
         style: DrawStyle::NONE,
+        category: None,
     });
     let all = types().into_iter().chain(values).chain(events.into_iter().map(|event| event.1));
     Arc::new(TraceStore::from_events("world", all))

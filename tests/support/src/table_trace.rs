@@ -91,6 +91,7 @@ impl TableTrace {
             name: name.into(),
             color: tumit_viewer::style::theme::rgb(color),
             style: DrawStyle::NONE,
+            category: None,
         });
         id
     }

@@ -10,6 +10,7 @@ mod dense_images;
 mod diagnose;
 mod doc;
 mod entity_tables;
+mod execution_filters;
 mod filters;
 mod fmt;
 mod image_memory;

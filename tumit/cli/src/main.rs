@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     let args =
         args::Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut args::Args::command()).exit());
     trace_input::limit_to(args.input_limit);
+    tumit_perspectives::series_filter::provide_series();
     match args.command.run() {
         Ok(cmd::ExitStatus::Done) if trace_input::was_cut_short() => cmd::ExitStatus::InputHasMistakes.into(),
         Ok(status) => status.into(),

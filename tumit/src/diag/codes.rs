@@ -88,6 +88,8 @@ codes! {
     UnusedType = 55, "No rule creates anything of this type, so it is never shown.";
     UnusedValue = 56, "No rule uses this value, so it is never shown.";
     UselessLook = 57, "Only events have shapes. The size of a state is a share of the height of its row, at most 1.";
+    UnknownCategory = 58, "Categories are `busy`, `overhead`, `idle` and `ignored`. Only states have categories.";
+    UselessCategory = 59, "The pattern of a category matches no value, so it has no effect.";
     // Rules.
     WrongVerb = 60, "The verb does not match the kind of the type: states are set, pushed, popped and reset; variables are set, added to and subtracted from; events are marked; links are started and ended.";
     WrongContainer = 61, "The state, event or variable belongs to another type of container, or the link cannot have an end in this container.";
@@ -128,12 +130,13 @@ impl Code {
     /// Whether the code reports an undeclared name. Several uses of one name are one error.
     pub(super) fn is_unknown_name(self) -> bool {
         use Code::{
-            UnknownContainer, UnknownEntity, UnknownEvent, UnknownFunction, UnknownLevel, UnknownName, UnknownShape,
-            UnknownType, UnknownValue,
+            UnknownCategory, UnknownContainer, UnknownEntity, UnknownEvent, UnknownFunction, UnknownLevel, UnknownName,
+            UnknownShape, UnknownType, UnknownValue,
         };
         matches!(
             self,
-            UnknownContainer
+            UnknownCategory
+                | UnknownContainer
                 | UnknownEntity
                 | UnknownEvent
                 | UnknownFunction

@@ -117,7 +117,7 @@ impl SpecPrinter<'_> {
     }
 }
 
-/// Number of cells of a value: name, label, colour, shape and size.
+/// Number of cells of a value: name, label, colour, and then shape, size and category.
 const CELLS: usize = 4;
 
 fn cell(rule: Rule) -> usize {

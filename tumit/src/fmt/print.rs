@@ -321,6 +321,7 @@ fn is_block(rule: Rule) -> bool {
 
 /// Whether a continuation line can start with this rule.
 pub(super) fn may_start_line(rule: Rule) -> bool {
-    use Rule::{color, link_from, link_to, stream_mark, string, style};
+    use Rule::{category_type, color, link_from, link_to, stream_mark, string, style, value_category, value_pattern};
     matches!(rule, string | color | style | stream_mark | link_from | link_to)
+        || matches!(rule, category_type | value_category | value_pattern)
 }

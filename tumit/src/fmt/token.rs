@@ -205,8 +205,8 @@ pub(super) fn takes_comma(rule: Rule) -> bool {
 }
 
 fn needs_no_semicolon(rule: Rule) -> bool {
-    use Rule::{link_decl, mark_decl, prologue, state_decl, variable_decl};
-    matches!(rule, state_decl | mark_decl | variable_decl | link_decl | prologue)
+    use Rule::{category_decl, link_decl, mark_decl, prologue, state_decl, variable_decl};
+    matches!(rule, state_decl | mark_decl | variable_decl | link_decl | category_decl | prologue)
 }
 
 pub(super) fn is_opener(text: &str) -> bool {

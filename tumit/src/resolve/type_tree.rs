@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use tracer_format::schema::{FieldType, Scalar};
 
+use super::categories::own_category;
 use super::declared_names::{check_name, duplicate};
 use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::{KeyModel, SpecModel, index};
@@ -268,6 +269,7 @@ impl SpecModel {
                         );
                     }
                 },
+                TreeMember::Category(_) => {}
             }
         }
     }
@@ -302,6 +304,7 @@ impl SpecModel {
                 label: value.label.clone().unwrap_or_else(|| value.name.text.clone()),
                 color: value.color,
                 style: resolve_style(&value.style, &entity.kind, diagnostics),
+                category: value.category.as_ref().and_then(|word| own_category(word, entity.kind, diagnostics)),
             });
         }
         let id = EntityTypeId(index(self.spec.entities.len()));

@@ -127,6 +127,23 @@ pub(crate) struct Const {
 pub(crate) enum TreeMember {
     Container(Container),
     Entity(Entity),
+    Category(CategoryDeclaration),
+}
+
+/// `category CATEGORY PATTERN, … of TYPE`
+#[derive(Clone, Debug)]
+pub(crate) struct CategoryDeclaration {
+    pub(crate) category: Ident,
+    /// Empty: all values.
+    pub(crate) values: Vec<NamePatternText>,
+    pub(crate) of: Option<NamePatternText>,
+}
+
+/// A name in which `*` stands for any text and `?` for any character.
+#[derive(Clone, Debug)]
+pub(crate) struct NamePatternText {
+    pub(crate) text: String,
+    pub(crate) span: SourceSpan,
 }
 
 #[derive(Clone, Debug)]
@@ -174,6 +191,7 @@ pub(crate) struct Value {
     pub(crate) label: Option<String>,
     pub(crate) color: Option<SpecColor>,
     pub(crate) style: Vec<StyleClause>,
+    pub(crate) category: Option<Ident>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,10 +1,12 @@
 //! The `paje` block: containers, and the types of their entities.
 
-use super::ast::{Container, Entity, EntityKind, Ident, StyleClause, TreeMember, Value};
+use super::ast::{
+    CategoryDeclaration, Container, Entity, EntityKind, Ident, NamePatternText, StyleClause, TreeMember, Value,
+};
 use super::ast_builder::{AstBuilder, ParseNode, add_line, children, doc_line, docs};
 use super::grammar::Rule;
 
-const MEMBERS: &str = "the tree contains containers, states, events, variables and links";
+const MEMBERS: &str = "the tree contains containers, states, events, variables, links and categories";
 
 impl AstBuilder<'_> {
     pub(super) fn paje(&mut self, node: ParseNode<'_>) -> Vec<TreeMember> {
@@ -27,6 +29,7 @@ impl AstBuilder<'_> {
             Rule::mark_decl => self.entity(node, EntityKind::Event).map(TreeMember::Entity),
             Rule::variable_decl => self.entity(node, EntityKind::Variable).map(TreeMember::Entity),
             Rule::link_decl => self.entity(node, EntityKind::Link).map(TreeMember::Entity),
+            Rule::category_decl => self.category_declaration(node).map(TreeMember::Category),
             _ => None,
         }
     }
@@ -79,17 +82,38 @@ impl AstBuilder<'_> {
             return None;
         }
         let doc = docs(&node);
-        let (mut name, mut label, mut color, mut style) = (None, None, None, Vec::new());
+        let (mut name, mut label, mut color, mut style, mut category) = (None, None, None, Vec::new(), None);
         for child in children(node) {
             match child.as_rule() {
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::string => label = Some(self.plain_text(&child)),
                 Rule::color => color = self.color(child),
                 Rule::style => style.extend(self.style_clause(child)),
+                Rule::value_category => category = self.names(child).pop(),
                 _ => {}
             }
         }
-        Some(Value { doc, name: name?, label, color, style })
+        Some(Value { doc, name: name?, label, color, style, category })
+    }
+
+    fn category_declaration(&mut self, node: ParseNode<'_>) -> Option<CategoryDeclaration> {
+        let (mut category, mut values, mut of) = (None, Vec::new(), None);
+        for child in children(node) {
+            match child.as_rule() {
+                Rule::name => category = Some(self.ident(&child)),
+                Rule::value_patterns => values = children(child).filter_map(|value| self.name_pattern(value)).collect(),
+                Rule::category_type => of = self.name_pattern(child),
+                _ => {}
+            }
+        }
+        Some(CategoryDeclaration { category: category?, values, of })
+    }
+
+    fn name_pattern(&mut self, node: ParseNode<'_>) -> Option<NamePatternText> {
+        let child = children(node).find(|child| matches!(child.as_rule(), Rule::name_pattern | Rule::string))?;
+        let is_quoted = child.as_rule() == Rule::string;
+        let text = if is_quoted { self.plain_text(&child) } else { child.as_str().to_owned() };
+        Some(NamePatternText { text, span: self.span(&child) })
     }
 
     fn style_clause(&mut self, node: ParseNode<'_>) -> Option<StyleClause> {

@@ -120,6 +120,9 @@ fn describe(rule: Rule) -> Option<&'static str> {
         Rule::integer | Rule::float => "a number",
         Rule::color | Rule::hex | Rule::rgb => "a colour",
         Rule::style => "`shape` or `size`",
+        Rule::value_category => "`category`",
+        Rule::value_patterns | Rule::value_pattern | Rule::name_pattern => "a name or pattern",
+        Rule::category_type | Rule::kw_of => "`of`",
         Rule::fields | Rule::values => "`{`",
         Rule::end_fields => "`end`",
         Rule::field => "a parameter `name: type`",
@@ -181,6 +184,9 @@ fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
         "end" if at == 0 => "`end { … }` follows the parameters of a span; events have no end",
         "'" => "write texts in double quotes",
         ";" if expected == "expected `,` or `}`" => "separate the elements of a list by `,`",
+        "{" if text.trim_start().starts_with("category") => {
+            "states of a type get a category by `category idle of TYPE`, or each value by `category idle` after it"
+        }
         "=>" | ">" if expected.contains("`->`") => "write `->`",
         "=" if expected.contains("a clause") => "write `==` for equality",
         "#" if at == 0 => "comments start with `//`",
@@ -206,7 +212,7 @@ fn keywords(only: Rule, at_start: bool) -> &'static [&'static str] {
             &["trace", "use", "const", "type", "enum", "level", "paje", "rule", "also", "output", "version"]
         }
         Rule::only_member if at_start => &["event", "span", "end"],
-        Rule::only_tree_member if at_start => &["container", "state", "event", "variable", "link"],
+        Rule::only_tree_member if at_start => &["container", "state", "event", "variable", "link", "category"],
         Rule::only_rule if at_start => &["prologue", "rule", "also"],
         Rule::only_item | Rule::only_rule | Rule::only_action => &[
             "create", "destroy", "set", "push", "pop", "reset", "add", "subtract", "mark", "start", "end", "on",
@@ -214,7 +220,7 @@ fn keywords(only: Rule, at_start: bool) -> &'static [&'static str] {
         ],
         Rule::only_member => &["located", "async", "end"],
         Rule::only_field | Rule::only_enum_value => &[],
-        _ => &["from", "to", "shape", "size", "stream"],
+        _ => &["from", "to", "shape", "size", "stream", "category", "of"],
     }
 }
 

@@ -15,6 +15,7 @@ pub mod execution;
 pub mod gallery;
 pub mod network;
 pub mod options;
+pub mod series_filter;
 pub mod unit_lists;
 pub mod view;
 mod views;

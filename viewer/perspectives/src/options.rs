@@ -144,7 +144,7 @@ fn choose<T: Copy>(name: &str, value: &str, words: &[(&str, T)]) -> Result<T, Pe
 }
 
 impl ExecutionSettings {
-    fn set(&mut self, name: &str, value: &str) -> Result<(), PerspectiveError> {
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), PerspectiveError> {
         match name {
             "level" => self.units.level = Some(value.to_owned()),
             "units" => {

@@ -56,6 +56,7 @@ impl std::fmt::Debug for AppState {
 
 /// Creates the state of the routes.
 pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError> {
+    tumit_perspectives::series_filter::provide_series();
     let traces: Vec<TraceCache> = traces.into_iter().map(TraceCache::new).collect();
     let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
     let usual_port = usual_port(&first.served.source.source().summary());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::language::ast::FilterExpr;
 use super::language::error::FilterError;
+use super::series_provider;
 use super::sources::{
     attribute_selection, classify, duration_selection, grouping, ordering, reduce, row_reuse, style_rules, time_cut,
     type_selection, value_selection,
@@ -28,6 +29,12 @@ impl FilterExpr {
             Self::Group { containers, name } => grouping::apply(inner, containers, name),
             Self::Reuse { types } => row_reuse::reuse(inner, types),
             Self::Reduce(reduction) => reduce::apply(inner, reduction),
+            Self::Series(series) => {
+                let provided = series_provider::provide(inner, series).map_err(FilterError::Series)?;
+                let names =
+                    series.series.iter().map(|one| series.name.clone().unwrap_or_else(|| one.name(series.per_unit)));
+                reduce::add_variables(inner, names.zip(provided), &self.to_string())
+            }
             Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
             Self::Sort { ty, by, descending } => ordering::sort(inner, ty, by, *descending),
             Self::Order { containers } => ordering::move_to_front(inner, containers),
@@ -39,6 +46,9 @@ impl FilterExpr {
             }
             Self::Size { values, of, size } => {
                 style_rules::set_styles(inner, values, of.as_ref(), DrawStyle { shape: None, size: Some(*size) })
+            }
+            Self::Category { values, of, category } => {
+                style_rules::set_categories(inner, values, of.as_ref(), *category)
             }
             Self::Bright { values, of } => style_rules::highlight_values(inner, values, of.as_ref()),
         }

@@ -1,5 +1,6 @@
 //! The part of an index that is read as a whole at opening: summary, types, values and containers.
 
+use tumit_paje::category::ActivityCategory;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{
     ContainerId, DiagnosticKind, DiagnosticLocation, DiagnosticSeverity, DrawStyle, MarkShape, PajeTypeKind, RgbColor,
@@ -105,6 +106,7 @@ impl DescriptionSection {
             text(&mut out, &value.name);
             color(&mut out, value.color);
             write_style(&mut out, value.style);
+            varint::push(&mut out, value.category.map_or(0, |category| category as u64 + 1));
         }
         varint::push(&mut out, containers.len() as u64);
         for container in containers {
@@ -232,7 +234,11 @@ impl ModelReader<'_> {
 
     fn value(&mut self) -> Option<ValueInfo> {
         let (ty, name, color, style) = (TypeId(self.small()?), self.text()?, self.color()?, self.read_style()?);
-        Some(ValueInfo { id: ValueId(0), ty, name, color, style })
+        let category = match usize::try_from(self.number()?).ok()?.checked_sub(1) {
+            Some(place) => Some(ActivityCategory::WORDS.get(place)?.1),
+            None => None,
+        };
+        Some(ValueInfo { id: ValueId(0), ty, name, color, style, category })
     }
 
     fn container(&mut self) -> Option<ContainerInfo> {

@@ -1,5 +1,6 @@
 //! A value before the viewer assigns its colour.
 
+use tumit_paje::category::ActivityCategory;
 use tumit_paje::{DrawStyle, RgbColor, TypeId};
 
 /// A value as the trace defines it.
@@ -9,4 +10,5 @@ pub(crate) struct RawValue {
     pub(crate) name: String,
     pub(crate) color: Option<RgbColor>,
     pub(crate) style: DrawStyle,
+    pub(crate) category: Option<ActivityCategory>,
 }

@@ -75,8 +75,8 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn PajeSink) -> io::Resul
     }
     for value in &model.values {
         let color: Option<RgbColor> = Some(value.color);
-        let (name, style) = (value.name.as_str(), value.style);
-        sink.event(&PajeEvent::DefineValue { value: value.id, ty: value.ty, name, color, style })?;
+        let (name, style, category) = (value.name.as_str(), value.style, value.category);
+        sink.event(&PajeEvent::DefineValue { value: value.id, ty: value.ty, name, color, style, category })?;
     }
     let containers = source.containers();
     let creation_order = in_order_of_creation(&containers);

@@ -1,5 +1,6 @@
 //! The data that describe a whole trace: its summary, types, values and containers.
 
+use tumit_paje::category::ActivityCategory;
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, DrawStyle, PajeTypeKind, RgbColor, TraceDiagnostic, TypeId, ValueId};
 
@@ -68,6 +69,9 @@ pub struct ValueInfo {
     pub color: RgbColor,
     /// Its shape and size: its own, or those of its type, if the trace defines them.
     pub style: DrawStyle,
+    /// The effect of a state on the utilisation of its container. `None`: views guess it from the
+    /// name.
+    pub category: Option<ActivityCategory>,
 }
 
 /// The type tree with its values.

@@ -294,6 +294,7 @@ fn invalid_operations_are_ignored() {
         name: "v",
         color: None,
         style: DrawStyle::NONE,
+        category: None,
     };
     let store = TraceStore::from_events(
         "trace",

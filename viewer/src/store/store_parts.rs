@@ -232,7 +232,8 @@ pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeMode
         .enumerate()
         .map(|(at, (value, color))| {
             let style = value.style.or(types.get(value.ty.index()).map_or(DrawStyle::NONE, |ty| ty.style));
-            ValueInfo { id: ValueId(at as u32), ty: value.ty, name: value.name, color, style }
+            let RawValue { ty, name, category, .. } = value;
+            ValueInfo { id: ValueId(at as u32), ty, name, color, style, category }
         })
         .collect();
     TypeModel { types, values }

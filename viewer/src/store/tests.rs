@@ -41,6 +41,7 @@ fn model() -> Vec<PajeEvent<'static>> {
         name,
         color: None,
         style: DrawStyle::NONE,
+        category: None,
     }));
     events.extend([("thread 10", 1), ("thread 2", 2)].map(|(name, id)| PajeEvent::CreateContainer {
         time: at(0),

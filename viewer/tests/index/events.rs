@@ -23,7 +23,14 @@ pub(crate) fn define_type(ty: TypeId, kind: PajeTypeKind, parent: TypeId) -> Paj
 }
 
 pub(crate) fn define_value(value: u32, ty: TypeId) -> PajeEvent<'static> {
-    PajeEvent::DefineValue { value: ValueId(value), ty, name: "value", color: None, style: DrawStyle::NONE }
+    PajeEvent::DefineValue {
+        value: ValueId(value),
+        ty,
+        name: "value",
+        color: None,
+        style: DrawStyle::NONE,
+        category: None,
+    }
 }
 
 /// Creates a container in the root at time 0.
@@ -81,7 +88,7 @@ fn send_definitions(sink: &mut dyn PajeSink) {
         let ty =
             [CALLS, PHASES, NOTE, MESSAGE][(value >= 300) as usize + (value >= 304) as usize + (value >= 305) as usize];
         let (value, name) = (ValueId(value), &format!("value {value}"));
-        send(PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE });
+        send(PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE, category: None });
     }
     for number in 1..=THREADS {
         send(PajeEvent::CreateContainer {

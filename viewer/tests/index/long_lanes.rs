@@ -25,7 +25,8 @@ fn definitions(names: &[String]) -> Vec<PajeEvent<'_>> {
     let types =
         [define(THREAD, PajeTypeKind::Container, TypeId::ROOT, "T"), define(STATE, PajeTypeKind::State, THREAD, "S")];
     let values = (0..).map(ValueId).zip(names);
-    let values = values.map(|(value, name)| PajeEvent::DefineValue { value, ty: STATE, name, color, style });
+    let values =
+        values.map(|(value, name)| PajeEvent::DefineValue { value, ty: STATE, name, color, style, category: None });
     types.into_iter().chain(values).collect()
 }
 

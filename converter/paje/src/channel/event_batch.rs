@@ -6,6 +6,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::packed_event::{PackedEvent, UnpackedEvent};
+use crate::category::ActivityCategory;
 use crate::time::GlobalNanos;
 use crate::{
     ContainerId, DrawStyle, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, FieldSet, KeyId, PajeEvent,
@@ -102,6 +103,7 @@ pub(super) enum RareEvent {
         name: TextRange,
         color: Option<RgbColor>,
         style: DrawStyle,
+        category: Option<ActivityCategory>,
     },
     CreateContainer {
         time: GlobalNanos,
@@ -270,9 +272,9 @@ impl EventBatch {
                 let name = self.text(name);
                 self.put_rest(RareEvent::DefineType { ty, kind, parent, name, color, style });
             }
-            PajeEvent::DefineValue { value, ty, name, color, style } => {
+            PajeEvent::DefineValue { value, ty, name, color, style, category } => {
                 let name = self.text(name);
-                self.put_rest(RareEvent::DefineValue { value, ty, name, color, style });
+                self.put_rest(RareEvent::DefineValue { value, ty, name, color, style, category });
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.text(name), self.fields(extra));
@@ -337,8 +339,8 @@ impl EventBatch {
             RareEvent::DefineType { ty, kind, parent, name, color, style } => {
                 PajeEvent::DefineType { ty, kind, parent, name: self.at(name), color, style }
             }
-            RareEvent::DefineValue { value, ty, name, color, style } => {
-                PajeEvent::DefineValue { value, ty, name: self.at(name), color, style }
+            RareEvent::DefineValue { value, ty, name, color, style, category } => {
+                PajeEvent::DefineValue { value, ty, name: self.at(name), color, style, category }
             }
             RareEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 let (name, extra) = (self.at(name), self.extra(extra, room));

@@ -1,6 +1,7 @@
 //! The consumer receives the operations of the producer.
 
 use super::*;
+use crate::category::ActivityCategory;
 use crate::{
     DrawStyle, EventOperation, ExtraField, ExtraFieldKind, ExtraValue, MarkShape, PajeTypeKind, RgbColor,
     SourcePosition, TypeId, ValueId, VariableOp,
@@ -68,7 +69,14 @@ fn send_operation(sink: &mut dyn PajeSink, kind: u8, number: u32, text: &str) ->
                 if color.is_some() { PajeTypeKind::State } else { PajeTypeKind::Link { start: ty, end: TypeId(9) } };
             PajeEvent::DefineType { ty, kind, parent: TypeId::ROOT, name: text, color, style }
         }
-        1 => PajeEvent::DefineValue { value, ty, name: text, color, style },
+        1 => PajeEvent::DefineValue {
+            value,
+            ty,
+            name: text,
+            color,
+            style,
+            category: color.map(|_| ActivityCategory::Idle),
+        },
         2 => PajeEvent::CreateContainer { time, container, ty, parent: ContainerId::ROOT, name: text, extra },
         3 => PajeEvent::DestroyContainer { time, container },
         4 => PajeEvent::SetState { time, container, ty, value, extra, source },

@@ -44,6 +44,7 @@ pub(super) enum FieldRole {
     Color,
     Shape,
     Size,
+    Category,
     StartType,
     EndType,
     StartContainer,
@@ -176,6 +177,7 @@ impl PajeEventKind {
             // Older versions of the format had these fields. No other reader supports them today.
             "Shape" if self.has_look() => (FieldRole::Shape, 0),
             "Size" if self.has_look() => (FieldRole::Size, 0),
+            "Category" if self == Self::DefineEntityValue => (FieldRole::Category, 0),
             "StartContainerType" if self == Self::DefineLinkType => (FieldRole::StartType, 0),
             "SourceContainerType" if self == Self::DefineLinkType => (FieldRole::StartType, 1),
             "EndContainerType" if self == Self::DefineLinkType => (FieldRole::EndType, 0),

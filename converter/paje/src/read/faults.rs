@@ -74,6 +74,7 @@ faults! {
     Comma: "number with a decimal comma", "write a decimal point in every locale";
     Value: "value of a variable that is not a finite number", "write a decimal number";
     Color: "invalid colour", "write three numbers from 0 to 1 in quotes";
+    Category as "Category": "invalid category of a value; views guess it from the name", "write busy, overhead, idle or ignored";
     Style as "Look": "invalid shape or size of a definition; the default is drawn", "write triangle, diamond, circle, square or line, and a number above 0";
     UnknownType: "line with a type that is not defined", "define each type before its first use, and name it by its alias";
     UnknownContainer: "line with a container that was not created", "create each container before its first use, and name it by its alias";

@@ -10,8 +10,8 @@ use super::symbols::{OpenKeys, PajeContainers, PajeTypes, SymbolMatch, UsedValue
 use super::tokenizer::LineWords;
 use crate::time::GlobalNanos;
 use crate::{
-    ContainerId, DrawStyle, ExtraField, ExtraValue, PajeEvent, PajeSink, PajeTypeKind, RgbColor, SourcePosition,
-    TypeId, ValueId, VariableOp,
+    ContainerId, DrawStyle, ExtraField, ExtraValue, PajeEvent, PajeSink, PajeTypeKind, SourcePosition, TypeId, ValueId,
+    VariableOp,
 };
 
 /// The root's identifier.
@@ -99,7 +99,7 @@ pub(super) struct DefinedLine<'a> {
 
 impl<'a> DefinedLine<'a> {
     #[inline]
-    fn get(&self, role: FieldRole) -> Option<&'a str> {
+    pub(super) fn get(&self, role: FieldRole) -> Option<&'a str> {
         self.words.get(self.text, self.definition.word(role)?)
     }
 
@@ -125,7 +125,7 @@ impl<'a> DefinedLine<'a> {
 }
 
 /// `None` if the line has a fault, which is already counted.
-type LineResult<T> = Option<T>;
+pub(super) type LineResult<T> = Option<T>;
 
 impl ReadState {
     pub(super) fn remember_keys(&mut self) {
@@ -174,7 +174,7 @@ impl ReadState {
         }
     }
 
-    fn fault<T>(&mut self, kind: FaultKind, input: &DefinedLine<'_>, found: &str) -> LineResult<T> {
+    pub(super) fn fault<T>(&mut self, kind: FaultKind, input: &DefinedLine<'_>, found: &str) -> LineResult<T> {
         self.faults.count(kind, input.line, found);
         None
     }
@@ -261,32 +261,6 @@ impl ReadState {
         Some(container)
     }
 
-    fn color(&mut self, input: &DefinedLine<'_>) -> Option<RgbColor> {
-        let word = input.get(FieldRole::Color)?;
-        let Ok(color) = number::color(word) else { return self.fault(FaultKind::Color, input, word) };
-        let number::ParsedColor { color, is_wide } = color?;
-        if is_wide {
-            self.faults.count(FaultKind::WideColor, input.line, word);
-        }
-        Some(color)
-    }
-
-    fn read_style(&mut self, input: &DefinedLine<'_>) -> DrawStyle {
-        // One definition may serve values with and without a style. An empty word means no style.
-        let word = |role| input.get(role).map(str::trim).filter(|word| !word.is_empty());
-        let (shape, size) = (word(FieldRole::Shape), word(FieldRole::Size));
-        let style = DrawStyle {
-            shape: shape.and_then(|word| word.parse().ok()),
-            size: size.and_then(number::float).and_then(|size| DrawStyle::checked_size(size.value)),
-        };
-        for word in
-            [shape.filter(|_| style.shape.is_none()), size.filter(|_| style.size.is_none())].into_iter().flatten()
-        {
-            self.faults.count(FaultKind::Style, input.line, word);
-        }
-        style
-    }
-
     fn define_type(
         &mut self,
         input: &DefinedLine<'_>,
@@ -312,7 +286,7 @@ impl ReadState {
     fn define_value(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
         let ty = self.find_type(input, FieldRole::Type, has_values)?;
         let (id, name) = (input.identifier(), input.word(FieldRole::Name));
-        let (color, style) = (self.color(input), self.read_style(input));
+        let (color, style, category) = (self.color(input), self.read_style(input), self.read_category(input));
         let value = match self.types.declare(ty, id, name) {
             ValueDeclaration::New(value) => value,
             ValueDeclaration::Late(value) => {
@@ -321,7 +295,7 @@ impl ReadState {
             }
             ValueDeclaration::Again => return self.fault(FaultKind::DuplicateValue, input, id),
         };
-        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, style })
+        self.send(sink, &PajeEvent::DefineValue { value, ty, name, color, style, category })
     }
 
     fn create(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
@@ -410,7 +384,14 @@ impl ReadState {
         let UsedValue { value, is_new } = self.types.value(ty, name);
         if is_new {
             self.sent += 1;
-            sink.event(&PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE })?;
+            sink.event(&PajeEvent::DefineValue {
+                value,
+                ty,
+                name,
+                color: None,
+                style: DrawStyle::NONE,
+                category: None,
+            })?;
         }
         Ok(value)
     }

@@ -112,7 +112,7 @@ fn a_plain_file_is_read() {
     let expected = [
         "DefineType { ty: TypeId(1), kind: Container, parent: TypeId(0), name: \"Thread\", color: None, style: DrawStyle { shape: None, size: None } }",
         "DefineType { ty: TypeId(2), kind: State, parent: TypeId(1), name: \"Thread State\", color: None, style: DrawStyle { shape: None, size: None } }",
-        "DefineValue { value: ValueId(0), ty: TypeId(2), name: \"Running\", color: Some(RgbColor { red: 0, green: 255, blue: 0 }), style: DrawStyle { shape: None, size: None } }",
+        "DefineValue { value: ValueId(0), ty: TypeId(2), name: \"Running\", color: Some(RgbColor { red: 0, green: 255, blue: 0 }), style: DrawStyle { shape: None, size: None }, category: None }",
         "CreateContainer { time: GlobalNanos(0), container: ContainerId(1), ty: TypeId(1), parent: ContainerId(0), name: \"thread 1\", extra: [] }",
         "SetState { time: GlobalNanos(1500000000), container: ContainerId(1), ty: TypeId(2), value: ValueId(0), extra: [], source: None }",
         "PopState { time: GlobalNanos(2000000000), container: ContainerId(1), ty: TypeId(2) }",

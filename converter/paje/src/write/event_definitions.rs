@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use crate::{DrawStyle, EventOperation, ExtraField, ExtraFieldKind as Kind, ExtraValue};
+use crate::{EventOperation, ExtraField, ExtraFieldKind as Kind, ExtraValue};
 
 /// The form of the definitions of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -142,19 +142,26 @@ impl EventOperation {
 pub(super) struct ExtraDefinitions {
     pub(super) header: HeaderStyle,
     extra_definitions: FxHashMap<u64, Vec<ExtraDefinition>>,
-    /// Variants of definitions with the fields `Shape` and `Size`.
+    /// Variants of definitions with the fields `Shape`, `Size` and `Category`.
     styled: Vec<StyledDefinition>,
     count: u32,
 }
 
-/// A definition of types or values with a shape or size.
+/// A definition of types or values with a shape, size or category.
 #[derive(Debug)]
 struct StyledDefinition {
-    /// The id of the definition without shape and size.
+    /// The id of the definition without them.
     plain: u32,
-    has_shape: bool,
-    has_size: bool,
+    fields: StyleFields,
     id: u32,
+}
+
+/// The fields of a definition in addition to those of the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct StyleFields {
+    pub(super) has_shape: bool,
+    pub(super) has_size: bool,
+    pub(super) has_category: bool,
 }
 
 pub(super) struct UsedDefinition {
@@ -176,26 +183,24 @@ impl ExtraDefinitions {
         Self { header, ..Self::default() }
     }
 
-    /// The definition for types or values with this style.
+    /// The definition for types or values with these fields.
     /// Each set of fields has its own definition, because a field cannot be empty.
-    pub(super) fn styled_definition(&mut self, plain: u32, style: DrawStyle) -> UsedDefinition {
-        if style.is_none() {
+    pub(super) fn styled_definition(&mut self, plain: u32, fields: StyleFields) -> UsedDefinition {
+        if fields == StyleFields::default() {
             return UsedDefinition { id: plain, text: None };
         }
-        let (has_shape, has_size) = (style.shape.is_some(), style.size.is_some());
-        let same = |styled: &&StyledDefinition| {
-            (styled.plain, styled.has_shape, styled.has_size) == (plain, has_shape, has_size)
-        };
+        let same = |styled: &&StyledDefinition| (styled.plain, styled.fields) == (plain, fields);
         if let Some(styled) = self.styled.iter().find(same) {
             return UsedDefinition { id: styled.id, text: None };
         }
         let id = FIRST_ID + self.count;
         self.count += 1;
-        self.styled.push(StyledDefinition { plain, has_shape, has_size, id });
-        let (_, name, fields) = PLAIN[plain as usize];
-        let style_fields =
-            [has_shape.then_some("Shape string"), has_size.then_some("Size double")].into_iter().flatten();
-        let fields: Vec<&str> = fields.iter().copied().chain(style_fields).collect();
+        self.styled.push(StyledDefinition { plain, fields, id });
+        let (_, name, plain_fields) = PLAIN[plain as usize];
+        let StyleFields { has_shape, has_size, has_category } = fields;
+        let style_fields = [(has_shape, "Shape string"), (has_size, "Size double"), (has_category, "Category string")];
+        let style_fields = style_fields.into_iter().filter(|(has, _)| *has).map(|(_, field)| field);
+        let fields: Vec<&str> = plain_fields.iter().copied().chain(style_fields).collect();
         UsedDefinition { id, text: Some(self.header.begin(name, id, &fields) + END) }
     }
 

@@ -131,7 +131,7 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
             PajeTypeKind::Event => 3,
             PajeTypeKind::Link { .. } => 4,
         };
-        let id = self.styled_definition(id, style);
+        let id = self.styled_definition(id, style, None);
         self.head(|head| {
             head.number(id.into());
             head.byte(b' ');
@@ -156,8 +156,8 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
     }
 
     fn define_value(&mut self, event: &PajeEvent<'_>) {
-        let PajeEvent::DefineValue { value, ty, name, color, style } = *event else { return };
-        let id = self.styled_definition(5, style);
+        let PajeEvent::DefineValue { value, ty, name, color, style, category } = *event else { return };
+        let id = self.styled_definition(5, style, category);
         self.head(|head| {
             head.number(id.into());
             head.byte(b' ');
@@ -170,6 +170,10 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
         self.text(" ");
         self.color(color.unwrap_or_else(|| PALETTE[value.index() % PALETTE.len()]));
         self.write_style(style);
+        if let Some(category) = category {
+            self.text(" ");
+            self.text(category.word());
+        }
         self.text("\n");
     }
 

@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use foldhash::HashMap;
 
-use super::event_definitions::{ExtraDefinitions, HeaderStyle, UsedDefinition};
+use super::event_definitions::{ExtraDefinitions, HeaderStyle, StyleFields, UsedDefinition};
 use super::texts::plain_text;
 use super::timestamp_format::{ExactSeconds, TimestampPosition, TimestampWriter};
+use crate::category::ActivityCategory;
 use crate::number_text::{self, NumberWords};
 use crate::time::GlobalNanos;
 use crate::{ContainerId, DrawStyle, EventOperation, ExtraField, ExtraValue, RgbColor, SourcePosition, TypeId};
@@ -101,9 +102,19 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
         self.text(&header);
     }
 
-    /// The definition for a type or value with this style. Writes it if it is new.
-    pub(super) fn styled_definition(&mut self, plain: u32, style: DrawStyle) -> u32 {
-        let UsedDefinition { id, text } = self.layouts.styled_definition(plain, style);
+    /// The definition for a type or value with this style and category. Writes it if it is new.
+    pub(super) fn styled_definition(
+        &mut self,
+        plain: u32,
+        style: DrawStyle,
+        category: Option<ActivityCategory>,
+    ) -> u32 {
+        let fields = StyleFields {
+            has_shape: style.shape.is_some(),
+            has_size: style.size.is_some(),
+            has_category: category.is_some(),
+        };
+        let UsedDefinition { id, text } = self.layouts.styled_definition(plain, fields);
         if let Some(text) = text {
             self.text(&text);
         }

@@ -6,7 +6,7 @@ use std::io;
 use crate::time::GlobalNanos;
 use crate::{DrawStyle, FieldSet, KeyId, PajeEvent, PajeSink, PlainEvent};
 
-/// Passes operations on without extra fields, source positions, shapes and sizes.
+/// Passes operations on without extra fields, source positions, shapes, sizes and categories.
 #[derive(Debug)]
 pub(super) struct StandardFieldSink<S>(pub(super) S);
 
@@ -20,7 +20,8 @@ impl<S: PajeSink> PajeSink for StandardFieldSink<S> {
             | PajeEvent::NewEvent { extra, source, .. }
             | PajeEvent::StartLink { extra, source, .. }
             | PajeEvent::EndLink { extra, source, .. } => (*extra, *source) = (&[], None),
-            PajeEvent::DefineType { style, .. } | PajeEvent::DefineValue { style, .. } => *style = DrawStyle::NONE,
+            PajeEvent::DefineType { style, .. } => *style = DrawStyle::NONE,
+            PajeEvent::DefineValue { style, category, .. } => (*style, *category) = (DrawStyle::NONE, None),
             PajeEvent::DestroyContainer { .. }
             | PajeEvent::PopState { .. }
             | PajeEvent::ResetState { .. }

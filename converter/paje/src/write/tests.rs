@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::PajeWriter;
 use super::texts::MAX_NAME_BYTES;
+use crate::category::ActivityCategory;
 use crate::read::read;
 use crate::time::GlobalNanos;
 use crate::{
@@ -54,7 +55,14 @@ fn written(texts: &[String; 6]) -> (Vec<u8>, u64) {
     let (of_container, ty, link) = (TypeId(1), TypeId(2), TypeId(3));
     let define =
         |ty, kind, parent, name| PajeEvent::DefineType { ty, kind, parent, name, color: None, style: DrawStyle::NONE };
-    let value = |value, ty, name| PajeEvent::DefineValue { value, ty, name, color: None, style: DrawStyle::NONE };
+    let value = |value, ty, name| PajeEvent::DefineValue {
+        value,
+        ty,
+        name,
+        color: None,
+        style: DrawStyle::NONE,
+        category: None,
+    };
     let fields = [ExtraField { name: "note", value: ExtraValue::Text(field) }];
     let (extra, source) = (&fields[..], Some(SourcePosition { file, line: 3 }));
     let (start, end, key) = (container, container, KeyId(7));
@@ -110,6 +118,55 @@ proptest! {
         let replaced = texts.iter().chain([&texts[5]]).filter(|text| text.contains(['"', ','])).count();
         prop_assert_eq!(changed, replaced as u64);
     }
+}
+
+/// The category of each value.
+#[derive(Default)]
+struct CategoryCollector(Vec<Option<ActivityCategory>>);
+
+impl PajeSink for CategoryCollector {
+    fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
+        if let PajeEvent::DefineValue { category, .. } = event {
+            self.0.push(*category);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: GlobalNanos) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn categories_are_read_back() {
+    let categories = [None, Some(ActivityCategory::Idle), Some(ActivityCategory::Ignored), None];
+    let mut writer = PajeWriter::new(Vec::new());
+    let (thread, ty) = (TypeId(1), TypeId(2));
+    let define = |ty, kind, parent| PajeEvent::DefineType {
+        ty,
+        kind,
+        parent,
+        name: "Name",
+        color: None,
+        style: DrawStyle::NONE,
+    };
+    writer.event(&define(thread, PajeTypeKind::Container, TypeId::ROOT)).unwrap();
+    writer.event(&define(ty, PajeTypeKind::State, thread)).unwrap();
+    for (category, number) in categories.into_iter().zip(0..) {
+        let style = DrawStyle { shape: None, size: (number > 1).then_some(0.5) };
+        let (value, name, color) = (ValueId(number), &*format!("value {number}"), None);
+        writer.event(&PajeEvent::DefineValue { value, ty, name, color, style, category }).unwrap();
+    }
+    writer.finish(GlobalNanos(0)).unwrap();
+    let text = String::from_utf8(writer.into_inner()).unwrap();
+    assert_eq!(text.matches("% Category string").count(), 2, "{text}");
+    let mut found = CategoryCollector::default();
+    let report = read(text.as_bytes(), &mut found).unwrap();
+    assert_eq!(found.0, categories);
+    assert!(report.faults.is_empty(), "{:?}", report.faults);
+    let mut unknown = CategoryCollector::default();
+    let report = read(text.replace(" ignored", " lazy").as_bytes(), &mut unknown).unwrap();
+    assert_eq!((unknown.0[2], report.faults.len()), (None, 1));
 }
 
 #[test]

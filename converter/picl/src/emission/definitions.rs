@@ -84,7 +84,14 @@ impl EntityTypes {
             let name = log.values.name(value);
             let (ty, color) = (self.of_slot(value.slot), value.color);
             let value = ValueId(index as u32);
-            sink.event(&PajeEvent::DefineValue { value, ty, name: &name, color, style: DrawStyle::NONE })?;
+            sink.event(&PajeEvent::DefineValue {
+                value,
+                ty,
+                name: &name,
+                color,
+                style: DrawStyle::NONE,
+                category: None,
+            })?;
         }
         Ok(())
     }

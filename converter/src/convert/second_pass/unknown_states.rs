@@ -62,7 +62,14 @@ impl Emitter<'_> {
         let number = self.values.len() + self.gaps.values.len();
         let value = ValueId(u32::try_from(number).unwrap_or(u32::MAX));
         self.gaps.values.insert(ty, value);
-        self.emit(&PajeEvent::DefineValue { value, ty, name: NAME, color: Some(COLOR), style: DrawStyle::NONE })?;
+        self.emit(&PajeEvent::DefineValue {
+            value,
+            ty,
+            name: NAME,
+            color: Some(COLOR),
+            style: DrawStyle::NONE,
+            category: None,
+        })?;
         Ok(value)
     }
 }

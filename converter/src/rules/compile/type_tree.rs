@@ -7,6 +7,8 @@ use tumit::spec::{self, ActionVerb, EntityTypeKind, VariableChange};
 use crate::rules::referent_table::Distinctness;
 use crate::rules::rule_model::{ContainerModel, LinkModel, LinkVariant, RuleModel};
 use crate::rules::rule_value::{KeyPart, Symbols};
+use crate::rules::value_table::UndeclaredCategory;
+use tumit_paje::category::ActivityCategory;
 use tumit_paje::{DrawStyle, MarkShape, PajeTypeKind, RgbColor, TypeId, ValueId};
 
 /// The positions of the types of one spec in the model.
@@ -60,8 +62,14 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut RuleModel, symbols: &mut Symbols
         });
     }
     for entity in &spec.entities {
-        let entity = add_entity(entity, &tree, model, symbols);
-        tree.entities.push(entity);
+        let added = add_entity(entity, &tree, model, symbols);
+        if let TreeEntity::State { ty, .. } = &added {
+            for statement in spec.categories_of(entity) {
+                let (category, statement) = (category_of(statement.category), statement.clone());
+                model.values.add_category(*ty, UndeclaredCategory { category, statement });
+            }
+        }
+        tree.entities.push(added);
     }
     for action in spec.actions() {
         if let ActionVerb::Variable { op: VariableChange::Add | VariableChange::Subtract, ty, .. } = &action.verb
@@ -108,7 +116,8 @@ fn add_entity(entity: &spec::EntityType, tree: &TypeTree, model: &mut RuleModel,
                 let kind = PajeTypeKind::Link { start: model.containers[from].ty, end: model.containers[to].ty };
                 let (ty, mut values) = simple(kind, model, symbols);
                 let name = KeyPart::Sym(symbols.intern(&entity.label));
-                let default = model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, styles));
+                let default =
+                    model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &entity.label, styles, None));
                 values.push(default);
                 variants.push(LinkVariant { from, to, ty, values });
             }
@@ -122,13 +131,23 @@ fn add_values(entity: &spec::EntityType, ty: TypeId, model: &mut RuleModel, symb
     let add = |value: &spec::DeclaredValue| {
         let name = KeyPart::Sym(symbols.intern(&value.name));
         let styles = (value.color.or(entity.color).map(color_of), style_of(value.style).or(style_of(entity.style)));
-        model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &value.label, styles))
+        let category = value.category.map(category_of);
+        model.value(ty, name).unwrap_or_else(|| model.add_value(ty, name, &value.label, styles, category))
     };
     entity.values.iter().map(add).collect()
 }
 
 fn color_of(color: spec::SpecColor) -> RgbColor {
     RgbColor { red: color.red, green: color.green, blue: color.blue }
+}
+
+fn category_of(category: spec::SpecCategory) -> ActivityCategory {
+    match category {
+        spec::SpecCategory::Busy => ActivityCategory::Busy,
+        spec::SpecCategory::Overhead => ActivityCategory::Overhead,
+        spec::SpecCategory::Idle => ActivityCategory::Idle,
+        spec::SpecCategory::Ignored => ActivityCategory::Ignored,
+    }
 }
 
 fn style_of(style: spec::SpecStyle) -> DrawStyle {

@@ -170,6 +170,55 @@ fn views_are_added_from_the_gallery_and_explain_missing_data() {
 }
 
 #[test]
+fn a_filter_assigns_a_category_and_the_table_names_its_origin() {
+    let viewer = ViewProcess::start();
+    let (mut browser, _) = open(&viewer);
+    open_dock(&mut browser);
+    let before = images(&mut browser);
+    press(&mut browser, "button", "Add a filter");
+    browser.type_text("category ov");
+    browser.wait("document.querySelector('#filter-completions').innerText.trim() === 'overhead'");
+    browser.key("Tab");
+    browser.type_text("working");
+    browser.key("Enter");
+    browser.wait("document.querySelectorAll('.filter').length === 1");
+    browser.wait(SETTLED);
+    assert_ne!(images(&mut browser)[0], before[0]);
+    press(&mut browser, "button", "Categories");
+    browser.wait("document.querySelector('#categories table')?.checkVisibility()");
+    let row = "[...document.querySelectorAll('#categories tbody tr')].find(row => row.innerText.startsWith('working'))";
+    let category = format!("[{row}.querySelector('select').value, {row}.querySelector('.origin').innerText]");
+    assert_eq!(browser.evaluate(&category), json!(["overhead", "from a filter"]));
+    press(&mut browser, "switch", "Filter 1 is active: category overhead working");
+    browser.wait(&format!("{row}.querySelector('.origin').innerText === 'guess'"));
+    press(&mut browser, "button", "Done");
+    assert!(images(&mut browser) == before, "the guess applies again");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_series_is_a_curve_of_the_diagram() {
+    let viewer = ViewProcess::start();
+    let (mut browser, _) = open(&viewer);
+    press(&mut browser, "button", "Add a filter");
+    browser.type_text("series pend");
+    browser.wait("document.querySelector('#filter-completions').innerText.includes('pending-messages')");
+    browser.evaluate("document.querySelector('#filter-field').select()");
+    browser.type_text("series max-busy, pending-messages");
+    browser.key("Enter");
+    browser.wait("document.querySelectorAll('.filter').length === 1");
+    browser.wait(SETTLED);
+    browser.wait("document.body.innerText.includes('Maximum of busy units')");
+    press(&mut browser, "button", "Edit filter 1: series max-busy, pending-messages");
+    browser.evaluate("document.querySelector('#filter-field').select()");
+    browser.type_text("series active-tasks");
+    browser.key("Enter");
+    browser.wait("document.querySelector('#filter-error').innerText.includes('the series needs states of tasks')");
+    browser.key("Escape");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn categories_are_guessed_changed_and_kept_for_the_next_run() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);

@@ -9,8 +9,8 @@ use super::calls::{ExampleCall, ExampleCalls};
 use super::expr;
 use crate::codegen::backend::CodegenOptions;
 use crate::spec::{
-    ContainerTypeId, EntityType, EntityTypeKind, Level, LevelId, PatternPiece, RecordDecl, RecordId, Spec, SpecShape,
-    SpecStyle, TemplateLine, TextPattern,
+    ContainerTypeId, DeclaredValue, EntityType, EntityTypeKind, Level, LevelId, PatternPiece, RecordDecl, RecordId,
+    Spec, SpecShape, SpecStyle, TemplateLine, TextPattern,
 };
 
 /// The contents of a reference.
@@ -243,6 +243,12 @@ pub(super) fn kind_name(kind: &EntityTypeKind) -> &'static str {
 pub(super) fn style_texts(style: &SpecStyle) -> Vec<String> {
     let shape = style.shape.map(|shape| shape_name(shape).to_owned());
     shape.into_iter().chain(style.size.map(|size| format!("size {size}"))).collect()
+}
+
+/// The style and the category of a value: `size 2`, `idle`.
+pub(super) fn value_texts(value: &DeclaredValue) -> Vec<String> {
+    let category = value.category.map(|category| category.word().to_owned());
+    style_texts(&value.style).into_iter().chain(category).collect()
 }
 
 pub(super) fn shape_name(shape: SpecShape) -> &'static str {

@@ -206,7 +206,7 @@ fn entity(out: &mut String, facts: &ReferenceFacts<'_>, entity: &EntityType) {
     }
     out.push_str("\n| value | label | style | |\n|---|---|---|---|\n");
     for value in &entity.values {
-        let styles: Vec<String> = value.color.map(hex).into_iter().chain(contents::style_texts(&value.style)).collect();
+        let styles: Vec<String> = value.color.map(hex).into_iter().chain(contents::value_texts(value)).collect();
         let doc = value.doc.split_whitespace().collect::<Vec<_>>().join(" ");
         let _ = writeln!(
             out,

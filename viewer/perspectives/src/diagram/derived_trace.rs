@@ -126,7 +126,7 @@ impl TraceBuilder {
                 PajeEvent::DefineType { ty, kind, parent, name: &names[name], color: None, style: DrawStyle::NONE }
             }
             Definition::Value { value, ty, name, color, style } => {
-                PajeEvent::DefineValue { value, ty, name: &names[name], color: Some(color), style }
+                PajeEvent::DefineValue { value, ty, name: &names[name], color: Some(color), style, category: None }
             }
         });
         let holder = ContainerId::ROOT;

@@ -96,13 +96,14 @@ pub struct CategoryTable {
 }
 
 impl CategoryTable {
-    /// Guesses the categories from the names of the values, then applies `rules` in order.
+    /// Takes the categories of the model, which the trace and filters assign. Guesses the others
+    /// from the names of the values. Then applies `rules` in order.
     pub fn new(model: &TypeModel, rules: &[CategoryRule]) -> Self {
-        let guesses = model.values.iter().map(|value| {
-            let category = guess(&value.name);
-            ValueCategory { category, origin: CategoryOrigin::Guess }
+        let values = model.values.iter().map(|value| match value.category {
+            Some(category) => ValueCategory { category, origin: CategoryOrigin::Assigned },
+            None => ValueCategory { category: guess(&value.name), origin: CategoryOrigin::Guess },
         });
-        let mut table = Self { by_value: guesses.collect() };
+        let mut table = Self { by_value: values.collect() };
         rules.iter().for_each(|rule| _ = table.assign(model, rule));
         table
     }

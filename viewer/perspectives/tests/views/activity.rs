@@ -10,7 +10,7 @@ use tumit_viewer::filter::NamePattern;
 use crate::unit_program::{END, RandomThread, SECOND, UnitProgram, programs, seconds, settings};
 
 /// The threads whose states determine the category of each unit.
-fn groups<'p>(program: &'p UnitProgram, execution: &Execution) -> Vec<Vec<&'p RandomThread>> {
+pub(crate) fn groups<'p>(program: &'p UnitProgram, execution: &Execution) -> Vec<Vec<&'p RandomThread>> {
     let containers = execution.source().containers();
     let name = |id| &containers.iter().find(|info| info.id == id).expect("it exists").name;
     let units = execution.units().list().iter();
@@ -20,7 +20,12 @@ fn groups<'p>(program: &'p UnitProgram, execution: &Execution) -> Vec<Vec<&'p Ra
 }
 
 /// The number of parts of a unit in each category during a second, and the number of parts.
-fn parts(threads: &[&RandomThread], second: i64, mode: UnitMode, stateless: ActivityCategory) -> ([i64; 3], i64) {
+pub(crate) fn parts(
+    threads: &[&RandomThread],
+    second: i64,
+    mode: UnitMode,
+    stateless: ActivityCategory,
+) -> ([i64; 3], i64) {
     let mut categories: Vec<ActivityCategory> =
         threads.iter().map(|thread| thread.category(second, stateless)).collect();
     if mode == UnitMode::AnyBusy || categories.is_empty() {

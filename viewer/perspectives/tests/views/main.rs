@@ -8,6 +8,7 @@ mod card_charts;
 mod card_faults;
 mod example;
 mod request;
+mod series;
 mod tasks;
 mod unit_choice;
 mod unit_program;

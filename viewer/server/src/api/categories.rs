@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 use tumit_perspectives::execution::categories::{CategoryOrigin, CategoryTable};
-use tumit_viewer::query::{PajeTypeKind, TypeModel};
+use tumit_viewer::query::{PajeTypeKind, TypeModel, ValueInfo};
 
 use super::cards::CardsRequest;
 use super::{AppState, JsonAnswer, run};
@@ -15,8 +15,10 @@ use crate::model_categories::AssignedCategory;
 /// The values of all state types with their category, and the categories that the user assigned.
 pub(crate) async fn categories(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     run(app, move |app, _| {
-        let model = app.trace(request.trace)?.filtered_trace(&request.filters)?.source.model();
-        Ok(json!({ "values": values(&model), "assigned": app.categories.read(&model) }))
+        let trace = app.trace(request.trace)?;
+        let unfiltered = trace.served.source.source().model();
+        let model = trace.filtered_trace(&request.filters)?.source.model();
+        Ok(json!({ "values": values(&model, &unfiltered), "assigned": app.categories.read(&model) }))
     })
     .await
     .map(Json)
@@ -37,18 +39,27 @@ pub(crate) async fn save_categories(
     .map(Json)
 }
 
-fn values(model: &TypeModel) -> Vec<Value> {
+/// The origin of a category that the user did not choose.
+fn origin(table: &CategoryTable, value: &ValueInfo, unfiltered: &TypeModel) -> &'static str {
+    if table.get(value.id).origin == CategoryOrigin::Guess {
+        return "guess";
+    }
+    // Filters keep the numbers of values.
+    let of_trace = unfiltered.values.get(value.id.index()).and_then(|original| original.category);
+    if of_trace == value.category { "trace" } else { "filter" }
+}
+
+fn values(model: &TypeModel, unfiltered: &TypeModel) -> Vec<Value> {
     let table = CategoryTable::new(model, &[]);
     let is_state = |ty: usize| model.types.get(ty).is_some_and(|ty| ty.kind == PajeTypeKind::State);
     let states = model.values.iter().filter(|value| is_state(value.ty.index()));
     let json = states.map(|value| {
-        let found = table.get(value.id);
         json!({
             "value": value.id.0,
             "name": value.name,
             "type": model.types[value.ty.index()].name,
-            "category": found.category.word(),
-            "is_guess": found.origin == CategoryOrigin::Guess,
+            "category": table.category(value.id).word(),
+            "origin": origin(&table, value, unfiltered),
         })
     });
     json.collect()

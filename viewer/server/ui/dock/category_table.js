@@ -3,6 +3,8 @@
 import { byId, make, refill } from "../util/dom.js";
 import { assign, assignedCategory, CATEGORIES, categorizedValues, loadCategories } from "./category_list.js";
 
+const ORIGINS = { guess: "guess", trace: "from the trace", filter: "from a filter" };
+
 /** @type {HTMLElement} */ const box = byId("categories");
 
 export async function showCategories() {
@@ -18,7 +20,7 @@ function fill() {
       assign(one.value, choose.value === one.category ? null : choose.value);
       refill(box, fill);
     } }, ...CATEGORIES.map(([word]) => make("option", { value: word, text: word, ...(word === current ? { selected: "" } : {}) })));
-    const origin = own ? "chosen" : one.is_guess ? "guess" : "from the trace";
+    const origin = own ? "chosen" : ORIGINS[one.origin];
     return make("tr", {}, make("th", { scope: "row", text: one.name }), make("td", { text: one.type }), make("td", {}, choose), make("td", { class: `origin ${own ? "chosen" : ""}`, text: origin }));
   });
   const head = ["Value", "Type", "Category", "Origin"].map((text) => make("th", { scope: "col", text }));

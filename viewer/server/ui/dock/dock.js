@@ -117,7 +117,7 @@ export async function refreshDock() {
   if (!isDockOpen()) return;
   await loadViews(activeFilters());
   showPlayer();
-  await Promise.all([refreshCards(), refreshGallery()]);
+  await Promise.all([refreshCards(), refreshGallery(), ...(byId("categories").hidden ? [] : [showCategories()])]);
 }
 
 /** The parts of the dock other than the cards: button and contents. */

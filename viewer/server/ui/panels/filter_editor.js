@@ -8,7 +8,7 @@ import { byId, make } from "../util/dom.js";
 const VERBS = {
   hide: "remove types, values or rows, or by field or duration", only: "remove all others", cut: "a time range", group: "merge rows into one", reuse: "one row for consecutive containers",
   count: "number of entities over time", sum: "of variables or a field over time", mean: "of variables over time", min: "of variables over time", max: "of variables over time", sort: "rows by name or statistic", order: "rows in a given order",
-  best: "the first rows by a statistic", least: "the last rows by a statistic", keep: "rows by a statistic", classify: "colours by a field or duration", color: "of values", bright: "these bright, all others grey",
+  best: "the first rows by a statistic", least: "the last rows by a statistic", keep: "rows by a statistic", classify: "colours by a field or duration", color: "of values", bright: "these bright, all others grey", category: "busy, overhead, idle or ignored states", series: "utilization, messages and tasks as curves",
 };
 
 /** @type {HTMLInputElement} */ const field = byId("filter-field");

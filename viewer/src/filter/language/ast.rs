@@ -1,8 +1,11 @@
 //! A filter as a value.
 
+use tumit_paje::category::ActivityCategory;
+
 use super::comparison::Comparison;
 use super::condition::Condition;
 use super::pattern::{NamePattern, NamePatterns};
+use super::series::SeriesExpr;
 use crate::query::{MarkShape, OpenTimeRange, RgbColor};
 
 /// A filter. `docs/filters.md` describes its text form, such as `hide value Waits* of Activity`.
@@ -27,6 +30,8 @@ pub enum FilterExpr {
     Reuse { types: NamePatterns },
     /// A new variable or state.
     Reduce(Reduction),
+    /// New variables of the utilisation, the messages and the tasks.
+    Series(SeriesExpr),
     /// Replaces the value by the class of a field. The classes are: below the first edge, between
     /// two edges, from the last edge on. Edges of durations are in nanoseconds.
     Classify { of: NamePattern, field: String, edges: Vec<f64> },
@@ -45,6 +50,8 @@ pub enum FilterExpr {
     Shape { values: NamePatterns, of: Option<NamePattern>, shape: MarkShape },
     /// Sets the size of values. 1 is the default.
     Size { values: NamePatterns, of: Option<NamePattern>, size: f32 },
+    /// Sets the category of states, which determines the utilisation of units.
+    Category { values: NamePatterns, of: Option<NamePattern>, category: ActivityCategory },
     /// Draws all other values in grey.
     Bright { values: NamePatterns, of: Option<NamePattern> },
 }

@@ -107,23 +107,21 @@ fn names(source: &dyn TimelineSource, kind: &str) -> Option<BTreeSet<String>> {
     let types = |fits: &dyn Fn(&TypeInfo) -> bool| {
         model.types.iter().skip(1).filter(|ty| fits(ty)).map(|ty| ty.name.clone()).collect()
     };
+    let values = |fits: &dyn Fn(PajeTypeKind) -> bool| {
+        let is_visible = |value: &&ValueInfo| {
+            model.types.get(value.ty.index()).is_some_and(|ty| fits(ty.kind)) && source.shows(value.id)
+        };
+        model.values.iter().filter(is_visible).take(MAX_EXAMINED).map(|value| value.name.clone()).collect()
+    };
     Some(match kind {
         "the name of a type" => types(&|_| true),
         "the name of a container type" => types(&|ty| ty.kind == PajeTypeKind::Container),
         "the name of a type of events" => types(&|ty| ty.kind == PajeTypeKind::Event),
+        "the name of a type of states" => types(&|ty| ty.kind == PajeTypeKind::State),
         "the name of a variable" => types(&|ty| ty.kind == PajeTypeKind::Variable),
-        "the name of a value" => {
-            let visible = model.values.iter().filter(|value| source.shows(value.id)).take(MAX_EXAMINED);
-            visible.map(|value| value.name.clone()).collect()
-        }
-        "the name of a value of events" => {
-            let of_events = |value: &&ValueInfo| {
-                model.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::Event)
-                    && source.shows(value.id)
-            };
-            let visible = model.values.iter().filter(of_events).take(MAX_EXAMINED);
-            visible.map(|value| value.name.clone()).collect()
-        }
+        "the name of a value" => values(&|_| true),
+        "the name of a value of events" => values(&|kind| kind == PajeTypeKind::Event),
+        "the name of a value of states" => values(&|kind| kind == PajeTypeKind::State),
         "the name of a container" | "the names of containers" => {
             let all = source.containers();
             all.iter().skip(1).take(MAX_EXAMINED).map(|info| info.name.clone()).collect()
@@ -195,6 +193,9 @@ mod tests {
         assert_eq!(texts("shape d"), ["shape diamond"]);
         assert_eq!(texts("shape diamond o"), ["shape diamond of"], "there are no events");
         assert_eq!(texts("shape diamond of "), ["Found"; 0]);
+        assert_eq!(texts("category i"), ["category idle", "category ignored"]);
+        assert_eq!(texts("category idle w"), ["category idle \"wait of\""]);
+        assert_eq!(texts("category idle of "), ["category idle of Activity"]);
         assert_eq!(texts("size "), ["size a size such as 1.5"]);
         assert_eq!(texts("size 2 w"), ["size 2 \"wait of\""]);
         assert!(texts("").contains(&"bright".to_owned()));

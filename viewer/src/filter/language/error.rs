@@ -83,6 +83,9 @@ pub enum FilterError {
         /// The reduction to a variable.
         example: String,
     },
+    /// The trace lacks the data of a series.
+    #[error("{0}; example: `series busy, pending-messages`")]
+    Series(String),
     /// A query of the inner source failed.
     #[error(transparent)]
     Query(#[from] QueryError),

@@ -6,6 +6,7 @@ mod example;
 mod filter_reader;
 mod filter_token;
 mod order_parser;
+mod series_parser;
 mod style_parser;
 
 use std::str::FromStr;
@@ -23,9 +24,9 @@ pub(crate) use self::filter_reader::ExpectedToken;
 pub(crate) use self::filter_token::{FilterToken, FilterVersion, PlacedToken, has_condition, tokens};
 
 /// The first words of expressions.
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 22] = [
     "hide", "only", "cut", "group", "reuse", "count", "sum", "mean", "min", "max", "classify", "sort", "order", "best",
-    "least", "keep", "color", "shape", "size", "bright",
+    "least", "keep", "color", "shape", "size", "bright", "category", "series",
 ];
 const SELECTIONS: [&str; 5] = ["type", "value", "container", "where", "duration"];
 
@@ -109,6 +110,8 @@ impl FilterReader<'_> {
             "color" | "colour" => self.color()?,
             "shape" => self.shape()?,
             "size" => self.size()?,
+            "category" => self.category()?,
+            "series" => self.series()?,
             "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
             _ => {
                 self.at = 0;

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use tumit::diag::did_you_mean;
+use tumit::spec::pattern_fits;
 
 use super::error::FilterError;
 use super::quote::FilterName;
@@ -38,25 +39,7 @@ impl NamePattern {
     /// Whether a name matches. O(pattern × name) in the worst case.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
-        let (pattern, name): (Vec<char>, Vec<char>) = (self.0.chars().collect(), name.chars().collect());
-        let (mut p, mut n) = (0, 0);
-        // Positions to continue from if the text after the last star does not match.
-        let mut retry: Option<(usize, usize)> = None;
-        while n < name.len() {
-            match pattern.get(p) {
-                Some('*') => {
-                    retry = Some((p, n));
-                    p += 1;
-                }
-                Some(&c) if c == '?' || c == name[n] => (p, n) = (p + 1, n + 1),
-                _ => {
-                    let Some((star, from)) = retry else { return false };
-                    retry = Some((star, from + 1));
-                    (p, n) = (star + 1, from + 1);
-                }
-            }
-        }
-        pattern[p..].iter().all(|&c| c == '*')
+        pattern_fits(&self.0, name)
     }
 }
 

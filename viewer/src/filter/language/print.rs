@@ -13,6 +13,7 @@ use super::condition::{Condition, FieldTest};
 use super::keywords::INVOLVES;
 use super::pattern::{NamePattern, NamePatterns};
 use super::quote::{ConditionName, FilterName, QuotedName};
+use super::series::SeriesExpr;
 
 /// Names separated by commas.
 struct ConditionNames<'a>(&'a NamePatterns);
@@ -187,6 +188,20 @@ impl fmt::Display for Reduction {
     }
 }
 
+impl fmt::Display for SeriesExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("series ")?;
+        for (at, series) in self.series.iter().enumerate() {
+            write!(f, "{}{}", if at > 0 { ", " } else { "" }, series.word())?;
+        }
+        f.write_str(if self.per_unit { " per unit" } else { "" })?;
+        for (at, (option, value)) in self.options.iter().enumerate() {
+            write!(f, "{}{option} = {}", if at > 0 { ", " } else { " with " }, FilterName(value))?;
+        }
+        self.name.as_ref().map_or(Ok(()), |name| write!(f, " into {}", FilterName(name)))
+    }
+}
+
 /// Writes a style setting and the values or the type that get it.
 fn print_style(
     f: &mut fmt::Formatter<'_>,
@@ -218,6 +233,7 @@ impl fmt::Display for FilterExpr {
             Self::Group { containers, name } => write!(f, "group {} into {}", TypeNames(containers), FilterName(name)),
             Self::Reuse { types } => write!(f, "reuse {}", TypeNames(types)),
             Self::Reduce(reduction) => reduction.fmt(f),
+            Self::Series(series) => series.fmt(f),
             Self::Classify { of, field, edges } => {
                 write!(f, "classify {} by {}", FilterName(of.as_str()), FilterName(field))?;
                 for (at, &edge) in edges.iter().enumerate() {
@@ -244,6 +260,9 @@ impl fmt::Display for FilterExpr {
             Self::Color { values, of, color } => print_style(f, "color", color, values, of.as_ref()),
             Self::Shape { values, of, shape } => print_style(f, "shape", shape, values, of.as_ref()),
             Self::Size { values, of, size } => print_style(f, "size", size, values, of.as_ref()),
+            Self::Category { values, of, category } => {
+                print_style(f, "category", &category.word(), values, of.as_ref())
+            }
             Self::Bright { values, of } => write!(f, "bright {}{}", TypeNames(values), OfType(of.as_ref())),
         }
     }

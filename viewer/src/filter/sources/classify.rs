@@ -80,6 +80,7 @@ pub(crate) fn apply(
                 name,
                 color,
                 style: DrawStyle { shape: style.shape, size: style.size },
+                category: None,
             });
         }
     }

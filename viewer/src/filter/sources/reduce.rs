@@ -1,5 +1,6 @@
 //! Reduction: count, sum, mean, minimum or maximum of the entities below each container of a type,
-//! at each moment. The result is a new variable or state of that container.
+//! at each moment. The result is a new variable or state of that container. [`add_variables`] adds
+//! variables that another package computed.
 //!
 //! Cost: the entities are read once in order of time, when the filter is made. This takes O(n log
 //! n) time, and memory for the entities that exist at one time. Each change of the result takes
@@ -12,17 +13,18 @@ mod result_states;
 
 use std::sync::Arc;
 
-use tumit_paje::DrawStyle;
+use tumit_paje::{DrawStyle, RgbColor};
 
 use self::container_reduction::ContainerReduction;
 use self::reduce_input::ReduceInput;
 use self::result_states::ResultStates;
 use super::layer::FilterLayer;
-use super::step_function::{MEMORY_LIMIT, PieceMemory};
+use super::step_function::{FunctionPiece, MEMORY_LIMIT, PieceMemory, StepWriter};
 use super::{entity_filter, hide};
 use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern;
+use crate::filter::series_provider::{ProvidedSeries, ProvidedSteps};
 use crate::query::container_tree;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, MixtureCell, MixtureCells,
@@ -58,8 +60,7 @@ pub(crate) fn apply(
     for owner in owners {
         let ty = TypeId(model.types.len() as u32);
         let kind = if reduction.form == ReductionForm::State { PajeTypeKind::State } else { PajeTypeKind::Variable };
-        let chosen = palette::assign_colors(&[(TypeId::ROOT, name.as_str())], &[None]).pop();
-        let color = chosen.filter(|_| kind == PajeTypeKind::Variable);
+        let color = variable_color(&name).filter(|_| kind == PajeTypeKind::Variable);
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, style: DrawStyle::NONE });
         let owned: Vec<_> =
             (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..container_tree::end(&list, at)).collect();
@@ -89,6 +90,38 @@ pub(crate) fn apply(
         free,
         text,
     }))
+}
+
+/// Adds variables with given names and values.
+pub(crate) fn add_variables(
+    inner: &Arc<dyn TimelineSource>,
+    variables: impl Iterator<Item = (String, ProvidedSeries)>,
+    text: &str,
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let (mut model, list, mut free) = (inner.model().as_ref().clone(), inner.containers(), inner.free_numbers());
+    let first = TypeId(model.types.len() as u32);
+    let (mut results, memory) = (Vec::new(), PieceMemory::new(MEMORY_LIMIT));
+    for (name, series) in variables {
+        let (ty, kind, color) = (TypeId(model.types.len() as u32), PajeTypeKind::Variable, variable_color(&name));
+        model.types.push(TypeInfo { id: ty, kind, parent: series.container_type, name, color, style: DrawStyle::NONE });
+        for ProvidedSteps { container, steps, end } in series.steps {
+            let mut writer = StepWriter::new(&memory);
+            let ends = steps.iter().skip(1).map(|next| next.0).chain([end]);
+            for (&(from, value), to) in steps.iter().zip(ends).filter(|((from, _), to)| from < to) {
+                writer.push(FunctionPiece { from: from.0, to: to.0, value })?;
+            }
+            let (steps, base) = (writer.finish()?, free.sample);
+            free.sample = free.sample.saturating_add(steps.len() as u32);
+            results.push(ContainerReduction { container, ty, base, steps });
+        }
+    }
+    results.sort_by_key(|result| (result.container, result.ty));
+    let (inner, model, states, text) = (Arc::clone(inner), Arc::new(model), None, text.to_owned());
+    Ok(Arc::new(ReduceSource { inner, model, list, first, results, states, free, text }))
+}
+
+fn variable_color(name: &str) -> Option<RgbColor> {
+    palette::assign_colors(&[(TypeId::ROOT, name)], &[None]).pop()
 }
 
 impl Reduction {

@@ -9,7 +9,7 @@ mod piece;
 mod piece_bytes;
 mod piece_merge;
 
-pub(crate) use blocks::StepFunction;
+pub(crate) use blocks::{StepFunction, StepWriter};
 pub(crate) use piece::FunctionPiece;
 pub(crate) use piece_bytes::{MEMORY_LIMIT, PieceMemory};
 pub(crate) use piece_merge::{OwnedPiece, PieceFold, PieceList, PieceMerge};

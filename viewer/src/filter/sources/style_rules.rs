@@ -1,8 +1,11 @@
-//! Style by rule: sets colour, shape or size of some values, or makes all other values grey.
+//! Style by rule: sets colour, shape, size or category of some values, or makes all other values
+//! grey.
 //!
 //! Cost: none. Only the model differs.
 
 use std::sync::Arc;
+
+use tumit_paje::category::ActivityCategory;
 
 use super::layer::FilterLayer;
 use crate::filter::language::error::FilterError;
@@ -46,7 +49,7 @@ pub(crate) fn paint(
     color: RgbColor,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let (types, values) = selected_values(&model, patterns, of, false)?;
+    let (types, values) = selected_values(&model, patterns, of, StyledTypes::All)?;
     for ty in types {
         model.types[ty.index()].color = Some(color);
     }
@@ -65,7 +68,8 @@ pub(crate) fn set_styles(
     style: DrawStyle,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let (types, values) = selected_values(&model, patterns, of, style.shape.is_some())?;
+    let chosen = if style.shape.is_some() { StyledTypes::Events } else { StyledTypes::All };
+    let (types, values) = selected_values(&model, patterns, of, chosen)?;
     for ty in types {
         let ty = &mut model.types[ty.index()];
         ty.style = style.or(ty.style);
@@ -77,25 +81,65 @@ pub(crate) fn set_styles(
     Ok(Arc::new(StyleSource { inner: Arc::clone(inner), model: Arc::new(model) }))
 }
 
+/// Sets the category of values of states. Without values, it applies to all values of the types
+/// that `of` names.
+pub(crate) fn set_categories(
+    inner: &Arc<dyn TimelineSource>,
+    patterns: &NamePatterns,
+    of: Option<&NamePattern>,
+    category: ActivityCategory,
+) -> Result<Arc<dyn TimelineSource>, FilterError> {
+    let mut model = inner.model().as_ref().clone();
+    for value in selected_values(&model, patterns, of, StyledTypes::States)?.1 {
+        model.values[value.index()].category = Some(category);
+    }
+    Ok(Arc::new(StyleSource { inner: Arc::clone(inner), model: Arc::new(model) }))
+}
+
+/// The types that a style concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StyledTypes {
+    All,
+    Events,
+    States,
+}
+
+impl StyledTypes {
+    /// The words in error messages.
+    const fn description(self) -> &'static str {
+        match self {
+            Self::All => "type",
+            Self::Events => "type of events",
+            Self::States => "type of states",
+        }
+    }
+
+    fn fits(self, ty: &TypeInfo) -> bool {
+        match self {
+            Self::All => true,
+            Self::Events => ty.kind == PajeTypeKind::Event,
+            Self::States => ty.kind == PajeTypeKind::State,
+        }
+    }
+}
+
 /// The selected types and values. There are no types if only some of their values are selected.
 fn selected_values(
     model: &TypeModel,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,
-    of_events: bool,
+    chosen: StyledTypes,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
-    let events = |ty: &TypeInfo| ty.kind == PajeTypeKind::Event;
     if let Some(of) = of.filter(|_| patterns.is_any()) {
-        let (description, of) =
-            (if of_events { "type of events" } else { "type" }, NamePatterns::new(vec![of.clone()]));
-        let types = pattern::types(model, &of, description, |ty| !of_events || events(ty))?;
+        let of = NamePatterns::new(vec![of.clone()]);
+        let types = pattern::types(model, &of, chosen.description(), |ty| chosen.fits(ty))?;
         let values = model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.id).collect();
         return Ok((types, values));
     }
-    let found = if of_events {
-        pattern::values_of(model, patterns, of, "type of events", events)
-    } else {
+    let found = if chosen == StyledTypes::All {
         pattern::values(model, patterns, of)
+    } else {
+        pattern::values_of(model, patterns, of, chosen.description(), |ty| chosen.fits(ty))
     };
     Ok((Vec::new(), found?.1))
 }

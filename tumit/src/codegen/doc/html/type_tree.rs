@@ -97,7 +97,7 @@ fn value(out: &mut String, entity: &EntityType, value: &DeclaredValue) {
     if value.label != value.name {
         let _ = write!(out, " <span class=\"label\">“{}”</span>", HtmlText(&value.label));
     }
-    let texts: Vec<String> = value.color.map(hex).into_iter().chain(contents::style_texts(&value.style)).collect();
+    let texts: Vec<String> = value.color.map(hex).into_iter().chain(contents::value_texts(value)).collect();
     if !texts.is_empty() {
         let _ = write!(out, " <span class=\"quiet\">{}</span>", HtmlText(&texts.join(", ")));
     }

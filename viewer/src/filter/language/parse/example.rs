@@ -47,6 +47,8 @@ pub(crate) fn example(text: &str) -> &'static str {
     match first {
         "size" => "size 1.5 Wait* of Activity",
         "bright" => "bright Wait* of Activity",
+        "category" => "category idle Wait* of Activity",
+        "series" => "series busy, max-pending-messages per unit with level = Thread",
         "colour" => "color #d62728 Wait* of Activity",
         _ => of(&both).or_else(|| of(first)).unwrap_or("hide value Wait* of Activity"),
     }
@@ -75,7 +77,7 @@ mod tests {
             assert!(text.starts_with(form), "{form}");
             assert!(text.parse::<FilterExpr>().is_ok(), "{text}");
         }
-        for text in ["", "size", "bright", "colour", "hide values", "average of", "\u{e9}"] {
+        for text in ["", "size", "bright", "category", "series", "colour", "hide values", "average of", "\u{e9}"] {
             assert!(example(text).parse::<FilterExpr>().is_ok(), "{text}");
         }
     }

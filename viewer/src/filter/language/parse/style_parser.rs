@@ -1,4 +1,6 @@
-//! Parses the expressions that change colours, shapes and sizes.
+//! Parses the expressions that change colours, shapes, sizes and categories.
+
+use tumit_paje::category::ActivityCategory;
 
 use super::filter_reader::{ExpectedToken, FilterReader, alternatives};
 use crate::filter::language::ast::FilterExpr;
@@ -34,6 +36,17 @@ impl FilterReader<'_> {
         self.at += 1;
         let (values, of) = self.values_or_type("the name of a value", "the name of a type")?;
         Ok(FilterExpr::Size { values, of, size })
+    }
+
+    /// Reads the rest of `category`.
+    pub(super) fn category(&mut self) -> Result<FilterExpr, FilterError> {
+        let words = ActivityCategory::WORDS.map(|(word, _)| word);
+        self.could_be(words.map(ExpectedToken::Word));
+        let category = self.word().and_then(|word| word.parse().ok());
+        let category = category.ok_or_else(|| self.expected_error(alternatives(&words)))?;
+        self.at += 1;
+        let (values, of) = self.values_or_type("the name of a value of states", "the name of a type of states")?;
+        Ok(FilterExpr::Category { values, of, category })
     }
 
     /// Reads values, or a whole type, for a style setting. `values` and `types` describe them in

@@ -88,7 +88,7 @@ impl ResultStates {
             let shades = shades.entry(ty).or_default();
             let color = shade(shades.assigned, shades.total);
             shades.assigned += 1;
-            model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE });
+            model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE, category: None });
         }
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
         let store = simulate_pieces(results, &value_ids, MAX_STATES_IN_MEMORY)?;
@@ -181,7 +181,14 @@ fn send(
     }
     for number in 0..value_ids.len() as u32 {
         let (value, name) = (ValueId(number), number.to_string());
-        sink.event(&PajeEvent::DefineValue { value, ty: STATE, name: &name, color: None, style: DrawStyle::NONE })?;
+        sink.event(&PajeEvent::DefineValue {
+            value,
+            ty: STATE,
+            name: &name,
+            color: None,
+            style: DrawStyle::NONE,
+            category: None,
+        })?;
     }
     let mut all: Vec<_> = results.iter().map(|result| result.steps.iter()).collect();
     // The next timestamp of each result, and the index of the result. The timestamp is the start of

@@ -1,0 +1,137 @@
+//! Categories: the statements of the tree, and the categories of declared values.
+
+use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::draft::{SpecModel, list_candidates};
+use crate::spec::{CategoryStatement, ContainerTypeId, EntityTypeKind, SpecCategory, pattern_fits};
+use crate::syntax::ast::{CategoryDeclaration, EntityKind, Ident, NamePatternText, TreeMember};
+
+impl SpecModel {
+    /// Collects the category statements. All types are declared before.
+    pub(super) fn categories_of(
+        &mut self,
+        members: &[TreeMember],
+        within: Option<ContainerTypeId>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        for member in members {
+            match member {
+                TreeMember::Container(container) => {
+                    if let Some(id) = self.containers.get(&container.name.text).copied() {
+                        self.categories_of(&container.members, Some(id), diagnostics);
+                    }
+                }
+                TreeMember::Category(declaration) => self.category(declaration, within, diagnostics),
+                TreeMember::Entity(_) => {}
+            }
+        }
+    }
+
+    fn category(
+        &mut self,
+        declaration: &CategoryDeclaration,
+        within: Option<ContainerTypeId>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let category = category(&declaration.category, diagnostics);
+        if let Some(of) = &declaration.of
+            && !self.is_state_type(of, within, diagnostics)
+        {
+            return;
+        }
+        let Some(category) = category else { return };
+        let (mut patterns, mut spans) = (Vec::new(), Vec::new());
+        for NamePatternText { text, span } in &declaration.values {
+            patterns.push(text.clone());
+            spans.push(*span);
+        }
+        if patterns.is_empty() {
+            patterns.push("*".to_owned());
+            spans.push(declaration.category.span);
+        }
+        let of = declaration.of.as_ref().map(|of| of.text.clone());
+        self.spec.categories.push(CategoryStatement { category, patterns, of, within });
+        self.pattern_spans.push(spans);
+    }
+
+    /// Whether a pattern matches a state type of a container or of those below it. Reports the
+    /// error.
+    fn is_state_type(
+        &self,
+        of: &NamePatternText,
+        within: Option<ContainerTypeId>,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        let fits = |names: [&str; 2]| names.iter().any(|name| pattern_fits(&of.text, name));
+        let named = || self.spec.entities.iter().filter(|entity| fits([&entity.name, &entity.label]));
+        let is_inside = |container| within.is_none_or(|within| self.spec.path(container).contains(&within));
+        if named().any(|entity| entity.kind == EntityTypeKind::State && is_inside(entity.container)) {
+            return true;
+        }
+        // Spans without rules are states of a type that the converter adds.
+        let has_spans_without_rules = within.is_none() && fits(["span", "Span"]);
+        if has_spans_without_rules || self.unparsed.contains(&of.text) {
+            return true;
+        }
+        let (label, help) = match named().next() {
+            None => {
+                let states = self.spec.entities.iter().filter(|entity| entity.kind == EntityTypeKind::State);
+                let names: Vec<&str> = states.map(|entity| entity.name.as_str()).collect();
+                ("not declared", did_you_mean(&of.text, names.iter().copied()).or_else(|| list_candidates(&names)))
+            }
+            Some(entity) if entity.kind == EntityTypeKind::State => {
+                let place = "a statement applies to the states of its container and of the containers in it";
+                ("declared outside of this container", Some(format!("{place}; move it to `paje {{ … }}`")))
+            }
+            Some(_) => ("not a type of states", Some("only states have categories".to_owned())),
+        };
+        diagnostics.push(
+            Diagnostic::error(Code::UnknownEntity, format!("no state type `{}` is declared here", of.text))
+                .at(of.span, label)
+                .maybe_help(help),
+        );
+        false
+    }
+
+    /// Assigns the categories of the statements to the declared values that have none of their own.
+    pub(super) fn assign_categories(&mut self) {
+        for at in 0..self.spec.entities.len() {
+            let entity = &self.spec.entities[at];
+            let assigned = entity.values.iter().map(|value| {
+                value.category.or_else(|| self.spec.assigned_category(entity, &[&value.name, &value.label]))
+            });
+            let assigned: Vec<Option<SpecCategory>> = assigned.collect();
+            for (value, category) in self.spec.entities[at].values.iter_mut().zip(assigned) {
+                value.category = category;
+            }
+        }
+    }
+}
+
+/// The category of a word. Reports an unknown word.
+fn category(word: &Ident, diagnostics: &mut Diagnostics) -> Option<SpecCategory> {
+    if let Some((_, category)) = SpecCategory::WORDS.iter().find(|(known, _)| *known == word.text) {
+        return Some(*category);
+    }
+    let words = SpecCategory::WORDS.map(|(word, _)| word);
+    diagnostics.push(
+        Diagnostic::error(Code::UnknownCategory, format!("there is no category `{}`", word.text))
+            .at(word.span, "unknown category")
+            .maybe_help(did_you_mean(&word.text, words).or_else(|| list_candidates(&words))),
+    );
+    None
+}
+
+/// The category that a declared value gives. Reports an unknown word, and a value that is no state.
+pub(super) fn own_category(word: &Ident, kind: EntityKind, diagnostics: &mut Diagnostics) -> Option<SpecCategory> {
+    let found = category(word, diagnostics)?;
+    if kind == EntityKind::State {
+        return Some(found);
+    }
+    let kind = if kind == EntityKind::Event { "an event" } else { "a link" };
+    diagnostics.push(
+        Diagnostic::error(Code::UnknownCategory, format!("{kind} has no category"))
+            .at(word.span, "only states have categories")
+            .help("remove it"),
+    );
+    None
+}
