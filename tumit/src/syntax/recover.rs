@@ -130,7 +130,8 @@ fn describe(rule: Rule) -> Option<&'static str> {
         }
         Rule::assign_verb => "a verb",
         Rule::instance => "a container",
-        Rule::clause => "a clause (`at`, `when`, `with`)",
+        Rule::clause => "a clause (`collective`, `at`, `when`, `with`)",
+        Rule::collective_kind => "a kind (`barrier`, `one-to-all`, `all-to-one`, `all-to-all`)",
         Rule::link_key | Rule::kw_key => "`key (…)`",
         Rule::link_from | Rule::kw_from => "`from`",
         Rule::link_to | Rule::kw_to => "`to`",
@@ -210,7 +211,7 @@ fn keywords(only: Rule, at_start: bool) -> &'static [&'static str] {
         Rule::only_rule if at_start => &["prologue", "rule", "also"],
         Rule::only_item | Rule::only_rule | Rule::only_action => &[
             "create", "destroy", "set", "push", "pop", "reset", "add", "subtract", "mark", "start", "end", "on",
-            "from", "to", "key", "at", "when", "with", "level", "default", "off", "ignore", "existing", "once",
+            "from", "to", "key", "at", "when", "with", "collective", "of", "root", "bytes", "level", "default", "off", "ignore", "existing", "once",
         ],
         Rule::only_member => &["located", "async", "end"],
         Rule::only_field | Rule::only_enum_value => &[],
