@@ -234,6 +234,7 @@ impl<'o> ConversionJob<'o> {
             lines: counts.lines,
             containers: counts.containers,
             pops_of_nothing: counts.pops_of_nothing,
+            unmatched_parts: counts.unmatched_parts,
             unknown_states: counts.unknown_states,
             not_computable: counts.not_computable,
             without_container: counts.without_container,
