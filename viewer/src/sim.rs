@@ -110,13 +110,13 @@ impl<E: EntitySink> Simulation<E> {
             PajeEvent::DestroyContainer { time, container } => self.destroy(time.0, container),
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.stack_of_new_state(container, ty, value) {
-                    let detail = self.detail(extra, source);
+                    let detail = self.state_detail(value, extra, source);
                     self.stacks[at].set(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.stack_of_new_state(container, ty, value) {
-                    let detail = self.detail(extra, source);
+                    let detail = self.state_detail(value, extra, source);
                     self.stacks[at].push(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
@@ -242,9 +242,11 @@ impl<E: EntitySink> Simulation<E> {
         if ty.index() >= self.types.len() || value.index() > self.values.len() {
             return self.faults.count(Fault::ValueDefinition);
         }
-        let defined = RawValue { ty, name: name.to_owned(), color, style };
+        let defined = RawValue { ty, name: name.to_owned(), color, style, is_collective: false };
         match self.values.get_mut(value.index()) {
-            Some(earlier) if earlier.ty == ty => *earlier = defined,
+            Some(earlier) if earlier.ty == ty => {
+                *earlier = RawValue { is_collective: earlier.is_collective, ..defined };
+            }
             Some(_) => return self.faults.count(Fault::ValueDefinition),
             None => {
                 self.values.push(defined);

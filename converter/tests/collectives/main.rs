@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use tracer_format::record::DroppedRecords;
 use tracer_format::{ID_DROPPED, cause};
+use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
@@ -119,6 +120,100 @@ fn parts_after_missing_records_have_no_number() {
     assert_eq!(numbers("Rank 1"), [Some(0), Some(1), None, None, None]);
     assert_eq!(report.counts.unmatched_parts, 3);
     assert!(report.errors().iter().any(|error| error.to_string().contains("cannot be counted")), "{:?}", report.errors());
+}
+
+/// A clock that is wrong: nanoseconds ahead, and parts per million too fast.
+type WrongClock = (i64, i64);
+
+fn wrong_ticks(clocks: &[WrongClock]) -> impl Fn(usize, i64) -> u64 {
+    |rank, time| {
+        let (ahead, ppm) = clocks[rank];
+        (time + 5_000_000 + ahead + time * ppm / 1_000_000).cast_unsigned()
+    }
+}
+
+/// Checks the dependences of all operations by the timestamps of their parts.
+fn violations(parts: &[FoundPart]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (number, parts) in by_operation(parts) {
+        let last = parts.iter().map(|part| part.enter).max().unwrap();
+        let of_root = parts.iter().find(|part| part.number("is_root") == Some(1)).map(|part| part.enter);
+        for part in &parts {
+            let is_root = part.number("is_root") == Some(1);
+            let earliest = match part.fields["collective"].as_str() {
+                "barrier" | "all-to-all" => Some(last),
+                "one-to-all" => of_root.filter(|_| !is_root),
+                _ => Some(last).filter(|_| is_root),
+            };
+            if earliest.is_some_and(|earliest| part.leave < earliest) || part.leave < part.enter {
+                found.push(format!("operation {number}: {part:?} ends before {earliest:?}"));
+            }
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn corrected_timestamps_respect_all_operations(
+        choices in choices(5, 1..60),
+        clocks in prop::collection::vec((-1_000_000i64..1_000_000, -50i64..50), 5),
+        // Whether the processes claim to share a clock.
+        is_shared in any::<bool>(),
+    ) {
+        let program = Program::new(5, &choices);
+        let folder = tempfile::tempdir().unwrap();
+        let process = |rank: usize| match is_shared {
+            true => rank_of_one_clock(rank),
+            false => SyntheticProcess::rank(rank as u64),
+        };
+        let run = program.write(folder.path(), process, wrong_ticks(&clocks), |_, _, _| {});
+        let (parts, report) = parts_of(&run, &ConvertOptions::default());
+        prop_assert_eq!(violations(&parts), Vec::<String>::new());
+        let causality = report.causality.unwrap_or_default();
+        prop_assert_eq!(causality.circular, 0);
+        // The operations are those of the program for any clocks.
+        for parts in by_operation(&parts).values() {
+            let number = parts[0].number("truth");
+            prop_assert!(parts.iter().all(|part| part.number("truth") == number));
+        }
+    }
+}
+
+#[test]
+fn operations_alone_align_clocks() {
+    let work = |at: i64| (0..4).map(|rank| (at * 7919 + rank * 104_729) % 20_000).collect();
+    let choices: Vec<OperationChoice> = (0..2000).map(|at| (at % 2 * 3, 0b1111, 0, work(at as i64))).collect();
+    let program = Program::new(4, &choices);
+    let folder = tempfile::tempdir().unwrap();
+    let clocks = [(0, 0), (3_000_000, 5), (-2_000_000, -20), (700_000, 0)];
+    let process = |rank: usize| SyntheticProcess::rank(rank as u64);
+    let run = program.write(folder.path(), process, wrong_ticks(&clocks), |_, _, _| {});
+    let (parts, _) = parts_of(&run, &ConvertOptions::default());
+    assert_eq!(violations(&parts), Vec::<String>::new());
+    let error = |part: &FoundPart| {
+        let operation = &program.operations[part.number("truth").unwrap() as usize];
+        let rank: usize = part.container["Rank ".len()..].parse().unwrap();
+        part.enter - operation.times[rank][0]
+    };
+    let errors: Vec<i64> = parts.iter().map(error).collect();
+    let spread = errors.iter().max().unwrap() - errors.iter().min().unwrap();
+    assert!(spread < 20_000, "clocks differ by {spread} ns, and by 5 ms before the correction");
+}
+
+#[test]
+fn without_correction_wrong_clocks_violate_operations() {
+    let choices: Vec<OperationChoice> = (0..10).map(|_| (0, 0b11, 0, vec![10, 20])).collect();
+    let program = Program::new(2, &choices);
+    let folder = tempfile::tempdir().unwrap();
+    let run = program.write(folder.path(), rank_of_one_clock, wrong_ticks(&[(0, 0), (500_000, 0)]), |_, _, _| {});
+    let mut options = ConvertOptions::default();
+    options.causal = false;
+    options.clock = CorrectionMethod::None;
+    let (parts, _) = parts_of(&run, &options);
+    assert_eq!(violations(&parts).len(), 10);
 }
 
 /// The records of rank 1 without those of the operation that it enters at `lost`.

@@ -9,4 +9,6 @@ pub(crate) struct RawValue {
     pub(crate) name: String,
     pub(crate) color: Option<RgbColor>,
     pub(crate) style: DrawStyle,
+    /// Whether a state of the value is a part of a collective operation.
+    pub(crate) is_collective: bool,
 }

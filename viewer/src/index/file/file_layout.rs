@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 pub(crate) const MAGIC: [u8; 8] = *b"TMTINDEX";
 /// The version of the layout. It increases with every change of the layout or of the simulation's
 /// results.
-pub(crate) const VERSION: u64 = 14;
+pub(crate) const VERSION: u64 = 15;
 /// Bytes per checksum. The header occupies the first page.
 pub(crate) const PAGE: usize = 4096;
 /// Sections begin at multiples of this number of bytes.
