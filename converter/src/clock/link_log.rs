@@ -310,11 +310,13 @@ impl LinkLog {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => new.insert(ReadParts { size: sizes.of(part.operation)?, ..ReadParts::default() }),
             };
-            if part.is_source { operation.sources.push(part) } else { operation.targets.push(part) }
-            let found = OperationSize {
-                sources: operation.sources.len() as u64,
-                targets: operation.targets.len() as u64,
-            };
+            if part.is_source {
+                operation.sources.push(part)
+            } else {
+                operation.targets.push(part)
+            }
+            let found =
+                OperationSize { sources: operation.sources.len() as u64, targets: operation.targets.len() as u64 };
             if found == operation.size {
                 if let Some(complete) = open.remove(&part.operation) {
                     complete.visit_pairs(part.operation, &mut visit);
@@ -431,6 +433,44 @@ mod tests {
                 prop_assert_eq!(&read, &written);
             }
             prop_assert_eq!(log.links() as usize * 2, written.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn operations_have_pairs_of_their_parts(
+            parts in prop::collection::vec((0u32..6, 0i64..1000, 0u64..8, any::<bool>()), 0..200),
+            spill_every in 1usize..50,
+        ) {
+            let mut log = LinkLog::with_memory(1 << 20);
+            let mut written = Vec::new();
+            for (number, (stream, timestamp, operation, is_source)) in parts.into_iter().enumerate() {
+                let part = PartEndpoint { stream, timestamp, ordinal: number as u64, operation, is_source };
+                log.add_part(part);
+                written.push(part);
+                if number % spill_every == 0 {
+                    log.spill();
+                }
+            }
+            log.finish(Vec::new()).unwrap();
+            let mut read = Vec::new();
+            log.read_entries(|entry| { read.push(entry); Ok(()) }).unwrap();
+            prop_assert_eq!(read, written.iter().copied().map(LogEntry::Part).collect::<Vec<_>>());
+            let mut pairs: FxHashMap<u64, usize> = FxHashMap::default();
+            let find = |end: &LinkEndpoint| written.iter().find(|part| part.ordinal == end.ordinal).copied();
+            let mut mistakes = Vec::new();
+            log.causal_pairs(|start, finish| {
+                *pairs.entry(start.link).or_default() += 1;
+                let of = |end: &LinkEndpoint| find(end).map(|part| (part.operation, part.is_source));
+                if of(start) != Some((start.link, true)) || of(finish) != Some((start.link, false)) {
+                    mistakes.push((*start, *finish));
+                }
+            }).unwrap();
+            prop_assert!(mistakes.is_empty(), "{:?}", mistakes);
+            for (operation, count) in pairs {
+                let parts = written.iter().filter(|part| part.operation == operation).count();
+                prop_assert!(count < parts, "{} pairs of {} parts", count, parts);
+            }
         }
     }
 

@@ -160,3 +160,37 @@ impl OperationSizes<'_> {
         Ok(OperationSize { sources: count(at), targets: count(at + 8) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn sizes_are_those_of_the_parts(parts in prop::collection::vec((0u64..10_000, any::<bool>(), 0i64..50), 0..400)) {
+            let mut counts = PartCounts::default();
+            let mut expected: BTreeMap<u64, (OperationSize, Vec<i64>, Vec<i64>)> = BTreeMap::new();
+            for (operation, is_source, timestamp) in parts {
+                counts.note(PartEndpoint { stream: 0, timestamp, ordinal: 0, operation, is_source });
+                let (size, sources, targets) = expected.entry(operation).or_default();
+                let (count, times) = if is_source { (&mut size.sources, sources) } else { (&mut size.targets, targets) };
+                *count += 1;
+                times.push(timestamp);
+            }
+            counts.finish().unwrap();
+            let is_forward = expected.values().all(|(_, sources, targets)| {
+                sources.iter().all(|source| targets.iter().all(|target| source <= target))
+            });
+            prop_assert_eq!(counts.is_forward(), is_forward);
+            prop_assert_eq!(counts.is_empty(), expected.is_empty());
+            prop_assert_eq!(counts.targets(), expected.values().map(|(size, ..)| size.targets).sum::<u64>());
+            let mut sizes = counts.sizes();
+            for operation in (0..10_100).rev().chain(0..10_100) {
+                let size = expected.get(&operation).map_or(OperationSize::default(), |(size, ..)| *size);
+                prop_assert_eq!(sizes.of(operation).unwrap(), size);
+            }
+        }
+    }
+}

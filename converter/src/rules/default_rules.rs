@@ -60,7 +60,14 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
         }
         if is_part && has_link {
             let verb = part(link_type, &record.name, record.layout.kind, &instance);
-            actions.push(Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new(), collective: None });
+            actions.push(Action {
+                verb,
+                at: None,
+                when: None,
+                with: Vec::new(),
+                related: Vec::new(),
+                collective: None,
+            });
         }
         spec.rules[at] = actions;
     }

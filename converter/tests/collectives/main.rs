@@ -84,8 +84,24 @@ proptest! {
 }
 
 #[test]
+fn newer_rules_find_the_operations_of_an_older_run() {
+    let choices: Vec<OperationChoice> = (0..20).map(|at| (at % 4, 0b111, at, vec![10, 20, 30])).collect();
+    let mut program = Program::new(3, &choices);
+    program.spec = program::older_spec();
+    let folder = tempfile::tempdir().unwrap();
+    let run = program.write(folder.path(), rank_of_one_clock, ticks, |_, _, _| {});
+    assert!(parts_of(&run, &ConvertOptions::default()).0.iter().all(|part| part.number("operation").is_none()));
+    let mut options = ConvertOptions::default();
+    options.rules = Some(program::spec());
+    let (parts, _) = parts_of(&run, &options);
+    assert_eq!(by_operation(&parts).len(), 20);
+    assert!(by_operation(&parts).values().all(|parts| parts.len() == 3));
+}
+
+#[test]
 fn other_readers_accept_the_parts() {
-    let choices = [(0, 0b11, 0, vec![10, 20]), (1, 0b11, 1, vec![5, 1]), (2, 0b11, 0, vec![1, 7]), (3, 0b10, 0, vec![1, 1])];
+    let choices =
+        [(0, 0b11, 0, vec![10, 20]), (1, 0b11, 1, vec![5, 1]), (2, 0b11, 0, vec![1, 7]), (3, 0b10, 0, vec![1, 1])];
     let program = Program::new(2, &choices);
     let folder = tempfile::tempdir().unwrap();
     let run = program.write(folder.path(), rank_of_one_clock, ticks, |_, _, _| {});
@@ -95,8 +111,13 @@ fn other_readers_accept_the_parts() {
     let rows = pj_dump::rows(&text);
     assert_eq!(rows.iter().filter(|row| row.starts_with("State")).count(), 7, "{rows:?}");
     let text = String::from_utf8(text).unwrap();
-    for field in ["operation int", "collective string", "communicator int", "is_root int", "bytes int", "RootContainer string"] {
-        assert!(text.contains(&format!("% {field}\n")) || text.contains(&format!("%       {field}\n")), "{field}: {text}");
+    for field in
+        ["operation int", "collective string", "communicator int", "is_root int", "bytes int", "RootContainer string"]
+    {
+        assert!(
+            text.contains(&format!("% {field}\n")) || text.contains(&format!("%       {field}\n")),
+            "{field}: {text}"
+        );
     }
 }
 
@@ -119,7 +140,11 @@ fn parts_after_missing_records_have_no_number() {
     assert_eq!(numbers("Rank 0"), [0, 1, 2, 3, 4, 5].map(Some));
     assert_eq!(numbers("Rank 1"), [Some(0), Some(1), None, None, None]);
     assert_eq!(report.counts.unmatched_parts, 3);
-    assert!(report.errors().iter().any(|error| error.to_string().contains("cannot be counted")), "{:?}", report.errors());
+    assert!(
+        report.errors().iter().any(|error| error.to_string().contains("cannot be counted")),
+        "{:?}",
+        report.errors()
+    );
 }
 
 /// A clock that is wrong: nanoseconds ahead, and parts per million too fast.
@@ -223,13 +248,8 @@ fn without_operation(program: &Program, lost: u64) -> SyntheticRecords {
     for (number, operation) in program.operations.iter().enumerate() {
         let [enter, leave] = operation.times[1].map(i64::cast_unsigned);
         if enter == lost {
-            let report = DroppedRecords {
-                count: 2,
-                bytes: 40,
-                first_ticks: enter,
-                last_ticks: leave,
-                cause: cause::NO_BUFFER,
-            };
+            let report =
+                DroppedRecords { count: 2, bytes: 40, first_ticks: enter, last_ticks: leave, cause: cause::NO_BUFFER };
             records.record(ID_DROPPED - 1, leave, &report.encode());
             continue;
         }

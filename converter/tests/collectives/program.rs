@@ -34,6 +34,8 @@ pub(crate) struct Operation {
 pub(crate) struct Program {
     pub(crate) ranks: usize,
     pub(crate) operations: Vec<Operation>,
+    /// The spec of the recording.
+    pub(crate) spec: tumit::Spec,
 }
 
 /// A random choice for an operation: kind, communicator, root, and the work of the members before
@@ -66,7 +68,7 @@ impl Program {
             members.iter().zip(&times).for_each(|(rank, [_, leave])| clock[*rank] = *leave + 1);
             operations.push(Operation { kind: *kind, communicator: *communicator, members, root, times });
         }
-        Self { ranks, operations }
+        Self { ranks, operations, spec: spec() }
     }
 
     /// Writes a run. `process` and `ticks` give the process and the clock of each rank.
@@ -77,7 +79,7 @@ impl Program {
         ticks: impl Fn(usize, i64) -> u64,
         mut more: impl FnMut(usize, &mut SyntheticFile, &mut SyntheticRecords),
     ) -> OpenRun {
-        let schema = spec().schema();
+        let schema = self.spec.schema();
         for rank in 0..self.ranks {
             let mut file = SyntheticFile::new(&process(rank), &schema);
             file.thread(0, 500 + rank as u64, "main");
@@ -100,6 +102,12 @@ impl Program {
 pub(crate) fn spec() -> tumit::Spec {
     let (spec, diagnostics) = tumit::compile_text("program.tumit", SPEC);
     spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)))
+}
+
+/// The same events without rules.
+pub(crate) fn older_spec() -> tumit::Spec {
+    let events = SPEC.split("paje {").next().unwrap();
+    tumit::compile_text("program.tumit", events).0.unwrap()
 }
 
 /// The number of a record type.
@@ -157,7 +165,9 @@ pub(crate) struct PartCollector {
 impl PajeSink for PartCollector {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         match *event {
-            PajeEvent::CreateContainer { container, name, .. } => drop(self.containers.insert(container.0, name.into())),
+            PajeEvent::CreateContainer { container, name, .. } => {
+                drop(self.containers.insert(container.0, name.into()))
+            }
             PajeEvent::PushState { time, container, ty, extra, .. } => {
                 let text = |value: &ExtraValue<'_>| match value {
                     ExtraValue::Text(text) => (*text).to_owned(),

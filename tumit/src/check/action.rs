@@ -181,7 +181,9 @@ fn clauses(
                         clause.span,
                         if position == last_position { "the second one" } else { "must precede other clauses" },
                     )
-                    .help("write related containers, then `collective KIND`, `at DATE`, `when CONDITION`, `with { … }`"),
+                    .help(
+                        "write related containers, then `collective KIND`, `at DATE`, `when CONDITION`, `with { … }`",
+                    ),
             );
         }
         last_position = last_position.max(position);

@@ -10,8 +10,12 @@ use tumit_perspectives::analysis::collective_groups::{CollectiveGroup, collectiv
 use tumit_perspectives::analysis::collectives::CollectiveSet;
 use tumit_perspectives::analysis::critical_path::{CriticalPath, PathSegment};
 use tumit_perspectives::analysis::wait_states::{WaitKind, wait_states};
+use tumit_perspectives::chart::ViewChart;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
-use tumit_viewer::query::TimelineSource as _;
+use tumit_perspectives::gallery;
+use tumit_perspectives::options::ParsedOptions;
+use tumit_perspectives::view::{TimeMode, ViewRequest};
+use tumit_viewer::query::{EntityId, TimelineSource as _};
 use tumit_viewer::store::TraceStore;
 
 const SECOND: i64 = 1_000_000_000;
@@ -32,7 +36,9 @@ struct Operation {
 fn execution(units: usize, end: i64, operations: &[Operation]) -> Execution {
     let mut text = include_str!("../../tests/header.paje").to_owned();
     text.push_str("%EventDef PajePushState 40\n% Time date\n% Container string\n% Type string\n% Value string\n");
-    text.push_str("% operation int\n% is_root int\n% collective string\n% communicator string\n% bytes int\n%EndEventDef\n");
+    text.push_str(
+        "% operation int\n% is_root int\n% collective string\n% communicator string\n% bytes int\n%EndEventDef\n",
+    );
     text.push_str("0 R 0 Rank\n2 S R Activity\n5 compute S compute \"0 1 0\"\n5 together S together \"1 0 0\"\n");
     let mut lines: Vec<(i64, u8, String)> = Vec::new();
     for unit in 0..units {
@@ -161,6 +167,83 @@ fn expected_waits(Operation { kind, root, parts, .. }: &Operation) -> Vec<(u32, 
         (until > *from).then(|| (u32::try_from(*unit).unwrap_or(u32::MAX), *from, until.min(*to)))
     };
     parts.iter().filter_map(wait).collect()
+}
+
+#[test]
+fn the_other_parts_of_an_operation_are_related() {
+    // The members of the broadcast do not overlap.
+    let broadcast = Operation {
+        kind: CollectiveKind::OneToAll,
+        root: 0,
+        communicator: "world",
+        parts: vec![(0, 1, 2), (1, 3, 4), (2, 5, 6)],
+    };
+    let barrier = Operation {
+        kind: CollectiveKind::Barrier,
+        root: 0,
+        communicator: "world",
+        parts: vec![(0, 10, 15), (1, 12, 15), (2, 14, 15)],
+    };
+    let execution = execution(3, 20, &[broadcast, barrier]);
+    let set = set_of(&execution);
+    for operation in &set.list {
+        let states: Vec<EntityId> = operation.parts.iter().map(|part| part.state).collect();
+        for state in &states {
+            let mut related = execution.source().related_entities(*state, 100).expect("a valid model");
+            related.push(*state);
+            related.sort_unstable();
+            let mut expected = states.clone();
+            expected.sort_unstable();
+            assert_eq!(related, expected);
+        }
+    }
+}
+
+#[test]
+fn the_matrix_shows_the_data_of_operations() {
+    let parts = |from: i64| vec![(0, from, from + 3), (1, from + 1, from + 3), (2, from + 2, from + 3)];
+    let operation = |kind, from| Operation { kind, root: 1, communicator: "world", parts: parts(from) };
+    let kinds = [CollectiveKind::Barrier, CollectiveKind::OneToAll, CollectiveKind::AllToOne, CollectiveKind::AllToAll];
+    let operations: Vec<Operation> =
+        kinds.iter().zip([1, 5, 9, 13]).map(|(kind, from)| operation(*kind, from)).collect();
+    let execution = execution(3, 20, &operations);
+    let view = gallery::view("communication-matrix").expect("a view");
+    let chart = |options: &[(&str, &str)], time: i64| {
+        let options: Vec<(String, String)> =
+            options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let parsed =
+            ParsedOptions::parse("communication-matrix", view.info().options, &options).expect("valid options");
+        let mode = if time < 0 { TimeMode::Range } else { TimeMode::At };
+        let request =
+            ViewRequest { mode, time: time.max(0), range: execution.extent(), options: parsed.view, columns: 100 };
+        view.chart(&execution, &request)
+    };
+    assert!(chart(&[], -1).is_err(), "there are no links");
+    // The units have 10, 11 and 12 bytes.
+    let rows = |chart: ViewChart| -> Vec<Vec<String>> {
+        chart.table.rows.iter().map(|row| row.iter().map(|value| format!("{value:?}")).collect()).collect()
+    };
+    let table = rows(chart(&[("collectives", "only")], -1).expect("a chart"));
+    let cell = |from: &str, to: &str, count: u32, bytes: u32| {
+        vec![
+            format!("Text({from:?})"),
+            format!("Text({to:?})"),
+            format!("Number({count}.0)"),
+            format!("Number({bytes}.0)"),
+        ]
+    };
+    let expected = [
+        cell("rank0", "rank1", 2, 10 + 5),
+        cell("rank0", "rank2", 1, 5),
+        cell("rank1", "rank0", 2, 10 + 5),
+        cell("rank1", "rank2", 2, 12 + 5),
+        cell("rank2", "rank0", 1, 6),
+        cell("rank2", "rank1", 2, 12 + 6),
+    ];
+    assert_eq!(table, expected);
+    // In the broadcast, the root sends.
+    let table = rows(chart(&[("collectives", "add"), ("measure", "messages")], 6 * SECOND).expect("a chart"));
+    assert_eq!(table, [cell("rank1", "rank0", 1, 10), cell("rank1", "rank2", 1, 12)]);
 }
 
 proptest! {

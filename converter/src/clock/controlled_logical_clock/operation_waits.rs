@@ -86,12 +86,7 @@ impl<'l> OperationWaits<'l> {
     }
 
     /// Visits a source in a stream. Returns the streams that may continue.
-    pub(super) fn visit_source(
-        &mut self,
-        operation: u64,
-        stream: usize,
-        start: VisitedStart,
-    ) -> SmallVec<[usize; 4]> {
+    pub(super) fn visit_source(&mut self, operation: u64, stream: usize, start: VisitedStart) -> SmallVec<[usize; 4]> {
         let open = self.open(operation);
         open.unvisited.sources = open.unvisited.sources.saturating_sub(1);
         if let Some(count) = open.queued.get_mut(&stream) {

@@ -14,9 +14,7 @@ use crate::clock::{LinkLog, PartEndpoint};
 use crate::convert::operation_numbers::{OperationNumbers, PartOperation};
 use crate::rules::container_instances::{PathNode, PathTrie};
 use crate::rules::eval::RecordScope;
-use crate::rules::program::{
-    ActionOp, CollectivePattern, ContainerTarget, ProgramAction, RecordProgram, ValueCode,
-};
+use crate::rules::program::{ActionOp, CollectivePattern, ContainerTarget, ProgramAction, RecordProgram, ValueCode};
 use crate::rules::rule_model::RuleModel;
 use crate::rules::rule_value::{KeyPart, Symbols};
 use tumit::spec::OperationKind;

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use tracer_format::schema::FieldInfo;
 use tumit::Spec;
 use tumit::spec::{
-    self, ActionVerb, CollectiveClause, Expr, ExprFunction, Instance, OperationKind, PatternPiece, ValueExpr, ValueFormat,
-    VariableChange,
+    self, ActionVerb, CollectiveClause, Expr, ExprFunction, Instance, OperationKind, PatternPiece, ValueExpr,
+    ValueFormat, VariableChange,
 };
 
 use super::type_tree::{TreeEntity, TypeTree};
 use crate::rules::action_properties::distinguishing_keys;
 use crate::rules::program::{
-    ActionOp, CollectivePattern, ContainerTarget, LinkSide, LinkValue, ProgramAction, TargetStep, ValueCode, WrittenReference,
+    ActionOp, CollectivePattern, ContainerTarget, LinkSide, LinkValue, ProgramAction, TargetStep, ValueCode,
+    WrittenReference,
 };
 use crate::rules::program::{ExprCode, FieldRead, PathReferent, TextPart};
 use crate::rules::referent_table::{Distinctness, builtin_key};
@@ -183,7 +184,8 @@ impl ActionCompiler<'_> {
         let root = clause.root.as_ref().map(|root| self.target(root)).transpose()?;
         let (ActionOp::SetState { ty, .. } | ActionOp::PushState { ty, .. }) = op else { return Ok((with, None)) };
         // Keys with and without an explicit key differ in number or in this bit.
-        let group = (ty.0 as usize * OperationKind::ALL.len() + clause.kind as usize) * 2 + usize::from(clause.key.is_some());
+        let group =
+            (ty.0 as usize * OperationKind::ALL.len() + clause.kind as usize) * 2 + usize::from(clause.key.is_some());
         let pattern = CollectivePattern { kind: clause.kind, group, keys, has_key: clause.key.is_some(), root };
         Ok((with, Some(Box::new(pattern))))
     }

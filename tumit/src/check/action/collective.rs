@@ -20,10 +20,8 @@ pub(super) fn lower(
     let (communicator, communicator_types) = key_values(scope, written.communicator.as_ref(), diagnostics);
     let (key, key_types) = key_values(scope, written.key.as_ref(), diagnostics);
     let root = written.root.as_ref().and_then(|root| instance(scope, root, diagnostics));
-    let bytes = written
-        .bytes
-        .as_ref()
-        .map(|bytes| scope.expect(bytes, ValueType::Integer, "the number of bytes", diagnostics));
+    let bytes =
+        written.bytes.as_ref().map(|bytes| scope.expect(bytes, ValueType::Integer, "the number of bytes", diagnostics));
     report_misuse(written, diagnostics);
     let (ActionVerb::SetState { ty, .. } | ActionVerb::PushState { ty, .. }) = verb else {
         // The verb of an action with an error is unknown.

@@ -139,6 +139,23 @@ impl UnitMessages {
         })
     }
 
+    /// The messages of a trace without links.
+    pub fn without_links(units: &UnitSet) -> Self {
+        Self {
+            list: Vec::new(),
+            ends: Vec::new(),
+            by_receive: OnceLock::new(),
+            units: units.count(),
+            has_sizes: false,
+            within_units: 0,
+            outside: 0,
+            backward: 0,
+            without_size: 0,
+            pending: OnceLock::new(),
+            by_unit: OnceLock::new(),
+        }
+    }
+
     /// The messages by timestamp of the send.
     pub fn list(&self) -> &[UnitMessage] {
         &self.list

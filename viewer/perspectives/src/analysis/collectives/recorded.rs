@@ -43,7 +43,9 @@ impl RecordedOperations {
             list.extend(operation(execution, parts)?);
         }
         // Hash tables have no order.
-        list.sort_by_key(|operation: &Collective| operation.parts.first().map(|part| (part.enter, part.unit, part.state)));
+        list.sort_by_key(|operation: &Collective| {
+            operation.parts.first().map(|part| (part.enter, part.unit, part.state))
+        });
         Ok(Self { list, parts_without_operation: without_operation })
     }
 }

@@ -4,10 +4,12 @@ use crate::chart::{ChartAxis, ChartMatrixCell, ChartPanel, MatrixChart, TitledPa
 use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::options::MessageMeasure;
+use crate::execution::messages::UnitMessages;
+use crate::options::{CollectiveChoice, MessageMeasure};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
-use crate::views::measured_messages::{MeasuredMessages, number};
+use crate::views::communication::collective_transfers::CollectiveTransfers;
+use crate::views::measured_messages::{MeasuredMessages, SumsByPair, number};
 use crate::views::unit_bundles::UnitBundles;
 
 /// The largest number of rows.
@@ -27,18 +29,35 @@ impl PerspectiveView for CommunicationMatrixView {
             summary: "Messages or bytes from each unit to each other. Rows send, columns receive.",
             needs: "links between units",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
-            options: &["measure", "order", "width"],
+            options: &["measure", "order", "width", "collectives"],
         }
     }
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
-        let measured = MeasuredMessages::new(execution, request, true)?;
+        let choice = request.options.collectives;
+        let no_messages = UnitMessages::without_links(execution.units());
+        let measured = match MeasuredMessages::new(execution, request, true) {
+            Err(PerspectiveError::NoData { .. }) if choice != CollectiveChoice::Omit => {
+                let measure = request.options.measure.unwrap_or(MessageMeasure::Messages);
+                MeasuredMessages { messages: &no_messages, measure }
+            }
+            measured => measured?,
+        };
         let bundles = UnitBundles::new(execution, request, MAX_ROWS)?;
-        let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
+        let mut sums = match choice {
+            CollectiveChoice::Only => SumsByPair::new(),
+            _ => measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit)),
+        };
+        let mut transfer_notes = Vec::new();
+        if choice != CollectiveChoice::Omit {
+            let transfers = CollectiveTransfers::new(execution, request, |unit| bundles.bundle(unit))?;
+            transfer_notes = transfers.notes();
+            transfers.sums.into_iter().for_each(|(pair, sum)| sums.entry(pair).or_default().combine(sum));
+        }
         // The sizes of single messages are a scale that does not change while the time moves.
         let scale = if measured.measure == MessageMeasure::Messages {
             None
-        } else if request.mode == TimeMode::At {
+        } else if request.mode == TimeMode::At && choice == CollectiveChoice::Omit {
             measured.size_scale()
         } else {
             SizeScale::new(sums.values().map(|sum| sum.bytes))
@@ -65,6 +84,7 @@ impl PerspectiveView for CommunicationMatrixView {
             cells,
         };
         let mut notes = measured.notes();
+        notes.extend(transfer_notes);
         notes.extend(bundles.note(execution, "Each row and column is the sum of up to"));
         Ok(ViewChart {
             title: self.info().title.to_owned(),
