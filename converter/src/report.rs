@@ -119,8 +119,7 @@ pub struct ConversionCounts {
     pub unmatched_starts: u64,
     /// Link ends without a start. They are left out.
     pub unmatched_ends: u64,
-    /// Parts of collective operations whose operation is unknown, because records before them are
-    /// missing.
+    /// Parts of unknown collective operations, because records before them are missing.
     pub unmatched_parts: u64,
     /// Pops of states that were not open. They are left out.
     pub pops_of_nothing: u64,

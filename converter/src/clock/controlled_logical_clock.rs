@@ -1,12 +1,13 @@
 //! The causal pass. After it, no link ends before it starts, for any error of the clocks.
 //!
 //! The algorithm is a controlled logical clock (R. Rabenseifner, 1997) in its forward direction
-//! only. Links and the parts of collective operations are visited in causal order. An endpoint that is not after the start of its link is
-//! moved after it, and so is the rest of its stream. The stream then runs slower by 1e-4 until it
-//! is back on its line. The first nanoseconds of a shift, up to the resolution of the clocks, are
-//! returned at once. Timestamps only move later. Shifts are a function of the timestamp and the
-//! position in the stream ([`TimestampJumps`]), in integers. Therefore the second pass over the run
-//! computes exactly the timestamps that this pass has checked.
+//! only. Links and the parts of collective operations are visited in causal order. An endpoint that
+//! is not after the start of its link is moved after it, and so is the rest of its stream. The
+//! stream then runs slower by 1e-4 until it is back on its line. The first nanoseconds of a shift,
+//! up to the resolution of the clocks, are returned at once. Timestamps only move later. Shifts are
+//! a function of the timestamp and the position in the stream ([`TimestampJumps`]), in integers.
+//! Therefore the second pass over the run computes exactly the timestamps that this pass has
+//! checked.
 //!
 //! An operation is one virtual node: the ends of its parts wait until all begins are visited that
 //! they depend on, and its latest begin moves them. It therefore takes O(parts).
@@ -131,7 +132,7 @@ struct CausalStream {
     /// one may still precede.
     unsorted: BinaryHeap<Reverse<UnsortedEndpoint>>,
     ends: u64,
-    /// What the first node of the queue waits for.
+    /// The dependence that stops the first node of the queue.
     waits_for: Option<CausalWait>,
     jumps: Vec<TimestampJump>,
 }

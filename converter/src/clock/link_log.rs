@@ -1,5 +1,5 @@
-//! A log of the endpoints of a run's links, and of the parts of its collective operations. One pass over the run writes it. The clock fit and the
-//! causal pass read it instead of the run.
+//! A log of the endpoints of a run's links, and of the parts of its collective operations. One pass
+//! over the run writes it. The clock fit and the causal pass read it instead of the run.
 //!
 //! It takes about eight bytes per endpoint. Beyond a memory budget it goes to a temporary file.
 
@@ -178,8 +178,8 @@ impl LinkLog {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Whether each complete link ends later than it starts, and each part of a collective operation
-    /// ends later than the parts begin that it waits for. By raw timestamps.
+    /// Whether each complete link ends later than it starts, and each part of a collective
+    /// operation ends later than the parts begin that it waits for. By raw timestamps.
     pub(crate) fn is_forward(&self) -> bool {
         !self.has_other_than_forward && self.parts.is_forward()
     }
@@ -290,10 +290,10 @@ struct ReadParts {
 }
 
 impl LinkLog {
-    /// As [`Self::pairs`], and visits pairs of the collective operations: a source and a target that
-    /// is not earlier. An operation with n parts has O(n) pairs, because each has one of two *hubs*:
-    /// one of its sources and one of its targets. The hubs of successive operations differ, so that
-    /// many operations relate all parts to each other.
+    /// As [`Self::pairs`], and visits pairs of the collective operations: a source and a target
+    /// that is not earlier. An operation with n parts has O(n) pairs, because each has one of two
+    /// *hubs*: one of its sources and one of its targets. The hubs of successive operations differ,
+    /// so that many operations relate all parts to each other.
     ///
     /// # Errors
     /// When the temporary file cannot be read.

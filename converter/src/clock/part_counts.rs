@@ -43,7 +43,8 @@ pub(crate) struct OperationSize {
 /// The sizes of all operations.
 #[derive(Debug, Default)]
 pub(crate) struct PartCounts {
-    /// By operation: its number, its sources and targets, the latest source and the earliest target.
+    /// By operation: its number, its sources and targets, the latest source and the earliest
+    /// target.
     open: SpillMap<5>,
     /// The sizes in order of operations, after [`Self::finish`].
     sizes: Spool,

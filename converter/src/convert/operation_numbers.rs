@@ -29,7 +29,7 @@ pub(crate) struct OperationNumbers {
     incomplete: FxHashSet<usize>,
 }
 
-/// The count of a container whose parts cannot be counted any more.
+/// The count of a container after missing records.
 const UNKNOWN: u64 = u64::MAX;
 
 /// The number of an operation.

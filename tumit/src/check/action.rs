@@ -65,11 +65,7 @@ pub(super) fn lower_action(
         ),
         ActionKind::Ignore => Some(ActionVerb::Ignore),
         ActionKind::Template { span, .. } => {
-            diagnostics.push(
-                Diagnostic::error(Code::TemplateOutside, "a template line is outside of an output")
-                    .at(*span, "not an action")
-                    .help("move the rule into `output text \"NAME\" { … }`"),
-            );
+            report_template(*span, diagnostics);
             None
         }
     };
@@ -81,6 +77,14 @@ pub(super) fn lower_action(
     clauses(scope, action, &mut lowered, usage, diagnostics);
     collective::check_fields(action, &lowered, diagnostics);
     understood.then_some(lowered)
+}
+
+fn report_template(span: SourceSpan, diagnostics: &mut Diagnostics) {
+    diagnostics.push(
+        Diagnostic::error(Code::TemplateOutside, "a template line is outside of an output")
+            .at(span, "not an action")
+            .help("move the rule into `output text \"NAME\" { … }`"),
+    );
 }
 
 /// `set`, `push`, `add`, `subtract`, `mark`.

@@ -80,7 +80,8 @@ impl CausalNode {
         }
     }
 
-    /// Number of sources of an operation at this node. Its targets at the node do not wait for them.
+    /// Number of sources of an operation at this node. Its targets at the node do not wait for
+    /// them.
     pub(super) fn own_sources(&self, operation: u64) -> u64 {
         self.sources.iter().filter(|source| **source == operation).count() as u64
     }

@@ -1,4 +1,4 @@
-//! [`OperationWaits`]: the collective operations of which the causal pass has visited a part.
+//! [`OperationWaits`]: the collective operations that the causal pass has visited in part.
 
 use std::collections::BTreeMap;
 use std::io;

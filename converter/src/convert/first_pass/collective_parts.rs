@@ -150,7 +150,7 @@ impl PartCollector {
         log: &mut LinkLog,
         tables: &mut PartTables<'_>,
     ) -> io::Result<()> {
-        // The second pass omits a state whose value it cannot compute.
+        // The second pass omits a state if it cannot compute the value.
         let Some(value) = tables.value(scope, ty, value) else { return Ok(()) };
         let ActionTime { position: ActionPosition { stream, ordinal, .. }, time: timestamp } = at;
         let mut awaits = None;

@@ -100,8 +100,18 @@ impl ActionCompiler<'_> {
         };
         let (mut with, collective) = match &action.collective {
             Some(clause) => self.collective(clause, &op)?,
-            None => (Vec::with_capacity(action.with.len()), None),
+            None => (Vec::new(), None),
         };
+        self.add_fields(action, &mut with)?;
+        let related =
+            action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
+        let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
+        let (at, when) = (self.option(action.at.as_ref())?, self.option(action.when.as_ref())?);
+        Ok(ProgramAction { op, at, when, with, related, collective, is_by_value })
+    }
+
+    /// Adds the fields of the clause `with`.
+    fn add_fields(&mut self, action: &spec::Action, with: &mut Vec<(String, ExprCode)>) -> Result<(), MissingField> {
         for (name, expr) in &action.with {
             match self.code(expr) {
                 Ok(code) => with.push((name.clone(), code)),
@@ -109,11 +119,7 @@ impl ActionCompiler<'_> {
                 Err(missing) => return Err(missing),
             }
         }
-        let related =
-            action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
-        let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
-        let (at, when) = (self.option(action.at.as_ref())?, self.option(action.when.as_ref())?);
-        Ok(ProgramAction { op, at, when, with, related, collective, is_by_value })
+        Ok(())
     }
 
     pub(crate) fn line(&mut self, line: &spec::TemplateLine) -> Result<ProgramAction, MissingField> {

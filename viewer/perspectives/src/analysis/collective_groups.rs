@@ -23,8 +23,8 @@ pub struct CollectiveGroup {
     pub operations: u64,
     /// Number of parts of all operations.
     pub parts: u64,
-    /// Number of parts whose operation is unknown, because records are missing. All communicators
-    /// of a state together.
+    /// Number of parts of unknown operations, because records are missing. All communicators of a
+    /// state together.
     pub parts_without_operation: u64,
     /// Sum of all waits in nanoseconds.
     pub wait_nanos: i128,

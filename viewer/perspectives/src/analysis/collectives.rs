@@ -21,11 +21,11 @@ use crate::execution::Execution;
 pub struct CollectiveSet {
     /// The operations by the time at which the first unit enters.
     pub list: Vec<Collective>,
-    /// The values whose operations are guessed, by id.
+    /// The values with guessed operations, by id.
     pub guessed: Vec<ValueId>,
     /// The values that look like collective operations, but whose states do not match.
     pub unmatched: Vec<ValueId>,
-    /// The number of parts whose operation is unknown, because records are missing, by value.
+    /// The number of parts of unknown operations, because records are missing, by value.
     pub parts_without_operation: BTreeMap<ValueId, u64>,
 }
 

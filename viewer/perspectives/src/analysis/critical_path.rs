@@ -1,12 +1,12 @@
 //! [`CriticalPath`]: the longest chain of dependent activities of an execution (G21).
 //!
 //! The path is found backward. It starts at the unit that is busy last, at the end of its last time
-//! that is not idle: the others only wait for it in their last operations. If a receive
-//! blocked the unit, the path continues at the sender at the time of the send. If a collective
-//! operation blocked it, the path continues at the unit for which it waited: the root, or the last
-//! one to enter. Otherwise it stays in the unit. The path ends at the start of the trace or of the unit's life. This is the backward
-//! replay of Böhme et al., "Scalable critical-path based performance analysis" (IPDPS 2012),
-//! without its replay of messages: links and states give the dependences.
+//! that is not idle: the others only wait for it in their last operations. If a receive blocked the
+//! unit, the path continues at the sender at the time of the send. If a collective operation
+//! blocked it, the path continues at the unit for which it waited: the root, or the last one to
+//! enter. Otherwise it stays in the unit. The path ends at the start of the trace or of the unit's
+//! life. This is the backward replay of Böhme et al., "Scalable critical-path based performance
+//! analysis" (IPDPS 2012), without its replay of messages: links and states give the dependences.
 
 use std::collections::BTreeMap;
 
@@ -164,8 +164,8 @@ impl<'a> EventsByUnit<'a> {
         Ok(is_blocked.then_some(Dependence { source, reached: message.received, segment }))
     }
 
-    /// The dependence of a part of a collective operation: the last part for which it waited. If the
-    /// root is unknown, the others can only have waited for the last unit.
+    /// The dependence of a part of a collective operation: the last part for which it waited. If
+    /// the root is unknown, the others can only have waited for the last unit.
     fn collective_dependence(&self, operation: usize, part: usize) -> Option<Dependence> {
         let operation = &self.collectives.list[operation];
         let own = operation.parts.get(part)?;

@@ -146,8 +146,8 @@ fn late_receiver(
     }))
 }
 
-/// Each unit waits until the units have entered on which it depends. Operations with an unknown root
-/// have no waits.
+/// Each unit waits until the units have entered on which it depends. Operations with an unknown
+/// root have no waits.
 fn collective_waits(collectives: &CollectiveSet, add: &mut impl FnMut(Option<WaitState>)) {
     for operation in &collectives.list {
         for part in &operation.parts {

@@ -31,7 +31,7 @@ fn kind_of_name(name: &str) -> Option<CollectiveKind> {
     WORDS.iter().find(|(word, _)| name.contains(word)).map(|(_, kind)| *kind)
 }
 
-/// The operations of the values whose states have no fields of operations.
+/// The operations of the values without fields of operations.
 #[derive(Default)]
 pub(super) struct GuessedOperations {
     pub(super) list: Vec<Collective>,

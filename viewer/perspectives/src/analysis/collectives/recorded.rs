@@ -9,7 +9,7 @@ use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TypeId, ValueId, e
 use crate::analysis::collectives::collective::{Collective, CollectivePart};
 use crate::execution::Execution;
 
-/// Number of states whose fields are read at once.
+/// Number of states per request for fields.
 const FIELDS_AT_ONCE: usize = 1 << 14;
 
 /// A state of a value that has parts of collective operations.

@@ -36,24 +36,9 @@ impl PerspectiveView for CommunicationMatrixView {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let choice = request.options.collectives;
         let no_messages = UnitMessages::without_links(execution.units());
-        let measured = match MeasuredMessages::new(execution, request, true) {
-            Err(PerspectiveError::NoData { .. }) if choice != CollectiveChoice::Omit => {
-                let measure = request.options.measure.unwrap_or(MessageMeasure::Messages);
-                MeasuredMessages { messages: &no_messages, measure }
-            }
-            measured => measured?,
-        };
+        let measured = measured_messages(execution, request, &no_messages)?;
         let bundles = UnitBundles::new(execution, request, MAX_ROWS)?;
-        let mut sums = match choice {
-            CollectiveChoice::Only => SumsByPair::new(),
-            _ => measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit)),
-        };
-        let mut transfer_notes = Vec::new();
-        if choice != CollectiveChoice::Omit {
-            let transfers = CollectiveTransfers::new(execution, request, |unit| bundles.bundle(unit))?;
-            transfer_notes = transfers.notes();
-            transfers.sums.into_iter().for_each(|(pair, sum)| sums.entry(pair).or_default().combine(sum));
-        }
+        let (sums, transfer_notes) = pair_sums(execution, request, &measured, |unit| bundles.bundle(unit))?;
         // The sizes of single messages are a scale that does not change while the time moves.
         let scale = if measured.measure == MessageMeasure::Messages {
             None
@@ -99,4 +84,40 @@ impl PerspectiveView for CommunicationMatrixView {
             notes,
         })
     }
+}
+
+/// The messages of the trace. `none` replaces them if the view shows only collective operations.
+fn measured_messages<'a>(
+    execution: &'a Execution,
+    request: &ViewRequest,
+    none: &'a UnitMessages,
+) -> Result<MeasuredMessages<'a>, PerspectiveError> {
+    match MeasuredMessages::new(execution, request, true) {
+        Err(PerspectiveError::NoData { .. }) if request.options.collectives != CollectiveChoice::Omit => {
+            let measure = request.options.measure.unwrap_or(MessageMeasure::Messages);
+            Ok(MeasuredMessages { messages: none, measure })
+        }
+        measured => measured,
+    }
+}
+
+/// The sums of the visible messages and of the chosen collective operations, by pair, with notes.
+fn pair_sums(
+    execution: &Execution,
+    request: &ViewRequest,
+    measured: &MeasuredMessages<'_>,
+    node: impl Fn(u32) -> u32,
+) -> Result<(SumsByPair, Vec<String>), PerspectiveError> {
+    let choice = request.options.collectives;
+    let mut sums = match choice {
+        CollectiveChoice::Only => SumsByPair::new(),
+        _ => measured.sums_by_pair(execution, request, &node),
+    };
+    if choice == CollectiveChoice::Omit {
+        return Ok((sums, Vec::new()));
+    }
+    let transfers = CollectiveTransfers::new(execution, request, &node)?;
+    let notes = transfers.notes();
+    transfers.sums.into_iter().for_each(|(pair, sum)| sums.entry(pair).or_default().combine(sum));
+    Ok((sums, notes))
 }
