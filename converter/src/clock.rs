@@ -42,6 +42,7 @@ mod limits;
 mod link_log;
 pub(crate) mod min_delays;
 mod outliers;
+pub(crate) mod part_counts;
 mod run_clocks;
 mod samples;
 mod steps;
@@ -55,6 +56,7 @@ pub(crate) use domain::timestamp_map::{LineLeap, TimestampMap};
 pub use domain::{ClockDeviation, ClockDomain, TimelineStep, TimestampSource};
 pub(crate) use fit::uncorrected_clocks::{LoggedEndpoint, UncorrectedClocks};
 pub(crate) use link_log::{LinkEndpoint, LinkLog};
+pub(crate) use part_counts::PartEndpoint;
 pub use run_clocks::{CorrectionMethod, RunClocks};
 
 use std::io;

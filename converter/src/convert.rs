@@ -35,6 +35,7 @@ pub(crate) mod columnar;
 pub(crate) mod first_pass;
 mod job;
 pub(crate) mod merge_pass;
+pub(crate) mod operation_numbers;
 pub(crate) mod options;
 mod outputs;
 mod paje_pass;

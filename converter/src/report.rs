@@ -119,6 +119,8 @@ pub struct ConversionCounts {
     pub unmatched_starts: u64,
     /// Link ends without a start. They are left out.
     pub unmatched_ends: u64,
+    /// Parts of unknown collective operations, because records before them are missing.
+    pub unmatched_parts: u64,
     /// Pops of states that were not open. They are left out.
     pub pops_of_nothing: u64,
     /// Unknown states, because preceding records are missing.
@@ -220,6 +222,11 @@ impl ConversionReport {
             "states are unknown, because records are dropped or missing: shown as `unknown (records dropped or missing)`",
         );
         add(DiagnosticKind::Loss, counts.unknown_states, one, many);
+        let (one, many) = (
+            "part of a collective operation cannot be counted, because records are dropped or missing: shown without its operation; `key (…)` in its rule makes counting unnecessary",
+            "parts of collective operations cannot be counted, because records are dropped or missing: shown without their operations; `key (…)` in their rules makes counting unnecessary",
+        );
+        add(DiagnosticKind::Loss, counts.unmatched_parts, one, many);
         let (one, many) =
             ("timestamp before the first record: moved to it", "timestamps before the first record: moved to it");
         add(DiagnosticKind::Record, counts.early_timestamps, one, many);

@@ -33,6 +33,7 @@ pub(crate) fn check(files: &[ParsedFile], model: &mut SpecModel, diagnostics: &m
     model.spec.end_rules = end_rules::lower(&rules, model, &mut usage, diagnostics);
     usage.incomplete |= diagnostics.has_errors();
     usage.check(model, diagnostics);
+    usage.check_collectives(model, diagnostics);
     label::check(model, &usage, diagnostics);
     let of_ends = [&model.spec.end_rules.thread, &model.spec.end_rules.process];
     let actions: Vec<&Action> = lowered.iter().flatten().chain(of_ends.into_iter().flatten()).collect();

@@ -256,8 +256,14 @@ fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
         }
         ActionVerb::Ignore => None,
     };
-    let related = action.related.iter().map(|(_, container)| container);
+    let collective = action.collective.as_ref();
+    let root = collective.and_then(|clause| clause.root.as_ref());
+    let related = action.related.iter().map(|(_, container)| container).chain(root);
     on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| expr(key, used));
     action.at.iter().chain(&action.when).for_each(|clause| expr(clause, used));
     action.with.iter().for_each(|(_, field)| expr(field, used));
+    if let Some(clause) = collective {
+        clause.communicator.iter().chain(clause.key.iter().flatten()).for_each(|part| expr(part, used));
+        clause.bytes.iter().for_each(|bytes| expr(bytes, used));
+    }
 }

@@ -22,7 +22,9 @@ mod ids;
 
 use tracer_format::schema::{RecordKind, RecordType, Schema};
 
-pub use action::{Action, ActionVerb, Instance, TemplateLine, TextOutput, ValueExpr, VariableChange};
+pub use action::{
+    Action, ActionVerb, CollectiveClause, Instance, OperationKind, TemplateLine, TextOutput, ValueExpr, VariableChange,
+};
 pub use category::{CategoryStatement, SpecCategory, pattern_fits};
 pub use expr::{
     BinaryOp, Builtin, Expr, ExprFunction, NumberNotation, PatternPiece, TextAlign, TextPattern, UnaryOp, ValueFormat,

@@ -62,6 +62,9 @@ enum LexedPiece {
     Doc(String),
 }
 
+/// The kinds of collective operations, the only words with signs.
+const KINDS: [&str; 3] = ["one-to-all", "all-to-one", "all-to-all"];
+
 /// A lexer that is independent of the one under test.
 fn pieces(text: &str) -> Vec<LexedPiece> {
     let text = text.replace('\u{feff}', "");
@@ -79,6 +82,8 @@ fn pieces(text: &str) -> Vec<LexedPiece> {
             continue;
         } else if let Some(text) = rest.strip_prefix("\"\"\"") {
             text.find("\"\"\"").expect("an end") + 6
+        } else if let Some(kind) = KINDS.iter().find(|kind| rest.starts_with(**kind)) {
+            kind.len()
         } else if first == '"' {
             let mut is_escaped = false;
             let end = rest[1..].find(|c| {

@@ -102,7 +102,10 @@ impl<E: EntitySink> Simulation<E> {
                 self.define_type(ty, kind, parent, name, (color, style));
             }
             PajeEvent::DefineValue { value, ty, name, color, style, category } => {
-                self.define_value(value, RawValue { ty, name: name.to_owned(), color, style, category });
+                self.define_value(
+                    value,
+                    RawValue { ty, name: name.to_owned(), color, style, category, is_collective: false },
+                );
             }
             PajeEvent::CreateContainer { time, container, ty, parent, name, extra } => {
                 self.create(time, container, ty, parent, name, extra);
@@ -110,13 +113,13 @@ impl<E: EntitySink> Simulation<E> {
             PajeEvent::DestroyContainer { time, container } => self.destroy(time.0, container),
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.stack_of_new_state(container, ty, value) {
-                    let detail = self.detail(extra, source);
+                    let detail = self.state_detail(value, extra, source);
                     self.stacks[at].set(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
                 if let Some(at) = self.stack_of_new_state(container, ty, value) {
-                    let detail = self.detail(extra, source);
+                    let detail = self.state_detail(value, extra, source);
                     self.stacks[at].push(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
@@ -245,7 +248,9 @@ impl<E: EntitySink> Simulation<E> {
         }
         self.entities.define_value(value, &defined.name);
         match self.values.get_mut(value.index()) {
-            Some(earlier) if earlier.ty == ty => *earlier = defined,
+            Some(earlier) if earlier.ty == ty => {
+                *earlier = RawValue { is_collective: earlier.is_collective, ..defined };
+            }
             Some(_) => return self.faults.count(Fault::ValueDefinition),
             None => {
                 self.values.push(defined);

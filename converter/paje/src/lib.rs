@@ -36,6 +36,7 @@
 
 pub mod category;
 pub mod channel;
+pub mod collective;
 pub mod compression;
 mod diagnostic;
 mod event;

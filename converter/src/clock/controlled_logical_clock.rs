@@ -1,18 +1,26 @@
 //! The causal pass. After it, no link ends before it starts, for any error of the clocks.
 //!
 //! The algorithm is a controlled logical clock (R. Rabenseifner, 1997) in its forward direction
-//! only. Links are visited in causal order. An endpoint that is not after the start of its link is
-//! moved after it, and so is the rest of its stream. The stream then runs slower by 1e-4 until it
-//! is back on its line. The first nanoseconds of a shift, up to the resolution of the clocks, are
-//! returned at once. Timestamps only move later. Shifts are a function of the timestamp and the
-//! position in the stream ([`TimestampJumps`]), in integers. Therefore the second pass over the run
-//! computes exactly the timestamps that this pass has checked.
+//! only. Links and the parts of collective operations are visited in causal order. An endpoint that
+//! is not after the start of its link is moved after it, and so is the rest of its stream. The
+//! stream then runs slower by 1e-4 until it is back on its line. The first nanoseconds of a shift,
+//! up to the resolution of the clocks, are returned at once. Timestamps only move later. Shifts are
+//! a function of the timestamp and the position in the stream ([`TimestampJumps`]), in integers.
+//! Therefore the second pass over the run computes exactly the timestamps that this pass has
+//! checked.
+//!
+//! An operation is one virtual node: the ends of its parts wait until all begins are visited that
+//! they depend on, and its latest begin moves them. It therefore takes O(parts).
 //!
 //! A stream is read up to an end of a link with an unvisited start. There the stream waits. Memory
 //! grows with the number of links in flight and of endpoints that wait after others. If no clock is
 //! corrected and each link ends later than it starts, there is nothing to do, and the log is not
 //! read. If streams wait for each other in a circle, the links contradict the order of their own
 //! streams. In this case the earliest end of the circle is released and counted.
+
+mod causal_node;
+mod causality_report;
+mod operation_waits;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -21,102 +29,16 @@ use std::io;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::RunClocks;
 use super::domain::timestamp_map::{TimestampJump, TimestampJumps, TimestampMap};
 use super::link_log::{LinkEndpoint, LinkLog};
-use super::steps::from_messages::OF_TICKS;
-use tumit_paje::{DiagnosticKind, TraceDiagnostic};
+use causal_node::{CausalNode, UnsortedEndpoint, VisitedStart};
+pub use causality_report::CausalityReport;
+use operation_waits::OperationWaits;
 
 /// Minimum length of a link that was moved, nanoseconds.
 const MIN_LINK_NANOS: i64 = 1;
 /// Number of waiting endpoints above which the pass searches for circles.
 const MANY: usize = 1 << 20;
-/// A shift of this size means that the clock model is wrong, nanoseconds.
-pub(crate) const LARGE_NANOS: i64 = 10_000;
-
-/// Statistics of the causal pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CausalityReport {
-    /// Complete links.
-    pub links: u64,
-    /// Links that ended before they started.
-    pub reversed: u64,
-    /// Links with an end that had to be moved: the reversed ones, and those with a start that was
-    /// moved after their end.
-    pub moved: u64,
-    /// The largest shift of a timestamp, nanoseconds.
-    pub largest_nanos: i64,
-    /// Links that contradict the order of their own streams and may still be reversed.
-    pub circular: u64,
-}
-
-impl CausalityReport {
-    /// Whether the number or the size of the shifts shows that the clock model is wrong.
-    fn is_suspicious(&self) -> bool {
-        self.reversed * 1000 > self.links || self.largest_nanos >= LARGE_NANOS
-    }
-
-    /// The result for links that all end later than they start.
-    pub(crate) fn of_forward(links: u64) -> Self {
-        Self { links, ..Self::default() }
-    }
-
-    /// Whether the largest shift exceeds the known error bounds of the clocks.
-    fn is_impossible(&self, clocks: &RunClocks) -> bool {
-        let mut certain = clocks.domains[1..].iter().map(|domain| domain.error_bound_nanos);
-        let certain = certain.try_fold(0.0, |max_bound, bound| bound.map(|bound| f64::max(max_bound, bound)));
-        #[expect(clippy::cast_precision_loss, reason = "the number is only compared with a bound")]
-        let beyond = |certain: f64| self.largest_nanos as f64 > 2.0 * certain + OF_TICKS * clocks.granularity();
-        clocks.domains.len() > 1 && self.largest_nanos >= LARGE_NANOS && certain.is_some_and(beyond)
-    }
-
-    fn moved_text(&self) -> String {
-        let Self { links, reversed, largest_nanos, .. } = *self;
-        #[expect(clippy::cast_precision_loss, reason = "the number is only displayed")]
-        let micros = largest_nanos as f64 * 1e-3;
-        format!(
-            "{reversed} of {links} links ended before they started; timestamps were moved by up to {micros:.1} us to order them"
-        )
-    }
-
-    /// Errors of the order of links.
-    pub(crate) fn errors(&self, clocks: &RunClocks) -> Vec<TraceDiagnostic> {
-        let Self { links, circular, .. } = *self;
-        let mut errors = Vec::new();
-        let clock_error = |text: String| TraceDiagnostic::error(DiagnosticKind::Clock, text);
-        if circular > 0 {
-            let text = format!(
-                "{circular} of {links} links contradict the order of the records in their streams, so no timestamps can order them; check whether the keys of the rules pair the right endpoints"
-            );
-            errors.push(TraceDiagnostic::error(DiagnosticKind::Link, text));
-        }
-        if self.is_impossible(clocks) {
-            errors.push(clock_error(format!(
-                "the clock model is wrong by more than its error bounds: {}",
-                self.moved_text()
-            )));
-        } else if self.is_odd(clocks) && clocks.claim_all() {
-            errors.push(clock_error(format!("the clock model is wrong: {}", self.moved_text())));
-        }
-        errors
-    }
-
-    /// Whether there are suspicious shifts that the resolution of the clocks does not explain.
-    fn is_odd(&self, clocks: &RunClocks) -> bool {
-        #[expect(clippy::cast_precision_loss, reason = "the number is only compared with a bound")]
-        let is_beyond_ticks = self.largest_nanos as f64 > OF_TICKS * clocks.granularity();
-        self.is_suspicious() && is_beyond_ticks
-    }
-
-    /// A warning if the shifts are suspicious, but the clocks claim no precision.
-    pub(crate) fn warning(&self, clocks: &RunClocks) -> Option<TraceDiagnostic> {
-        let is_warning = self.is_odd(clocks) && !self.is_impossible(clocks) && !clocks.claim_all();
-        let text = || format!("the clock model is wrong: {}", self.moved_text());
-        is_warning.then(|| TraceDiagnostic::warning(DiagnosticKind::Clock, text()))
-    }
-}
-
 /// Clocks usually reverse links if they alone reverse more than one in `USUAL`.
 const USUAL: u64 = 20;
 /// Maximum number of sizes in the sample.
@@ -168,7 +90,8 @@ pub(crate) fn restore_order(log: &LinkLog, maps: &mut [TimestampMap]) -> io::Res
     // In this case the pass would find no shift and no circle: along streams timestamps never
     // decrease, and along links they increase.
     if log.is_forward() && maps.iter().all(TimestampMap::is_identity) {
-        return Ok(CausalityReport::of_forward(log.links()));
+        let parts = log.parts().targets();
+        return Ok(CausalityReport { parts, ..CausalityReport::of_forward(log.links()) });
     }
     visit_all(log, maps)
 }
@@ -176,51 +99,28 @@ pub(crate) fn restore_order(log: &LinkLog, maps: &mut [TimestampMap]) -> io::Res
 /// The pass itself.
 fn visit_all(log: &LinkLog, maps: &mut [TimestampMap]) -> io::Result<CausalityReport> {
     let mut pass = CausalPass::new(log, maps);
-    let mut record: SmallVec<[LinkEndpoint; 4]> = SmallVec::new();
-    log.read(|end| {
+    let mut record: SmallVec<[UnsortedEndpoint; 4]> = SmallVec::new();
+    let mut stream = 0;
+    log.read_entries(|entry| {
+        let (number, end) = UnsortedEndpoint::of(entry);
         // The log contains the endpoints of a record one after the other.
-        if record.first().is_some_and(|first| (first.stream, first.ordinal) != (end.stream, end.ordinal)) {
-            pass.add_endpoints(&record);
+        if record.first().is_some_and(|first| (stream, first.ordinal) != (number, end.ordinal)) {
+            pass.add_endpoints(stream, &record);
             record.clear();
         }
+        stream = number;
         record.push(end);
+        Ok(())
     })?;
-    pass.add_endpoints(&record);
+    pass.add_endpoints(stream, &record);
     pass.drain();
-    let CausalPass { streams, mut found, .. } = pass;
-    found.links = log.links();
+    let CausalPass { streams, mut found, operations, .. } = pass;
+    operations.finish()?;
+    (found.links, found.parts) = (log.links(), log.parts().targets());
     for (map, stream) in maps.iter_mut().zip(streams) {
         map.jumps = TimestampJumps(stream.jumps.into());
     }
     Ok(found)
-}
-
-/// The endpoints of links at one place of a stream.
-#[derive(Clone, Debug)]
-struct CausalNode {
-    raw: i64,
-    /// The timestamp without the shifts of this pass.
-    timestamp: i64,
-    ordinal: u64,
-    starts: SmallVec<[u64; 2]>,
-    finishes: SmallVec<[u64; 2]>,
-}
-
-/// An endpoint that an earlier one may still precede. Ordered by timestamp and ordinal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct UnsortedEndpoint {
-    raw: i64,
-    ordinal: u64,
-    is_finish: bool,
-    link: u64,
-}
-
-/// The timestamps of a visited start.
-#[derive(Clone, Copy, Debug)]
-struct VisitedStart {
-    /// The timestamp before the shifts of this pass.
-    before: i64,
-    after: i64,
 }
 
 /// State of a stream.
@@ -232,9 +132,18 @@ struct CausalStream {
     /// one may still precede.
     unsorted: BinaryHeap<Reverse<UnsortedEndpoint>>,
     ends: u64,
-    /// The link that the first node of the queue waits for.
-    waits_for: Option<u64>,
+    /// The dependence that stops the first node of the queue.
+    waits_for: Option<CausalWait>,
     jumps: Vec<TimestampJump>,
+}
+
+/// A dependence that is not yet visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CausalWait {
+    /// The start of a link.
+    Link(u64),
+    /// The sources of a collective operation.
+    Operation(u64),
 }
 
 struct CausalPass<'p> {
@@ -245,6 +154,7 @@ struct CausalPass<'p> {
     started: FxHashMap<u64, VisitedStart>,
     /// Waiting streams by the link that they wait for.
     waiting: FxHashMap<u64, usize>,
+    operations: OperationWaits<'p>,
     /// By link: the stream with its start, if the start is in a queue.
     queued: FxHashMap<u64, usize>,
     /// Links that were given up because of circles.
@@ -264,6 +174,7 @@ impl<'p> CausalPass<'p> {
             streams,
             started: FxHashMap::default(),
             waiting: FxHashMap::default(),
+            operations: OperationWaits::new(log.parts()),
             queued: FxHashMap::default(),
             released: FxHashSet::default(),
             waiting_ends: 0,
@@ -272,36 +183,28 @@ impl<'p> CausalPass<'p> {
         }
     }
 
-    /// Adds the endpoints of one record.
-    fn add_endpoints(&mut self, ends: &[LinkEndpoint]) {
+    /// Adds the endpoints of one record of a stream.
+    fn add_endpoints(&mut self, number: usize, ends: &[UnsortedEndpoint]) {
         let Some(first) = ends.first() else { return };
-        let number = first.stream as usize;
         if self.log.is_unsorted(number) {
             self.take_unsorted(number, ends);
             return;
         }
-        let mut node = self.node(number, first.timestamp, first.ordinal);
+        let mut node = self.node(number, first.raw, first.ordinal);
         for end in ends {
-            if end.timestamp != node.raw {
-                let next = self.node(number, end.timestamp, end.ordinal);
+            if end.raw != node.raw {
+                let next = self.node(number, end.raw, end.ordinal);
                 self.enqueue(number, std::mem::replace(&mut node, next));
             }
-            if end.is_finish { node.finishes.push(end.link) } else { node.starts.push(end.link) }
+            node.add(*end);
         }
         self.enqueue(number, node);
         self.advance(number);
     }
 
-    fn take_unsorted(&mut self, number: usize, ends: &[LinkEndpoint]) {
+    fn take_unsorted(&mut self, number: usize, ends: &[UnsortedEndpoint]) {
         let stream = &mut self.streams[number];
-        for end in ends {
-            stream.unsorted.push(Reverse(UnsortedEndpoint {
-                raw: end.timestamp,
-                ordinal: end.ordinal,
-                is_finish: end.is_finish,
-                link: end.link,
-            }));
-        }
+        stream.unsorted.extend(ends.iter().copied().map(Reverse));
         stream.ends += ends.len() as u64;
         self.waiting_ends += ends.len();
         let floor = self.log.floor(number, stream.ends);
@@ -321,8 +224,7 @@ impl<'p> CausalPass<'p> {
             if let Some(full) = node.take_if(|node| (node.raw, node.ordinal) != (end.raw, end.ordinal)) {
                 self.enqueue(number, full);
             }
-            let node = node.get_or_insert_with(|| self.node(number, end.raw, end.ordinal));
-            if end.is_finish { node.finishes.push(end.link) } else { node.starts.push(end.link) }
+            node.get_or_insert_with(|| self.node(number, end.raw, end.ordinal)).add(end);
         }
         if let Some(node) = node {
             self.enqueue(number, node);
@@ -330,13 +232,18 @@ impl<'p> CausalPass<'p> {
     }
 
     fn node(&self, number: usize, raw: i64, ordinal: u64) -> CausalNode {
-        let timestamp = self.maps[number].line(raw);
-        CausalNode { raw, timestamp, ordinal, starts: SmallVec::new(), finishes: SmallVec::new() }
+        CausalNode::new(raw, self.maps[number].line(raw), ordinal)
     }
 
     fn enqueue(&mut self, number: usize, node: CausalNode) {
         for start in &node.starts {
             self.queued.insert(*start, number);
+        }
+        for operation in &node.sources {
+            self.operations.add_source(*operation, number);
+        }
+        for operation in &node.targets {
+            self.operations.add_target(*operation);
         }
         self.waiting_ends += 1;
         self.streams[number].queue.push_back(node);
@@ -349,13 +256,13 @@ impl<'p> CausalPass<'p> {
             if self.streams[number].waits_for.is_some() {
                 continue;
             }
-            while let Some(node) = self.streams[number].queue.front() {
-                let missing = |link: &&u64| {
-                    !self.started.contains_key(*link) && !self.released.contains(*link) && !node.starts.contains(*link)
-                };
-                if let Some(&link) = node.finishes.iter().find(missing) {
-                    self.streams[number].waits_for = Some(link);
-                    self.waiting.insert(link, number);
+            while let Some(wait) = self.streams[number].queue.front().map(|node| self.next_wait(node)) {
+                if let Some(wait) = wait {
+                    self.streams[number].waits_for = Some(wait);
+                    match wait {
+                        CausalWait::Link(link) => drop(self.waiting.insert(link, number)),
+                        CausalWait::Operation(operation) => self.operations.add_waiting(operation, number),
+                    }
                     break;
                 }
                 let Some(node) = self.streams[number].queue.pop_front() else { break };
@@ -370,6 +277,16 @@ impl<'p> CausalPass<'p> {
         }
     }
 
+    /// The first dependence of a node that is not visited.
+    fn next_wait(&self, node: &CausalNode) -> Option<CausalWait> {
+        let missing = |link: &&u64| {
+            !self.started.contains_key(*link) && !self.released.contains(*link) && !node.starts.contains(*link)
+        };
+        let link = node.finishes.iter().find(missing).map(|link| CausalWait::Link(*link));
+        let waits = |operation: &&u64| self.operations.waits(**operation, node.own_sources(**operation));
+        link.or_else(|| node.targets.iter().find(waits).map(|operation| CausalWait::Operation(*operation)))
+    }
+
     fn visit(&mut self, number: usize, node: &CausalNode, runnable: &mut SmallVec<[usize; 4]>) {
         let jumps = &mut self.streams[number].jumps;
         let tick = self.maps.get(number).map_or(0, |map| map.tick);
@@ -381,6 +298,14 @@ impl<'p> CausalPass<'p> {
             self.found.reversed += u64::from(before > node.timestamp);
             if after > timestamp {
                 self.found.moved += 1;
+                need = need.max(after + MIN_LINK_NANOS);
+            }
+        }
+        for operation in &node.targets {
+            let Some(VisitedStart { before, after }) = self.operations.visit_target(*operation) else { continue };
+            self.found.reversed_parts += u64::from(before > node.timestamp);
+            if after > timestamp {
+                self.found.moved_parts += 1;
                 need = need.max(after + MIN_LINK_NANOS);
             }
         }
@@ -408,6 +333,13 @@ impl<'p> CausalPass<'p> {
                 runnable.push(waiter);
             }
         }
+        for operation in &node.sources {
+            let start = VisitedStart { before: node.timestamp, after: timestamp };
+            for waiter in self.operations.visit_source(*operation, number, start) {
+                self.streams[waiter].waits_for = None;
+                runnable.push(waiter);
+            }
+        }
     }
 
     /// Completes all streams at the end of the log.
@@ -421,7 +353,10 @@ impl<'p> CausalPass<'p> {
 
     /// Finds circles of waiting streams, and releases the earliest end of each circle. O(streams).
     fn release_circles(&mut self) -> bool {
-        let waits_in = |number: usize| self.queued.get(&self.streams[number].waits_for?).copied();
+        let waits_in = |number: usize| match self.streams[number].waits_for? {
+            CausalWait::Link(link) => self.queued.get(&link).copied(),
+            CausalWait::Operation(operation) => self.operations.stream_with_source(operation),
+        };
         // By stream: the number of the search that visited it, from 1. 0 if none did.
         let mut visited_by = vec![0usize; self.streams.len()];
         let mut circles: Vec<usize> = Vec::new();
@@ -446,10 +381,19 @@ impl<'p> CausalPass<'p> {
             }
         }
         for &number in &circles {
-            if let Some(link) = self.streams[number].waits_for.take() {
-                self.waiting.remove(&link);
-                self.released.insert(link);
-                self.found.circular += 1;
+            let Some(wait) = self.streams[number].waits_for.take() else { continue };
+            self.found.circular += 1;
+            match wait {
+                CausalWait::Link(link) => {
+                    self.waiting.remove(&link);
+                    self.released.insert(link);
+                }
+                CausalWait::Operation(operation) => {
+                    self.operations.release(operation, number);
+                    if let Some(node) = self.streams[number].queue.front_mut() {
+                        node.targets.retain(|target| *target != operation);
+                    }
+                }
             }
         }
         for &number in &circles {

@@ -1,11 +1,14 @@
-//! A log of the endpoints of a run's links. One pass over the run writes it. The clock fit and the
-//! causal pass read it instead of the run.
+//! A log of the endpoints of a run's links, and of the parts of its collective operations. One pass
+//! over the run writes it. The clock fit and the causal pass read it instead of the run.
 //!
 //! It takes about eight bytes per endpoint. Beyond a memory budget it goes to a temporary file.
 
+use std::collections::hash_map::Entry;
 use std::io;
 
 use rustc_hash::FxHashMap;
+
+use super::part_counts::{OperationSize, PartCounts, PartEndpoint};
 use tumit_spill::spool::Spool;
 use tumit_spill::varint;
 
@@ -15,6 +18,13 @@ const CHUNK: u64 = 256;
 const LONGEST: usize = 4 * varint::MAX_BYTES;
 /// Number of bytes that are read at once.
 const PORTION: usize = 1 << 16;
+
+/// An entry of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogEntry {
+    Link(LinkEndpoint),
+    Part(PartEndpoint),
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkEndpoint {
@@ -45,6 +55,10 @@ pub(crate) struct LinkLog {
     /// Links with only one endpoint, sorted.
     incomplete: Vec<u64>,
     failed: Option<io::Error>,
+    /// The sizes of collective operations.
+    parts: PartCounts,
+    /// The operation of the last part.
+    last_operation: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -87,29 +101,52 @@ impl LinkLog {
         self.write(LinkEndpoint { stream, timestamp, ordinal, link, is_finish }, false);
     }
 
+    /// Adds the begin or the end of a part of a collective operation.
+    pub(crate) fn add_part(&mut self, part: PartEndpoint) {
+        let PartEndpoint { stream, timestamp, ordinal, operation, is_source } = part;
+        self.parts.note(part);
+        self.write_place(u64::from(stream) << 3 | 4 | u64::from(is_source), stream, timestamp, ordinal);
+        let distance = operation.wrapping_sub(self.last_operation).cast_signed();
+        varint::push(&mut self.recent, varint::zigzag(distance));
+        self.last_operation = operation;
+        self.spill_if_full();
+    }
+
     fn write(&mut self, end: LinkEndpoint, is_new: bool) {
+        let LinkEndpoint { stream, timestamp, ordinal, link, is_finish } = end;
+        let head = u64::from(stream) << 3 | u64::from(is_new) << 1 | u64::from(is_finish);
+        self.write_place(head, stream, timestamp, ordinal);
+        if !is_new {
+            varint::push(&mut self.recent, self.links - link);
+        }
+        self.spill_if_full();
+    }
+
+    /// Writes the data that all entries have: the head, which contains stream and kind, and the
+    /// timestamp and position by their distances from the entry before in the stream.
+    fn write_place(&mut self, head: u64, stream: u32, timestamp: i64, ordinal: u64) {
         self.ends += 1;
-        let stream = end.stream as usize;
+        let stream = stream as usize;
         if self.streams.len() <= stream {
             self.streams.resize_with(stream + 1, StreamLogState::default);
         }
         let state = &mut self.streams[stream];
-        state.unsorted |= state.ends > 0 && end.timestamp < state.timestamp;
+        state.unsorted |= state.ends > 0 && timestamp < state.timestamp;
         if state.ends.is_multiple_of(CHUNK) {
             state.floors.push(i64::MAX);
         }
         if let Some(floor) = state.floors.last_mut() {
-            *floor = end.timestamp.min(*floor);
+            *floor = timestamp.min(*floor);
         }
         state.ends += 1;
         let out = &mut self.recent;
-        varint::push(out, u64::from(end.stream) << 2 | u64::from(is_new) << 1 | u64::from(end.is_finish));
-        varint::push(out, varint::zigzag(end.timestamp.wrapping_sub(state.timestamp)));
-        varint::push(out, end.ordinal.wrapping_sub(state.ordinal));
-        if !is_new {
-            varint::push(out, self.links - end.link);
-        }
-        (state.timestamp, state.ordinal) = (end.timestamp, end.ordinal);
+        varint::push(out, head);
+        varint::push(out, varint::zigzag(timestamp.wrapping_sub(state.timestamp)));
+        varint::push(out, ordinal.wrapping_sub(state.ordinal));
+        (state.timestamp, state.ordinal) = (timestamp, ordinal);
+    }
+
+    fn spill_if_full(&mut self) {
         if self.recent.len() > self.memory {
             self.spill();
         }
@@ -137,12 +174,24 @@ impl LinkLog {
                 *floor = min_floor;
             }
         }
+        self.parts.finish()?;
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Whether each complete link ends later than it starts, by raw timestamps.
+    /// Whether each complete link ends later than it starts, and each part of a collective
+    /// operation ends later than the parts begin that it waits for. By raw timestamps.
     pub(crate) fn is_forward(&self) -> bool {
-        !self.has_other_than_forward
+        !self.has_other_than_forward && self.parts.is_forward()
+    }
+
+    /// Whether there are neither complete links nor parts of collective operations.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.links() == 0 && self.parts.is_empty()
+    }
+
+    /// The sizes of collective operations.
+    pub(crate) fn parts(&self) -> &PartCounts {
+        &self.parts
     }
 
     /// Number of complete links.
@@ -167,29 +216,49 @@ impl LinkLog {
         self.streams[stream].floors.get(chunk).copied().unwrap_or(i64::MAX)
     }
 
-    /// Visits the endpoints of complete links in the order in which the pass met them. O(ends).
+    /// Visits the endpoints of complete links in the order in which the pass met them. O(entries).
     ///
     /// # Errors
     /// When the temporary file cannot be read.
     pub(crate) fn read(&self, mut visit: impl FnMut(LinkEndpoint)) -> io::Result<()> {
+        self.read_entries(|entry| {
+            if let LogEntry::Link(end) = entry {
+                visit(end);
+            }
+            Ok(())
+        })
+    }
+
+    /// Visits the endpoints of complete links and the parts of collective operations, in the order
+    /// in which the pass met them. O(entries).
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read, and the errors of `visit`.
+    pub(crate) fn read_entries(&self, mut visit: impl FnMut(LogEntry) -> io::Result<()>) -> io::Result<()> {
         let mut input = LinkLogReader { spool: &self.spool, offset: 0, tail: &self.recent, buffer: Vec::new(), at: 0 };
         let mut last = vec![(0i64, 0u64); self.streams.len()];
-        let mut links = 0u64;
+        let (mut links, mut operation) = (0u64, 0u64);
         for _ in 0..self.ends {
             input.fill()?;
             let head = input.number();
             let (is_new, is_finish) = (head & 2 != 0, head & 1 != 0);
-            let stream = u32::try_from(head >> 2).unwrap_or(u32::MAX);
+            let stream = u32::try_from(head >> 3).unwrap_or(u32::MAX);
             let Some(last) = last.get_mut(stream as usize) else {
                 return Err(io::Error::other("the temporary file of links changed while it was read"));
             };
             let (timestamp, ordinal) =
                 (last.0.wrapping_add(varint::unzigzag(input.number())), last.1.wrapping_add(input.number()));
             *last = (timestamp, ordinal);
+            if head & 4 != 0 {
+                operation = operation.wrapping_add(varint::unzigzag(input.number()).cast_unsigned());
+                let is_source = head & 1 != 0;
+                visit(LogEntry::Part(PartEndpoint { stream, timestamp, ordinal, operation, is_source }))?;
+                continue;
+            }
             let link = if is_new { links } else { links.wrapping_sub(input.number()) };
             links += u64::from(is_new);
             if self.incomplete.is_empty() || self.incomplete.binary_search(&link).is_err() {
-                visit(LinkEndpoint { stream, timestamp, ordinal, link, is_finish });
+                visit(LogEntry::Link(LinkEndpoint { stream, timestamp, ordinal, link, is_finish }))?;
             }
         }
         Ok(())
@@ -209,6 +278,74 @@ impl LinkLog {
             Some(first) if first.is_finish => visit(&end, &first),
             Some(first) => visit(&first, &end),
         })
+    }
+}
+
+/// The parts of an operation that were read so far.
+#[derive(Debug, Default)]
+struct ReadParts {
+    size: OperationSize,
+    sources: Vec<PartEndpoint>,
+    targets: Vec<PartEndpoint>,
+}
+
+impl LinkLog {
+    /// As [`Self::pairs`], and visits pairs of the collective operations: a source and a target
+    /// that is not earlier. An operation with n parts has O(n) pairs, because each has one of two
+    /// *hubs*: one of its sources and one of its targets. The hubs of successive operations differ,
+    /// so that many operations relate all parts to each other.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read.
+    pub(crate) fn causal_pairs(&self, mut visit: impl FnMut(&LinkEndpoint, &LinkEndpoint)) -> io::Result<()> {
+        self.pairs(&mut visit)?;
+        if self.parts.is_empty() {
+            return Ok(());
+        }
+        let mut open: FxHashMap<u64, ReadParts> = FxHashMap::default();
+        let mut sizes = self.parts.sizes();
+        self.read_entries(|entry| {
+            let LogEntry::Part(part) = entry else { return Ok(()) };
+            let operation = match open.entry(part.operation) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(ReadParts { size: sizes.of(part.operation)?, ..ReadParts::default() }),
+            };
+            if part.is_source {
+                operation.sources.push(part)
+            } else {
+                operation.targets.push(part)
+            }
+            let found =
+                OperationSize { sources: operation.sources.len() as u64, targets: operation.targets.len() as u64 };
+            if found == operation.size {
+                if let Some(complete) = open.remove(&part.operation) {
+                    complete.visit_pairs(part.operation, &mut visit);
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl ReadParts {
+    fn visit_pairs(&self, operation: u64, visit: &mut impl FnMut(&LinkEndpoint, &LinkEndpoint)) {
+        let hub = |parts: &[PartEndpoint]| {
+            let count = parts.len() as u64;
+            let at = operation.checked_rem(count).and_then(|at| usize::try_from(at).ok())?;
+            parts.get(at).copied()
+        };
+        let (Some(source), Some(target)) = (hub(&self.sources), hub(&self.targets)) else { return };
+        let endpoint = |part: &PartEndpoint, is_finish: bool| {
+            let PartEndpoint { stream, timestamp, ordinal, operation: link, .. } = *part;
+            LinkEndpoint { stream, timestamp, ordinal, link, is_finish }
+        };
+        let mut pair = |from: &PartEndpoint, to: &PartEndpoint| {
+            if from.stream != to.stream {
+                visit(&endpoint(from, false), &endpoint(to, true));
+            }
+        };
+        self.targets.iter().for_each(|other| pair(&source, other));
+        self.sources.iter().filter(|other| **other != source).for_each(|other| pair(other, &target));
     }
 }
 
@@ -296,6 +433,44 @@ mod tests {
                 prop_assert_eq!(&read, &written);
             }
             prop_assert_eq!(log.links() as usize * 2, written.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn operations_have_pairs_of_their_parts(
+            parts in prop::collection::vec((0u32..6, 0i64..1000, 0u64..8, any::<bool>()), 0..200),
+            spill_every in 1usize..50,
+        ) {
+            let mut log = LinkLog::with_memory(1 << 20);
+            let mut written = Vec::new();
+            for (number, (stream, timestamp, operation, is_source)) in parts.into_iter().enumerate() {
+                let part = PartEndpoint { stream, timestamp, ordinal: number as u64, operation, is_source };
+                log.add_part(part);
+                written.push(part);
+                if number % spill_every == 0 {
+                    log.spill();
+                }
+            }
+            log.finish(Vec::new()).unwrap();
+            let mut read = Vec::new();
+            log.read_entries(|entry| { read.push(entry); Ok(()) }).unwrap();
+            prop_assert_eq!(read, written.iter().copied().map(LogEntry::Part).collect::<Vec<_>>());
+            let mut pairs: FxHashMap<u64, usize> = FxHashMap::default();
+            let find = |end: &LinkEndpoint| written.iter().find(|part| part.ordinal == end.ordinal).copied();
+            let mut mistakes = Vec::new();
+            log.causal_pairs(|start, finish| {
+                *pairs.entry(start.link).or_default() += 1;
+                let of = |end: &LinkEndpoint| find(end).map(|part| (part.operation, part.is_source));
+                if of(start) != Some((start.link, true)) || of(finish) != Some((start.link, false)) {
+                    mistakes.push((*start, *finish));
+                }
+            }).unwrap();
+            prop_assert!(mistakes.is_empty(), "{:?}", mistakes);
+            for (operation, count) in pairs {
+                let parts = written.iter().filter(|part| part.operation == operation).count();
+                prop_assert!(count < parts, "{} pairs of {} parts", count, parts);
+            }
         }
     }
 

@@ -138,10 +138,10 @@ impl RequestTimes {
 }
 
 impl ClockTraffic<'_> {
-    /// Visits the messages between different domains, with the places of their send and receive
-    /// events.
+    /// Visits the messages between different domains, collective operations included, with the
+    /// places of their send and receive events.
     fn messages(&self, mut visit: impl FnMut(DomainTimestamp, DomainTimestamp)) -> io::Result<()> {
-        self.log.pairs(|start, finish| {
+        self.log.causal_pairs(|start, finish| {
             let (from, to) = (self.domain_of[start.stream as usize], self.domain_of[finish.stream as usize]);
             if from != to {
                 let at = |domain, raw| DomainTimestamp { domain, raw };

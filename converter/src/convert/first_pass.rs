@@ -1,6 +1,7 @@
 //! The visitor of the first pass. It passes link endpoints and computed values to the surveyor. It
 //! notes timestamps if actions set their own.
 
+pub(crate) mod collective_parts;
 pub(crate) mod notes;
 pub(crate) mod survey;
 
@@ -32,6 +33,9 @@ impl RecordVisitor for FirstPassVisitor<'_> {
         let Self { plan, model, symbols, surveyor, sets_timestamps, blocks, floors, .. } = self;
         if *sets_timestamps {
             note_timestamp(&mut blocks[record.stream], record.blocks_read, record.corrected);
+        }
+        if record.program.is_none() && !record.is_truncation() {
+            surveyor.handle_gap(record.position().stream);
         }
         let Some(scope) = record.scope(plan).filter(|scope| scope.program.is_surveyed()) else { return Ok(()) };
         surveyor.record(&scope, record.position(), model, symbols, |timestamp| {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::columnar::evaluate::PassKind;
 use super::first_pass::FirstPassVisitor;
+use super::first_pass::collective_parts::PartCollector;
 use super::first_pass::survey::{FirstPassCollector, FirstPassResult, SurveyOutcome};
 use super::merge_pass::RecordVisitor;
 use super::options::{ConvertError, ConvertOptions};
@@ -74,7 +75,7 @@ impl<'o> ConversionJob<'o> {
         self.counts.links = survey.links;
         self.counts.unmatched_starts = survey.unmatched_starts;
         self.counts.unmatched_ends = survey.unmatched_ends;
-        let Some(log) = log.filter(|log| log.links() > 0) else {
+        let Some(log) = log.filter(|log| !log.is_empty()) else {
             self.judge_samples(plan);
             return Ok((survey, floors));
         };
@@ -141,8 +142,11 @@ impl<'o> ConversionJob<'o> {
         let sets_timestamps = plan.programs.iter().any(|program| program.sets_timestamps);
         let needs_log =
             self.options.causal || self.options.clock == CorrectionMethod::Graph || self.reversed_raw.is_some();
+        let parts = needs_log.then(|| PartCollector::new(&plan.programs)).flatten();
+        let gaps = parts.is_some();
         let surveyor = FirstPassCollector::new(
             needs_log.then(|| LinkLog::with_memory(self.options.memory / 4)),
+            parts,
             self.options.memory / 4 * 3,
         );
         let plain = vec![None; plan.streams.len()];
@@ -150,7 +154,7 @@ impl<'o> ConversionJob<'o> {
         // block, so all records are visited.
         let all: fn(&RecordProgram) -> bool = |_| true;
         let item_selection =
-            ItemSelection { selects: if sets_timestamps { all } else { RecordProgram::is_surveyed }, gaps: false };
+            ItemSelection { selects: if sets_timestamps { all } else { RecordProgram::is_surveyed }, gaps };
         let needs = plan.needs(if sets_timestamps { all } else { |program| program.surveyed }, true);
         let pass_kind = if sets_timestamps || self.options.by_record { PassKind::Records } else { PassKind::FirstPass };
         let blocks = vec![Vec::new(); plan.streams.len()];
@@ -234,6 +238,7 @@ impl<'o> ConversionJob<'o> {
             lines: counts.lines,
             containers: counts.containers,
             pops_of_nothing: counts.pops_of_nothing,
+            unmatched_parts: counts.unmatched_parts,
             unknown_states: counts.unknown_states,
             not_computable: counts.not_computable,
             without_container: counts.without_container,

@@ -5,6 +5,7 @@
 
 mod actions;
 mod ambiguous_references;
+mod collective_parts;
 mod columnar_ops;
 mod container_cache;
 mod containers;

@@ -20,7 +20,10 @@ use tumit_paje::PajeSink;
 /// no timestamp would be changed.
 pub(crate) fn is_possible(job: &ConversionJob<'_>, plan: &ConversionPlan<'_>, model: &RuleModel) -> bool {
     let has_one_clock = job.options.clock != CorrectionMethod::Graph || job.clocks.domains.len() < 2;
+    // The first pass finds the begins and ends of their parts.
+    let corrects_order = job.options.causal || job.options.clock == CorrectionMethod::Graph;
     let is_plain = |action: &ProgramAction| match &action.op {
+        _ if action.collective.is_some() && corrects_order => false,
         // The fields give the container its name. The name must be known earlier, because the
         // container may be used before it is created.
         ActionOp::Create { .. } => action.with.is_empty(),

@@ -64,6 +64,17 @@ impl ActionOp {
         }
     }
 
+    /// The type of the state that the operation begins or ends.
+    pub(crate) fn state_type(&self) -> Option<TypeId> {
+        match self {
+            Self::SetState { ty, .. }
+            | Self::PushState { ty, .. }
+            | Self::PopState { ty, .. }
+            | Self::ResetState { ty, .. } => Some(*ty),
+            _ => None,
+        }
+    }
+
     /// The container of the operation.
     pub(crate) fn container(&self) -> Option<&ContainerTarget> {
         match self {

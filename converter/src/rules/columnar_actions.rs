@@ -55,7 +55,7 @@ pub(crate) fn columnar_links(
 }
 
 fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &RuleModel) -> Option<ColumnarAction> {
-    if action.at.is_some() || action.when.is_some() || !action.related.is_empty() {
+    if action.at.is_some() || action.when.is_some() || !action.related.is_empty() || action.collective.is_some() {
         return None;
     }
     let (on, value) = match &action.op {

@@ -158,7 +158,7 @@ impl PathTrie {
 #[derive(Clone, Debug)]
 pub(crate) struct LiveInstance {
     pub(crate) id: ContainerId,
-    node: PathNode,
+    pub(crate) node: PathNode,
     /// Its container type in the model.
     pub(crate) container: usize,
     /// The number of its parent. `None` below the root.

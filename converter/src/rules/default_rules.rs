@@ -51,16 +51,23 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
             RecordKind::Begin => ActionVerb::PushState { ty, value, on },
             RecordKind::End => ActionVerb::PopState { ty, value: Some(value), on },
         };
-        let mut actions = vec![Action { verb, at: None, when: None, with, related: Vec::new() }];
+        let mut actions = vec![Action { verb, at: None, when: None, with, related: Vec::new(), collective: None }];
         // A state has the fields of its begin. The fields of its end are on a mark.
         if let Some(with) = end_fields(&spec, at) {
             let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[at].name));
             let verb = ActionVerb::Mark { ty: types[1], value, on: instance.clone() };
-            actions.push(Action { verb, at: None, when: None, with, related: Vec::new() });
+            actions.push(Action { verb, at: None, when: None, with, related: Vec::new(), collective: None });
         }
         if is_part && has_link {
             let verb = part(link_type, &record.name, record.layout.kind, &instance);
-            actions.push(Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new() });
+            actions.push(Action {
+                verb,
+                at: None,
+                when: None,
+                with: Vec::new(),
+                related: Vec::new(),
+                collective: None,
+            });
         }
         spec.rules[at] = actions;
     }

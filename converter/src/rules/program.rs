@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tracer_format::schema::{FieldInfo, FieldType, Scalar};
-use tumit::spec::{BinaryOp, Builtin, ExprFunction, UnaryOp, ValueFormat};
+use tumit::spec::{BinaryOp, Builtin, ExprFunction, OperationKind, UnaryOp, ValueFormat};
 
 use super::referent_table::{Distinctness, ReferentTable};
 use super::rule_value::{RuleValue, SymbolId};
@@ -56,8 +56,24 @@ pub(crate) struct ProgramAction {
     pub(crate) when: Option<ExprCode>,
     pub(crate) with: Vec<(String, ExprCode)>,
     pub(crate) related: Vec<(String, ContainerTarget)>,
+    /// Set if the state that it begins is a part of a collective operation.
+    pub(crate) collective: Option<Box<CollectivePattern>>,
     /// Whether it names its container by values that several processes or threads can have.
     pub(crate) is_by_value: bool,
+}
+
+/// How the part of a container in a collective operation is found.
+#[derive(Clone, Debug)]
+pub(crate) struct CollectivePattern {
+    pub(crate) kind: OperationKind,
+    /// Distinguishes the state types and kinds.
+    pub(crate) group: usize,
+    /// The communicator, and the key of the operation if there is one.
+    pub(crate) keys: Vec<ExprCode>,
+    /// Whether the keys identify an operation. Otherwise the n-th parts of all containers belong
+    /// together.
+    pub(crate) has_key: bool,
+    pub(crate) root: Option<ContainerTarget>,
 }
 
 /// The operation of an action.

@@ -135,3 +135,83 @@ fn mistakes_are_explained() {
         assert!(out.status.code() == Some(2) && error.contains(expected), "{options:?}: {error}");
     }
 }
+
+/// Three ranks: a broadcast with a late root, and a barrier of two of them.
+const COLLECTIVES: &str = "%EventDef PajePushState 40
+% Time date
+% Container string
+% Type string
+% Value string
+% operation int
+% is_root int
+% collective string
+% communicator string
+% bytes int
+%EndEventDef
+0 R 0 Rank
+2 S R Activity
+6 0 r0 0 R \"rank 0\"
+6 0 r1 0 R \"rank 1\"
+6 0 r2 0 R \"rank 2\"
+11 0 r0 S work
+11 0 r1 S work
+11 0 r2 S work
+40 1 r0 S MPI_Bcast 0 0 one-to-all world 8
+40 4 r1 S MPI_Bcast 0 1 one-to-all world 8
+13 5 r0 S
+13 5 r1 S
+40 6 r2 S MPI_Bcast 0 0 one-to-all world 8
+13 6.5 r2 S
+40 7 r0 S MPI_Barrier 1 0 barrier pair 0
+40 9 r2 S MPI_Barrier 1 0 barrier pair 0
+13 9 r0 S
+13 9.5 r2 S
+7 10 R r0
+7 10 R r1
+7 10 R r2
+";
+
+#[test]
+fn collective_operations_are_counted_with_their_waits() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), COLLECTIVES);
+    let text = report(dir.path(), &[]);
+    let row = |state: &str| {
+        let row = text.lines().find(|line| line.trim_start().starts_with(state) && line.contains("rank"));
+        row.unwrap_or_else(|| panic!("{text}")).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(text.contains("Collective operations") && !text.contains("Guessed"), "{text}");
+    assert_eq!(row("MPI_Bcast"), "MPI_Bcast one-to-all world 1 1.000 s 3.000 s rank 1 (100.0 %)");
+    assert_eq!(row("MPI_Barrier"), "MPI_Barrier barrier pair 1 1.000 s 2.000 s rank 2 (100.0 %)");
+    let json: Value = serde_json::from_str(&report(dir.path(), &["--json"])).expect("valid JSON");
+    let bcast = &json["collectives"][0];
+    assert_eq!((&bcast["state"], &bcast["kind"]), (&"MPI_Bcast".into(), &"one-to-all".into()));
+    assert_eq!((&bcast["wait_nanos"], &bcast["bytes"]), (&3_000_000_000u64.into(), &24.into()));
+    // The matrix shows the data of the broadcast.
+    let matrix = ["view", "a.paje", "--perspective", "communication-matrix", "--option", "collectives=only"];
+    let out = dir.path().join("matrix.csv");
+    succeed(tumit().args(matrix).arg("-o").arg(&out).current_dir(dir.path()));
+    let rows = fs::read_to_string(out).unwrap();
+    assert!(rows.contains("rank 1,rank 0,1,8") && rows.contains("rank 1,rank 2,1,8"), "{rows}");
+}
+
+#[test]
+fn guessed_operations_are_marked() {
+    let dir = tempfile::tempdir().unwrap();
+    let plain: String = COLLECTIVES
+        .lines()
+        .filter(|line| {
+            !line.contains("MPI_Bcast")
+                && !line.starts_with('%')
+                && !line.starts_with("13 5 ")
+                && !line.starts_with("13 6.5")
+        })
+        .map(|line| match line.strip_prefix("40 ") {
+            Some(rest) => format!("12 {}\n", rest.split_whitespace().take(4).collect::<Vec<_>>().join(" ")),
+            None => format!("{line}\n"),
+        })
+        .collect();
+    trace(dir.path(), &plain);
+    let text = report(dir.path(), &[]);
+    assert!(text.contains("Guessed from the names and the order of states: MPI_Barrier."), "{text}");
+}

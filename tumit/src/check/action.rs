@@ -1,6 +1,7 @@
 //! The actions of a rule: verbs against the kinds of types, containers against the tree, keys,
 //! values and clauses.
 
+mod collective;
 mod link;
 mod operands;
 mod usage;
@@ -64,11 +65,7 @@ pub(super) fn lower_action(
         ),
         ActionKind::Ignore => Some(ActionVerb::Ignore),
         ActionKind::Template { span, .. } => {
-            diagnostics.push(
-                Diagnostic::error(Code::TemplateOutside, "a template line is outside of an output")
-                    .at(*span, "not an action")
-                    .help("move the rule into `output text \"NAME\" { … }`"),
-            );
+            report_template(*span, diagnostics);
             None
         }
     };
@@ -76,9 +73,18 @@ pub(super) fn lower_action(
     let understood = verb.is_some();
     usage.incomplete |= !understood;
     let verb = verb.unwrap_or(ActionVerb::Ignore);
-    let mut lowered = Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new() };
-    clauses(scope, action, &mut lowered, diagnostics);
+    let mut lowered = Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new(), collective: None };
+    clauses(scope, action, &mut lowered, usage, diagnostics);
+    collective::check_fields(action, &lowered, diagnostics);
     understood.then_some(lowered)
+}
+
+fn report_template(span: SourceSpan, diagnostics: &mut Diagnostics) {
+    diagnostics.push(
+        Diagnostic::error(Code::TemplateOutside, "a template line is outside of an output")
+            .at(span, "not an action")
+            .help("move the rule into `output text \"NAME\" { … }`"),
+    );
 }
 
 /// `set`, `push`, `add`, `subtract`, `mark`.
@@ -154,14 +160,21 @@ fn verb_name(verb: AssignVerb) -> &'static str {
 }
 
 /// Lowers the clauses into `lowered`, and checks their order.
-fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, diagnostics: &mut Diagnostics) {
+fn clauses(
+    scope: &ExprScope<'_>,
+    action: &ast::Action,
+    lowered: &mut Action,
+    usage: &mut RuleUsage,
+    diagnostics: &mut Diagnostics,
+) {
     let mut last_position = 0;
     for clause in &action.clauses {
         let position = match clause.kind {
             ClauseKind::Related(..) => 1,
-            ClauseKind::At(_) => 2,
-            ClauseKind::When(_) => 3,
-            ClauseKind::With(_) => 4,
+            ClauseKind::Collective(_) => 2,
+            ClauseKind::At(_) => 3,
+            ClauseKind::When(_) => 4,
+            ClauseKind::With(_) => 5,
         };
         if position < last_position || (position == last_position && position > 1) {
             let title =
@@ -172,7 +185,9 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
                         clause.span,
                         if position == last_position { "the second one" } else { "must precede other clauses" },
                     )
-                    .help("write related containers, then `at DATE`, `when CONDITION`, `with { … }`"),
+                    .help(
+                        "write related containers, then `collective KIND`, `at DATE`, `when CONDITION`, `with { … }`",
+                    ),
             );
         }
         last_position = last_position.max(position);
@@ -180,6 +195,9 @@ fn clauses(scope: &ExprScope<'_>, action: &ast::Action, lowered: &mut Action, di
             ClauseKind::Related(how, container) => {
                 check_fields_used(action, lowered, clause.span, diagnostics);
                 lowered.related.extend(instance(scope, container, diagnostics).map(|found| (how.clone(), found)));
+            }
+            ClauseKind::Collective(written) => {
+                lowered.collective = collective::lower(scope, action, written, &lowered.verb, usage, diagnostics);
             }
             ClauseKind::At(expr) => {
                 lowered.at = Some(scope.expect(expr, ValueType::Date, "the expression after `at`", diagnostics));

@@ -122,6 +122,11 @@ fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
         for clause in &action.clauses {
             match &clause.kind {
                 ClauseKind::Related(_, whom) => all(&whom.keys),
+                ClauseKind::Collective(part) => {
+                    part.communicator.iter().chain(&part.key).for_each(|key| all(&key.values));
+                    part.root.iter().for_each(|root| all(&root.keys));
+                    all(part.bytes.as_slice());
+                }
                 ClauseKind::At(expr) | ClauseKind::When(expr) => all(std::slice::from_ref(expr)),
                 ClauseKind::With(fields) => {
                     for field in fields {

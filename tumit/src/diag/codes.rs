@@ -98,7 +98,7 @@ codes! {
     OutOfRange = 64, "A constant is outside the range of the type of the key.";
     SecondRule = 65, "An event has one rule. `also rule` adds to it.";
     WhichEnd = 66, "A span has a begin and an end, and each may have a rule: `rule NAME.begin`, `rule NAME.end`.";
-    ClauseOrder = 67, "Clauses have this order: related containers, `at`, `when`, `with`; each of the last three occurs at most once.";
+    ClauseOrder = 67, "Clauses have this order: related containers, `collective`, `at`, `when`, `with`; each of the last four occurs at most once.";
     UselessClause = 68, "The action creates nothing that could have fields or relations.";
     NotLocated = 69, "`file` and `line` are recorded only for events that are declared `located`.";
     LinkKeyMismatch = 70, "Starts and ends of a link are matched by their keys, so all keys of a link type have the same number and types of values.";
@@ -124,6 +124,9 @@ codes! {
     VersionOrder = 93, "The version of a spec grows when its rules no longer show the traces of the older one. It never decreases.";
     NoLongerUsed = 94, "A rule of the older spec used the parameter, but no rule of this spec does. It is recorded, but no longer shown.";
     EndRule = 95, "Threads and processes end without a record. Rules for `thread.end` and `process.end` can use `date pid tid rank host thread_name stream_label`. They start and end no links, have no `at`, and write no text.";
+    // Collective operations.
+    CollectiveMisuse = 100, "A part of a collective operation is a state, so `collective` belongs to `set` or `push`. Only operations of the kinds `one-to-all` and `all-to-one` have a root, and a barrier transfers no bytes.";
+    CollectiveKeyMismatch = 101, "The parts of a collective operation are found by communicator and key. All parts of one kind and state have the same number and types of values in each.";
 }
 
 impl Code {

@@ -200,8 +200,8 @@ fn is_bad(rule: Rule) -> bool {
 
 /// Whether a list can end with a comma. The printer writes it when the list is broken.
 pub(super) fn takes_comma(rule: Rule) -> bool {
-    use Rule::{call, enum_decl, fields, instance, keys, link_key, rgb, values, with_clause};
-    matches!(rule, call | enum_decl | fields | instance | keys | link_key | rgb | values | with_clause)
+    use Rule::{call, communicator, enum_decl, fields, instance, keys, link_key, rgb, values, with_clause};
+    matches!(rule, call | communicator | enum_decl | fields | instance | keys | link_key | rgb | values | with_clause)
 }
 
 fn needs_no_semicolon(rule: Rule) -> bool {

@@ -18,6 +18,59 @@ pub struct Action {
     /// Related containers, each with the name of the relation. `waits for semaphore[s]` gives
     /// `("waits for", …)`.
     pub related: Vec<(String, Instance)>,
+    /// The part of the container in a collective operation.
+    pub collective: Option<CollectiveClause>,
+}
+
+/// The part of a container in a collective operation. The state that the action begins lasts as
+/// long as the part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CollectiveClause {
+    /// The dependences of the operation.
+    pub kind: OperationKind,
+    /// The communicator. Parts of different communicators belong to different operations.
+    pub communicator: Vec<Expr>,
+    /// The key of the operation. Without it, the n-th parts of all containers belong together.
+    pub key: Option<Vec<Expr>>,
+    /// The container that sends to all others, or receives from them.
+    pub root: Option<Instance>,
+    /// The number of bytes that the container sends or receives.
+    pub bytes: Option<Expr>,
+}
+
+/// The dependences of a collective operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OperationKind {
+    /// No part ends before all have begun.
+    Barrier,
+    /// No part ends before that of the root has begun.
+    OneToAll,
+    /// The part of the root does not end before all have begun.
+    AllToOne,
+    /// As a barrier, and each container sends data to all others.
+    AllToAll,
+}
+
+impl OperationKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Barrier, Self::OneToAll, Self::AllToOne, Self::AllToAll];
+
+    /// The word in specs and in traces.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Barrier => "barrier",
+            Self::OneToAll => "one-to-all",
+            Self::AllToOne => "all-to-one",
+            Self::AllToAll => "all-to-all",
+        }
+    }
+
+    /// Whether one container has another role than the others.
+    #[must_use]
+    pub const fn has_root(self) -> bool {
+        matches!(self, Self::OneToAll | Self::AllToOne)
+    }
 }
 
 /// The effect of an action.

@@ -1,7 +1,7 @@
 //! The syntax tree of a file, before names are resolved.
 
 use crate::source_text::SourceSpan;
-use crate::spec::{BinaryOp, SpecColor, UnaryOp, ValueFormat};
+use crate::spec::{BinaryOp, OperationKind, SpecColor, UnaryOp, ValueFormat};
 
 /// A name, without backquotes.
 #[derive(Clone, Debug)]
@@ -299,9 +299,22 @@ pub(crate) struct Clause {
 pub(crate) enum ClauseKind {
     /// `waits for C`
     Related(String, Instance),
+    Collective(Box<WrittenCollective>),
     At(Expr),
     When(Expr),
     With(Vec<WithField>),
+}
+
+/// `collective KIND of (…) key (…) root C bytes E`
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenCollective {
+    pub(crate) kind: OperationKind,
+    /// The keyword and the kind.
+    pub(crate) head: SourceSpan,
+    pub(crate) communicator: Option<Key>,
+    pub(crate) key: Option<Key>,
+    pub(crate) root: Option<Instance>,
+    pub(crate) bytes: Option<Expr>,
 }
 
 #[derive(Clone, Debug)]

@@ -3,11 +3,13 @@
 use super::ast;
 use super::ast::{
     Action, ActionKind, AssignVerb, Clause, ClauseKind, Expr, Ident, Instance, Key, Output, Target, WithField,
+    WrittenCollective,
 };
 use super::ast_builder::{AstBuilder, ParseNode, children, docs};
 use super::grammar::Rule;
 use crate::diag::{Code, Diagnostic};
 use crate::source_text::SourceSpan;
+use crate::spec::OperationKind;
 
 impl AstBuilder<'_> {
     pub(super) fn rule(&mut self, node: ParseNode<'_>) -> Option<ast::Rule> {
@@ -137,6 +139,7 @@ impl AstBuilder<'_> {
                 }
                 ClauseKind::Related(words.join(" "), instance?)
             }
+            Rule::collective_clause => ClauseKind::Collective(Box::new(self.collective(inner)?)),
             Rule::with_clause => {
                 let fields = children(inner).filter(|child| child.as_rule() == Rule::with_field);
                 ClauseKind::With(fields.filter_map(|field| self.with_field(field)).collect())
@@ -148,6 +151,28 @@ impl AstBuilder<'_> {
             }
         };
         Some(Clause { kind, span })
+    }
+
+    fn collective(&mut self, node: ParseNode<'_>) -> Option<WrittenCollective> {
+        let start = children(node.clone()).next()?;
+        let kind_node = children(node.clone()).find(|child| child.as_rule() == Rule::collective_kind)?;
+        let kind = OperationKind::ALL.into_iter().find(|kind| kind.word() == kind_node.as_str())?;
+        let head = self.span(&start).to(self.span(&kind_node));
+        let (mut communicator, mut key, mut root, mut bytes) = (None, None, None, None);
+        for child in children(node) {
+            let span = self.span(&child);
+            match child.as_rule() {
+                Rule::communicator => communicator = Some(Key { values: self.expressions(child), span }),
+                Rule::link_key => key = Some(Key { values: self.expressions(child), span }),
+                Rule::collective_root => {
+                    let instance = children(child).find(|inner| inner.as_rule() == Rule::instance);
+                    root = instance.and_then(|instance| self.instance(instance));
+                }
+                Rule::collective_bytes => bytes = self.expressions(child).into_iter().next(),
+                _ => {}
+            }
+        }
+        Some(WrittenCollective { kind, head, communicator, key, root, bytes })
     }
 
     fn with_field(&mut self, node: ParseNode<'_>) -> Option<WithField> {

@@ -1,5 +1,6 @@
 //! What limits the speed of an execution: the critical path, wait states and efficiency.
 
+pub mod collective_groups;
 pub mod collectives;
 pub mod critical_path;
 pub mod diagnosis;

@@ -52,6 +52,20 @@ pub struct ViewOptions {
     pub quantity: Option<String>,
     /// The category that a view shows.
     pub category: Option<ActivityCategory>,
+    /// Whether the data of collective operations count as messages.
+    pub collectives: CollectiveChoice,
+}
+
+/// Whether the data of collective operations count as messages between their members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CollectiveChoice {
+    /// They are left out.
+    #[default]
+    Omit,
+    /// They are added to the messages.
+    Add,
+    /// They replace the messages.
+    Only,
 }
 
 /// The description of an option.
@@ -82,7 +96,7 @@ pub const EXECUTION_OPTIONS: [OptionInfo; 6] = [
 ];
 
 /// The options of some views.
-pub const VIEW_OPTIONS: [OptionInfo; 10] = [
+pub const VIEW_OPTIONS: [OptionInfo; 11] = [
     OptionInfo { name: "order", forms: ORDER_FORMS, help: "the order of the units" },
     OptionInfo { name: "measure", forms: "messages or bytes", help: "the quantity of messages" },
     OptionInfo { name: "topology", forms: TOPOLOGY_FORMS, help: "the network by which hops are counted" },
@@ -101,6 +115,11 @@ pub const VIEW_OPTIONS: [OptionInfo; 10] = [
     },
     OptionInfo { name: "quantity", forms: "peer, type, size or distance", help: "the vertical axis" },
     OptionInfo { name: "category", forms: "busy, overhead or idle", help: "the category of a profile" },
+    OptionInfo {
+        name: "collectives",
+        forms: "omit, add or only",
+        help: "whether the data of collective operations count as messages",
+    },
 ];
 
 /// The options of a request: those of the execution, and those of a view.
@@ -203,6 +222,14 @@ impl ViewOptions {
             "count" => self.counts_overhead = choose(name, value, &[("busy", false), ("busy+overhead", true)])?,
             "layout" => self.layout = text(),
             "quantity" => self.quantity = text(),
+            "collectives" => {
+                let words = [
+                    ("omit", CollectiveChoice::Omit),
+                    ("add", CollectiveChoice::Add),
+                    ("only", CollectiveChoice::Only),
+                ];
+                self.collectives = choose(name, value, &words)?;
+            }
             _ => self.category = Some(choose(name, value, &ActivityCategory::WORDS[..3])?),
         }
         Ok(())

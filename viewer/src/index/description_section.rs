@@ -108,6 +108,8 @@ impl DescriptionSection {
             write_style(&mut out, value.style);
             varint::push(&mut out, value.category.map_or(0, |category| category as u64 + 1));
         }
+        varint::push(&mut out, model.collective_values.len() as u64);
+        model.collective_values.iter().for_each(|value| varint::push(&mut out, value.0.into()));
         varint::push(&mut out, containers.len() as u64);
         for container in containers {
             for number in [container.id.0, container.ty.0, container.parent.0, container.depth] {
@@ -145,14 +147,16 @@ impl DescriptionSection {
         types.iter_mut().enumerate().for_each(|(at, ty)| ty.id = TypeId(at as u32));
         let mut values: Vec<ValueInfo> = from.list(ModelReader::value)?;
         values.iter_mut().enumerate().for_each(|(at, value)| value.id = ValueId(at as u32));
+        let collective_values: Vec<ValueId> = from.list(|from| from.small().map(ValueId))?;
         let is_known = |ty: TypeId| ty.index() < types.len();
         let types_known = types.iter().all(|ty| is_known(ty.parent)) && values.iter().all(|value| is_known(value.ty));
         let containers: Vec<ContainerInfo> = from.list(ModelReader::container)?;
         let details = from.list(|from| u32::try_from(from.number()?).ok())?;
         let containers_known =
             containers.iter().all(|container| is_known(container.ty) && container.id.index() < details.len());
-        let model = TypeModel { types, values };
-        (types_known && containers_known).then_some(Self { summary, model, containers, details })
+        let model = TypeModel { types, values, collective_values };
+        let collectives_known = model.collective_values.iter().all(|value| value.index() < model.values.len());
+        (types_known && containers_known && collectives_known).then_some(Self { summary, model, containers, details })
     }
 }
 

@@ -25,6 +25,10 @@ impl EntityLookup for IndexReader {
         self.containers.get(position as usize).ok_or(QueryError::Unknown { kind: "container" })
     }
 
+    fn containers(&self) -> &[ContainerInfo] {
+        &self.containers
+    }
+
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
         let header = &self.index_bytes.header;
         let of = |record: &LaneRecord| (ContainerId(record.container), TypeId(record.ty));

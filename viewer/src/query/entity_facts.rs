@@ -1,11 +1,16 @@
 //! Facts of entities and relations between them. They need only the few look-ups that both the
 //! store in memory and the index have.
 
+use tumit_paje::collective::{KIND, OPERATION};
+use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId};
 
 use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, SourceLine, TimestampExtent, TypeModel};
 use crate::query::{LinkRow, effective_end};
+
+/// Maximum number of states of a container that are examined for parts of an operation.
+const MAX_EXAMINED_STATES: usize = 1 << 10;
 
 /// An entity, looked up by its number.
 #[derive(Debug)]
@@ -48,6 +53,7 @@ impl EntityDetail {
 pub(crate) trait EntityLookup {
     fn types(&self) -> &TypeModel;
     fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError>;
+    fn containers(&self) -> &[ContainerInfo];
     /// Finds an entity by its number. For a container, returns itself.
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError>;
     /// Finds a link by its number.
@@ -187,8 +193,9 @@ fn container_path(tables: &impl EntityLookup, container: ContainerId) -> Vec<Str
 ///
 /// - a state or event that refers to containers: these containers, and their states that overlap
 ///   it;
-/// - a state: the states that refer to its container and overlap it, and the links that start or
-///   end in its container between its first and last timestamp, both included;
+/// - a state: the other parts of its collective operation, the states that refer to its container
+///   and overlap it, and the links that start or end in its container between its first and last
+///   timestamp, both included;
 /// - a link: the states of its two containers at its two timestamps, including states that end or
 ///   begin there;
 /// - an event: the states of its container at its timestamp, likewise;
@@ -201,7 +208,7 @@ pub(crate) fn related_entities(
     let found = tables.find(id)?;
     let (from, to) = (found.life.from, found.life.to);
     let low = from.min(to);
-    let during = TimeRange { from: low, to: tumit_paje::time::GlobalNanos(effective_end(low.0, from.max(to).0)) };
+    let during = TimeRange { from: low, to: GlobalNanos(effective_end(low.0, from.max(to).0)) };
     let mut related = EntityCollector { entities: Vec::new(), limit, origin: id };
     // A list may contain an entity twice, and entities that were found before.
     let max_count = limit.saturating_add(1).saturating_mul(2);
@@ -214,6 +221,7 @@ pub(crate) fn related_entities(
     match id {
         EntityId::Container(container) => related.add(tables.referring_states(container, during, max_count)),
         EntityId::State(_) => {
+            related.add(other_parts(tables, &found, limit));
             related.add(tables.referring_states(found.container, during, max_count));
             related.add(tables.link_ends(found.container, TimestampExtent { first: from.0, last: to.0 }, max_count));
         }
@@ -227,6 +235,38 @@ pub(crate) fn related_entities(
         EntityId::Sample(_) => {}
     }
     Ok(related.entities)
+}
+
+/// The other parts of the collective operation of a state. Parts that do not overlap in time are
+/// found if they are near: within four times the duration of the parts that overlap.
+fn other_parts(tables: &impl EntityLookup, found: &FoundEntity, limit: usize) -> Vec<EntityId> {
+    let of_operation = |row: u32| tables.field(row, OPERATION).and_then(|value| number_of_value(tables, value));
+    if found.detail == 0 || tables.field(found.detail, KIND).is_none() {
+        return Vec::new();
+    }
+    let Some(operation) = of_operation(found.detail) else { return Vec::new() };
+    let Ok(own) = tables.container(found.container) else { return Vec::new() };
+    let parts_during = |time_range: TimeRange| {
+        let mut parts: Vec<(EntityId, TimeRange)> = Vec::new();
+        for info in tables.containers().iter().filter(|info| info.ty == own.ty) {
+            for id in tables.states_during(info.id, time_range, MAX_EXAMINED_STATES) {
+                let Ok(state) = tables.find(id) else { continue };
+                if state.ty == found.ty && state.detail != 0 && of_operation(state.detail) == Some(operation) {
+                    parts.push((id, state.life));
+                }
+            }
+            if parts.len() > limit {
+                break;
+            }
+        }
+        parts
+    };
+    let overlapping = parts_during(found.life);
+    let from = overlapping.iter().map(|(_, life)| life.from.0).min().unwrap_or(found.life.from.0);
+    let to = overlapping.iter().map(|(_, life)| life.to.0).max().unwrap_or(found.life.to.0);
+    let margin = to.saturating_sub(from).saturating_mul(4);
+    let near = TimeRange { from: GlobalNanos(from.saturating_sub(margin)), to: GlobalNanos(to.saturating_add(margin)) };
+    parts_during(near).into_iter().map(|(id, _)| id).collect()
 }
 
 /// Collects entities without repetition, up to a limit.

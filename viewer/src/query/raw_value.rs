@@ -11,4 +11,6 @@ pub(crate) struct RawValue {
     pub(crate) color: Option<RgbColor>,
     pub(crate) style: DrawStyle,
     pub(crate) category: Option<ActivityCategory>,
+    /// Whether a state of the value is a part of a collective operation.
+    pub(crate) is_collective: bool,
 }

@@ -81,6 +81,8 @@ pub struct TypeModel {
     pub types: Vec<TypeInfo>,
     /// Values by id.
     pub values: Vec<ValueInfo>,
+    /// The values with states that are parts of collective operations, by id.
+    pub collective_values: Vec<ValueId>,
 }
 
 /// A container instance.

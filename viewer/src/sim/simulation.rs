@@ -1,6 +1,7 @@
 //! [`Simulation`]: the data of a simulation in progress.
 
-use tumit_paje::{DrawStyle, ExtraField, PajeTypeKind, SourcePosition, TraceDiagnostic, TypeId};
+use tumit_paje::collective::{self, CollectiveKind};
+use tumit_paje::{DrawStyle, ExtraField, ExtraValue, PajeTypeKind, SourcePosition, TraceDiagnostic, TypeId, ValueId};
 
 use super::collector::EntityGatherer;
 use super::containers::ContainerTable;
@@ -158,4 +159,33 @@ impl<E: EntitySink> Simulation<E> {
     pub(super) fn detail(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
         if extra.is_empty() && source.is_none() { 0 } else { self.entities.detail(extra, source) }
     }
+
+    /// As [`Self::detail`], for a state. Notes the values of parts of collective operations.
+    #[inline]
+    pub(super) fn state_detail(
+        &mut self,
+        value: ValueId,
+        extra: &[ExtraField<'_>],
+        source: Option<SourcePosition<'_>>,
+    ) -> u32 {
+        if !extra.is_empty()
+            && is_collective_part(extra)
+            && let Some(info) = self.values.get_mut(value.index())
+        {
+            info.is_collective = true;
+        }
+        self.detail(extra, source)
+    }
+}
+
+/// Whether the fields of a state are those of a part of a collective operation.
+fn is_collective_part(fields: &[ExtraField<'_>]) -> bool {
+    let value_of = |name: &str| fields.iter().find(|field| field.name.eq_ignore_ascii_case(name));
+    let kind = value_of(collective::KIND).map(|field| field.value);
+    matches!(kind, Some(ExtraValue::Text(word)) if CollectiveKind::of_word(word).is_some())
+        && value_of(collective::OPERATION).is_some_and(|field| match field.value {
+            ExtraValue::Integer(number) => number >= 0,
+            ExtraValue::Text(text) => text.parse::<u64>().is_ok(),
+            _ => false,
+        })
 }

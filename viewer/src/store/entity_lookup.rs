@@ -54,6 +54,10 @@ impl EntityLookup for TraceStore {
         self.position(id).map(|position| &self.containers[position])
     }
 
+    fn containers(&self) -> &[ContainerInfo] {
+        &self.containers
+    }
+
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
         match id {
             EntityId::Container(container) => {

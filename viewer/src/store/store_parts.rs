@@ -226,6 +226,8 @@ pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeMode
             ty.color = ty.color.or(Some(chosen));
         }
     }
+    let numbered = values.iter().zip((0..).map(ValueId));
+    let collective_values = numbered.filter(|(value, _)| value.is_collective).map(|(_, id)| id).collect();
     let values = values
         .into_iter()
         .zip(colors)
@@ -236,5 +238,5 @@ pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeMode
             ValueInfo { id: ValueId(at as u32), ty, name, color, style, category }
         })
         .collect();
-    TypeModel { types, values }
+    TypeModel { types, values, collective_values }
 }

@@ -10,6 +10,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
+use super::collective_parts::{ActionTime, PartCollector, PartTables};
 use super::notes::{ActionPosition, NoteTable, NoteWriter};
 use crate::clock::LinkLog;
 use crate::convert::columnar::ops::OpTemplate;
@@ -98,6 +99,8 @@ pub(crate) struct FirstPassCollector {
     /// Values that are not declared, each with its first record.
     first_records: FxHashMap<(TypeId, KeyPart), ValueRecord>,
     scratch: String,
+    /// The parts of collective operations, if they are required.
+    parts: Option<PartCollector>,
 }
 
 /// The first action with a value. The fields are in the order of comparison.
@@ -155,7 +158,7 @@ struct SurveyedEndpoint {
 impl FirstPassCollector {
     /// Creates a first pass, which also notes link endpoints in `log`. Its own notes go to a file
     /// beyond `memory` bytes.
-    pub(crate) fn new(log: Option<LinkLog>, memory: usize) -> Self {
+    pub(crate) fn new(log: Option<LinkLog>, parts: Option<PartCollector>, memory: usize) -> Self {
         let notes = NoteWriter::with_memory(memory);
         Self {
             survey: FirstPassResult::default(),
@@ -165,6 +168,7 @@ impl FirstPassCollector {
             log,
             first_records: FxHashMap::default(),
             scratch: String::new(),
+            parts,
         }
     }
 
@@ -190,7 +194,34 @@ impl FirstPassCollector {
                 continue;
             }
             let number = u16::try_from(number).unwrap_or(u16::MAX);
-            self.action(scope, action, ActionPosition { stream, ordinal, action: number }, time, model, symbols);
+            let position = ActionPosition { stream, ordinal, action: number };
+            if self.parts.is_some() {
+                self.follow_parts(scope, action, ActionTime { position, time }, model, symbols);
+            }
+            self.action(scope, action, position, time, model, symbols);
+        }
+    }
+
+    /// Follows the states that can be parts of collective operations.
+    fn follow_parts(
+        &mut self,
+        scope: &RecordScope<'_>,
+        action: &ProgramAction,
+        at: ActionTime,
+        model: &RuleModel,
+        symbols: &mut Symbols,
+    ) {
+        let Self { parts: Some(parts), log: Some(log), survey, scratch, failed, .. } = self else { return };
+        let mut tables = PartTables { paths: &mut survey.paths, model, scratch, symbols };
+        if let Err(error) = parts.action(scope, action, at, log, &mut tables) {
+            failed.get_or_insert(error);
+        }
+    }
+
+    /// Notes that records of a stream are missing.
+    pub(crate) fn handle_gap(&mut self, stream: u32) {
+        if let Some(parts) = &mut self.parts {
+            parts.handle_gap(stream);
         }
     }
 

@@ -196,7 +196,26 @@ fn build<'r>(
         plan.table.push(table);
         plan.ends.push(ends);
     }
+    survey_collectives(&mut plan.programs);
     Ok(ConversionSetup { plan, model, symbols })
+}
+
+/// Makes the first pass read the records that change states of types with parts of collective
+/// operations.
+fn survey_collectives(programs: &mut [RecordProgram]) {
+    let actions = programs.iter().flat_map(|program| &program.actions);
+    let types: Vec<TypeId> =
+        actions.filter(|action| action.collective.is_some()).filter_map(|action| action.op.state_type()).collect();
+    if types.is_empty() {
+        return;
+    }
+    let has_state = |program: &RecordProgram| {
+        program.actions.iter().any(|action| action.op.state_type().is_some_and(|ty| types.contains(&ty)))
+    };
+    for program in programs.iter_mut().filter(|program| has_state(program)) {
+        program.surveyed = true;
+        program.columnar_links = None;
+    }
 }
 
 impl<'r> ConversionPlan<'r> {

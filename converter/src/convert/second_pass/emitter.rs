@@ -12,6 +12,7 @@ use super::single_pass_state::SinglePassState;
 use super::stream_gaps::StreamGaps;
 use super::template_table::TemplateTable;
 use crate::convert::first_pass::survey::FirstPassResult;
+use crate::convert::operation_numbers::OperationNumbers;
 use crate::convert::planning::labels::LabelSuffixes;
 use crate::convert::planning::plan::ConversionPlan;
 use crate::report::ConversionCounts;
@@ -35,6 +36,7 @@ pub(crate) struct Emitter<'p> {
     pub(super) instances: ContainerInstances,
     pub(super) waiting: EndpointMap<OpenLink, 4>,
     pub(super) next_key: u64,
+    pub(super) operations: OperationNumbers,
     pub(super) now: GlobalNanos,
     pub(super) scratch: String,
     pub(super) gaps: StreamGaps,
@@ -85,6 +87,7 @@ impl<'p> Emitter<'p> {
             instances: ContainerInstances::default(),
             waiting: EndpointMap::default(),
             next_key: 0,
+            operations: OperationNumbers::default(),
             now: GlobalNanos(0),
             scratch: String::new(),
             gaps: StreamGaps::default(),

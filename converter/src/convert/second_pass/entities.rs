@@ -72,6 +72,9 @@ impl Emitter<'_> {
         head: EntityHead,
         main: InstanceValue,
     ) -> io::Result<()> {
+        if let Some(pattern) = &action.collective {
+            return self.collective_part(scope, (action, pattern), head, main);
+        }
         if action.with.is_empty() && action.related.is_empty() {
             return self.emit_action(head, main, EntityExtras::default(), scope.source());
         }

@@ -11,6 +11,7 @@ use tumit::spec::{BinaryOp, Builtin, ExprFunction, UnaryOp};
 use crate::convert::first_pass::survey::FirstPassResult;
 use crate::rules::program::{ActionOp, ExprCode, LinkSide, ProgramAction, RecordProgram};
 use crate::rules::rule_value::{KeyPart, RuleValue};
+use tumit_paje::collective;
 use tumit_paje::{EventOperation, ExtraFieldKind, FieldSet, PajeSink};
 
 /// Announces the field sets of all actions that have fields, related containers or a source
@@ -24,7 +25,13 @@ pub(crate) fn announce(
         for action in &program.actions {
             let Some(operation) = operation(&action.op) else { continue };
             let mut fields: Vec<(&str, ExtraFieldKind)> = Vec::new();
+            if let Some(pattern) = &action.collective {
+                fields.push((collective::OPERATION, ExtraFieldKind::Integer));
+                fields.extend(pattern.root.iter().map(|_| (collective::IS_ROOT, ExtraFieldKind::Integer)));
+            }
             fields.extend(action.with.iter().map(|(name, code)| (name.as_str(), kind(code))));
+            let root = action.collective.as_ref().and_then(|pattern| pattern.root.as_ref());
+            fields.extend(root.map(|_| (collective::ROOT, ExtraFieldKind::Container)));
             fields.extend(related_fields(action));
             let source = program.located && operation != EventOperation::CreateContainer;
             if !fields.is_empty() || source {

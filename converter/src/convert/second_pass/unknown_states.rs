@@ -25,6 +25,7 @@ impl Emitter<'_> {
             self.end_before(now)?;
         }
         self.now = GlobalNanos(now);
+        self.operations.note_gap(stream as usize);
         let concerned = self.gaps.of(stream);
         concerned.gaps = concerned.gaps.saturating_add(1);
         concerned.remove_settled(&self.instances.stacks, stream);

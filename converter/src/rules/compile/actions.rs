@@ -4,21 +4,28 @@ use std::sync::Arc;
 
 use tracer_format::schema::FieldInfo;
 use tumit::Spec;
-use tumit::spec::{self, ActionVerb, Expr, ExprFunction, Instance, PatternPiece, ValueExpr, VariableChange};
+use tumit::spec::{
+    self, ActionVerb, CollectiveClause, Expr, ExprFunction, Instance, OperationKind, PatternPiece, ValueExpr,
+    ValueFormat, VariableChange,
+};
 
 use super::type_tree::{TreeEntity, TypeTree};
 use crate::rules::action_properties::distinguishing_keys;
 use crate::rules::program::{
-    ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction, TargetStep, ValueCode, WrittenReference,
+    ActionOp, CollectivePattern, ContainerTarget, LinkSide, LinkValue, ProgramAction, TargetStep, ValueCode,
+    WrittenReference,
 };
 use crate::rules::program::{ExprCode, FieldRead, PathReferent, TextPart};
 use crate::rules::referent_table::{Distinctness, builtin_key};
 use crate::rules::rule_model::RuleModel;
 use crate::rules::rule_value::{RuleValue, Symbols};
-use tumit_paje::{self, TypeId};
+use tumit_paje::{self, TypeId, collective};
 
 /// The name of a field that a rule needs and the run does not have.
 pub(crate) struct MissingField(pub(crate) String);
+
+/// Fields, and the pattern of a part of a collective operation.
+type CollectiveCode = (Vec<(String, ExprCode)>, Option<Box<CollectivePattern>>);
 
 /// The stack of a state type.
 struct StateSlot {
@@ -91,7 +98,20 @@ impl ActionCompiler<'_> {
             ActionVerb::Ignore => ActionOp::Nothing,
             ActionVerb::EndLink { ty, value, key, to } => self.link(LinkSide::Finish, *ty, value.as_ref(), key, to)?,
         };
-        let mut with = Vec::with_capacity(action.with.len());
+        let (mut with, collective) = match &action.collective {
+            Some(clause) => self.collective(clause, &op)?,
+            None => (Vec::new(), None),
+        };
+        self.add_fields(action, &mut with)?;
+        let related =
+            action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
+        let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
+        let (at, when) = (self.option(action.at.as_ref())?, self.option(action.when.as_ref())?);
+        Ok(ProgramAction { op, at, when, with, related, collective, is_by_value })
+    }
+
+    /// Adds the fields of the clause `with`.
+    fn add_fields(&mut self, action: &spec::Action, with: &mut Vec<(String, ExprCode)>) -> Result<(), MissingField> {
         for (name, expr) in &action.with {
             match self.code(expr) {
                 Ok(code) => with.push((name.clone(), code)),
@@ -99,11 +119,7 @@ impl ActionCompiler<'_> {
                 Err(missing) => return Err(missing),
             }
         }
-        let related =
-            action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
-        let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
-        let (at, when) = (self.option(action.at.as_ref())?, self.option(action.when.as_ref())?);
-        Ok(ProgramAction { op, at, when, with, related, is_by_value })
+        Ok(())
     }
 
     pub(crate) fn line(&mut self, line: &spec::TemplateLine) -> Result<ProgramAction, MissingField> {
@@ -118,6 +134,7 @@ impl ActionCompiler<'_> {
             when: self.option(line.when.as_ref())?,
             with: Vec::new(),
             related: Vec::new(),
+            collective: None,
             is_by_value: false,
         })
     }
@@ -148,6 +165,35 @@ impl ActionCompiler<'_> {
             ))));
         }
         Ok(ActionOp::Link { end, link, value, key, on: self.target(on)? })
+    }
+
+    /// The pattern of a part of a collective operation, and the fields that describe it.
+    fn collective(&mut self, clause: &CollectiveClause, op: &ActionOp) -> Result<CollectiveCode, MissingField> {
+        let mut with = Vec::new();
+        let word = self.symbols.intern(clause.kind.word());
+        with.push((collective::KIND.to_owned(), ExprCode::Const(RuleValue::Sym(word))));
+        let communicator: Vec<ExprCode> =
+            clause.communicator.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
+        let shown = match &communicator[..] {
+            [] => None,
+            [code] => Some(code.clone()),
+            _ => Some(list_text(&communicator)),
+        };
+        with.extend(shown.map(|code| (collective::COMMUNICATOR.to_owned(), code)));
+        if let Some(bytes) = self.option(clause.bytes.as_ref())? {
+            with.push((collective::BYTES.to_owned(), bytes));
+        }
+        let mut keys = communicator;
+        for expr in clause.key.iter().flatten() {
+            keys.push(self.code(expr)?);
+        }
+        let root = clause.root.as_ref().map(|root| self.target(root)).transpose()?;
+        let (ActionOp::SetState { ty, .. } | ActionOp::PushState { ty, .. }) = op else { return Ok((with, None)) };
+        // Keys with and without an explicit key differ in number or in this bit.
+        let group =
+            (ty.0 as usize * OperationKind::ALL.len() + clause.kind as usize) * 2 + usize::from(clause.key.is_some());
+        let pattern = CollectivePattern { kind: clause.kind, group, keys, has_key: clause.key.is_some(), root };
+        Ok((with, Some(Box::new(pattern))))
     }
 
     fn slot(&self, ty: spec::EntityTypeId) -> StateSlot {
@@ -259,4 +305,16 @@ impl ActionCompiler<'_> {
             .collect::<Result<_, _>>()?;
         Ok(ExprCode::Text(pieces.into()))
     }
+}
+
+/// The text of several values, separated by commas.
+fn list_text(codes: &[ExprCode]) -> ExprCode {
+    let mut pieces = Vec::new();
+    for code in codes {
+        if !pieces.is_empty() {
+            pieces.push(TextPart::Text(", ".to_owned()));
+        }
+        pieces.push(TextPart::Hole(code.clone(), ValueFormat::default()));
+    }
+    ExprCode::Text(pieces.into())
 }

@@ -127,6 +127,12 @@ impl SyncReport<'_> {
                 found.moved
             ));
         }
+        if let Some(found) = corrected.causality.filter(|found| found.parts > 0) {
+            text.push_str(&format!(
+                "{} parts of collective operations wait for others; {} ended too early with fitted clocks, {} were moved\n",
+                found.parts, found.reversed_parts, found.moved_parts
+            ));
+        }
         if let Some(wander) = corrected.clocks.wander {
             text.push_str(&format!("the clocks wander by {wander:.0e} per square root of a second\n"));
         }
@@ -214,6 +220,9 @@ impl SyncReport<'_> {
             "reversed_by_clocks": self.by_clocks(),
             "reversed_corrected": corrected.counts.reversed_links,
             "moved_links": corrected.causality.map(|found| found.moved),
+            "collective_parts": corrected.causality.map(|found| found.parts),
+            "reversed_parts_by_clocks": corrected.causality.map(|found| found.reversed_parts),
+            "moved_parts": corrected.causality.map(|found| found.moved_parts),
             "largest_move_ns": corrected.causality.map(|found| found.largest_nanos),
             "circular_links": corrected.causality.map(|found| found.circular),
             "wander": corrected.clocks.wander,

@@ -1,9 +1,11 @@
 //! Use of links and containers by all rules together.
 
+use std::collections::BTreeMap;
+
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
 use crate::source_text::SourceSpan;
-use crate::spec::{ContainerTypeId, EntityTypeId};
+use crate::spec::{ContainerTypeId, EntityTypeId, OperationKind};
 use crate::syntax::ast::{Action, ClauseKind};
 use crate::value_type::ValueType;
 
@@ -24,11 +26,21 @@ pub(super) struct EndpointUse {
     pub(super) kinds: Vec<ValueType>,
 }
 
+/// A part of a collective operation, as written.
+#[derive(Debug)]
+pub(super) struct CollectiveUse {
+    pub(super) span: SourceSpan,
+    pub(super) communicator: Vec<ValueType>,
+    pub(super) key: Vec<ValueType>,
+}
+
 /// Data collected from all rules.
 #[derive(Debug, Default)]
 pub(crate) struct RuleUsage {
     pub(crate) creates: Vec<CreateUse>,
     links: Vec<(EntityTypeId, EndpointUse)>,
+    /// By state type and kind.
+    collectives: BTreeMap<(EntityTypeId, OperationKind), Vec<CollectiveUse>>,
     /// Whether an action has an error. Checks for missing actions are then skipped.
     pub(crate) incomplete: bool,
 }
@@ -46,6 +58,32 @@ impl RuleUsage {
 
     pub(super) fn link(&mut self, id: EntityTypeId, end: EndpointUse) {
         self.links.push((id, end));
+    }
+
+    pub(super) fn collective(&mut self, of: (EntityTypeId, OperationKind), part: CollectiveUse) {
+        self.collectives.entry(of).or_default().push(part);
+    }
+
+    /// Reports parts of collective operations with different keys.
+    pub(crate) fn check_collectives(&self, model: &SpecModel, diagnostics: &mut Diagnostics) {
+        for ((id, kind), parts) in &self.collectives {
+            let Some((first, others)) = parts.split_first() else { continue };
+            let differs = |other: &&CollectiveUse| {
+                !are_compatible(&first.communicator, &other.communicator) || !are_compatible(&first.key, &other.key)
+            };
+            for other in others.iter().filter(differs) {
+                let (kind, state) = (kind.word(), &model.spec.entities[id.index()].name);
+                diagnostics.push(
+                    Diagnostic::error(
+                        Code::CollectiveKeyMismatch,
+                        format!("keys of `collective {kind}` of state `{state}` differ"),
+                    )
+                    .at(other.span, other.shape())
+                    .with_label(first.span, first.shape())
+                    .note("parts belong to one operation if their communicators and keys are equal"),
+                );
+            }
+        }
     }
 
     /// Reports links with different keys, and links that start and never end.
@@ -85,6 +123,16 @@ impl RuleUsage {
     }
 }
 
+impl CollectiveUse {
+    fn shape(&self) -> String {
+        let part = |noun: &str, kinds: &[ValueType]| match kinds {
+            [] => format!("no {noun}"),
+            _ => format!("the {noun} is {}", names(kinds)),
+        };
+        format!("{}, {}", part("communicator", &self.communicator), part("key", &self.key))
+    }
+}
+
 fn are_compatible(a: &[ValueType], b: &[ValueType]) -> bool {
     let same = |a: &ValueType, b: &ValueType| {
         a == b || *a == ValueType::Any || *b == ValueType::Any || is_text(*a) && is_text(*b)
@@ -97,6 +145,10 @@ fn is_text(ty: ValueType) -> bool {
 }
 
 fn shape(kinds: &[ValueType]) -> String {
+    format!("this key is {}", names(kinds))
+}
+
+fn names(kinds: &[ValueType]) -> String {
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-    format!("this key is {}", names.join(" and "))
+    names.join(" and ")
 }

@@ -1,19 +1,19 @@
 //! [`CriticalPath`]: the longest chain of dependent activities of an execution (G21).
 //!
 //! The path is found backward. It starts at the unit that is busy last, at the end of its last time
-//! that is not idle: the others only wait for it in their last operations. If a receive
-//! blocked the unit, the path continues at the sender at the time of the send. If a collective
-//! operation blocked it, the path continues at the unit that entered last. Otherwise it stays in
-//! the unit. The path ends at the start of the trace or of the unit's life. This is the backward
-//! replay of Böhme et al., "Scalable critical-path based performance analysis" (IPDPS 2012),
-//! without its replay of messages: links and states give the dependences.
+//! that is not idle: the others only wait for it in their last operations. If a receive blocked the
+//! unit, the path continues at the sender at the time of the send. If a collective operation
+//! blocked it, the path continues at the unit for which it waited: the root, or the last one to
+//! enter. Otherwise it stays in the unit. The path ends at the start of the trace or of the unit's
+//! life. This is the backward replay of Böhme et al., "Scalable critical-path based performance
+//! analysis" (IPDPS 2012), without its replay of messages: links and states give the dependences.
 
 use std::collections::BTreeMap;
 
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId};
 
-use crate::analysis::collectives::{CollectiveKind, CollectiveSet};
+use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::innermost_state::innermost_state;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -46,7 +46,7 @@ pub enum PathSegment {
     },
     /// The path changes the unit at a collective operation, without taking time.
     Collective {
-        /// Index of the unit that entered last.
+        /// Index of the unit that the others awaited.
         from_unit: u32,
         /// Index of the unit that waited for it.
         to_unit: u32,
@@ -86,8 +86,7 @@ struct PathPoint {
 #[derive(Clone, Copy)]
 enum BlockingEvent {
     Receive(usize),
-    /// Index of the operation, and of the part.
-    Collective(usize),
+    Collective { operation: usize, part: usize },
 }
 
 /// The blocking events of each unit by time.
@@ -109,8 +108,9 @@ impl<'a> EventsByUnit<'a> {
             by_unit[message.to as usize].push((message.received, BlockingEvent::Receive(index)));
         }
         for (index, operation) in collectives.list.iter().enumerate() {
-            for part in &operation.parts {
-                by_unit[part.unit as usize].push((part.leave, BlockingEvent::Collective(index)));
+            for (part, at) in operation.parts.iter().zip(0..) {
+                let event = BlockingEvent::Collective { operation: index, part: at };
+                by_unit[part.unit as usize].push((part.leave, event));
             }
         }
         by_unit.iter_mut().for_each(|events| events.sort_by_key(|event| event.0));
@@ -132,7 +132,7 @@ impl<'a> EventsByUnit<'a> {
             }
             let dependence = match event {
                 BlockingEvent::Receive(index) => self.receive_dependence(execution, index)?,
-                BlockingEvent::Collective(index) => self.collective_dependence(index, at.unit),
+                BlockingEvent::Collective { operation, part } => self.collective_dependence(operation, part),
             };
             if dependence.is_some_and(|dependence| dependence.source.time < at.time) {
                 return Ok(dependence);
@@ -164,20 +164,20 @@ impl<'a> EventsByUnit<'a> {
         Ok(is_blocked.then_some(Dependence { source, reached: message.received, segment }))
     }
 
-    /// The dependence of a collective operation: the unit that entered last.
-    fn collective_dependence(&self, index: usize, unit: u32) -> Option<Dependence> {
-        let operation = &self.collectives.list[index];
-        let last = operation.last_entered()?;
-        let own = operation.parts.iter().find(|part| part.unit == unit)?;
-        let waits = match operation.kind {
-            CollectiveKind::AllToAll => true,
-            // Which unit is the root is unknown. The others can only wait for it if it enters last.
-            CollectiveKind::OneToAll | CollectiveKind::AllToOne => own.leave > last.enter,
+    /// The dependence of a part of a collective operation: the last part for which it waited. If
+    /// the root is unknown, the others can only have waited for the last unit.
+    fn collective_dependence(&self, operation: usize, part: usize) -> Option<Dependence> {
+        let operation = &self.collectives.list[operation];
+        let own = operation.parts.get(part)?;
+        let awaited = match operation.kind.has_root() && operation.root().is_none() {
+            true => operation.last_entered().filter(|last| last.unit != own.unit && last.enter > own.enter)?,
+            false => operation.awaited_by(own)?,
         };
-        (waits && last.unit != unit && last.enter > own.enter).then_some(Dependence {
-            source: PathPoint { unit: last.unit, time: last.enter },
-            reached: last.enter,
-            segment: PathSegment::Collective { from_unit: last.unit, to_unit: unit, time: last.enter },
+        // Otherwise the clocks are wrong.
+        (awaited.enter < own.leave).then_some(Dependence {
+            source: PathPoint { unit: awaited.unit, time: awaited.enter },
+            reached: awaited.enter,
+            segment: PathSegment::Collective { from_unit: awaited.unit, to_unit: own.unit, time: awaited.enter },
         })
     }
 }

@@ -9,6 +9,7 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{GlobalNanos, QueryError, SourceLine, TimeRange, ValueId};
 
+use crate::analysis::collective_groups::{CollectiveGroup, collective_groups};
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::{CriticalPath, PathTimes};
 use crate::analysis::efficiency::Efficiency;
@@ -57,6 +58,8 @@ pub struct Diagnosis {
     pub path_transit: i64,
     /// Values whose categories are guesses.
     pub guessed_values: usize,
+    /// The collective operations by state and communicator, those with the longest waits first.
+    pub collectives: Vec<CollectiveGroup>,
     /// Names of states that look like collective operations, but do not match.
     pub unmatched_collectives: Vec<String>,
 }
@@ -229,6 +232,7 @@ impl Diagnosis {
             path_nanos: path.nanos(),
             path_transit: times.transit,
             guessed_values: model.values.iter().filter(used).filter(is_guess).count(),
+            collectives: collective_groups(execution, &collectives, range),
             unmatched_collectives: collectives
                 .unmatched
                 .iter()

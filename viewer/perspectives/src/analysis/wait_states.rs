@@ -5,7 +5,8 @@
 //!
 //! - *late sender*: a receive begins before the message is sent;
 //! - *late receiver*: a send begins before the receive, and lasts until it;
-//! - *collective*: a unit enters a collective operation before the last unit does;
+//! - *collective*: a unit enters a collective operation before the unit that it depends on, such as
+//!   the last one of a barrier or the root of a broadcast;
 //! - *lock*: a unit waits for a lock.
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, QueryError, TimeRange, ValueId, entity_walk};
 
-use crate::analysis::collectives::{CollectiveKind, CollectiveSet};
+use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::innermost_state::{InnermostState, innermost_state};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -145,19 +146,19 @@ fn late_receiver(
     }))
 }
 
-/// Each unit waits until the last one enters.
+/// Each unit waits until the units have entered on which it depends. Operations with an unknown
+/// root have no waits.
 fn collective_waits(collectives: &CollectiveSet, add: &mut impl FnMut(Option<WaitState>)) {
-    for operation in collectives.list.iter().filter(|operation| operation.kind == CollectiveKind::AllToAll) {
-        let Some(last) = operation.last_entered() else { continue };
+    for operation in &collectives.list {
         for part in &operation.parts {
-            add(Some(WaitState {
+            add(operation.awaited_by(part).map(|awaited| WaitState {
                 kind: WaitKind::Collective,
                 unit: part.unit,
                 state: part.state,
                 value: operation.value,
                 from: part.enter,
-                to: last.enter.min(part.leave),
-                cause: Some(last.unit),
+                to: awaited.enter.min(part.leave),
+                cause: Some(awaited.unit),
             }));
         }
     }

@@ -65,7 +65,7 @@ pub struct PendingByUnit {
 }
 
 /// The messages between units.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct UnitMessages {
     /// By timestamp of the send.
     list: Vec<UnitMessage>,
@@ -140,7 +140,6 @@ impl UnitMessages {
         Ok(Self {
             list,
             ends,
-            by_receive: OnceLock::new(),
             units: units.count(),
             has_sizes,
             within_units,
@@ -148,10 +147,13 @@ impl UnitMessages {
             backward,
             without_size,
             smallest_size,
-            pending: OnceLock::new(),
-            by_unit: OnceLock::new(),
-            indexes: OnceLock::new(),
+            ..Self::default()
         })
+    }
+
+    /// The messages of a trace without links.
+    pub fn without_links(units: &UnitSet) -> Self {
+        Self { units: units.count(), ..Self::default() }
     }
 
     /// The messages by timestamp of the send.

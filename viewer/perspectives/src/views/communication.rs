@@ -1,6 +1,7 @@
 //! The views of the group communication.
 
 mod animation;
+mod collective_transfers;
 mod communication_matrix;
 mod communication_meter;
 mod hypercube;

@@ -143,11 +143,12 @@ impl<'a> MeasuredMessages<'a> {
     /// A table of sums by pair, with a row per pair in the order of the pairs.
     pub(crate) fn table(&self, sums: &SumsByPair, label: impl Fn(u32) -> String) -> ChartTable {
         let mut columns = vec![("from", AxisUnit::Count), ("to", AxisUnit::Count), ("messages", AxisUnit::Count)];
-        columns.extend(self.messages.has_sizes().then_some(("bytes", AxisUnit::Bytes)));
+        let has_sizes = self.messages.has_sizes() || sums.values().any(|sum| sum.bytes > 0);
+        columns.extend(has_sizes.then_some(("bytes", AxisUnit::Bytes)));
         let mut table = ChartTable::new(&columns);
         for ((from, to), sum) in sums {
             let mut row = vec![TableValue::Text(label(*from)), TableValue::Text(label(*to)), number(sum.count).into()];
-            row.extend(self.messages.has_sizes().then(|| number(sum.bytes).into()));
+            row.extend(has_sizes.then(|| number(sum.bytes).into()));
             table.rows.push(row);
         }
         table

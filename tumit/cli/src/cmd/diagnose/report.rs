@@ -1,6 +1,7 @@
 //! [`DiagnosisReport`]: a diagnosis as text of about one page.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -35,6 +36,7 @@ impl DiagnosisReport<'_> {
         self.phases(&mut text);
         self.imbalance(&mut text);
         self.waits(&mut text);
+        self.collectives(&mut text);
         self.path_table(&mut text);
         self.notes(&mut text);
         text
@@ -166,6 +168,47 @@ impl DiagnosisReport<'_> {
         let rest = self.diagnosis.waits.iter().filter(shown).count().saturating_sub(MAX_ROWS);
         if rest > 0 {
             _ = writeln!(text, "  and {rest} more kinds of waits: `--json` lists all");
+        }
+    }
+
+    fn collectives(&self, text: &mut String) {
+        let groups = &self.diagnosis.collectives;
+        if groups.is_empty() {
+            return;
+        }
+        text.push_str("\nCollective operations\n");
+        let head = ["State", "Kind", "Communicator", "Operations", "Mean wait", "Longest wait", "Awaited most"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for group in groups.iter().take(MAX_ROWS) {
+            let culprit = group.culprit.as_ref().map(|(unit, part)| format!("{unit} ({})", percent(*part)));
+            let wait = |nanos: i64| if group.has_unknown_roots { "unknown".to_owned() } else { duration(nanos) };
+            rows.push(vec![
+                group.state.clone(),
+                group.kind.word().to_owned(),
+                group.communicator.clone(),
+                group_digits(group.operations),
+                wait(group.mean_wait()),
+                wait(group.longest_wait),
+                culprit.unwrap_or_default(),
+            ]);
+        }
+        text.push_str(&indented_table(&rows, &[3, 4, 5]));
+        if groups.len() > MAX_ROWS {
+            _ = writeln!(text, "  and {} more: `--json` lists all", groups.len() - MAX_ROWS);
+        }
+        let lost: u64 = groups.iter().map(|group| group.parts_without_operation).max().unwrap_or(0);
+        if lost > 0 {
+            _ = writeln!(text, "  Records are missing: the operations of {} parts are unknown.", group_digits(lost));
+        }
+        let guesses: BTreeSet<&str> =
+            groups.iter().filter(|group| group.is_guess).map(|group| group.state.as_str()).collect();
+        if !guesses.is_empty() {
+            let names = guesses.into_iter().collect::<Vec<_>>().join(", ");
+            _ = writeln!(
+                text,
+                "  Guessed from the names and the order of states: {names}. `collective` in the rules of a spec \
+                 describes operations, with their communicators and roots."
+            );
         }
     }
 

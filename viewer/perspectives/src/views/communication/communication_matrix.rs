@@ -4,10 +4,12 @@ use crate::chart::{ChartAxis, ChartMatrixCell, ChartPanel, MatrixChart, TitledPa
 use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::options::MessageMeasure;
+use crate::execution::messages::UnitMessages;
+use crate::options::{CollectiveChoice, MessageMeasure};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
-use crate::views::measured_messages::{MeasuredMessages, number};
+use crate::views::communication::collective_transfers::CollectiveTransfers;
+use crate::views::measured_messages::{MeasuredMessages, SumsByPair, number};
 use crate::views::unit_bundles::UnitBundles;
 
 /// The largest number of rows.
@@ -27,18 +29,20 @@ impl PerspectiveView for CommunicationMatrixView {
             summary: "Messages or bytes from each unit to each other. Rows send, columns receive.",
             needs: "links between units",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
-            options: &["measure", "order", "width"],
+            options: &["measure", "order", "width", "collectives"],
         }
     }
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
-        let measured = MeasuredMessages::new(execution, request, true)?;
+        let choice = request.options.collectives;
+        let no_messages = UnitMessages::without_links(execution.units());
+        let measured = measured_messages(execution, request, &no_messages)?;
         let bundles = UnitBundles::new(execution, request, MAX_ROWS)?;
-        let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
+        let (sums, transfer_notes) = pair_sums(execution, request, &measured, |unit| bundles.bundle(unit))?;
         // The sizes of single messages are a scale that does not change while the time moves.
         let scale = if measured.measure == MessageMeasure::Messages {
             None
-        } else if request.mode == TimeMode::At {
+        } else if request.mode == TimeMode::At && choice == CollectiveChoice::Omit {
             measured.size_scale()
         } else {
             SizeScale::new(sums.values().map(|sum| sum.bytes))
@@ -66,6 +70,7 @@ impl PerspectiveView for CommunicationMatrixView {
             unit_lists: bundles.lists(),
         };
         let mut notes = measured.notes();
+        notes.extend(transfer_notes);
         notes.extend(bundles.note(execution, "Each row and column is the sum of up to"));
         Ok(ViewChart {
             title: self.info().title.to_owned(),
@@ -80,4 +85,40 @@ impl PerspectiveView for CommunicationMatrixView {
             notes,
         })
     }
+}
+
+/// The messages of the trace. `none` replaces them if the view shows only collective operations.
+fn measured_messages<'a>(
+    execution: &'a Execution,
+    request: &ViewRequest,
+    none: &'a UnitMessages,
+) -> Result<MeasuredMessages<'a>, PerspectiveError> {
+    match MeasuredMessages::new(execution, request, true) {
+        Err(PerspectiveError::NoData { .. }) if request.options.collectives != CollectiveChoice::Omit => {
+            let measure = request.options.measure.unwrap_or(MessageMeasure::Messages);
+            Ok(MeasuredMessages { messages: none, measure })
+        }
+        measured => measured,
+    }
+}
+
+/// The sums of the visible messages and of the chosen collective operations, by pair, with notes.
+fn pair_sums(
+    execution: &Execution,
+    request: &ViewRequest,
+    measured: &MeasuredMessages<'_>,
+    node: impl Fn(u32) -> u32,
+) -> Result<(SumsByPair, Vec<String>), PerspectiveError> {
+    let choice = request.options.collectives;
+    let mut sums = match choice {
+        CollectiveChoice::Only => SumsByPair::new(),
+        _ => measured.sums_by_pair(execution, request, &node),
+    };
+    if choice == CollectiveChoice::Omit {
+        return Ok((sums, Vec::new()));
+    }
+    let transfers = CollectiveTransfers::new(execution, request, &node)?;
+    let notes = transfers.notes();
+    transfers.sums.into_iter().for_each(|(pair, sum)| sums.entry(pair).or_default().combine(sum));
+    Ok((sums, notes))
 }

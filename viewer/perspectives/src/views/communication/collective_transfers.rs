@@ -1,0 +1,107 @@
+//! [`CollectiveTransfers`]: the data of collective operations as messages between units.
+//!
+//! A root sends to each member, or receives from it. In an operation of kind `all-to-all`, each
+//! member sends to each other one, and its bytes are divided equally among them. Networks may carry
+//! the data on other routes.
+
+use rustc_hash::FxHashMap;
+use tumit_paje::collective::CollectiveKind;
+use tumit_viewer::query::QueryError;
+use tumit_viewer::text::time_display::group_digits;
+
+use crate::analysis::collectives::CollectiveSet;
+use crate::analysis::collectives::collective::Collective;
+use crate::execution::Execution;
+use crate::view::{TimeMode, ViewRequest};
+use crate::views::measured_messages::{MessageSum, SumsByPair, message_bounds};
+
+/// The transfers of collective operations.
+#[derive(Debug, Default)]
+pub(super) struct CollectiveTransfers {
+    /// The sums by sender and receiver.
+    pub(super) sums: SumsByPair,
+    operations: u64,
+    unknown_roots: u64,
+}
+
+/// Operations of kind `all-to-all` with the same members.
+#[derive(Debug, Default)]
+struct ExchangeSum {
+    operations: u64,
+    /// The bytes that each member sends to each other one.
+    bytes: Vec<u64>,
+}
+
+impl CollectiveTransfers {
+    /// The transfers of the operations that are in progress at the present time, or that begin in
+    /// the visible time range. `node` maps units to rows. O(parts), and O(members²) for each set of
+    /// members of operations of kind `all-to-all`.
+    pub(super) fn new(
+        execution: &Execution,
+        request: &ViewRequest,
+        node: impl Fn(u32) -> u32,
+    ) -> Result<Self, QueryError> {
+        let set = CollectiveSet::new(execution)?;
+        let (from, to) = message_bounds(execution, request.visible_range());
+        let is_visible = |operation: &&Collective| {
+            let begin = operation.parts.first().map_or(i64::MAX, |part| part.enter);
+            let end = operation.parts.iter().map(|part| part.leave).max().unwrap_or(i64::MIN);
+            match request.mode {
+                TimeMode::At => begin <= request.time && request.time < end,
+                _ => from <= begin && begin < to,
+            }
+        };
+        let mut all = Self::default();
+        let mut exchanges: FxHashMap<Vec<u32>, ExchangeSum> = FxHashMap::default();
+        for operation in set.list.iter().filter(is_visible) {
+            all.operations += u64::from(operation.kind != CollectiveKind::Barrier);
+            match operation.kind {
+                CollectiveKind::Barrier => {}
+                CollectiveKind::AllToAll => add_exchange(operation, &mut exchanges),
+                _ => {
+                    all.unknown_roots += u64::from(operation.root().is_none());
+                    for (sender, receiver) in operation.transfers() {
+                        let member = if sender.is_root { receiver } else { sender };
+                        let sum = MessageSum { count: 1, bytes: member.bytes.unwrap_or(0) };
+                        all.sums.entry((node(sender.unit), node(receiver.unit))).or_default().combine(sum);
+                    }
+                }
+            }
+        }
+        for (members, ExchangeSum { operations, bytes }) in exchanges {
+            for (sender, bytes) in members.iter().zip(bytes) {
+                for receiver in members.iter().filter(|receiver| *receiver != sender) {
+                    let sum = MessageSum { count: operations, bytes };
+                    all.sums.entry((node(*sender), node(*receiver))).or_default().combine(sum);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Notes about the transfers.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = vec![format!(
+            "{} collective operations are shown as messages between their members.",
+            group_digits(self.operations)
+        )];
+        if self.unknown_roots > 0 {
+            notes.push(format!(
+                "{} operations are left out, because their roots are unknown.",
+                group_digits(self.unknown_roots)
+            ));
+        }
+        notes
+    }
+}
+
+fn add_exchange(operation: &Collective, exchanges: &mut FxHashMap<Vec<u32>, ExchangeSum>) {
+    let mut parts: Vec<(u32, u64)> = operation.parts.iter().map(|part| (part.unit, part.bytes.unwrap_or(0))).collect();
+    parts.sort_unstable();
+    parts.dedup_by_key(|part| part.0);
+    let others = (parts.len() as u64).saturating_sub(1).max(1);
+    let sum = exchanges.entry(parts.iter().map(|part| part.0).collect()).or_default();
+    sum.operations += 1;
+    sum.bytes.resize(parts.len(), 0);
+    sum.bytes.iter_mut().zip(parts).for_each(|(sum, part)| *sum = sum.saturating_add(part.1 / others));
+}
