@@ -184,4 +184,5 @@ fn series_are_variables_of_all_commands() {
     let out = output(tumit().args(["stats", "a.paje", "--filter", "series active-tasks"]).current_dir(dir.path()));
     let error = String::from_utf8(out.stderr).unwrap();
     assert!(error.contains("the series needs states of tasks, but the trace has none"), "{error}");
+    assert!(error.contains("by `with tasks = TYPE`; example: `series busy, pending-messages`"), "{error}");
 }

@@ -27,8 +27,11 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::filter::{
     ExecutionSeries, ProvidedSeries, ProvidedSteps, SeriesExpr, SeriesProvider, SeriesQuantity, set_series_provider,
 };
-use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange, TimelineSource, TypeId};
+use tumit_viewer::query::{ContainerId, GlobalNanos, RgbColor, TimeRange, TimelineSource, TypeId};
+use tumit_viewer::style::theme::ThemeKind;
 
+use crate::chart::ChartPaint;
+use crate::draw::chart_palette::ChartPalette;
 use crate::error::PerspectiveError;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps};
 use crate::execution::step_function::StepFunction;
@@ -56,10 +59,14 @@ impl SeriesProvider for ExecutionProvider {
 /// The message of an error, with a remedy in the language of filters.
 fn reason(error: &PerspectiveError) -> String {
     match error {
-        PerspectiveError::NoData { missing, .. } => {
-            format!(
-                "the series needs {missing}, but the trace has none; other units may have them: `with level = TYPE`"
-            )
+        PerspectiveError::NoData { missing, remedy } => {
+            // A filter has its options after `with`, and other series in place of a measure.
+            let remedy = if remedy.contains("measure=") {
+                "count messages by `pending-messages`, or record a field `bytes`".to_owned()
+            } else {
+                remedy.replace("--option ", "with ").replace('=', " = ")
+            };
+            format!("the series needs {missing}, but the trace has none; {remedy}")
         }
         other => other.to_string(),
     }
@@ -73,6 +80,7 @@ fn provided(
     series: ExecutionSeries,
     per_unit: bool,
 ) -> Result<ProvidedSeries, PerspectiveError> {
+    let color = category_color(series);
     if per_unit {
         let units = execution.units();
         let of_unit = |unit: usize| {
@@ -85,13 +93,13 @@ fn provided(
             ))
         };
         let steps = (0..units.count()).map(of_unit).collect::<Result<_, PerspectiveError>>()?;
-        return Ok(ProvidedSeries { container_type: units.ty, steps });
+        return Ok(ProvidedSeries { container_type: units.ty, color, steps });
     }
     let containers = execution.source().containers();
     let life = containers.first().map_or(execution.extent(), |root| root.life);
     let steps = total_steps(execution, series.quantity, life)?;
     let steps = vec![steps_in(ContainerId::ROOT, life, steps, series.is_maximum)];
-    Ok(ProvidedSeries { container_type: TypeId::ROOT, steps })
+    Ok(ProvidedSeries { container_type: TypeId::ROOT, color, steps })
 }
 
 /// The values of a container during its life, or their running maxima.
@@ -200,6 +208,14 @@ fn sum(one: &PendingSteps, other: &PendingSteps) -> PendingSteps {
         deltas.collect::<Vec<_>>()
     };
     StepFunction::from_deltas([0; 2], [changes(one), changes(other)].concat())
+}
+
+/// The colour of a category in the charts. A maximum differs from the quantity beside it.
+fn category_color(series: ExecutionSeries) -> Option<RgbColor> {
+    let category = category_index(series.quantity).filter(|_| !series.is_maximum)?;
+    // The colours of a trace are those of the light theme. The diagram adapts them to other themes.
+    let palette = ChartPalette::new(ThemeKind::Light, false);
+    Some(palette.color(ChartPaint::Category(ActivityCategory::COUNTED[category])))
 }
 
 /// The index of a category among those that count.

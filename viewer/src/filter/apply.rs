@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::language::ast::FilterExpr;
 use super::language::error::FilterError;
+use super::language::series::ExecutionSeries;
 use super::series_provider;
 use super::sources::{
     attribute_selection, classify, duration_selection, grouping, ordering, reduce, row_reuse, style_rules, time_cut,
@@ -31,9 +32,9 @@ impl FilterExpr {
             Self::Reduce(reduction) => reduce::apply(inner, reduction),
             Self::Series(series) => {
                 let provided = series_provider::provide(inner, series).map_err(FilterError::Series)?;
-                let names =
-                    series.series.iter().map(|one| series.name.clone().unwrap_or_else(|| one.name(series.per_unit)));
-                reduce::add_variables(inner, names.zip(provided), &self.to_string())
+                let name = |one: &ExecutionSeries| series.name.clone().unwrap_or_else(|| one.name(series.per_unit));
+                let variables = series.series.iter().map(name).zip(provided).collect();
+                reduce::add_variables(inner, variables, &self.to_string())
             }
             Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
             Self::Sort { ty, by, descending } => ordering::sort(inner, ty, by, *descending),

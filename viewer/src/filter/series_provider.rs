@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::language::series::SeriesExpr;
-use crate::query::{ContainerId, GlobalNanos, TimelineSource, TypeId};
+use crate::query::{ContainerId, GlobalNanos, RgbColor, TimelineSource, TypeId};
 
 /// The values of a variable in one container.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct ProvidedSteps {
 pub struct ProvidedSeries {
     /// The type of the containers.
     pub container_type: TypeId,
+    /// The colour of the variable. `None`: a colour that no other variable has.
+    pub color: Option<RgbColor>,
     /// The values by container.
     pub steps: Vec<ProvidedSteps>,
 }

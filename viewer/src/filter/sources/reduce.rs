@@ -95,14 +95,15 @@ pub(crate) fn apply(
 /// Adds variables with given names and values.
 pub(crate) fn add_variables(
     inner: &Arc<dyn TimelineSource>,
-    variables: impl Iterator<Item = (String, ProvidedSeries)>,
+    variables: Vec<(String, ProvidedSeries)>,
     text: &str,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (mut model, list, mut free) = (inner.model().as_ref().clone(), inner.containers(), inner.free_numbers());
     let first = TypeId(model.types.len() as u32);
     let (mut results, memory) = (Vec::new(), PieceMemory::new(MEMORY_LIMIT));
-    for (name, series) in variables {
-        let (ty, kind, color) = (TypeId(model.types.len() as u32), PajeTypeKind::Variable, variable_color(&name));
+    let colors = variable_colors(&model, &variables);
+    for ((name, series), color) in variables.into_iter().zip(colors) {
+        let (ty, kind, color) = (TypeId(model.types.len() as u32), PajeTypeKind::Variable, Some(color));
         model.types.push(TypeInfo { id: ty, kind, parent: series.container_type, name, color, style: DrawStyle::NONE });
         for ProvidedSteps { container, steps, end } in series.steps {
             let mut writer = StepWriter::new(&memory);
@@ -118,6 +119,15 @@ pub(crate) fn add_variables(
     results.sort_by_key(|result| (result.container, result.ty));
     let (inner, model, states, text) = (Arc::clone(inner), Arc::new(model), None, text.to_owned());
     Ok(Arc::new(ReduceSource { inner, model, list, first, results, states, free, text }))
+}
+
+/// Colours that differ from those of all other types, if there are enough.
+fn variable_colors(model: &TypeModel, variables: &[(String, ProvidedSeries)]) -> Vec<RgbColor> {
+    let known = model.types.iter().filter(|ty| ty.color.is_some()).map(|ty| (ty.name.as_str(), ty.color));
+    let new = variables.iter().map(|(name, series)| (name.as_str(), series.color));
+    let (names, colors): (Vec<_>, Vec<_>) = known.chain(new).map(|(name, color)| ((TypeId::ROOT, name), color)).unzip();
+    let assigned = palette::assign_colors(&names, &colors);
+    assigned[assigned.len() - variables.len()..].to_vec()
 }
 
 fn variable_color(name: &str) -> Option<RgbColor> {
