@@ -20,7 +20,7 @@ use sort_view::SortView;
 
 /// Draws the array of a parallel sort at a time.
 #[derive(Debug, Parser)]
-struct Arguments {
+struct ViewArguments {
     /// A run of `parallel_sort`
     run: PathBuf,
     /// The time in milliseconds after the first timestamp
@@ -32,7 +32,7 @@ struct Arguments {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments = Arguments::parse();
+    let arguments = ViewArguments::parse();
     let source = tumit_viewer::open(&arguments.run, &OpenOptions::default())?;
     let execution = Execution::new(source, ExecutionSettings::default())?;
     let range = execution.extent();

@@ -11,7 +11,7 @@ const EVENT_TYPE: &str = "Placement";
 
 /// An element has a place from a timestamp on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Placement {
+pub(crate) struct ElementPlace {
     pub(crate) time: i64,
     pub(crate) element: u32,
     pub(crate) position: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Placement {
 /// All events that place elements, by time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Placements {
-    list: Vec<Placement>,
+    list: Vec<ElementPlace>,
     /// The timestamps at which the array changes, and the pairs in the wrong order from then on.
     disorder: Vec<(i64, u32)>,
 }
@@ -59,7 +59,7 @@ impl Placements {
             };
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
             let element = element as u32;
-            placements.list.push(Placement { time, element, position, value });
+            placements.list.push(ElementPlace { time, element, position, value });
         }
         placements.add_disorder();
         Ok(placements)
@@ -77,11 +77,11 @@ impl Placements {
     }
 
     /// The latest placement of each element at a time, by position.
-    pub(crate) fn array_at(&self, time: i64) -> Vec<Placement> {
+    pub(crate) fn array_at(&self, time: i64) -> Vec<ElementPlace> {
         let count = self.list.partition_point(|placement| placement.time <= time);
-        let latest: BTreeMap<u32, Placement> =
+        let latest: BTreeMap<u32, ElementPlace> =
             self.list[..count].iter().map(|placement| (placement.element, *placement)).collect();
-        let mut array: Vec<Placement> = latest.into_values().collect();
+        let mut array: Vec<ElementPlace> = latest.into_values().collect();
         array.sort_by(|one, other| one.position.total_cmp(&other.position));
         array
     }
@@ -100,7 +100,7 @@ impl Placements {
 
     /// The last position and the largest value.
     pub(crate) fn extent(&self) -> (f64, f64) {
-        let largest = |of: fn(&Placement) -> f64| self.list.iter().map(of).fold(0.0, f64::max);
+        let largest = |of: fn(&ElementPlace) -> f64| self.list.iter().map(of).fold(0.0, f64::max);
         (largest(|placement| placement.position), largest(|placement| placement.value))
     }
 }

@@ -8,7 +8,7 @@ use tumit_perspectives::error::PerspectiveError;
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 
-use crate::placements::{Placement, Placements};
+use crate::placements::{ElementPlace, Placements};
 
 /// The array of a parallel sort at the present time, and the number of pairs in the wrong order
 /// over time.
@@ -50,9 +50,9 @@ impl PerspectiveView for SortView {
 }
 
 /// A bar per element.
-fn array_panel(placements: &Placements, array: &[Placement], time: i64) -> ChartPanel {
+fn array_panel(placements: &Placements, array: &[ElementPlace], time: i64) -> ChartPanel {
     let newest = placements.newest_exchange(time);
-    let mark = |placement: &Placement| ChartMark {
+    let mark = |placement: &ElementPlace| ChartMark {
         x: placement.position,
         y: placement.value,
         paint: if newest.contains(&placement.element) { ChartPaint::Emphasis } else { ChartPaint::Now },
@@ -94,7 +94,7 @@ fn disorder_panel(placements: &Placements, request: &ViewRequest) -> ChartPanel 
 }
 
 /// A row per element.
-fn table(array: &[Placement]) -> ChartTable {
+fn table(array: &[ElementPlace]) -> ChartTable {
     let mut table = ChartTable::new(&[("position", AxisUnit::Count), ("value", AxisUnit::Count)]);
     table.rows = array.iter().map(|placement| vec![placement.position.into(), placement.value.into()]).collect();
     table

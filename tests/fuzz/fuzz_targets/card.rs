@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
         let options = ViewOptions { width: Some(1_000_000_000), ..ViewOptions::default() };
         let request = ViewRequest { mode, range, time: range.to.0 / 2, columns: 8, options };
         if let Ok(chart) = view.chart(execution, &request) {
-            draw(&chart, DrawOptions::default());
+            let _scene = draw(&chart, DrawOptions::default());
         }
     }
 });

@@ -17,7 +17,7 @@ mod trace {
 
 /// Sorts an array by odd-even transposition with several threads.
 #[derive(Debug, Parser)]
-struct Arguments {
+struct SortArguments {
     /// The number of elements
     #[arg(long, default_value_t = 48, value_parser = clap::value_parser!(u32).range(2..=4096))]
     elements: u32,
@@ -68,7 +68,7 @@ fn record_place(element: SortedElement, position: usize, thread: u32) {
 }
 
 /// The phases of one thread. Returns the number of its exchanges.
-fn sort_part(arguments: &Arguments, array: &[ArrayPlace], barrier: &Barrier, thread: u32) -> u32 {
+fn sort_part(arguments: &SortArguments, array: &[ArrayPlace], barrier: &Barrier, thread: u32) -> u32 {
     tracer_rt::set_stream_label(&format!("Thread {thread}"));
     let (threads, number) = (arguments.threads as usize, thread as usize);
     let pairs = array.len() / 2;
@@ -99,7 +99,7 @@ fn sort_part(arguments: &Arguments, array: &[ArrayPlace], barrier: &Barrier, thr
 
 #[expect(clippy::print_stdout, reason = "a program may print its result")]
 fn main() {
-    let arguments = Arguments::parse();
+    let arguments = SortArguments::parse();
     let array: Vec<ArrayPlace> = (0..)
         .zip(values(arguments.elements))
         .map(|(number, value)| Mutex::new(SortedElement { number, value }))

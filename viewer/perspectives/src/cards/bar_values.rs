@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tumit_viewer::query::{EventCount, GlobalNanos, PajeTypeKind, StateLaneId, TimeRange};
 
 use super::combined_steps::{Combination, NumberSteps};
-use super::event_choice::{EntityChoice, EntityList};
+use super::event_choice::{EntityChoice, ListId};
 use super::event_list::EventList;
 use super::level_values::state_lanes;
 use super::series_choice::{CardSeries, SeriesData, ShownNumber};
@@ -94,7 +94,7 @@ fn pending(
 }
 
 /// The items of each unit. Items outside of all units are left out.
-fn by_unit<T: Copy>(execution: &Execution, items: &[T], list: impl Fn(&T) -> EntityList) -> Vec<Vec<T>> {
+fn by_unit<T: Copy>(execution: &Execution, items: &[T], list: impl Fn(&T) -> ListId) -> Vec<Vec<T>> {
     let mut units = vec![Vec::new(); execution.units().count()];
     for item in items {
         if let Some(unit) = execution.units().owner(list(item).0) {
@@ -149,7 +149,7 @@ fn variable(
     // At the last timestamp of the trace, the last values have ended.
     let last = time.last.min(execution.extent().to.0.saturating_sub(1));
     let present = TimeRange { from: GlobalNanos(last), to: GlobalNanos(last.saturating_add(1)) };
-    let number = |lists: Vec<EntityList>| {
+    let number = |lists: Vec<ListId>| {
         let mut numbers = Vec::new();
         for (container, ty) in lists {
             let range = if series.shown == ShownNumber::Last { present } else { time.span };
@@ -173,7 +173,7 @@ fn events(execution: &Execution, choice: &EntityChoice, time: BarTime) -> Result
         let values = count.values.iter().filter(|(value, _)| chosen.contains(*value));
         if limit == 0 { count.total } else { values.map(|(_, count)| count).sum() }
     };
-    let number = |lists: Vec<EntityList>| {
+    let number = |lists: Vec<ListId>| {
         let mut sum = 0;
         for (container, ty) in lists {
             let counts = execution.source().event_counts(container, ty, time.range, 1, limit)?;

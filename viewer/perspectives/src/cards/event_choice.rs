@@ -20,12 +20,12 @@ pub(super) struct EntityChoice {
 }
 
 /// A container and a type of entities in it.
-pub(super) type EntityList = (ContainerId, TypeId);
+pub(super) type ListId = (ContainerId, TypeId);
 
 /// The lists with the chosen entities, and the chosen values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ChosenLists {
-    pub(super) lists: Vec<EntityList>,
+    pub(super) lists: Vec<ListId>,
     /// For each value of the trace, whether it is chosen. `None`: all are.
     values: Option<Vec<bool>>,
 }

@@ -31,12 +31,12 @@ enum PlaceColumn {
 
 /// Names in the order in which they are first needed.
 #[derive(Default)]
-struct NameList {
+struct AxisNames {
     names: Vec<String>,
     known: FxHashMap<u64, u32>,
 }
 
-impl NameList {
+impl AxisNames {
     fn number(&mut self, key: u64, name: impl FnOnce() -> String) -> u32 {
         let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         *self.known.entry(key).or_insert_with(|| {
@@ -47,7 +47,7 @@ impl NameList {
 }
 
 /// The events of one choice.
-struct MarkList {
+struct PlacedEventList {
     events: Arc<EventList>,
     colors: MarkColors,
     x: PlaceColumn,
@@ -72,7 +72,7 @@ fn place_column(
     events: &EventList,
     place: &MarkPlace,
     scale: NumberScale,
-    names: &mut NameList,
+    names: &mut AxisNames,
 ) -> Result<PlaceColumn, PerspectiveError> {
     let model = execution.model();
     Ok(match place {
@@ -132,14 +132,14 @@ pub(super) fn chart(
     choices: &[CardMarks],
     (horizontal, vertical): (&CardAxis, &CardAxis),
 ) -> Result<PanelResult, (usize, PerspectiveError)> {
-    let (mut lists, mut names) = (Vec::new(), NameList::default());
+    let (mut lists, mut names) = (Vec::new(), AxisNames::default());
     for choice in choices {
-        let mut read = || -> Result<MarkList, PerspectiveError> {
+        let mut read = || -> Result<PlacedEventList, PerspectiveError> {
             let events = EventList::of(execution, &choice.events)?;
             let colors = MarkColors::new(execution, &events, &choice.paint)?;
-            let x = place_column(execution, &events, &choice.x, horizontal.scale(), &mut NameList::default())?;
+            let x = place_column(execution, &events, &choice.x, horizontal.scale(), &mut AxisNames::default())?;
             let y = place_column(execution, &events, &choice.y, vertical.scale(), &mut names)?;
-            Ok(MarkList { events, colors, x, y, label: choice.label.clone() })
+            Ok(PlacedEventList { events, colors, x, y, label: choice.label.clone() })
         };
         lists.push(read().map_err(|error| (choice.line, error))?);
     }
@@ -158,7 +158,7 @@ pub(super) fn chart(
     let label = |place: Option<&MarkPlace>| place.map_or("", MarkPlace::label).to_owned();
     let y_label = label(choices.first().map(|choice| &choice.y));
     let x_label = label(choices.first().map(|choice| &choice.x));
-    let largest = |column: fn(&MarkList) -> &PlaceColumn| extent(&lists, column);
+    let largest = |column: fn(&PlacedEventList) -> &PlaceColumn| extent(&lists, column);
     let (_, top) = largest(|list| &list.y);
     let vertical_axis = vertical.chart_axis(&y_label, top);
     let panel = if is_timed {
@@ -194,7 +194,7 @@ struct PlacedEvent {
     y: f64,
 }
 
-fn marks(execution: &Execution, request: &ViewRequest, lists: &[MarkList], is_timed: bool) -> Vec<PlacedEvent> {
+fn marks(execution: &Execution, request: &ViewRequest, lists: &[PlacedEventList], is_timed: bool) -> Vec<PlacedEvent> {
     let mut marks = Vec::new();
     for (number, list) in lists.iter().enumerate() {
         for at in visible(execution, request, &list.events, is_timed) {
@@ -211,7 +211,7 @@ fn marks(execution: &Execution, request: &ViewRequest, lists: &[MarkList], is_ti
 
 /// The smallest and largest coordinate of all events of the trace, so that the axis stays while the
 /// time moves.
-fn extent(lists: &[MarkList], column: fn(&MarkList) -> &PlaceColumn) -> (f64, f64) {
+fn extent(lists: &[PlacedEventList], column: fn(&PlacedEventList) -> &PlaceColumn) -> (f64, f64) {
     let mut extent = (0.0_f64, 0.0_f64);
     for list in lists {
         if let PlaceColumn::Numbers(numbers, factor) = column(list) {
@@ -225,7 +225,7 @@ fn extent(lists: &[MarkList], column: fn(&MarkList) -> &PlaceColumn) -> (f64, f6
 
 fn scatter(
     request: &ViewRequest,
-    lists: &[MarkList],
+    lists: &[PlacedEventList],
     marks: &[PlacedEvent],
     axis: crate::chart::ChartAxis,
     categories: Vec<String>,
@@ -250,7 +250,7 @@ fn scatter(
     })
 }
 
-fn plane_marks(lists: &[MarkList], marks: &[PlacedEvent]) -> Vec<ChartMark> {
+fn plane_marks(lists: &[PlacedEventList], marks: &[PlacedEvent]) -> Vec<ChartMark> {
     let number = tumit_viewer::scene::number;
     let mark = |mark: &PlacedEvent| {
         let list = &lists[mark.list];
@@ -268,7 +268,7 @@ fn plane_marks(lists: &[MarkList], marks: &[PlacedEvent]) -> Vec<ChartMark> {
 /// A row per mark.
 fn table(
     choices: &[CardMarks],
-    lists: &[MarkList],
+    lists: &[PlacedEventList],
     marks: &[PlacedEvent],
     (horizontal, vertical): (&CardAxis, &CardAxis),
     names: &[String],

@@ -34,7 +34,7 @@ pub(super) enum MarkPlace {
 }
 
 impl MarkPlace {
-    fn read<'t>(table: &CardTable<'t>, key: &'t str, words: &[(&str, Word)]) -> Result<Option<Self>, CardFault> {
+    fn read<'t>(table: &CardTable<'t>, key: &'t str, words: &[(&str, PlaceWord)]) -> Result<Option<Self>, CardFault> {
         let (text, rule) = table.text_or_table(key)?;
         if let Some(text) = text {
             let word = table.choose(key, &text, words).map_err(|mut fault| {
@@ -42,10 +42,10 @@ impl MarkPlace {
                 fault
             })?;
             return Ok(Some(match word {
-                Word::Time => Self::Time,
-                Word::Container => Self::Container,
-                Word::Unit => Self::Unit,
-                Word::Value => Self::Value,
+                PlaceWord::Time => Self::Time,
+                PlaceWord::Container => Self::Container,
+                PlaceWord::Unit => Self::Unit,
+                PlaceWord::Value => Self::Value,
             }));
         }
         let Some(rule) = rule else { return Ok(None) };
@@ -72,7 +72,7 @@ impl MarkPlace {
 
 /// A word for a coordinate.
 #[derive(Clone, Copy, Debug)]
-enum Word {
+enum PlaceWord {
     Time,
     Container,
     Unit,
@@ -83,13 +83,13 @@ impl CardMarks {
     pub(super) fn read(table: &CardTable<'_>, number: u8) -> Result<Self, CardFault> {
         table.expect_keys(&["type", "value", "container", "label", "x", "y", "color"])?;
         let events = EntityChoice::read(table)?;
-        let names = [("container", Word::Container), ("unit", Word::Unit), ("value", Word::Value)];
+        let names = [("container", PlaceWord::Container), ("unit", PlaceWord::Unit), ("value", PlaceWord::Value)];
         let label = table.text_or_empty("label")?;
         let pattern = events.value.as_ref().or(events.ty.as_ref()).map_or("events", |pattern| pattern.as_str());
         Ok(Self {
             line: table.line(),
             label: if label.is_empty() { pattern.to_owned() } else { label },
-            x: MarkPlace::read(table, "x", &[("time", Word::Time)])?.unwrap_or(MarkPlace::Time),
+            x: MarkPlace::read(table, "x", &[("time", PlaceWord::Time)])?.unwrap_or(MarkPlace::Time),
             y: MarkPlace::read(table, "y", &names)?.unwrap_or(MarkPlace::Container),
             paint: CardPaint::read(table, "color")?.unwrap_or(CardPaint::Fixed(ChartPaint::Series(number))),
             events,
