@@ -251,7 +251,7 @@ impl<E: EntitySink> Simulation<E> {
             Some(earlier) if earlier.ty == ty => {
                 *earlier = RawValue { is_collective: earlier.is_collective, ..defined };
             }
-            Some(_) => return self.faults.count(Fault::ValueDefinition),
+            Some(_) => self.faults.count(Fault::ValueDefinition),
             None => {
                 self.values.push(defined);
                 self.value_types.push(ty);

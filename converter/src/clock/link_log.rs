@@ -311,16 +311,16 @@ impl LinkLog {
                 Entry::Vacant(new) => new.insert(ReadParts { size: sizes.of(part.operation)?, ..ReadParts::default() }),
             };
             if part.is_source {
-                operation.sources.push(part)
+                operation.sources.push(part);
             } else {
-                operation.targets.push(part)
+                operation.targets.push(part);
             }
             let found =
                 OperationSize { sources: operation.sources.len() as u64, targets: operation.targets.len() as u64 };
-            if found == operation.size {
-                if let Some(complete) = open.remove(&part.operation) {
-                    complete.visit_pairs(part.operation, &mut visit);
-                }
+            if found == operation.size
+                && let Some(complete) = open.remove(&part.operation)
+            {
+                complete.visit_pairs(part.operation, &mut visit);
             }
             Ok(())
         })
@@ -394,6 +394,8 @@ impl LinkLogReader<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -456,7 +458,7 @@ mod tests {
             let mut read = Vec::new();
             log.read_entries(|entry| { read.push(entry); Ok(()) }).unwrap();
             prop_assert_eq!(read, written.iter().copied().map(LogEntry::Part).collect::<Vec<_>>());
-            let mut pairs: FxHashMap<u64, usize> = FxHashMap::default();
+            let mut pairs: BTreeMap<u64, usize> = BTreeMap::new();
             let find = |end: &LinkEndpoint| written.iter().find(|part| part.ordinal == end.ordinal).copied();
             let mut mistakes = Vec::new();
             log.causal_pairs(|start, finish| {

@@ -166,7 +166,7 @@ impl PajeSink for PartCollector {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         match *event {
             PajeEvent::CreateContainer { container, name, .. } => {
-                drop(self.containers.insert(container.0, name.into()))
+                drop(self.containers.insert(container.0, name.into()));
             }
             PajeEvent::PushState { time, container, ty, extra, .. } => {
                 let text = |value: &ExtraValue<'_>| match value {

@@ -112,7 +112,7 @@ fn shorter_states(text: &str) -> Result<ShorterStates, String> {
     let expected = "expected NAME=PERCENT, such as `MPI_*=50`";
     let (name, percent) = text.rsplit_once('=').ok_or(expected)?;
     let percent = percent.trim().trim_end_matches('%').trim_end();
-    let number: f64 = percent.parse().map_err(|_| format!("`{percent}` is no number; {expected}"))?;
+    let Ok(number) = percent.parse::<f64>() else { return Err(format!("`{percent}` is no number; {expected}")) };
     if !(0.0..=100.0).contains(&number) {
         return Err(format!("{percent} % is not between 0 and 100 %"));
     }

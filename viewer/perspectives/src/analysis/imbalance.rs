@@ -39,6 +39,9 @@ struct BusyContainer {
     units: usize,
 }
 
+/// The containers of each parent and purpose.
+type SiblingGroups<'a> = BTreeMap<(ContainerId, String), Vec<&'a BusyContainer>>;
+
 impl BusyContainer {
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
     fn per_unit(&self) -> f64 {
@@ -61,7 +64,7 @@ pub fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalan
     let with_purposes = types_with_purposes(&containers, &sums);
     let level = |info: &ContainerInfo| execution.model().types[info.ty.index()].name.clone();
     let mut levels: BTreeMap<(u32, String), Vec<&BusyContainer>> = BTreeMap::new();
-    let mut siblings: BTreeMap<(u32, String), BTreeMap<(ContainerId, String), Vec<&BusyContainer>>> = BTreeMap::new();
+    let mut siblings: BTreeMap<(u32, String), SiblingGroups<'_>> = BTreeMap::new();
     for info in containers.iter() {
         let Some(sum) = sums.get(&info.id) else { continue };
         let key = (info.depth, level(info));

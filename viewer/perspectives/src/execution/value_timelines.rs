@@ -29,7 +29,8 @@ impl ValueTimeline {
     /// Sets the value from a timestamp on. A second call for a timestamp replaces the first.
     fn set(&mut self, time: i64, value: u16) {
         if self.times.last() == Some(&time) {
-            (self.times.pop(), self.values.pop());
+            self.times.pop();
+            self.values.pop();
         }
         if self.values.last().copied().unwrap_or(NO_STATE) != value {
             self.times.push(time);

@@ -110,16 +110,16 @@ fn points(
     let all_units = activity.units().max(1) as f64;
     let ranges: Vec<TimeRange> = times.iter().map(|time| window.at(*time)).collect();
     let means = activity.mean_counts_in(&ranges);
-    let point = |(((time, task), range), mean): (((&i64, &Option<u32>), &TimeRange), &[f64; 3])| {
-        let counted = mean[0] + if request.options.counts_overhead { mean[1] } else { 0.0 };
+    let point = |at: usize| {
+        let counted = means[at][0] + if request.options.counts_overhead { means[at][1] } else { 0.0 };
         PortraitPoint {
-            time: *time,
-            x: 100.0 * pending.mean(*range)[component] / largest,
+            time: times[at],
+            x: 100.0 * pending.mean(ranges[at])[component] / largest,
             y: 100.0 * counted / all_units,
-            paint: task.map_or(ChartPaint::Now, ChartPaint::Task),
+            paint: tasks.get(at).copied().flatten().map_or(ChartPaint::Now, ChartPaint::Task),
         }
     };
-    Ok(times.iter().zip(tasks).zip(&ranges).zip(&means).map(point).collect())
+    Ok((0..times.len()).map(point).collect())
 }
 
 /// The task that most units execute at each of ascending times. Of several, the one that began
