@@ -246,7 +246,7 @@ impl<E: EntitySink> Simulation<E> {
         self.entities.define_value(value, &defined.name);
         match self.values.get_mut(value.index()) {
             Some(earlier) if earlier.ty == ty => *earlier = defined,
-            Some(_) => return self.faults.count(Fault::ValueDefinition),
+            Some(_) => self.faults.count(Fault::ValueDefinition),
             None => {
                 self.values.push(defined);
                 self.value_types.push(ty);

@@ -1,6 +1,6 @@
 //! Categories of states: the effect of a state on the utilisation of its container.
 
-use super::{ContainerTypeId, EntityType, EntityTypeKind, Spec};
+use super::ids::ContainerTypeId;
 
 /// The effect of a state on the utilisation of its container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,29 +46,6 @@ impl CategoryStatement {
     #[must_use]
     pub fn fits_value(&self, name: &str) -> bool {
         self.patterns.iter().any(|pattern| pattern_fits(pattern, name))
-    }
-}
-
-impl Spec {
-    /// Whether a statement applies to the values of a type.
-    #[must_use]
-    pub fn concerns(&self, statement: &CategoryStatement, entity: &EntityType) -> bool {
-        entity.kind == EntityTypeKind::State
-            && statement.of.as_ref().is_none_or(|of| pattern_fits(of, &entity.name) || pattern_fits(of, &entity.label))
-            && statement.within.is_none_or(|within| self.path(entity.container).contains(&within))
-    }
-
-    /// The statements that apply to the values of a type, in declared order.
-    pub fn categories_of<'s>(&'s self, entity: &'s EntityType) -> impl Iterator<Item = &'s CategoryStatement> {
-        self.categories.iter().filter(|statement| self.concerns(statement, entity))
-    }
-
-    /// The category of a value of a type by the statements of the spec. The value has these names:
-    /// its declared name and its label.
-    #[must_use]
-    pub fn assigned_category(&self, entity: &EntityType, names: &[&str]) -> Option<SpecCategory> {
-        let fits = |statement: &&CategoryStatement| names.iter().any(|name| statement.fits_value(name));
-        self.categories_of(entity).filter(fits).last().map(|statement| statement.category)
     }
 }
 
