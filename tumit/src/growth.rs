@@ -201,34 +201,36 @@ fn class(ty: FieldType, spec: &Spec) -> String {
     }
 }
 
-/// The fields of the record that an action reads.
-fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
-    fn expr(value_expr: &Expr, used: &mut BTreeSet<u32>) {
-        match value_expr {
-            Expr::Field(at) => drop(used.insert(*at)),
-            Expr::Element(at, place) => {
-                used.insert(*at);
-                expr(place, used);
-            }
-            Expr::Call(_, arguments) => arguments.iter().for_each(|argument| expr(argument, used)),
-            Expr::Unary(_, operand) => expr(operand, used),
-            Expr::Binary(_, left, right) => {
-                expr(left, used);
-                expr(right, used);
-            }
-            Expr::Text(TextPattern(pieces)) => {
-                for piece in pieces {
-                    if let PatternPiece::Expr(hole, _) = piece {
-                        expr(hole, used);
-                    }
+/// Adds the fields in an expression.
+fn fields_of_expr(value_expr: &Expr, used: &mut BTreeSet<u32>) {
+    match value_expr {
+        Expr::Field(at) => drop(used.insert(*at)),
+        Expr::Element(at, place) => {
+            used.insert(*at);
+            fields_of_expr(place, used);
+        }
+        Expr::Call(_, arguments) => arguments.iter().for_each(|argument| fields_of_expr(argument, used)),
+        Expr::Unary(_, operand) => fields_of_expr(operand, used),
+        Expr::Binary(_, left, right) => {
+            fields_of_expr(left, used);
+            fields_of_expr(right, used);
+        }
+        Expr::Text(TextPattern(pieces)) => {
+            for piece in pieces {
+                if let PatternPiece::Expr(hole, _) = piece {
+                    fields_of_expr(hole, used);
                 }
             }
-            Expr::Integer(_) | Expr::Float(_) | Expr::Bool(_) | Expr::Builtin(_) => {}
         }
+        Expr::Integer(_) | Expr::Float(_) | Expr::Bool(_) | Expr::Builtin(_) => {}
     }
+}
+
+/// The fields of the record that an action reads.
+fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
     let mut value = |value: &ValueExpr| {
         if let ValueExpr::Computed(computed) = value {
-            expr(computed, used);
+            fields_of_expr(computed, used);
         }
     };
     let on: Option<&Instance> = match &action.verb {
@@ -245,13 +247,13 @@ fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
         }
         ActionVerb::ResetState { on, .. } => Some(on),
         ActionVerb::Variable { value: assigned, on, .. } => {
-            expr(assigned, used);
+            fields_of_expr(assigned, used);
             Some(on)
         }
         ActionVerb::StartLink { value: assigned, key, from: on, .. }
         | ActionVerb::EndLink { value: assigned, key, to: on, .. } => {
             assigned.iter().for_each(&mut value);
-            key.iter().for_each(|part| expr(part, used));
+            key.iter().for_each(|part| fields_of_expr(part, used));
             Some(on)
         }
         ActionVerb::Ignore => None,
@@ -259,11 +261,11 @@ fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
     let collective = action.collective.as_ref();
     let root = collective.and_then(|clause| clause.root.as_ref());
     let related = action.related.iter().map(|(_, container)| container).chain(root);
-    on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| expr(key, used));
-    action.at.iter().chain(&action.when).for_each(|clause| expr(clause, used));
-    action.with.iter().for_each(|(_, field)| expr(field, used));
+    on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| fields_of_expr(key, used));
+    action.at.iter().chain(&action.when).for_each(|clause| fields_of_expr(clause, used));
+    action.with.iter().for_each(|(_, field)| fields_of_expr(field, used));
     if let Some(clause) = collective {
-        clause.communicator.iter().chain(clause.key.iter().flatten()).for_each(|part| expr(part, used));
-        clause.bytes.iter().for_each(|bytes| expr(bytes, used));
+        clause.communicator.iter().chain(clause.key.iter().flatten()).for_each(|part| fields_of_expr(part, used));
+        clause.bytes.iter().for_each(|bytes| fields_of_expr(bytes, used));
     }
 }

@@ -311,16 +311,16 @@ impl LinkLog {
                 Entry::Vacant(new) => new.insert(ReadParts { size: sizes.of(part.operation)?, ..ReadParts::default() }),
             };
             if part.is_source {
-                operation.sources.push(part)
+                operation.sources.push(part);
             } else {
-                operation.targets.push(part)
+                operation.targets.push(part);
             }
             let found =
                 OperationSize { sources: operation.sources.len() as u64, targets: operation.targets.len() as u64 };
-            if found == operation.size {
-                if let Some(complete) = open.remove(&part.operation) {
-                    complete.visit_pairs(part.operation, &mut visit);
-                }
+            if found == operation.size
+                && let Some(complete) = open.remove(&part.operation)
+            {
+                complete.visit_pairs(part.operation, &mut visit);
             }
             Ok(())
         })

@@ -4,7 +4,8 @@
 //! member sends to each other one, and its bytes are divided equally among them. Networks may carry
 //! the data on other routes.
 
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
 use tumit_paje::collective::CollectiveKind;
 use tumit_viewer::query::QueryError;
 use tumit_viewer::text::time_display::group_digits;
@@ -52,7 +53,7 @@ impl CollectiveTransfers {
             }
         };
         let mut all = Self::default();
-        let mut exchanges: FxHashMap<Vec<u32>, ExchangeSum> = FxHashMap::default();
+        let mut exchanges: BTreeMap<Vec<u32>, ExchangeSum> = BTreeMap::new();
         for operation in set.list.iter().filter(is_visible) {
             all.operations += u64::from(operation.kind != CollectiveKind::Barrier);
             match operation.kind {
@@ -95,7 +96,7 @@ impl CollectiveTransfers {
     }
 }
 
-fn add_exchange(operation: &Collective, exchanges: &mut FxHashMap<Vec<u32>, ExchangeSum>) {
+fn add_exchange(operation: &Collective, exchanges: &mut BTreeMap<Vec<u32>, ExchangeSum>) {
     let mut parts: Vec<(u32, u64)> = operation.parts.iter().map(|part| (part.unit, part.bytes.unwrap_or(0))).collect();
     parts.sort_unstable();
     parts.dedup_by_key(|part| part.0);
