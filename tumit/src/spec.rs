@@ -440,26 +440,3 @@ fn enum_info(item: &Enum) -> tracer_format::schema::EnumInfo {
     let values = item.values.iter().map(|value| EnumValueInfo { name: value.name.clone(), number: value.number });
     EnumInfo { name: item.name.clone(), values: values.collect() }
 }
-
-impl Spec {
-    /// Whether a statement applies to the values of a type.
-    #[must_use]
-    pub fn concerns(&self, statement: &CategoryStatement, entity: &EntityType) -> bool {
-        entity.kind == EntityTypeKind::State
-            && statement.of.as_ref().is_none_or(|of| pattern_fits(of, &entity.name) || pattern_fits(of, &entity.label))
-            && statement.within.is_none_or(|within| self.path(entity.container).contains(&within))
-    }
-
-    /// The statements that apply to the values of a type, in declared order.
-    pub fn categories_of<'s>(&'s self, entity: &'s EntityType) -> impl Iterator<Item = &'s CategoryStatement> {
-        self.categories.iter().filter(|statement| self.concerns(statement, entity))
-    }
-
-    /// The category of a value of a type by the statements of the spec. The value has these names:
-    /// its declared name and its label.
-    #[must_use]
-    pub fn assigned_category(&self, entity: &EntityType, names: &[&str]) -> Option<SpecCategory> {
-        let fits = |statement: &&CategoryStatement| names.iter().any(|name| statement.fits_value(name));
-        self.categories_of(entity).filter(fits).last().map(|statement| statement.category)
-    }
-}
