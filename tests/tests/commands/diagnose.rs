@@ -85,6 +85,7 @@ fn a_gain_is_at_most_the_part_of_the_critical_path() {
     let text = report(dir.path(), &["--what-if", "wor*=50", "--what-if", "MPI_*=25%"]);
     // The path is 8 s of work, a message of 1 s, and 1 s of work.
     assert!(text.contains("If `wor*` took 50 % less time: 4.500 s of 9.000 s less, at most"), "{text}");
+    assert!(text.contains("If `MPI_*` took 25 % less time: 0 ns of 0 ns less, at most"), "{text}");
     let json: Value = serde_json::from_str(&report(dir.path(), &["--what-if", "work=10", "--json"])).unwrap();
     assert_eq!(json["what_ifs"][0]["gain"], 900_000_000);
 }
@@ -128,7 +129,7 @@ fn mistakes_are_explained() {
         (&["--phase", "step*"], "the view needs states of tasks"),
         (&["--what-if", "work"], "expected NAME=PERCENT"),
         (&["--what-if", "work=120"], "120 % is not between 0 and 100 %"),
-        (&["--what-if", "sleep=10"], "no state on the critical path is called `sleep`; the path has work"),
+        (&["--what-if", "sleep=10"], "no state is called `sleep`; the trace has work"),
     ] {
         let out = output(tumit().args(["diagnose", "a.paje"]).args(options).current_dir(dir.path()));
         let error = String::from_utf8(out.stderr).unwrap();

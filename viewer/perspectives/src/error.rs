@@ -58,12 +58,12 @@ pub enum PerspectiveError {
         /// The tasks of the trace.
         known: Vec<String>,
     },
-    /// No state of the critical path has a name.
-    #[error("no state on the critical path is called `{name}`; the path has {}", list(.known))]
-    NotOnPath {
+    /// No state has the chosen name.
+    #[error("no state is called `{name}`; the trace has {}", list(.known))]
+    NoState {
         /// The requested name or pattern.
         name: String,
-        /// The names of the states of the path.
+        /// The names of the states.
         known: Vec<String>,
     },
     /// No unit has the chosen name.

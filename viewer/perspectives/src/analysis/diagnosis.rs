@@ -148,22 +148,22 @@ pub struct WhatIf {
 }
 
 impl WhatIf {
-    /// Computes the largest gain from the parts of the critical path by value.
+    /// Computes the largest gain from the parts of the critical path by value. `names` are all
+    /// states. States that are not on the path have no gain.
     ///
     /// # Errors
-    /// If no value of the path has a matching name.
+    /// If no state has a matching name.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a bound is rounded")]
-    fn new(change: &ShorterStates, path: &[PathShare]) -> Result<Self, PerspectiveError> {
+    fn new(change: &ShorterStates, path: &[PathShare], names: &[&str]) -> Result<Self, PerspectiveError> {
         let name = change.values.as_str().to_owned();
-        let parts: Vec<i64> =
-            path.iter().filter(|share| change.values.fits(&share.name)).map(|share| share.nanos).collect();
-        if parts.is_empty() {
-            return Err(PerspectiveError::NotOnPath {
+        if !names.iter().any(|name| change.values.fits(name)) {
+            return Err(PerspectiveError::NoState {
                 name,
-                known: path.iter().map(|share| share.name.clone()).collect(),
+                known: names.iter().map(|name| (*name).to_owned()).collect(),
             });
         }
-        let path_nanos: i64 = parts.iter().sum();
+        let parts = path.iter().filter(|share| change.values.fits(&share.name)).map(|share| share.nanos);
+        let path_nanos: i64 = parts.sum();
         let gain = (path_nanos as f64 * change.percent / 100.0) as i64;
         Ok(Self { name, percent: change.percent, path_nanos, gain })
     }
@@ -203,7 +203,10 @@ impl Diagnosis {
         };
         let waits = wait_states(execution, &collectives, range)?;
         let path_values = path_shares(&times.by_value, path.nanos(), |value| value_name(execution, *value));
-        let what_ifs = changes.iter().map(|change| WhatIf::new(change, &path_values)).collect::<Result<_, _>>()?;
+        let of_units = model.values.iter().filter(|value| execution.units().state_types.contains(&value.ty));
+        let names: Vec<&str> = of_units.map(|value| value.name.as_str()).collect();
+        let what_ifs =
+            changes.iter().map(|change| WhatIf::new(change, &path_values, &names)).collect::<Result<_, _>>()?;
         let by_category: BTreeMap<&str, i64> = ActivityCategory::COUNTED
             .map(ActivityCategory::word)
             .into_iter()

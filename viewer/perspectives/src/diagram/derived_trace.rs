@@ -334,7 +334,7 @@ fn add_messages(
     };
     let kind = PajeTypeKind::Link { start: containers.unit_type, end: containers.unit_type };
     let ty = builder.define_type(kind, TypeId::ROOT, "Message");
-    let scale = SizeScale::new(messages.list().iter().filter_map(|message| message.bytes)).filter(|_| path.is_none());
+    let scale = SizeScale::new(messages.size_extremes.into_iter().flatten()).filter(|_| path.is_none());
     let mut define = |item: LegendItem| builder.define_value(ty, &item.label, palette().color(item.paint));
     let sizes: Vec<ValueId> = scale.iter().flat_map(SizeScale::legend).map(&mut define).collect();
     let faint = palette().color(ChartPaint::Faint);

@@ -85,6 +85,8 @@ pub struct UnitMessages {
     pub without_size: u64,
     /// The smallest size above 0, in bytes.
     pub smallest_size: Option<u64>,
+    /// The smallest and the largest size, in bytes.
+    pub size_extremes: Option<[u64; 2]>,
     pending: OnceLock<PendingSteps>,
     by_unit: OnceLock<PendingByUnit>,
     indexes: OnceLock<MessageIndexes>,
@@ -137,6 +139,8 @@ impl UnitMessages {
         let backward = count(|message| message.received < message.sent);
         let without_size = count(|message| message.bytes.is_none());
         let smallest_size = list.iter().filter_map(|message| message.bytes).filter(|bytes| *bytes > 0).min();
+        let sizes = || list.iter().filter_map(|message| message.bytes);
+        let size_extremes = sizes().min().zip(sizes().max()).map(|(least, largest)| [least, largest]);
         Ok(Self {
             list,
             ends,
@@ -147,6 +151,7 @@ impl UnitMessages {
             backward,
             without_size,
             smallest_size,
+            size_extremes,
             ..Self::default()
         })
     }

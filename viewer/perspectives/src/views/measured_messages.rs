@@ -137,7 +137,7 @@ impl<'a> MeasuredMessages<'a> {
     /// The scale of the sizes of all messages of the trace, if they have sizes. It is the same at
     /// all times.
     pub(crate) fn size_scale(&self) -> Option<SizeScale> {
-        SizeScale::new(self.messages.list().iter().filter_map(|message| message.bytes))
+        SizeScale::new(self.messages.size_extremes.into_iter().flatten())
     }
 
     /// A table of sums by pair, with a row per pair in the order of the pairs.

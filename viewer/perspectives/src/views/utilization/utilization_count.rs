@@ -35,7 +35,8 @@ impl PerspectiveView for UtilizationCount {
         let columns: Vec<TimeRange> = range.columns(request.columns.max(1)).collect();
         let edges = columns.first().map(|column| column.from.0).into_iter();
         let edges: Vec<i64> = edges.chain(columns.iter().map(|column| column.to.0)).collect();
-        let means = activity.mean_counts(&edges);
+        let key = format!("{} {range:?} {}", self.info().name, columns.len());
+        let means = execution.derived(&key, || Ok(activity.mean_counts(&edges)))?;
         let series = ActivityCategory::COUNTED.into_iter().enumerate().map(|(index, category)| LevelSeries {
             label: category.word().to_owned(),
             paint: ChartPaint::Category(category),
