@@ -17,7 +17,8 @@
 //! tumit_perspectives::series_filter::provide_series();
 //! let source: Arc<dyn TimelineSource> = Arc::new(store);
 //! let filter: FilterExpr = "series busy, max-busy per unit".parse()?;
-//! assert_eq!(filter.apply(&source)?.summary().samples, 4);
+//! // The thread is busy and then idle. The maximum does not change.
+//! assert_eq!(filter.apply(&source)?.summary().samples, 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -8,7 +8,8 @@ pub struct SeriesExpr {
     /// Whether each unit has variables of its own. Otherwise the root has those of all units
     /// together.
     pub per_unit: bool,
-    /// Options of the execution: names and values.
+    /// Options of the execution with their values: `level`, `states`, `tasks`, `several` and
+    /// `stateless`.
     pub options: Vec<(&'static str, String)>,
     /// The name of the new type, if there is one series.
     pub name: Option<String>,
