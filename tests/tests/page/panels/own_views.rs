@@ -68,7 +68,7 @@ fn a_card_file_is_opened_drawn_and_kept() {
     press(&mut browser, "button", "Done");
     browser.wait(CARDS_SETTLED);
     assert_eq!(titles(&mut browser).as_array().and_then(|titles| titles.last()), Some(&json!("<b>Workers</b>")));
-    browser.wait("[...document.querySelectorAll('#cards canvas')].at(-1).getAttribute('aria-label').startsWith('<b>Workers</b>. 0 s to')");
+    browser.wait("[...document.querySelectorAll('#cards canvas[role=img]')].at(-1).getAttribute('aria-label').startsWith('<b>Workers</b>. 0 s to')");
     let stored = viewer.folder.path().join("config/tumit/cards/workers.card.toml");
     assert_eq!(std::fs::read_to_string(stored).unwrap(), CARD);
 
@@ -114,7 +114,7 @@ fn card_files_of_the_folder_are_in_the_gallery_and_changes_are_drawn() {
     press(&mut browser, "button", "Near");
     press(&mut browser, "button", "Done");
     browser.wait(CARDS_SETTLED);
-    let image = "[...document.querySelectorAll('#cards canvas')].at(-1).toDataURL()";
+    let image = "[...document.querySelectorAll('#cards canvas[role=img]')].at(-1).toDataURL()";
     let before = browser.evaluate(image);
     std::fs::write(folder.join("near.card.toml"), CARD.replace("working", "waiting")).unwrap();
     browser.reload();
