@@ -46,6 +46,7 @@ pub(super) fn chart(
     }
     let largest =
         if is_stacked { largest_sum(&all) } else { all.iter().map(SeriesColumns::largest).fold(0.0, f64::max) };
+    let notes = if is_stacked { negative_notes(list, &all) } else { Vec::new() };
     let label = default_label(list);
     let table = table(axis, list, &all, range);
     let series = list.iter().zip(all).map(|(series, columns)| LevelSeries {
@@ -63,7 +64,17 @@ pub(super) fn chart(
         series: series.collect(),
     };
     let legend = list.iter().map(|series| LegendItem { paint: series.paint, label: series.label.clone() });
-    Ok(PanelResult { panel: ChartPanel::Levels(chart), legend: legend.collect(), table, notes: Vec::new() })
+    Ok(PanelResult { panel: ChartPanel::Levels(chart), legend: legend.collect(), table, notes })
+}
+
+/// A note for each series with negative numbers, which a stack does not show.
+fn negative_notes(list: &[CardSeries], all: &[SeriesColumns]) -> Vec<String> {
+    let has_negative = |columns: &SeriesColumns| columns.means.iter().any(|mean| *mean < 0.0);
+    let negative = list.iter().zip(all).filter(|(_, columns)| has_negative(columns));
+    let note = |series: &CardSeries| {
+        format!("`{}` has negative numbers, which a stack does not show. Remove `stacked`.", series.label)
+    };
+    negative.map(|(series, _)| note(series)).collect()
 }
 
 /// The label of an axis without one.

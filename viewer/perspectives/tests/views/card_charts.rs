@@ -80,6 +80,16 @@ fn levels_over_time_have_the_numbers_of_the_trace() {
 }
 
 #[test]
+fn a_stack_reports_the_negative_numbers_that_it_does_not_show() {
+    let program = program("8 0 a V -1\n8 0 b V 0\n");
+    let text = series("levels", "of = \"variable\"\nvariable = \"Load\"");
+    assert!(chart(&program, &whole(), &text).notes.is_empty());
+    let stacked = text.replace("[[panel.series]]", "stacked = true\n[[panel.series]]");
+    let notes = chart(&program, &whole(), &stacked).notes;
+    assert_eq!(notes, ["`x` has negative numbers, which a stack does not show. Remove `stacked`."]);
+}
+
+#[test]
 fn bars_have_a_number_per_unit() {
     let program = small_program();
     let bars = |request: &ViewRequest, keys: &str| numbers(&chart(&program, request, &series("bars", keys)), "x");
@@ -250,9 +260,8 @@ fn check(chart: &ViewChart) {
     }
     for panel in &chart.panels {
         if let ChartPanel::Levels(levels) = &panel.panel {
-            // A stack has no room for negative numbers. A note counts them.
-            let drawn = |value: f64| if levels.stacked { value.max(0.0) } else { value.abs() };
-            let within = |value: f64| drawn(value) <= levels.axis.largest * (1.0 + 1e-9);
+            let is_hidden = |value: f64| levels.stacked && value < 0.0;
+            let within = |value: f64| is_hidden(value) || value.abs() <= levels.axis.largest * (1.0 + 1e-9);
             assert!(levels.series.iter().all(|series| series.means.iter().all(|mean| within(*mean))), "{levels:?}");
         }
     }
