@@ -4,11 +4,15 @@
 //! sent to the page. There is one kind of panel for each of about a dozen components, and each view
 //! configures one or several of them.
 
+mod chart_table;
+
 use serde::Serialize;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, RgbColor};
 
 use crate::unit_lists::UnitLists;
+
+pub use chart_table::{AxisUnit, ChartTable, ChartTableColumn, TableValue};
 
 /// The contents of a view.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -113,21 +117,6 @@ pub struct ChartAxis {
     /// The largest value of the axis, at least the largest value of the data. The smallest is 0,
     /// or `-largest` if the data has negative values.
     pub largest: f64,
-}
-
-/// The unit of a quantity.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AxisUnit {
-    /// A number of things.
-    #[default]
-    Count,
-    /// Bytes.
-    Bytes,
-    /// Nanoseconds.
-    Nanos,
-    /// Percent, from 0 to 100.
-    Percent,
 }
 
 /// Numbers over time, in columns of equal width.
@@ -442,68 +431,6 @@ pub struct ChartMark {
     pub text: String,
     /// Its description, which the pointer shows.
     pub title: String,
-}
-
-/// A table of numbers and texts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ChartTable {
-    /// The columns.
-    pub columns: Vec<ChartTableColumn>,
-    /// The rows. Each has a cell per column.
-    pub rows: Vec<Vec<TableValue>>,
-    /// If the rows are in order of time, the index of the present row. An image without room for
-    /// all rows shows the rows around it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub present_row: Option<usize>,
-}
-
-/// A column of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ChartTableColumn {
-    /// The heading, with the unit, such as `busy, s`.
-    pub heading: String,
-    /// The unit of its numbers, by which they are formatted for people. CSV has the bare numbers,
-    /// and times in seconds.
-    pub unit: AxisUnit,
-}
-
-/// A cell of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum TableValue {
-    /// A text.
-    Text(String),
-    /// A number.
-    Number(f64),
-    /// No value.
-    Absent,
-}
-
-impl ChartTable {
-    /// Creates an empty table.
-    pub fn new(columns: &[(&str, AxisUnit)]) -> Self {
-        let column =
-            |(heading, unit): &(&str, AxisUnit)| ChartTableColumn { heading: (*heading).to_owned(), unit: *unit };
-        Self { columns: columns.iter().map(column).collect(), ..Self::default() }
-    }
-}
-
-impl From<&str> for TableValue {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<f64> for TableValue {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<Option<f64>> for TableValue {
-    fn from(number: Option<f64>) -> Self {
-        number.map_or(Self::Absent, Self::Number)
-    }
 }
 
 impl ChartAxis {

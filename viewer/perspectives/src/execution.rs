@@ -155,8 +155,8 @@ impl Execution {
         activity.as_ref().map_err(Clone::clone)
     }
 
-    /// The innermost states in memory, if they decide about the categories, and if there are not too
-    /// many of them.
+    /// The innermost states in memory, if they decide about the categories, and if there are not
+    /// too many of them.
     fn values(&self) -> Result<Option<&ValueTimelines>, PerspectiveError> {
         let of_units = self.model.values.iter().filter(|value| self.units.state_types.contains(&value.ty));
         if !innermost_states_decide(&self.units, of_units.map(|value| self.categories.category(value.id))) {

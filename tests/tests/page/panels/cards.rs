@@ -118,7 +118,8 @@ fn a_unit_is_lit_in_all_cards_and_in_the_diagram() {
     browser.wait("!document.querySelector('.time-marks').hidden");
     let marked = "{ const canvas = document.querySelector('.time-marks'); const { data } = canvas.getContext('2d').getImageData(0, canvas.height - 2, canvas.width, 1); [...data].filter((_, at) => at % 4 === 3).filter(alpha => alpha > 0).length / canvas.width }";
     let share = browser.evaluate(marked).as_f64().unwrap();
-    // All ranks compute in the first 40 % of each round, and some of them are not yet sending later.
+    // All ranks compute in the first 40 % of each round, and some of them are not yet sending
+    // later.
     assert!((0.3..0.7).contains(&share), "{share}");
     browser.screenshot(&screenshot_path("cards-profile-times.png"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

@@ -182,8 +182,8 @@ impl WaitKind {
 }
 
 impl Diagnosis {
-    /// Examines a time range. `phases` are the names and time ranges of phases, `changes` the assumed
-    /// changes whose gain is estimated.
+    /// Examines a time range. `phases` are the names and time ranges of phases, `changes` the
+    /// assumed changes whose gain is estimated.
     ///
     /// # Errors
     /// If the trace has no states, or the source fails.

@@ -37,8 +37,8 @@ impl MovingWindow {
         TimeRange { from: GlobalNanos(from), to: GlobalNanos(time) }
     }
 
-    /// The largest mean in the windows at all times from the start to each time until `end`. `steps`
-    /// are the values from the start to `end`. Takes O(n) of them.
+    /// The largest mean in the windows at all times from the start to each time until `end`.
+    /// `steps` are the values from the start to `end`. Takes O(n) of them.
     ///
     /// The integral of the steps is piecewise linear. Between two times at which an end of the
     /// window is at a step, the mean is monotonic. Its maximum is therefore at one of these times.

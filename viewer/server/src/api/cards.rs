@@ -39,8 +39,8 @@ type CardDrawings = Vec<Result<CardDrawing, CardError>>;
 /// Draws the cards, at the present time and at later ones.
 ///
 /// The answer is the length of a JSON text in four bytes, little-endian, the text, and the byte
-/// sections of all drawings. The text is `{"cards": […], "later": [[…]…]}`. Each list of `later` has
-/// the cards at one of the later times. A card is one of
+/// sections of all drawings. The text is `{"cards": […], "later": [[…]…]}`. Each list of `later`
+/// has the cards at one of the later times. A card is one of
 /// - `{"hash", "top", "about": {"subtitle", "notes"}, "scene"}`: a drawing as in `scene/wire.rs`,
 ///   without its first `top` units;
 /// - `{"hash", "about", "table": {"columns", "rows", "all"}}`: its numbers;

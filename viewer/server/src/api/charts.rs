@@ -28,8 +28,8 @@ use tumit_viewer::style::theme::ColorTheme;
 const COLUMNS: u32 = 96;
 
 impl DrawRequest {
-    /// The topmost containers of the answer: those of the selection, the chosen one, or the root. No
-    /// container is below another one.
+    /// The topmost containers of the answer: those of the selection, the chosen one, or the root.
+    /// No container is below another one.
     pub(crate) fn counted_containers(&self, trace: &FilteredTrace) -> Result<Vec<ContainerId>, RequestError> {
         let rows: SelectedRows = self.rows.parse()?;
         if !rows.is_all() {

@@ -21,7 +21,8 @@ const MAX_UNITS: usize = 1000;
 /// Maximum number of containers with the container above them.
 const MAX_PARENTS: usize = 4096;
 
-/// All views by group, with those of the user, the options, and values of the options that are names of the trace.
+/// All views by group, with those of the user, the options, and values of the options that are
+/// names of the trace.
 pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let answer = run(app, move |app, cancel| {
         let cache = app.trace(request.trace)?;

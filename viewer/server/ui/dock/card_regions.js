@@ -1,5 +1,5 @@
-// The places of the marks of a drawing (api/cards/region_message.rs): finds the mark at a point, and
-// outlines marks.
+// The places of the marks of a drawing (api/cards/region_message.rs): finds the mark at a point,
+// and outlines marks.
 
 /**
  * A region. `units` has the containers of each mark; for pairs, those of each row and column.

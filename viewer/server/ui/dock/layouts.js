@@ -1,5 +1,5 @@
-// The layouts of networks that the user made by moving nodes. The server saves them for the next run
-// of the program.
+// The layouts of networks that the user made by moving nodes. The server saves them for the next
+// run of the program.
 
 import { make, saveFile } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";

@@ -1,5 +1,5 @@
-// The user's own views in the gallery: card files of the user's folder and of the trace, and a button
-// that opens another file.
+// The user's own views in the gallery: card files of the user's folder and of the trace, and a
+// button that opens another file.
 
 import { request, send } from "../net/api.js";
 import { make } from "../util/dom.js";

@@ -1,5 +1,5 @@
-// The selection: rows and a time range. Zoom, statistics, search, export, notes and the views of the
-// dock refer to it. A selected row stands for everything below it.
+// The selection: rows and a time range. Zoom, statistics, search, export, notes and the views of
+// the dock refer to it. A selected row stands for everything below it.
 
 import { formatDuration, groupDigits } from "../util/format.js";
 import { writeRuns } from "../util/number_runs.js";

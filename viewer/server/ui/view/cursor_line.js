@@ -1,4 +1,5 @@
-// The time cursor of the views as a line in the diagram and in the minimap: dragged, or moved by keys.
+// The time cursor of the views as a line in the diagram and in the minimap: dragged, or moved by
+// keys.
 
 import * as chart from "./chart.js";
 import { byId } from "../util/dom.js";

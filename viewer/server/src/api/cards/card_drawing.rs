@@ -145,8 +145,8 @@ fn of_chart(mut chart: ViewChart, units: &UnitContainers, card: &Card, context: 
     CardScene { scene, top, subtitle, notes, regions, text }
 }
 
-/// Removes the line of the present time. The page draws it, so that the drawing stays the same while
-/// the time moves.
+/// Removes the line of the present time. The page draws it, so that the drawing stays the same
+/// while the time moves.
 fn remove_cursor(panel: &mut ChartPanel) {
     match panel {
         ChartPanel::Levels(chart) => chart.cursor = None,

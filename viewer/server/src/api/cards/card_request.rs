@@ -35,8 +35,9 @@ pub(crate) struct CardsRequest {
     pub(super) resolution: f32,
     /// The cards, as a JSON list of [`Card`].
     pub(super) cards: String,
-    /// The containers of the selection, as [`SelectedRows`](crate::api::selected_rows::SelectedRows).
-    /// Only units in, around or below them are shown.
+    /// The containers of the selection, as
+    /// [`SelectedRows`](crate::api::selected_rows::SelectedRows). Only units in, around or below
+    /// them are shown.
     pub(crate) units: String,
     /// Categories that the user assigned: a JSON list of `[value, category]`.
     categories: String,
