@@ -90,11 +90,13 @@ fn a_gain_is_at_most_the_part_of_the_critical_path() {
     assert_eq!(json["what_ifs"][0]["gain"], 900_000_000);
 }
 
-#[test]
-fn threads_of_one_purpose_are_compared_within_a_process() {
-    let thread = |process: u32, name: &str, end: u32| {
+/// The report of two processes with two workers each, which are busy for 5 s or 9 s until `end`.
+fn report_of_workers(end: u32) -> String {
+    let thread = |process: u32, name: &str, busy: u32| {
         let alias = format!("{process}{}", name.replace(' ', ""));
-        format!("6 0 {alias} p{process} T \"{name}\"\n11 0 {alias} S work\n11 {end} {alias} S wait\n7 10 T {alias}\n")
+        format!(
+            "6 0 {alias} p{process} T \"{name}\"\n11 0 {alias} S work\n11 {busy} {alias} S wait\n7 {end} T {alias}\n"
+        )
     };
     let mut events = vec!["0 P 0 Process".to_owned(), "0 T P Thread".to_owned(), "2 S T Activity".to_owned()];
     for process in 0..2 {
@@ -110,11 +112,19 @@ fn threads_of_one_purpose_are_compared_within_a_process() {
     lines.sort_by_key(time);
     let dir = tempfile::tempdir().unwrap();
     trace(dir.path(), &(lines.join("\n") + "\n"));
-    let text = report(dir.path(), &[]);
+    report(dir.path(), &[])
+}
+
+#[test]
+fn threads_of_one_purpose_are_compared_within_a_process() {
     // Of rank 1, the workers are busy for 5 s and 9 s: the mean is 7 s.
+    let text = report_of_workers(10);
     let expected =
         "Thread in rank 1: worker 2 is 28.6 % above the mean (2.000 s more busy time); worker 1 is least busy";
     assert!(text.contains(expected), "{text}");
+    // Of a long program, these 2 s are less than 5 %.
+    let text = report_of_workers(100);
+    assert!(!text.contains("Thread in rank"), "{text}");
 }
 
 #[test]

@@ -12,6 +12,8 @@ use crate::execution::Execution;
 
 /// The smallest imbalance that is reported: the largest busy time is 5 % above the mean.
 pub const REPORTED_IMBALANCE: f64 = 0.05;
+/// The smallest busy time above the mean that is reported within a container: 5 % of the time range.
+const REPORTED_TIME_WITHIN: f64 = 0.05;
 /// The smallest busy time of a container with work, as a part of the largest busy time.
 const SMALLEST_WORK: f64 = 0.01;
 
@@ -53,12 +55,14 @@ impl BusyContainer {
 ///
 /// If the same name occurs in several parents, such as `main` in each process, the containers of
 /// the type have different purposes. Then only the containers of a parent are compared whose names
-/// differ in numbers only, such as `worker 1` and `worker 2`. The parent with the largest imbalance
-/// is reported.
+/// differ in numbers only, such as `worker 1` and `worker 2`. The parent with the largest busy time
+/// above the mean is reported, if it is at least 5 % of the time range: the program cannot gain more.
 ///
 /// # Errors
 /// If the trace has no states, or the source fails.
+#[expect(clippy::cast_precision_loss, reason = "times are rounded")]
 pub fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalance>, PerspectiveError> {
+    let length = range.to.0.saturating_sub(range.from.0) as f64;
     let containers = execution.source().containers();
     let sums = busy_containers(execution, &containers, range)?;
     let with_purposes = types_with_purposes(&containers, &sums);
@@ -84,8 +88,9 @@ pub fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalan
         let of_group = |((parent, _), list): ((ContainerId, String), Vec<&BusyContainer>)| {
             imbalance(&level, within(parent), &list)
         };
-        let largest = groups.into_iter().filter_map(of_group).max_by(|one, other| one.excess.total_cmp(&other.excess));
-        all.extend(largest.map(|imbalance| (depth, imbalance)));
+        let largest = groups.into_iter().filter_map(of_group).max_by_key(|imbalance| imbalance.nanos);
+        let is_reported = |imbalance: &Imbalance| imbalance.nanos as f64 >= length * REPORTED_TIME_WITHIN;
+        all.extend(largest.filter(is_reported).map(|imbalance| (depth, imbalance)));
     }
     all.sort_by_key(|(depth, _)| *depth);
     Ok(all.into_iter().map(|(_, imbalance)| imbalance).collect())
