@@ -47,6 +47,30 @@ fn the_palette_runs_every_action_by_name() {
 }
 
 #[test]
+fn rows_that_arrive_late_do_not_move_the_mark() {
+    let viewer = ViewProcess::start();
+    let (mut browser, _) = open(&viewer);
+    // The answer about rows waits for the test.
+    browser.evaluate(
+        "(answer => { window.release = () => {}; const held = new Promise(resolve => { window.release = resolve; });
+          window.fetch = (address, ...more) => (String(address).includes('api/containers?') ? held : Promise.resolve())
+              .then(() => answer(address, ...more)); })(window.fetch.bind(window)); true",
+    );
+    browser.with_key_down("Control", |browser| browser.key("k"));
+    browser.wait("document.querySelector('#palette').open");
+    browser.type_text("0.1");
+    browser.key("ArrowUp");
+    let marked = "document.querySelector('#palette-choices [aria-selected=true]')?.innerText";
+    browser.wait(&format!("{marked}.startsWith('Find “0.1”')"));
+    browser.evaluate("window.release(); true");
+    browser.wait("document.querySelector('#palette-choices').innerText.includes('Go to thread 0.1')");
+    assert_eq!(browser.evaluate(marked).as_str().map(|text| text.starts_with("Find “0.1”")), Some(true));
+    browser.key("Enter");
+    browser.wait("document.activeElement.id === 'find-field' || document.querySelector('#find-field').value === '0.1'");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn the_help_sheet_has_every_key_of_the_table() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);

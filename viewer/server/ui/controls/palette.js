@@ -18,6 +18,8 @@ import { show, view } from "../state/view.js";
 /** @type {HTMLElement} */ const list = byId("palette-choices");
 /** @type {Choice[]} */ let choices = [];
 let markedChoice = 0;
+/** Whether the user has moved the mark since the last change of the text. */
+let isMarkMoved = false;
 
 export function listenToPalette() {
   setPalette(() => {
@@ -29,7 +31,7 @@ export function listenToPalette() {
   field.addEventListener("input", updateChoices);
   field.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && choices.length) markChoice((markedChoice + step + choices.length) % choices.length);
+    if (step && choices.length) moveMark((markedChoice + step + choices.length) % choices.length);
     else if (event.key === "Enter") runChoice(choices[markedChoice]);
     else return;
     event.preventDefault();
@@ -45,6 +47,7 @@ function runChoice(choice) {
 }
 
 async function updateChoices() {
+  isMarkMoved = false;
   const text = field.value.trim();
   const matches = matchingActions(text);
   const timeRange = text && parseShownTimeRange(text, view);
@@ -82,13 +85,24 @@ function matchingActions(text) {
   }));
 }
 
-/** @param {Choice[]} next */
+/**
+ * Shows the choices. A mark that the user has moved stays at its choice, because rows that arrive
+ * late must not change what Enter runs.
+ * @param {Choice[]} next
+ */
 function fill(next) {
+  const place = isMarkMoved ? next.indexOf(choices[markedChoice]) : 0;
   choices = next;
   list.replaceChildren(...choices.map((choice, place) => make("div", {
-    role: "option", id: `choice-${place}`, onclick: () => runChoice(choice), onpointermove: () => { if (markedChoice !== place) markChoice(place, false); },
+    role: "option", id: `choice-${place}`, onclick: () => runChoice(choice), onpointermove: () => { if (markedChoice !== place) moveMark(place, false); },
   }, make("span", { text: choice.name }), make("span", { class: "detail", text: choice.more }))));
-  markChoice(0);
+  markChoice(Math.max(place, 0));
+}
+
+/** @param {number} place @param {boolean} [scroll] */
+function moveMark(place, scroll) {
+  isMarkMoved = true;
+  markChoice(place, scroll);
 }
 
 /** @param {number} place @param {boolean} [scroll] */
