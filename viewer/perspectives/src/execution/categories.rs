@@ -108,6 +108,11 @@ impl CategoryTable {
         table
     }
 
+    /// The number of values of the trace.
+    pub fn count(&self) -> usize {
+        self.by_value.len()
+    }
+
     /// Applies a rule. Returns the number of values that it matches.
     pub fn assign(&mut self, model: &TypeModel, rule: &CategoryRule) -> usize {
         let mut count = 0;

@@ -72,6 +72,51 @@ impl CategoryTimeline {
         self.categories.push(category);
     }
 
+    /// Sets the category from each of some timestamps on, as [`Self::set`] does. The timestamps are
+    /// distinct.
+    pub(crate) fn extend(&mut self, mut changes: impl Iterator<Item = (i64, ActivityCategory)>) {
+        // Until the first real change, a timestamp may replace the last one of this timeline.
+        for (time, category) in changes.by_ref() {
+            self.set(time, category);
+            if self.times.last() == Some(&time) {
+                break;
+            }
+        }
+        let (Some(mut last), Some(mut before)) = (self.times.last().copied(), self.categories.last().copied()) else {
+            return;
+        };
+        // The time of ignored states has a place of its own, so that no change needs a condition.
+        let mut sum = [self.sum[0], self.sum[1], self.sum[2], 0];
+        for (time, category) in changes {
+            if category == before {
+                continue;
+            }
+            let spent = &mut sum[before as usize];
+            *spent = spent.saturating_add(time.saturating_sub(last));
+            if self.times.len().is_multiple_of(BLOCK) {
+                self.sums.push([sum[0], sum[1], sum[2]]);
+            }
+            self.times.push(time);
+            self.categories.push(category);
+            (last, before) = (time, category);
+        }
+        self.sum = [sum[0], sum[1], sum[2]];
+    }
+
+    /// Allocates memory for further changes.
+    pub(crate) fn reserve(&mut self, changes: usize) {
+        self.times.reserve(changes);
+        self.categories.reserve(changes);
+        self.sums.reserve(changes / BLOCK + 1);
+    }
+
+    /// Frees the memory that no change uses.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.times.shrink_to_fit();
+        self.categories.shrink_to_fit();
+        self.sums.shrink_to_fit();
+    }
+
     /// Removes the last change.
     fn remove_last(&mut self) {
         let (Some(time), Some(_)) = (self.times.pop(), self.categories.pop()) else { return };

@@ -72,21 +72,25 @@ impl ValueTimelines {
         stateless: ActivityCategory,
     ) -> Vec<CategoryTimeline> {
         let timelines = self.by_unit.get(unit).map_or(&[][..], Vec::as_slice);
-        let category = |value: u16| match value {
-            NO_STATE => stateless,
-            // The number of values is below `NO_STATE`.
-            value => match categories.category(ValueId(value.into())) {
-                ActivityCategory::Ignored => stateless,
-                counted => counted,
-            },
+        let counted = |value: u16| match categories.category(ValueId(value.into())) {
+            ActivityCategory::Ignored => stateless,
+            counted => counted,
+        };
+        let values = u16::try_from(categories.count()).unwrap_or(NO_STATE);
+        let by_value: Vec<ActivityCategory> = (0..values).map(counted).collect();
+        let category = |value: u16| match by_value.get(usize::from(value)) {
+            Some(category) => *category,
+            None if value == NO_STATE => stateless,
+            None => counted(value),
         };
         let of_group = |(timeline, group): (&ValueTimeline, &StateGroup)| {
             let mut categories = CategoryTimeline::new(ActivityCategory::Idle);
+            categories.reserve(timeline.times.len() + 2);
             categories.set(group.life.from.0, stateless);
-            for (time, value) in timeline.times.iter().zip(&timeline.values) {
-                categories.set(*time, category(*value));
-            }
+            let values = timeline.values.iter().map(|value| category(*value));
+            categories.extend(timeline.times.iter().copied().zip(values));
             categories.set(group.life.to.0, ActivityCategory::Idle);
+            categories.shrink_to_fit();
             categories
         };
         timelines.iter().zip(groups).map(of_group).collect()

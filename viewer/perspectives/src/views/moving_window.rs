@@ -7,6 +7,8 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 /// The default width, as a fraction of the time range: one fiftieth.
 const DEFAULT_FRACTION: i64 = 50;
+/// The number of timestamps in a part of the time range that is read or skipped as a whole.
+const CHANGES_PER_PART: usize = 128;
 
 /// The time range before each time over which a quantity is smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,22 @@ pub(crate) struct MovingWindow {
     pub(crate) start: i64,
     /// The width in nanoseconds.
     pub(crate) width: i64,
+}
+
+/// A quantity that is constant between timestamps and never negative.
+pub(crate) trait WindowQuantity {
+    /// The number of timestamps.
+    fn changes(&self) -> usize;
+
+    /// A value that the quantity never exceeds.
+    fn limit(&self) -> i64;
+
+    /// The integral over a time range.
+    fn integral(&self, range: TimeRange) -> i128;
+
+    /// The values in a time range. The first one begins at the start of the range. None if the
+    /// range is empty.
+    fn steps(&self, range: TimeRange) -> Vec<WindowStep>;
 }
 
 /// A value that holds from a timestamp to the next one.
@@ -38,40 +56,72 @@ impl MovingWindow {
     }
 
     /// The largest mean in the windows at all times from the start to each time until `end`.
-    /// `steps` are the values from the start to `end`. Takes O(n) of them.
     ///
-    /// The integral of the steps is piecewise linear. Between two times at which an end of the
-    /// window is at a step, the mean is monotonic. Its maximum is therefore at one of these times.
-    #[expect(clippy::cast_precision_loss, reason = "the mean is rounded")]
-    pub(crate) fn running_maximum(self, steps: &[WindowStep], end: i64) -> RunningMaximum {
+    /// The integral is piecewise linear. Between two times at which an end of the window is at a
+    /// step, the mean is monotonic. Its maximum is therefore at one of these times. Most of them
+    /// are skipped: the mean at `t` in a part of the time range is at most the integral over the
+    /// window at the start of the part and over the part, divided by the length of this window.
+    pub(crate) fn running_maximum(self, quantity: &impl WindowQuantity, end: i64) -> RunningMaximum {
+        let range = |from: i64, to: i64| TimeRange { from: GlobalNanos(from), to: GlobalNanos(to.max(from)) };
         let mut maxima = RunningMaximum::default();
-        let Some(first) = steps.first() else { return maxima };
-        if self.width == 0 {
-            steps.iter().for_each(|step| maxima.add(step.from, step.value as f64));
-            return maxima;
+        if let Some(first) = quantity.steps(range(self.start, self.start.saturating_add(1))).first() {
+            maxima.add(first.from, number(first.value.into()));
         }
-        maxima.add(first.from, first.value as f64);
-        let limit = steps.iter().map(|step| step.value).max().unwrap_or(0) as f64;
-        let (mut high, mut low) = (StepIntegral::new(steps), StepIntegral::new(steps));
-        let mut steps_at_end = steps.iter().skip(1).map(|step| step.from).peekable();
-        let mut steps_at_start = steps.iter().map(|step| step.from.saturating_add(self.width)).peekable();
-        loop {
-            let next = steps_at_end.peek().copied().into_iter().chain(steps_at_start.peek().copied()).min();
-            let time = next.unwrap_or(end).min(end);
-            while steps_at_end.next_if(|step| *step <= time).is_some() {}
-            while steps_at_start.next_if(|step| *step <= time).is_some() {}
-            let window = self.at(time);
+        let nanos = usize::try_from(end.saturating_sub(self.start)).unwrap_or(0);
+        let parts = u32::try_from((quantity.changes() / CHANGES_PER_PART + 1).min(nanos)).unwrap_or(u32::MAX);
+        for part in range(self.start, end).columns(parts) {
+            if maxima.last() >= number(quantity.limit().into()) {
+                break;
+            }
+            if self.width == 0 {
+                quantity.steps(part).iter().for_each(|step| maxima.add(step.from, number(step.value.into())));
+                continue;
+            }
+            let window = self.at(part.from.0);
+            let integral = quantity.integral(window);
             let nanos = window.to.0.saturating_sub(window.from.0);
+            let bound = number(integral + quantity.integral(part)) / number(nanos.into());
+            if nanos == 0 || bound > maxima.last() {
+                self.add_maxima(quantity, part, integral, &mut maxima);
+            }
+        }
+        maxima
+    }
+
+    /// Adds the means at all times of a part at which an end of the window is at a step.
+    /// `integral` is the integral over the window at the start of the part.
+    fn add_maxima(
+        self,
+        quantity: &impl WindowQuantity,
+        part: TimeRange,
+        mut integral: i128,
+        maxima: &mut RunningMaximum,
+    ) {
+        let starts = TimeRange { from: self.at(part.from.0).from, to: self.at(part.to.0).from };
+        let (steps_at_end, steps_at_start) = (quantity.steps(part), quantity.steps(starts));
+        let (mut window_end, mut window_start) = (StepCursor::new(&steps_at_end), StepCursor::new(&steps_at_start));
+        let full_width_at = self.start.saturating_add(self.width);
+        let mut window = self.at(part.from.0);
+        while window.to < part.to {
+            let next = window_end.next_change().min(window_start.next_change().saturating_add(self.width));
+            let next = if window.to.0 < full_width_at { next.min(full_width_at) } else { next };
+            let next = self.at(next.min(part.to.0));
+            integral += window_end.area(window.to, next.to) - window_start.area(window.from, next.from);
+            window_end.advance(next.to);
+            window_start.advance(next.from);
+            let nanos = next.to.0.saturating_sub(next.from.0);
             if nanos > 0 {
-                let integral = high.until(time) - low.until(window.from.0);
-                maxima.add(time, integral as f64 / nanos as f64);
+                maxima.add(next.to.0, number(integral) / number(nanos.into()));
             }
-            // No mean is larger than the largest value.
-            if time >= end || maxima.maxima.last().is_some_and(|maximum| *maximum >= limit) {
-                return maxima;
-            }
+            window = next;
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "means are rounded")]
+fn number(integer: i128) -> f64 {
+    // The conversion of 64 bits is several times faster.
+    i64::try_from(integer).map_or(integer as f64, |integer| integer as f64)
 }
 
 /// The largest value so far, at any time.
@@ -91,6 +141,11 @@ impl RunningMaximum {
         }
     }
 
+    /// The largest value of all times. 0 without a time.
+    fn last(&self) -> f64 {
+        self.maxima.last().copied().unwrap_or(0.0)
+    }
+
     /// The largest value until a time, inclusive. 0 before the first time.
     pub(crate) fn at(&self, time: i64) -> f64 {
         let count = self.times.partition_point(|other| *other <= time);
@@ -98,26 +153,31 @@ impl RunningMaximum {
     }
 }
 
-/// The integral of steps up to ascending times.
-struct StepIntegral<'a> {
+/// The step of a quantity at ascending times.
+struct StepCursor<'a> {
     steps: &'a [WindowStep],
     at: usize,
-    /// The integral up to the step at `at`.
-    sum: i128,
 }
 
-impl<'a> StepIntegral<'a> {
+impl<'a> StepCursor<'a> {
     fn new(steps: &'a [WindowStep]) -> Self {
-        Self { steps, at: 0, sum: 0 }
+        Self { steps, at: 0 }
     }
 
-    fn until(&mut self, time: i64) -> i128 {
-        let area = |step: &WindowStep, to: i64| i128::from(step.value) * (i128::from(to) - i128::from(step.from));
-        while let Some(next) = self.steps.get(self.at + 1).filter(|next| next.from <= time) {
-            self.sum += area(&self.steps[self.at], next.from);
-            self.at += 1;
-        }
-        self.sum + self.steps.get(self.at).map_or(0, |step| area(step, time))
+    /// The time of the next step.
+    fn next_change(&self) -> i64 {
+        self.steps.get(self.at + 1).map_or(i64::MAX, |step| step.from)
+    }
+
+    /// The integral over a time range in the current step.
+    fn area(&self, from: GlobalNanos, to: GlobalNanos) -> i128 {
+        let value = self.steps.get(self.at).map_or(0, |step| step.value);
+        i128::from(value) * (i128::from(to.0) - i128::from(from.0))
+    }
+
+    /// Continues at a time, at most that of the next step.
+    fn advance(&mut self, time: GlobalNanos) {
+        self.at += usize::from(self.next_change() <= time.0);
     }
 }
 
@@ -125,7 +185,39 @@ impl<'a> StepIntegral<'a> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MovingWindow, WindowStep};
+    use tumit_viewer::query::TimeRange;
+
+    use super::{CHANGES_PER_PART, MovingWindow, WindowQuantity, WindowStep};
+
+    /// A quantity with many parts.
+    struct Steps(Vec<WindowStep>);
+
+    impl Steps {
+        fn value(&self, time: i64) -> i64 {
+            self.0.iter().rev().find(|step| step.from <= time).map_or(0, |step| step.value)
+        }
+    }
+
+    impl WindowQuantity for Steps {
+        fn changes(&self) -> usize {
+            self.0.len() * CHANGES_PER_PART / 2
+        }
+
+        fn limit(&self) -> i64 {
+            self.0.iter().map(|step| step.value).max().unwrap_or(0)
+        }
+
+        fn integral(&self, range: TimeRange) -> i128 {
+            (range.from.0..range.to.0).map(|time| i128::from(self.value(time))).sum()
+        }
+
+        fn steps(&self, range: TimeRange) -> Vec<WindowStep> {
+            let first = WindowStep { from: range.from.0, value: self.value(range.from.0) };
+            let inner = |step: &&WindowStep| range.from.0 < step.from && step.from < range.to.0;
+            let is_empty = range.from >= range.to;
+            (!is_empty).then_some(first).into_iter().chain(self.0.iter().filter(inner).copied()).collect()
+        }
+    }
 
     /// The mean in the window at a time, in units of a twelfth of a nanosecond.
     fn mean(values: &[i64], time: usize, width: usize) -> f64 {
@@ -161,7 +253,7 @@ mod tests {
                 range if range.from < range.to => mean(&values, end, width * FINE),
                 _ => values.get(end).copied().unwrap_or(0) as f64,
             };
-            let largest = window.running_maximum(&steps, last).at(end_time).max(now);
+            let largest = window.running_maximum(&Steps(steps), last).at(end_time).max(now);
             prop_assert!((largest - expected).abs() < 1e-12, "{} {}", largest, expected);
         }
     }

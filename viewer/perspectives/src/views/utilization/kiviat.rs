@@ -12,9 +12,9 @@ use crate::chart::{
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::activity::UnitActivity;
-use crate::execution::category_timeline::{CategoryPiece, CategoryTimeline};
+use crate::execution::category_timeline::{CategoryPiece, CategoryTimeline, CategoryTimes};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::views::moving_window::{MovingWindow, RunningMaximum, WindowStep};
+use crate::views::moving_window::{MovingWindow, RunningMaximum, WindowQuantity, WindowStep};
 use crate::views::unit_bundles::{UnitBundle, UnitBundles};
 use crate::views::{captions, category_legend};
 
@@ -99,9 +99,8 @@ fn maxima(
 ) -> Vec<RunningMaximum> {
     let units: Vec<usize> = (0..activity.units()).collect();
     map_in_order(units, MAX_THREADS, |unit| {
-        let timelines = activity.timelines(unit);
-        let steps = steps(timelines, range, |piece| counts(piece.category, counts_overhead));
-        window.running_maximum(&steps, range.to.0)
+        let quantity = CountedTimelines { timelines: activity.timelines(unit), counts_overhead };
+        window.running_maximum(&quantity, range.to.0)
     })
 }
 
@@ -131,21 +130,44 @@ fn smoothed_use(
     SmoothedUse { now: now / parts, maximum: maximum / parts }
 }
 
-/// The number of timelines whose category counts, in a time range.
-fn steps(timelines: &[CategoryTimeline], range: TimeRange, counts: impl Fn(&CategoryPiece) -> bool) -> Vec<WindowStep> {
-    let mut deltas: Vec<(i64, i64)> = vec![(range.from.0, 0)];
-    for timeline in timelines {
-        for piece in timeline.pieces(range).filter(|piece| counts(piece)) {
-            deltas.extend([(piece.from, 1), (piece.to, -1)]);
-        }
+/// The number of timelines of a unit whose category counts.
+struct CountedTimelines<'a> {
+    timelines: &'a [CategoryTimeline],
+    counts_overhead: bool,
+}
+
+impl WindowQuantity for CountedTimelines<'_> {
+    fn changes(&self) -> usize {
+        self.timelines.iter().map(CategoryTimeline::changes).sum()
     }
-    deltas.sort_unstable();
-    let mut value = 0;
-    let steps = deltas.chunk_by(|one, next| one.0 == next.0).filter_map(|changes| {
-        value += changes.iter().map(|change| change.1).sum::<i64>();
-        (changes[0].0 < range.to.0).then_some(WindowStep { from: changes[0].0, value })
-    });
-    steps.collect()
+
+    fn limit(&self) -> i64 {
+        i64::try_from(self.timelines.len()).unwrap_or(i64::MAX)
+    }
+
+    fn integral(&self, range: TimeRange) -> i128 {
+        let counted = |[busy, overhead, _]: CategoryTimes| busy + if self.counts_overhead { overhead } else { 0 };
+        self.timelines.iter().map(|timeline| counted(timeline.times(range))).sum()
+    }
+
+    fn steps(&self, range: TimeRange) -> Vec<WindowStep> {
+        let value = |piece: &CategoryPiece| i64::from(counts(piece.category, self.counts_overhead));
+        if let [timeline] = self.timelines {
+            return timeline.pieces(range).map(|piece| WindowStep { from: piece.from, value: value(&piece) }).collect();
+        }
+        let mut deltas: Vec<(i64, i64)> = vec![(range.from.0, 0)];
+        for timeline in self.timelines {
+            let pieces = timeline.pieces(range);
+            deltas.extend(pieces.flat_map(|piece| [(piece.from, value(&piece)), (piece.to, -value(&piece))]));
+        }
+        deltas.sort_unstable();
+        let mut value = 0;
+        let steps = deltas.chunk_by(|one, next| one.0 == next.0).filter_map(|changes| {
+            value += changes.iter().map(|change| change.1).sum::<i64>();
+            (changes[0].0 < range.to.0).then_some(WindowStep { from: changes[0].0, value })
+        });
+        steps.collect()
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
