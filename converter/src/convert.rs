@@ -1,9 +1,9 @@
 //! The conversion of a run: records → timestamps → merge → rules → sink.
 //!
 //! A conversion makes up to two passes over the records. The first pass finds the facts that the
-//! first line of output needs: link endpoints without a partner, computed values, and the range of
-//! timestamps that actions set themselves. It is skipped if no rule needs it, or if the sink
-//! accepts these facts later (`single_pass`).
+//! first line of output needs: link endpoints without a partner, computed values, names of
+//! containers, and the range of timestamps that actions set themselves. It is skipped if no rule
+//! needs it, or if the sink accepts these facts later (`single_pass`).
 //!
 //! ```
 //! # use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};

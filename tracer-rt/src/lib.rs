@@ -65,7 +65,8 @@
 //! A child that a signal handler forks begins its own file after it has left the handler. Its
 //! earlier records are dropped, and reported only if it records later. Create children with `fork`.
 //! A child of `_Fork` or of a raw `clone` must call `exec` before it records, because its first
-//! records would go to the slots of its parent. It does not end the trace of its parent.
+//! records would go to the slots of its parent. The exit of such a child does not end the recording
+//! of its parent.
 //!
 //! # How it works
 //!

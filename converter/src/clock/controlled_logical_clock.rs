@@ -15,8 +15,8 @@
 //! A stream is read up to an end of a link with an unvisited start. There the stream waits. Memory
 //! grows with the number of links in flight and of endpoints that wait after others. If no clock is
 //! corrected and each link ends later than it starts, there is nothing to do, and the log is not
-//! read. If streams wait for each other in a circle, the links contradict the order of their own
-//! streams. In this case the earliest end of the circle is released and counted.
+//! read. If streams wait for each other in a cycle, the links contradict the order of their own
+//! streams. In this case the earliest end of the cycle is released and counted.
 
 mod causal_node;
 mod causality_report;
@@ -37,7 +37,7 @@ use operation_waits::OperationWaits;
 
 /// Minimum length of a link that was moved, nanoseconds.
 const MIN_LINK_NANOS: i64 = 1;
-/// Number of waiting endpoints above which the pass searches for circles.
+/// Number of waiting endpoints above which the pass searches for cycles.
 const MANY: usize = 1 << 20;
 /// Clocks usually reverse links if they alone reverse more than one in `USUAL`.
 const USUAL: u64 = 20;
@@ -87,7 +87,7 @@ pub(crate) fn usual_reversal(log: &LinkLog, maps: &[TimestampMap]) -> io::Result
 /// # Errors
 /// When the temporary file of the log cannot be read.
 pub(crate) fn restore_order(log: &LinkLog, maps: &mut [TimestampMap]) -> io::Result<CausalityReport> {
-    // In this case the pass would find no shift and no circle: along streams timestamps never
+    // In this case the pass would find no shift and no cycle: along streams timestamps never
     // decrease, and along links they increase.
     if log.is_forward() && maps.iter().all(TimestampMap::is_identity) {
         let parts = log.parts().targets();
@@ -157,7 +157,7 @@ struct CausalPass<'p> {
     operations: OperationWaits<'p>,
     /// By link: the stream with its start, if the start is in a queue.
     queued: FxHashMap<u64, usize>,
-    /// Links that were given up because of circles.
+    /// Links that were given up because of cycles.
     released: FxHashSet<u64>,
     waiting_ends: usize,
     look_at: usize,
@@ -272,7 +272,7 @@ impl<'p> CausalPass<'p> {
         }
         if self.waiting_ends > self.look_at {
             self.look_at = usize::MAX;
-            self.release_circles();
+            self.release_cycles();
             self.look_at = MANY.max(2 * self.waiting_ends);
         }
     }
@@ -348,18 +348,18 @@ impl<'p> CausalPass<'p> {
             self.sorted_until(number, i64::MAX);
             self.advance(number);
         }
-        while self.release_circles() {}
+        while self.release_cycles() {}
     }
 
-    /// Finds circles of waiting streams, and releases the earliest end of each circle. O(streams).
-    fn release_circles(&mut self) -> bool {
+    /// Finds cycles of waiting streams, and releases the earliest end of each cycle. O(streams).
+    fn release_cycles(&mut self) -> bool {
         let waits_in = |number: usize| match self.streams[number].waits_for? {
             CausalWait::Link(link) => self.queued.get(&link).copied(),
             CausalWait::Operation(operation) => self.operations.stream_with_source(operation),
         };
         // By stream: the number of the search that visited it, from 1. 0 if none did.
         let mut visited_by = vec![0usize; self.streams.len()];
-        let mut circles: Vec<usize> = Vec::new();
+        let mut cycles: Vec<usize> = Vec::new();
         for start in 0..self.streams.len() {
             let mut at = start;
             while visited_by[at] == 0 {
@@ -377,10 +377,10 @@ impl<'p> CausalPass<'p> {
                     on = next;
                     earliest = earliest.min(key(on));
                 }
-                circles.push(earliest.1);
+                cycles.push(earliest.1);
             }
         }
-        for &number in &circles {
+        for &number in &cycles {
             let Some(wait) = self.streams[number].waits_for.take() else { continue };
             self.found.circular += 1;
             match wait {
@@ -396,10 +396,10 @@ impl<'p> CausalPass<'p> {
                 }
             }
         }
-        for &number in &circles {
+        for &number in &cycles {
             self.advance(number);
         }
-        !circles.is_empty()
+        !cycles.is_empty()
     }
 }
 

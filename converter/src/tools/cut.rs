@@ -84,9 +84,9 @@ pub enum CutError {
 /// Writes the records of a selection into process files in `folder`, which is created if necessary.
 ///
 /// Time ranges are in timestamps of a conversion with these options. Written records keep their
-/// ticks, and the samples of the clocks are kept. Therefore timestamps by the clocks are unchanged,
-/// except for their zero, which is the first record. If the causal pass shifted records and their
-/// links are left out, timestamps are those of the clocks.
+/// ticks, and the samples of the clocks are kept. Therefore the differences of timestamps by the
+/// clocks are unchanged. Time 0 is the first record of the new run. If the causal pass shifted
+/// records and their links are left out, timestamps are those of the clocks.
 ///
 /// Processes without a selected stream get no file. The files report the losses of a stream at the
 /// same places as before.

@@ -34,7 +34,8 @@ pub struct SpanArguments<F, E = ()> {
 }
 
 impl<F, E> SpanArguments<F, E> {
-    /// Creates the parts, for generated code. The ids count from the base of the provider.
+    /// Creates the arguments of a span, for generated code. The ids count from the base of the
+    /// provider.
     #[inline]
     pub const fn new(level: &'static Level, begin: u32, end: u32, at_begin: F, at_end: E) -> Self {
         Self { level, begin, end, at_begin: Some(at_begin), at_end }

@@ -12,7 +12,7 @@ pub trait Fields: Sized {
     /// Stores the value, little-endian and packed.
     ///
     /// # Safety
-    /// The caller must own the `bytes()` bytes at `at`.
+    /// `at` points to `bytes()` bytes that the caller may write.
     unsafe fn store(self, at: *mut u8);
 
     /// Upper bound of [`Self::bytes_cut`] that ignores boundaries of characters and elements.

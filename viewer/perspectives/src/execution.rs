@@ -3,6 +3,7 @@
 
 pub mod activity;
 pub mod categories;
+mod category_sums;
 pub mod category_timeline;
 mod derived_data;
 pub mod messages;

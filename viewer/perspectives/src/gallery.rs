@@ -1,4 +1,4 @@
-//! The list of all views.
+//! The list of the built-in views. Modes of the diagram and views of users are not in it.
 
 use crate::chart::ViewChart;
 use crate::error::PerspectiveError;
@@ -6,7 +6,7 @@ use crate::execution::Execution;
 use crate::view::{PerspectiveView, ViewRequest};
 use crate::views::{captions, communication, tasks, utilization, whole};
 
-/// All views, by group.
+/// The built-in views, by group.
 pub fn views() -> impl Iterator<Item = &'static dyn PerspectiveView> {
     [utilization::VIEWS, communication::VIEWS, tasks::VIEWS, whole::VIEWS].into_iter().flatten().copied()
 }

@@ -1,4 +1,4 @@
-//! Tokens: random texts that others cannot guess. Who knows a token may see the traces.
+//! Tokens: random texts that others cannot guess. A client with a token can read the traces.
 //!
 //! The *page token* is in the path of the page, and is valid as long as the server runs. The
 //! *one-time token* is in the address for the program that opens a browser. All users of the

@@ -248,7 +248,7 @@ async fn run<T: Send + 'static>(
     app: Arc<AppState>,
     work: impl FnOnce(&AppState, &CancelFlag) -> Result<T, RequestError> + Send + 'static,
 ) -> Result<T, RequestError> {
-    let permits = Arc::clone(&app.image_permits);
+    let permits = Arc::clone(&app.answer_permits);
     // A client that disconnects before its turn gets no answer. A computation that has begun keeps
     // its permit until its end.
     let permit =
@@ -260,7 +260,7 @@ async fn run<T: Send + 'static>(
         work(&app, &cancel)
     })
     .await;
-    result.map_err(|_panic| RequestError::of_server("the image could not be computed; please report this"))?
+    result.map_err(|_panic| RequestError::of_server("the answer could not be computed; please report this"))?
 }
 
 /// Reports whether the server runs, and whether the traces are still the opened ones.

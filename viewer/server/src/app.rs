@@ -32,7 +32,7 @@ pub(crate) struct AppState {
     pub(crate) page_token: String,
     pub(crate) one_time_token: OneTimeToken,
     /// Limits the number of images computed at the same time. Further requests wait.
-    pub(crate) image_permits: Arc<Semaphore>,
+    pub(crate) answer_permits: Arc<Semaphore>,
     /// Limits the number of scans of all entities at the same time. Each scan uses several threads.
     pub(crate) scan_permits: Arc<Semaphore>,
     pub(crate) started: Instant,
@@ -67,7 +67,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
         })?;
     }
     let page_token = new_token().map_err(|source| ServerError::Random { source })?;
-    let (image_permits, scan_permits, styles) =
+    let (answer_permits, scan_permits, styles) =
         (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), ModelStyles::default());
     let (started, last_request) = (Instant::now(), AtomicU64::new(0));
     let one_time_token = OneTimeToken::default();
@@ -80,7 +80,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
         layouts: SavedLayouts::default(),
         page_token,
         one_time_token,
-        image_permits,
+        answer_permits,
         scan_permits,
         started,
         last_request,

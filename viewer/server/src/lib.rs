@@ -1,8 +1,9 @@
 //! The server of the viewer's page. It listens on loopback or a Unix socket, at a path with a
 //! page token.
 //!
-//! This crate contains only routes, limits and access checks. [`tumit_viewer::scene`] and
-//! [`tumit_viewer::layout`] do all computation.
+//! This crate contains routes, limits, access checks, and queries that only the page needs.
+//! [`tumit_viewer::scene`] and [`tumit_viewer::layout`] compute the images, and
+//! [`tumit_perspectives`] the cards.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -41,7 +41,7 @@ struct RandomProgram {
 }
 
 /// Records happen one after the other, each in some stream. Links go from earlier records to later
-/// ones, so there is no circle. The timestamps are arbitrary, but do not decrease within a stream.
+/// ones, so there is no cycle. The timestamps are arbitrary, but do not decrease within a stream.
 fn program() -> impl Strategy<Value = RandomProgram> {
     let steps = prop::collection::vec((0usize..6, 0i64..40), 2..120);
     let links = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..80);
@@ -193,7 +193,7 @@ proptest! {
             let end = ends.iter().find(|end| end.link == link && end.is_finish == finish).unwrap();
             maps[end.stream].correct(end.timestamp, end.ordinal as u64)
         };
-        // Out of order, equal timestamps of a stream may form circles. They are counted.
+        // Out of order, equal timestamps of a stream may form cycles. They are counted.
         let reversed = (0..program.links.len()).filter(|link| timestamp(*link, true) < timestamp(*link, false)).count() as u64;
         prop_assert!(reversed <= found.circular, "{reversed} {found:?}");
     }

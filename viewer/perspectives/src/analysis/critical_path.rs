@@ -117,7 +117,8 @@ impl<'a> EventsByUnit<'a> {
         Ok(Self { messages, collectives, by_unit })
     }
 
-    /// The last event of a unit until a point that blocked it, with the point that it depends on.
+    /// The last event until a point that blocked the unit, and the point that this event depends
+    /// on.
     fn last_dependence(
         &self,
         execution: &Execution,

@@ -332,8 +332,8 @@ fn causes(execution: &Execution, waits: &[&WaitState]) -> Result<Option<ValueId>
     Ok(largest(times.into_iter()).map(|(value, _)| value))
 }
 
-/// The source line of a state of a value in which the causing unit is in the middle of a wait: of
-/// the longest wait with such a state.
+/// The source line of the cause of a wait: of the state in which the causing unit is in the middle
+/// of the wait. The longest wait whose state has the value decides.
 fn causing_line(
     execution: &Execution,
     waits: &[&WaitState],
@@ -380,7 +380,7 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<(String, TimeRang
     Ok(ranges.into_iter().map(|((task, number), range)| (format!("{} {number}", name(task)), range)).collect())
 }
 
-/// The times of the critical path, for callers that draw it.
+/// The critical path and its times, for callers that draw it.
 pub fn path_with_times(execution: &Execution, range: TimeRange) -> Result<(CriticalPath, PathTimes), PerspectiveError> {
     let collectives = CollectiveSet::new(execution)?;
     let path = CriticalPath::new(execution, &collectives, range)?;

@@ -12,7 +12,8 @@ use crate::execution::Execution;
 
 /// The smallest imbalance that is reported: the largest busy time is 5 % above the mean.
 pub const REPORTED_IMBALANCE: f64 = 0.05;
-/// The smallest busy time above the mean that is reported within a container: 5 % of the time range.
+/// The smallest busy time above the mean that is reported within a container: 5 % of the time
+/// range.
 const REPORTED_TIME_WITHIN: f64 = 0.05;
 /// The smallest busy time of a container with work, as a part of the largest busy time.
 const SMALLEST_WORK: f64 = 0.01;
@@ -54,9 +55,10 @@ impl BusyContainer {
 /// The imbalances of at least [`REPORTED_IMBALANCE`], from the root downward.
 ///
 /// If the same name occurs in several parents, such as `main` in each process, the containers of
-/// the type have different purposes. Then only the containers of a parent are compared whose names
-/// differ in numbers only, such as `worker 1` and `worker 2`. The parent with the largest busy time
-/// above the mean is reported, if it is at least 5 % of the time range: the program cannot gain more.
+/// the type have different purposes. Then a container is compared with those of its parent whose
+/// names differ in numbers only, such as `worker 1` and `worker 2`. Of all parents, the one is
+/// reported whose largest busy time exceeds the mean most. A difference below 5 % of the time range
+/// is not reported, because the program cannot gain more.
 ///
 /// # Errors
 /// If the trace has no states, or the source fails.

@@ -29,7 +29,7 @@ pub(super) fn nonempty(range: TimeRange) -> TimeRange {
 /// The chart of some series.
 ///
 /// # Errors
-/// The number of the series that cannot be computed, and the reason.
+/// The line of the series that cannot be computed, and the reason.
 pub(super) fn chart(
     execution: &Execution,
     request: &ViewRequest,

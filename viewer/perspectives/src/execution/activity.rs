@@ -1,6 +1,7 @@
 //! [`UnitActivity`]: the category of each unit at any time, and the number of units per category.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use tumit_paje::category::ActivityCategory;
@@ -8,12 +9,13 @@ use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource};
 
 use crate::execution::categories::CategoryTable;
+use crate::execution::category_sums::CategorySums;
 use crate::execution::category_timeline::{CategoryTimeline, CategoryTimes, number};
 use crate::execution::step_function::StepFunction;
 use crate::execution::units::{StateGroup, Unit, UnitSet};
 use crate::execution::value_timelines::{self, ValueTimelines};
 
-/// The category of a unit that has states in several containers or of several types.
+/// How the groups of states of a unit determine its category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum UnitMode {
     /// The unit is busy if one of its groups of states is busy, otherwise in overhead if one is,
@@ -176,28 +178,15 @@ impl UnitActivity {
     }
 
     /// The mean number of units per category between adjacent timestamps, which ascend. Between
-    /// equal timestamps, the number at this time. Takes O(log n) per timestamp and unit.
+    /// equal timestamps, the number at this time. Per unit, takes O(log n) per timestamp, or O(n)
+    /// if its timelines have few changes.
     #[expect(clippy::cast_precision_loss, reason = "means are rounded")]
     pub fn mean_counts(&self, timestamps: &[i64]) -> Vec<[f64; 3]> {
         let jobs: Vec<&[Vec<CategoryTimeline>]> = self.by_unit.chunks(self.by_unit.len().div_ceil(16).max(1)).collect();
-        let parts = map_in_order(jobs, MAX_THREADS, |units| {
-            let mut sums = vec![[0.0; 3]; timestamps.len().saturating_sub(1)];
-            for timelines in units {
-                for timeline in timelines {
-                    for (sum, times) in sums.iter_mut().zip(timeline.times_between(timestamps)) {
-                        for (sum, time) in sum.iter_mut().zip(times) {
-                            *sum += time as f64 / part_count(timelines);
-                        }
-                    }
-                }
-            }
-            sums
-        });
+        let parts = map_in_order(jobs, MAX_THREADS, |units| mean_sums(units, timestamps));
         let mut means = vec![[0.0; 3]; timestamps.len().saturating_sub(1)];
         for part in parts {
-            for (mean, sum) in means.iter_mut().zip(part) {
-                mean.iter_mut().zip(sum).for_each(|(mean, sum)| *mean += sum);
-            }
+            add_sums(&mut means, part.into_iter());
         }
         for (mean, edges) in means.iter_mut().zip(timestamps.windows(2)) {
             let nanos = edges[1].saturating_sub(edges[0]);
@@ -235,6 +224,39 @@ impl UnitActivity {
     /// the number of changes. [`Self::mean_counts`] needs less memory.
     pub fn counts(&self) -> &UnitCounts {
         self.counts.get_or_init(|| unit_counts(&self.by_unit))
+    }
+}
+
+/// Changes of a timeline per timestamp, below which all of them are added.
+const CHANGES_PER_TIMESTAMP: usize = 16;
+
+/// The time of some units per category between adjacent timestamps, in nanoseconds. Each timeline
+/// counts as a fraction of its unit.
+#[expect(clippy::cast_precision_loss, reason = "means are rounded")]
+fn mean_sums(units: &[Vec<CategoryTimeline>], timestamps: &[i64]) -> Vec<[f64; 3]> {
+    let mut sums = vec![[0.0; 3]; timestamps.len().saturating_sub(1)];
+    // By the number of timelines per unit.
+    let mut exact: BTreeMap<usize, CategorySums<'_>> = BTreeMap::new();
+    for timelines in units {
+        for timeline in timelines {
+            if timeline.changes() < timestamps.len().saturating_mul(CHANGES_PER_TIMESTAMP) {
+                exact.entry(timelines.len()).or_insert_with(|| CategorySums::new(timestamps)).add(timeline);
+            } else {
+                let parts = part_count(timelines);
+                let times = timeline.times_between(timestamps);
+                add_sums(&mut sums, times.map(|times| times.map(|time| time as f64 / parts)));
+            }
+        }
+    }
+    for (parts, exact) in exact {
+        add_sums(&mut sums, exact.times().map(|times| times.map(|time| time as f64 / parts as f64)));
+    }
+    sums
+}
+
+fn add_sums(sums: &mut [[f64; 3]], others: impl Iterator<Item = [f64; 3]>) {
+    for (sum, other) in sums.iter_mut().zip(others) {
+        sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
     }
 }
 

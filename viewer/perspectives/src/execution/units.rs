@@ -59,9 +59,11 @@ pub struct UnitChoice {
     pub level: Option<String>,
     /// The state types that determine categories.
     pub states: Option<NamePattern>,
-    /// Names of containers. Only units in, around or below one of them remain.
+    /// Names of containers. Only these containers, their ancestors and their descendants can be
+    /// units.
     pub names: Option<NamePatterns>,
-    /// The same containers by id. If it is empty, all units remain.
+    /// Ids of containers, which restrict the units in the same way. If it is empty, all units
+    /// remain.
     pub within: Vec<ContainerId>,
 }
 
@@ -69,8 +71,8 @@ impl UnitSet {
     /// Finds the units of a trace.
     ///
     /// Without a choice, the units are the containers that links connect, if states are in them or
-    /// below them, otherwise those that have states. In a container with several state types, the
-    /// type decides whose values have different categories.
+    /// below them, otherwise those that have states. If a container has several state types, the
+    /// categories of a unit are those of the first type whose values have different categories.
     ///
     /// # Errors
     /// If a chosen type does not exist, or the source fails.

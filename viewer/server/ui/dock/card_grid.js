@@ -71,7 +71,7 @@ function visibleTiles() {
   return tiles.filter((tile) => tile.area && tile.area.width > 0);
 }
 
-/** Measures the tiles again. */
+/** Clears the stored sizes, so that the next request measures the tiles. */
 function forgetSizes() {
   tiles.forEach((tile) => { tile.area = null; });
 }

@@ -70,8 +70,8 @@ function notifyStore() {
 }
 
 /**
- * Parts of the address that are no part of the view: the scroll position, the panel, and the
- * settings of its statistics.
+ * Parts of the address that are no part of the view: the scroll position, the panel with its
+ * settings, the dock with its cards, and the player.
  */
 const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "everywhere", "drag", "dock", "cards", "large", "at", "rate", "loop", "stop"];
 /** @type {Map<string, string>} */
