@@ -13,7 +13,7 @@ use crate::index::{IndexKey, IndexReader};
 use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, LinkEntity,
-    LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
+    LinkVisitor, MixtureCells, NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
     TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
 
@@ -259,6 +259,10 @@ impl TimelineSource for SelfRepairingIndex {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         self.query_or_repair(|source| source.related_entities(id, limit))
+    }
+
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        self.query_or_repair(|source| source.operation_parts(id))
     }
 
     fn extent(&self) -> TimeRange {

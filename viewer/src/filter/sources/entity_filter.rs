@@ -13,7 +13,7 @@ use super::layer::FilterLayer;
 use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, GlobalNanos, LinkEntity,
-    LinkVisitor, MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange,
+    LinkVisitor, MixtureCell, MixtureCells, PajeTypeKind, OperationPart, QueryError, StateEntity, StateLaneId, TimeRange,
     TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueShares, counts,
 };
 
@@ -376,6 +376,13 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         related.retain(|&id| FilterLayer::facts(self, id).is_ok());
         related.truncate(limit);
         Ok(related)
+    }
+
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        FilterLayer::facts(self, id)?;
+        let mut parts = self.inner.operation_parts(id)?;
+        parts.retain(|part| FilterLayer::facts(self, part.id).is_ok());
+        Ok(parts)
     }
 
     fn shows(&self, value: ValueId) -> bool {
