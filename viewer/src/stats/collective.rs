@@ -2,12 +2,12 @@
 //! its kind.
 
 use tumit_paje::collective::CollectiveKind;
-use tumit_viewer::query::{EntityId, ValueId};
+use crate::query::{EntityId, ValueId};
 
 /// The part of a unit in a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CollectivePart {
-    /// Index of the unit.
+    /// Number of the unit: a container, or a group of containers.
     pub unit: u32,
     /// Its state.
     pub state: EntityId,
