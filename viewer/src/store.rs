@@ -67,8 +67,8 @@ use crate::query::entity_facts;
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventEntity, GlobalNanos, LinkEntity, MixtureCell, MixtureCells,
-    NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel,
-    ValueRange, VariableSample, nanos_range,
+    NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource,
+    TraceSummary, TypeModel, ValueRange, VariableSample, nanos_range,
 };
 use entity_number::number;
 use states::{StoreStateLane, StoreTimeSums};

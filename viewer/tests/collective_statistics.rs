@@ -111,8 +111,7 @@ fn rows_have_the_waits_of_each_kind_of_operation() {
 fn rows_of_containers_have_their_parts_only() {
     let rows = collectives(trace().as_ref(), seconds(0, 20), RowGrouping::Container);
     let of = |container: &str, kind: &str| -> Vec<StatsRow> {
-        let fits =
-            |row: &&StatsRow| row.container.as_deref() == Some(container) && row.operation == Some(kind);
+        let fits = |row: &&StatsRow| row.container.as_deref() == Some(container) && row.operation == Some(kind);
         rows.iter().filter(fits).cloned().collect()
     };
     assert_eq!(rows.len(), 8);

@@ -52,8 +52,11 @@ fn statistics_have_a_table_of_operations() {
     trace(dir.path(), 4);
     let text = run(dir.path(), &["stats", "a.paje"]);
     let at = text.find("Collective").expect("a table");
-    let table: Vec<Vec<&str>> =
-        text[at..].lines().take(2).map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()).collect();
+    let table: Vec<Vec<&str>> = text[at..]
+        .lines()
+        .take(2)
+        .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect();
     let heads = [
         "Collective",
         "Value",
@@ -70,7 +73,17 @@ fn statistics_have_a_table_of_operations() {
     ];
     assert_eq!(table[0], heads, "{text}");
     let cells = [
-        "Calls", "MPI_Alltoall", "all-to-all", "world", "4", "12", "768", "12.00 s", "1.000 s", "2.000 s", "2.000 s",
+        "Calls",
+        "MPI_Alltoall",
+        "all-to-all",
+        "world",
+        "4",
+        "12",
+        "768",
+        "12.00 s",
+        "1.000 s",
+        "2.000 s",
+        "2.000 s",
         "rank 0",
     ];
     assert_eq!(table[1], cells, "{text}");
@@ -78,7 +91,8 @@ fn statistics_have_a_table_of_operations() {
     let rows: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let row = rows.iter().find(|row| row["kind"] == "collective").unwrap();
     assert_eq!((&row["count"], &row["parts"], &row["wait"]), (&1.into(), &3.into(), &3.0.into()));
-    let csv = run(dir.path(), &["stats", "a.paje", "--csv", "--by", "container", "--filter", "hide container 'rank 2'"]);
+    let csv =
+        run(dir.path(), &["stats", "a.paje", "--csv", "--by", "container", "--filter", "hide container 'rank 2'"]);
     assert_eq!(csv.lines().filter(|line| line.starts_with("collective,")).count(), 2, "{csv}");
     assert!(csv.contains(",all-to-all,world,4,4.0,1.0,1.0\n"), "{csv}");
 }
@@ -104,7 +118,8 @@ fn traces_without_operations_have_no_table_of_operations() {
 fn images_show_each_operation_as_one() {
     let dir = tempfile::tempdir().unwrap();
     trace(dir.path(), 4);
-    let draw = |options: &[&str]| run(dir.path(), &[&["view", "a.paje", "-o", "-", "--format", "svg"], options].concat());
+    let draw =
+        |options: &[&str]| run(dir.path(), &[&["view", "a.paje", "-o", "-", "--format", "svg"], options].concat());
     let (plain, joined) = (draw(&[]), draw(&["--collectives"]));
     let sentence = "MPI_Alltoall: all-to-all of 3 parts, rank 2 enters last, 2.000 s after the first";
     assert!(!plain.contains("enters last"), "{plain}");
@@ -125,7 +140,10 @@ fn too_many_operations_are_not_joined() {
     };
     let note = "collective operations are too many to be joined by lines; choose a shorter interval";
     let all = String::from_utf8(draw(&[]).stderr).unwrap();
-    assert!(all.contains(note) || !fs::read_to_string(dir.path().join("a.svg")).unwrap().contains("enters last"), "{all}");
+    assert!(
+        all.contains(note) || !fs::read_to_string(dir.path().join("a.svg")).unwrap().contains("enters last"),
+        "{all}"
+    );
     let some = String::from_utf8(draw(&["--interval", "100..150"]).stderr).unwrap();
     assert!(!some.contains(note), "{some}");
     assert!(fs::read_to_string(dir.path().join("a.svg")).unwrap().contains("enters last"));

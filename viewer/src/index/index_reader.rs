@@ -22,8 +22,8 @@ use crate::query::entity_facts::{self, EntityLookup};
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, LinkEntity, LinkVisitor, MixtureCell,
-    MixtureCellWriter, MixtureCells, NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
+    MixtureCellWriter, MixtureCells, NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
 
 /// Minimum number of cells per thread.

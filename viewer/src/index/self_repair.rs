@@ -13,8 +13,8 @@ use crate::index::{IndexKey, IndexReader};
 use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, LinkEntity,
-    LinkVisitor, MixtureCells, NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
+    LinkVisitor, MixtureCells, NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
 
 /// Maximum number of repairs. After them the disk is assumed to lose data.

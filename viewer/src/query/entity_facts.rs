@@ -204,9 +204,9 @@ fn container_path(tables: &impl EntityLookup, container: ContainerId) -> Vec<Str
 ///
 /// - a state or event that refers to containers: these containers, and their states that overlap
 ///   it;
-/// - a state: the states that refer to its container and overlap it, and the links that start or end
-///   in its container between its first and last timestamp, both included. The other parts of its
-///   collective operation are an answer of their own ([`operation_parts`]);
+/// - a state: the states that refer to its container and overlap it, and the links that start or
+///   end in its container between its first and last timestamp, both included. The other parts of
+///   its collective operation are an answer of their own ([`operation_parts`]);
 /// - a link: the states of its two containers at its two timestamps, including states that end or
 ///   begin there;
 /// - an event: the states of its container at its timestamp, likewise;

@@ -48,7 +48,8 @@ pub(crate) fn lines(context: &ChartContext<'_>, items: &mut [SceneItem]) -> Resu
     #[expect(clippy::cast_precision_loss, reason = "a number of lines")]
     if states.len() > 1 && states.len() as f32 * DISTANCE > context.view.width {
         let count = group_digits(states.len() as u64);
-        let note = format!("{count} collective operations are too many to be joined by lines; choose a shorter interval");
+        let note =
+            format!("{count} collective operations are too many to be joined by lines; choose a shorter interval");
         return Ok(OperationLines { note: Some(note), ..OperationLines::default() });
     }
     let mut lines = OperationLines::default();
@@ -73,7 +74,10 @@ fn one_state_each(context: &ChartContext<'_>, items: &[SceneItem]) -> Result<Vec
     let operations = context.source.number_fields(&ids, OPERATION)?;
     let mut seen = FxHashSet::default();
     let numbered = ids.into_iter().zip(operations);
-    Ok(numbered.filter(|(_, number)| number.is_some_and(|number| seen.insert(number.to_bits()))).map(|one| one.0).collect())
+    Ok(numbered
+        .filter(|(_, number)| number.is_some_and(|number| seen.insert(number.to_bits())))
+        .map(|one| one.0)
+        .collect())
 }
 
 /// The state that an item shows, and its rectangle.
@@ -142,7 +146,9 @@ impl DrawnOperation {
             let container = context.source.facts_without_paths(part.id)?.container;
             let Some(row) = context.layout.index_of(container) else { continue };
             let x = context.scale.x(part.enter).clamp(-MARGIN, context.view.width + MARGIN);
-            let y = frames.get(&part.id).map_or_else(|| context.layout.rows[row].anchor(), |frame| frame.y + frame.height / 2.0);
+            let y = frames
+                .get(&part.id)
+                .map_or_else(|| context.layout.rows[row].anchor(), |frame| frame.y + frame.height / 2.0);
             let entries = rows.entry(row).or_insert(RowEntries { y, first: x, last: x });
             entries.last = x;
             if part.id == self.operation.last.id {

@@ -1,8 +1,8 @@
 //! [`Collective`]: an operation in which several units take part, and the waits that follow from
 //! its kind.
 
-use tumit_paje::collective::CollectiveKind;
 use crate::query::{EntityId, ValueId};
+use tumit_paje::collective::CollectiveKind;
 
 /// The part of a unit in a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq)]

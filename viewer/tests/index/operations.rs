@@ -55,7 +55,8 @@ fn the_parts_of_an_operation_are_found_by_number() {
     let (rank, calls) = (TypeId(1), TypeId(2));
     let planned = planned_parts();
     let texts: Vec<String> = (0..OPERATIONS).map(|number| (1_000_000 + number).to_string()).collect();
-    let fields: Vec<Vec<ExtraField<'_>>> = (0..OPERATIONS).zip(&texts).map(|(number, text)| fields(number, text)).collect();
+    let fields: Vec<Vec<ExtraField<'_>>> =
+        (0..OPERATIONS).zip(&texts).map(|(number, text)| fields(number, text)).collect();
     let mut timed: Vec<(i64, PajeEvent<'_>)> = Vec::new();
     for (container, parts) in (1..).map(ContainerId).zip(&planned) {
         for part in parts {

@@ -7,9 +7,9 @@ mod guess;
 
 use std::collections::BTreeMap;
 
-pub use tumit_viewer::stats::collective;
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, ValueId};
 use tumit_viewer::stats::RecordedOperations;
+pub use tumit_viewer::stats::collective;
 
 use crate::analysis::collectives::collective::Collective;
 use crate::analysis::collectives::guess::GuessedOperations;

@@ -68,10 +68,8 @@ mod tests {
     #[test]
     fn the_listed_parts_are_the_nearest_ones_by_entry() {
         // Later containers enter earlier.
-        let part = |number: u32| OperationPart {
-            id: EntityId::State(number),
-            enter: GlobalNanos(10_000 - i64::from(number)),
-        };
+        let part =
+            |number: u32| OperationPart { id: EntityId::State(number), enter: GlobalNanos(10_000 - i64::from(number)) };
         let mut parts: Vec<OperationPart> = (0..3000).map(part).collect();
         parts.reverse();
         for (near, first) in [(0, 0), (1500, 988), (2999, 1976)] {

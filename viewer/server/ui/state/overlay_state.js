@@ -10,8 +10,9 @@ export const overlay = {
   /** @type {string[]} */ highlighted: [],
   /** Entities that stay highlighted until another one is chosen. @type {string[]} */ stickyHighlights: [],
   /** The chain of links through the chosen entity. @type {ChainLink[]} */ chainLinks: [],
-  /** The collective operations of the entity at the pointer and of the chosen one. @type {Operation | null} */ pointedOperation: null,
-  /** @type {Operation | null} */ chosenOperation: null,
+  /** The collective operation of the entity at the pointer. @type {Operation | null} */
+  pointedOperation: null,
+  /** That of the chosen entity. @type {Operation | null} */ chosenOperation: null,
   /** @type {string | null} */ target: null,
 };
 
@@ -22,7 +23,8 @@ export const overlay = {
  * A collective operation. `parts` are by time of entry; of very many parts, the nearest ones.
  * `place` is that of the entity among all parts, from 1.
  * @typedef {{ kind: string, bytes: number | null, count: number, place: number, spread: number,
- * first: OperationPart, last: OperationPart, root: OperationPart | null, parts: OperationPart[] }} Operation
+ * first: OperationPart, last: OperationPart, root: OperationPart | null,
+ * parts: OperationPart[] }} Operation
  */
 
 /**

@@ -38,7 +38,8 @@ export function drawOperation(context, { parts, last }) {
 }
 
 /**
- * The points of the window at which parts enter, from top to bottom. Parts in hidden rows have none.
+ * The points of the window at which parts enter, from top to bottom. Parts in hidden rows are left
+ * out.
  * @param {import("../state/overlay_state.js").OperationPart[]} parts
  * @param {Map<string, import("./scene.js").Hit>} hits those that are in the image
  * @returns {[number, number][]}

@@ -13,8 +13,8 @@ use super::layer::FilterLayer;
 use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, GlobalNanos, LinkEntity,
-    LinkVisitor, MixtureCell, MixtureCells, PajeTypeKind, OperationPart, QueryError, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueShares, counts,
+    LinkVisitor, MixtureCell, MixtureCells, OperationPart, PajeTypeKind, QueryError, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueShares, counts,
 };
 
 /// Number of states of a lane that may be read to decide if few enough of them pass to be drawn

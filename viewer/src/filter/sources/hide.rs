@@ -14,9 +14,9 @@ use super::layer::FilterLayer;
 use super::variable_range::{self, VariableRanges};
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    GlobalNanos, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, PajeTypeKind, OperationPart, QueryError,
-    SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId,
-    ValueRange, VariableSample,
+    GlobalNanos, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OperationPart, PajeTypeKind,
+    QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel,
+    ValueId, ValueRange, VariableSample,
 };
 use crate::query::{container_tree, entity_walk};
 

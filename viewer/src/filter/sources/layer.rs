@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use crate::query::{
     self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    LinkEntity, LinkVisitor, MixtureCells, NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueRange, VariableSample, counts,
+    LinkEntity, LinkVisitor, MixtureCells, NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity,
+    StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueRange, VariableSample,
+    counts,
     entity_facts::number_of_facts,
     nested_times::{self, NestedLaneGroup},
 };

@@ -28,8 +28,8 @@ use crate::filter::series_provider::{ProvidedSeries, ProvidedSteps};
 use crate::query::container_tree;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, MixtureCell, MixtureCells,
-    PajeTypeKind, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId,
-    TypeInfo, TypeModel, ValueId, ValueRange, VariableSample,
+    OperationPart, PajeTypeKind, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource,
+    TraceSummary, TypeId, TypeInfo, TypeModel, ValueId, ValueRange, VariableSample,
 };
 use crate::style::palette;
 

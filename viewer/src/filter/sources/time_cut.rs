@@ -14,8 +14,9 @@ use crate::filter::language::error::FilterError;
 use crate::query::entity_walk;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OpenTimeRange, OperationPart, QueryError, SeriesColumn,
-    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange, VariableSample, counts,
+    LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OpenTimeRange, OperationPart, QueryError,
+    SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange,
+    VariableSample, counts,
 };
 
 struct TimeCutSource {

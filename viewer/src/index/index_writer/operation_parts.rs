@@ -46,13 +46,7 @@ impl OperationPartWriter {
     /// A state with this row of extra fields has ended. `place` is the byte stream of its lane, and
     /// its row in this lane.
     #[inline]
-    pub(crate) fn end(
-        &mut self,
-        byte_streams: &mut ByteStreams,
-        detail: u32,
-        start: i64,
-        (lane, row): (usize, u64),
-    ) {
+    pub(crate) fn end(&mut self, byte_streams: &mut ByteStreams, detail: u32, start: i64, (lane, row): (usize, u64)) {
         if self.open.is_empty() {
             return;
         }
