@@ -45,11 +45,7 @@ pub(crate) fn lines(context: &ChartContext<'_>, items: &mut [SceneItem]) -> Resu
         JoinedOperations::All => one_state_each(context, items)?,
         JoinedOperations::Of(id) => vec![id],
     };
-    #[expect(clippy::cast_precision_loss, reason = "a number of lines")]
-    if states.len() > 1 && states.len() as f32 * DISTANCE > context.view.width {
-        let count = group_digits(states.len() as u64);
-        let note =
-            format!("{count} collective operations are too many to be joined by lines; choose a shorter interval");
+    if let Some(note) = reason_for_none(context, states.len()) {
         return Ok(OperationLines { note: Some(note), ..OperationLines::default() });
     }
     let mut lines = OperationLines::default();
@@ -63,6 +59,26 @@ pub(crate) fn lines(context: &ChartContext<'_>, items: &mut [SceneItem]) -> Resu
         }
     }
     Ok(lines)
+}
+
+/// The reason why no operation is drawn, if all of them should be.
+fn reason_for_none(context: &ChartContext<'_>, operations: usize) -> Option<String> {
+    #[expect(clippy::cast_precision_loss, reason = "a number of lines")]
+    let distance = context.view.width / operations as f32;
+    match context.options.joined {
+        JoinedOperations::All if context.model.collective_values.is_empty() => {
+            Some("no state has the fields of a collective operation".to_owned())
+        }
+        JoinedOperations::All if operations == 0 => Some(
+            "no part of a collective operation is wide enough to be drawn alone; choose another or a shorter interval"
+                .to_owned(),
+        ),
+        JoinedOperations::All if distance < DISTANCE => Some(format!(
+            "{} collective operations are too many to be joined by lines; choose a shorter interval",
+            group_digits(operations as u64)
+        )),
+        _ => None,
+    }
 }
 
 /// A state of each operation that has a state in the image, in the order of the items.

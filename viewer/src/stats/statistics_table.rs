@@ -169,7 +169,7 @@ impl StatsTableBuilder<'_> {
                 count: Some(sums.operations),
                 size,
                 max_at: sums.longest.map(|longest| seconds(longest.enter)),
-                max_in: sums.longest.map(|longest| self.path(longest.container)),
+                max_in: sums.longest.filter(|_| key.container.is_none()).map(|longest| self.path(longest.container)),
                 operation: Some(key.kind.word()),
                 communicator: Some(key.communicator).filter(|name| !name.is_empty()),
                 parts: Some(sums.parts),
