@@ -72,7 +72,7 @@ function partButton(part, text, id, actions) {
 function partList(operation, id, actions, limit) {
   const { parts, count, first } = operation;
   const number = parts.length < count ? `${groupDigits(parts.length)} nearest of ${groupDigits(count)}` : groupDigits(count);
-  const items = parts.slice(0, limit).map((part) => make("li", {}, partButton(part, `${isolate(part.name)} · +${formatDuration(part.enter - first.enter)}`, id, actions)));
+  const items = parts.slice(0, limit).map((part) => make("li", {}, partButton(part, `${isolate(part.name)} · ${part.enter > first.enter ? `+${formatDuration(part.enter - first.enter)}` : "first"}`, id, actions)));
   const box = make("div", {}, make("h4", { text: `Parts by entry (${number})` }), make("ol", { "aria-label": "Parts by entry" }, ...items));
   if (parts.length > limit) {
     box.append(make("button", { class: "link", text: `${groupDigits(parts.length - limit)} more`, onclick: () => box.replaceWith(partList(operation, id, actions, parts.length)) }));
