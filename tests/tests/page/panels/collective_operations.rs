@@ -86,10 +86,7 @@ fn the_parts_of_an_operation_are_marked_as_one() {
     browser.point(at);
     browser.wait("document.querySelector('#tooltip')?.innerText.includes('parts of an operation')");
     let tooltip = browser.evaluate("document.querySelector('#tooltip').innerText");
-    assert!(
-        tooltip.as_str().unwrap().contains("One of 4 parts of an operation: \u{2068}rank 0\u{2069} enters last"),
-        "{tooltip}"
-    );
+    assert!(tooltip.as_str().unwrap().contains("One of 4 parts of an operation: rank 0 enters last"), "{tooltip}");
     assert!(marked_pixels(&mut browser, &chart, "rank 3", 0.12, 0.22) > 30, "the part of rank 3 is outlined");
     // The line leads from rank 1, which enters at 1 s, to rank 0, which enters at 7 s.
     assert!(marked_pixels(&mut browser, &chart, "rank 0", 0.60, 0.69) > 0, "a line leads to the last part");
