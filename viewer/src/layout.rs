@@ -32,7 +32,7 @@ use crate::query::{ContainerId, TypeId};
 
 use self::container_outline::{LayoutNode, NodeStates, NodeVariable};
 pub use container_outline::ContainerOutline;
-pub use layout_options::{FoldedContainers, LayoutOptions, RowArrangement, RowMove};
+pub use layout_options::{FoldedContainers, JoinedOperations, LayoutOptions, RowArrangement, RowMove};
 pub(crate) use row_strip::LaneExtent;
 pub use row_strip::{RowStrip, StripKind, SummaryMember};
 

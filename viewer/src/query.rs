@@ -37,6 +37,7 @@ mod lane_merge;
 mod links;
 mod mixture_cells;
 pub(crate) mod nested_times;
+mod operation_facts;
 mod raw_value;
 pub mod replay;
 mod timeline_source;
@@ -54,8 +55,8 @@ pub use tumit_paje::{
 pub(crate) use containers_by_type::{ContainersByType, types_in};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
 pub use entities::{
-    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, SourceLine,
-    StateEntity, StateLaneId, VariableSample,
+    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, OperationPart, SeriesColumn,
+    SourceLine, StateEntity, StateLaneId, VariableSample,
 };
 pub use error::QueryError;
 pub use lane_limits::{lanes_at_once, weight};
@@ -63,6 +64,7 @@ pub(crate) use links::{LinkRow, effective_end};
 pub(crate) use mixture_cells::MixtureCellWriter;
 pub use mixture_cells::{MixtureCell, MixtureCells, ValueShares};
 pub use nested_times::NestedTime;
+pub use operation_facts::OperationFacts;
 pub(crate) use raw_value::RawValue;
 pub use timeline_source::TimelineSource;
 pub(crate) use timeline_source::times;

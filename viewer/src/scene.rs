@@ -34,6 +34,7 @@ pub(crate) mod link_bundles;
 mod links;
 mod marks;
 mod mixtures;
+mod operations;
 pub(crate) mod pick;
 mod placed_link;
 mod primitives;

@@ -1,5 +1,5 @@
-//! Statistics of a time range: time and number of states per container, communication, and
-//! variables.
+//! Statistics of a time range: time and number of states per container, communication, collective
+//! operations, and variables.
 //!
 //! All queries use the interface [`TimelineSource`](crate::query::TimelineSource), so that filters
 //! and groups are respected. [`table`] formats the results as rows for a command or a page.
@@ -20,9 +20,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod collective;
 mod durations;
 mod links;
+mod operation_groups;
+mod recorded_operations;
 mod state_times;
+mod statistics_rows;
 mod statistics_table;
 mod tasks;
 mod variables;
@@ -31,10 +35,12 @@ pub use durations::Durations;
 use durations::durations;
 use links::{LinkTrafficKey, link_traffic};
 pub use links::{number, size_field};
+pub use recorded_operations::RecordedOperations;
 pub(crate) use state_times::nested_times;
 use state_times::times_of;
 pub use state_times::{StateTimes, ValueTime, existence_nanos, times};
-pub use statistics_table::{DATES, RowGrouping, StatsRow, table, time_of_day, to_csv, to_csv_with};
+pub use statistics_rows::{DATES, RowGrouping, StatsRow, time_of_day, to_csv, to_csv_with};
+pub use statistics_table::table;
 use tasks::{ContinuationTypes, tasks_of};
 pub use tasks::{LongestTask, TaskGroup, TasksByValue, tasks_by_value};
 pub use variables::{VariableExtreme, VariableStats, variable};

@@ -67,8 +67,8 @@ use crate::query::entity_facts;
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventEntity, GlobalNanos, LinkEntity, MixtureCell, MixtureCells,
-    NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel,
-    ValueRange, VariableSample, nanos_range,
+    NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource,
+    TraceSummary, TypeModel, ValueRange, VariableSample, nanos_range,
 };
 use entity_number::number;
 use states::{StoreStateLane, StoreTimeSums};
@@ -265,6 +265,10 @@ impl TimelineSource for TraceStore {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         entity_facts::related_entities(self, id, limit)
+    }
+
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        entity_facts::operation_parts(self, id)
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod card_files;
+mod collectives;
 mod combined_specs;
 mod convert_options;
 mod dense_images;

@@ -1,6 +1,7 @@
 //! The panels of the page: filters, entities, results, notes, files.
 
 mod cards;
+mod collective_operations;
 mod counted_results;
 mod entity_panel;
 mod filters;

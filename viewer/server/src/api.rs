@@ -13,6 +13,7 @@ pub(crate) mod longest_entity;
 pub(crate) mod neighbour;
 pub(crate) mod next_event;
 pub(crate) mod numbers_and_names;
+mod operation;
 pub(crate) mod own_cards;
 pub(crate) mod rematch;
 pub(crate) mod row_times;
@@ -40,7 +41,7 @@ use super::cancellation::{CancelFlag, ClientGuard};
 use super::filtered_cache::{FilterRefusal, FilteredTrace};
 use super::saved_filters::PageFilter;
 use tumit_viewer::input::current_trace::TraceAvailability;
-use tumit_viewer::layout::{FoldedContainers, LayoutOptions, RowArrangement, RowLayout, RowMove};
+use tumit_viewer::layout::{FoldedContainers, JoinedOperations, LayoutOptions, RowArrangement, RowLayout, RowMove};
 use tumit_viewer::query::{ContainerId, EntityFacts, EntityId, GlobalNanos, QueryError, TimeRange, TypeId, ValueId};
 use tumit_viewer::scene::wire::{self, entity};
 use tumit_viewer::scene::{self, ChartView};
@@ -186,6 +187,7 @@ impl DrawRequest {
             dimmed: numbers(&self.dimmed, ValueId),
             theme: self.theme,
             row_scale: 1.0,
+            joined: JoinedOperations::None,
         }
     }
 
@@ -369,5 +371,7 @@ fn facts_json(trace: &FilteredTrace, facts: &EntityFacts) -> Value {
         "fields": facts.fields,
         "source": facts.source.as_ref().map(|source| (&source.file, source.line)),
         "related": related,
+        // As for related entities, an error is shown by the request that needs the answer.
+        "operation": operation::operation_json(trace, facts).unwrap_or_default(),
     })
 }

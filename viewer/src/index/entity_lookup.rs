@@ -3,7 +3,8 @@
 use tumit_paje::{ContainerId, TypeId};
 
 use super::details::IndexDetails;
-use super::file::file_layout::LaneRecord;
+use super::file::bit_fields::timestamp;
+use super::file::file_layout::{LaneRecord, OPERATION_PART_COLUMNS};
 use super::file::max_end_tree::MaxEndTree;
 use super::file::packed_table::PackedTable;
 use super::index_reader::IndexReader;
@@ -13,7 +14,9 @@ use super::lanes::states::{self, IndexStateLane};
 use super::lanes::variables::IndexVariableLane;
 use crate::query::LinkRow;
 use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
-use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range};
+use crate::query::{
+    ContainerInfo, EntityId, GlobalNanos, OperationPart, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range,
+};
 
 impl EntityLookup for IndexReader {
     fn types(&self) -> &TypeModel {
@@ -23,10 +26,6 @@ impl EntityLookup for IndexReader {
     fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError> {
         let position = self.positions.get(id.index()).copied().unwrap_or(u32::MAX);
         self.containers.get(position as usize).ok_or(QueryError::Unknown { kind: "container" })
-    }
-
-    fn containers(&self) -> &[ContainerInfo] {
-        &self.containers
     }
 
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
@@ -133,5 +132,23 @@ impl EntityLookup for IndexReader {
             extent,
             max_count,
         )
+    }
+    fn operation_parts(&self, operation: u64) -> Vec<OperationPart> {
+        let table = PackedTable::<OPERATION_PART_COLUMNS>::new(&self.index_bytes, self.index_bytes.header.parts);
+        let mut parts = Vec::new();
+        let mut row = table.lower_bound(0, operation);
+        while row < table.rows() {
+            let (block, from) = table.at(row);
+            for index in from..block.len {
+                let [found, enter, number] = block.columns.map(|column| column.get(index));
+                if found != operation {
+                    return parts;
+                }
+                parts.push(OperationPart { id: EntityId::State(number as u32), enter: GlobalNanos(timestamp(enter)) });
+            }
+            // A damaged file may have empty blocks.
+            row = block.row.saturating_add(block.len.max(1) as u64).max(row.saturating_add(1));
+        }
+        parts
     }
 }

@@ -7,5 +7,6 @@ pub(crate) mod lane_summaries;
 pub(crate) mod lane_values;
 pub(crate) mod lane_writer;
 pub(crate) mod nested_sums;
+pub(crate) mod operation_parts;
 pub(crate) mod prefix_count_writer;
 pub(crate) mod state_writer;

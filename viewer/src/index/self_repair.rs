@@ -13,8 +13,8 @@ use crate::index::{IndexKey, IndexReader};
 use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, LinkEntity,
-    LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
+    LinkVisitor, MixtureCells, NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
 
 /// Maximum number of repairs. After them the disk is assumed to lose data.
@@ -259,6 +259,10 @@ impl TimelineSource for SelfRepairingIndex {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         self.query_or_repair(|source| source.related_entities(id, limit))
+    }
+
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        self.query_or_repair(|source| source.operation_parts(id))
     }
 
     fn extent(&self) -> TimeRange {

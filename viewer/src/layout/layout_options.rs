@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::query::{ContainerId, TypeId, ValueId};
+use crate::query::{ContainerId, EntityId, TypeId, ValueId};
 use crate::style::theme::ThemeKind;
 
 /// The selection of folded containers.
@@ -37,6 +37,18 @@ pub struct RowArrangement {
     pub names: String,
 }
 
+/// The collective operations that are drawn as one, by a line that joins their parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JoinedOperations {
+    /// None.
+    #[default]
+    None,
+    /// All operations with a part that the image shows as a rectangle.
+    All,
+    /// The operation of this state, with outlines around its parts.
+    Of(EntityId),
+}
+
 /// The user's choices for an image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayoutOptions {
@@ -54,6 +66,8 @@ pub struct LayoutOptions {
     pub theme: ThemeKind,
     /// Factor on the heights of all rows.
     pub row_scale: f32,
+    /// The collective operations that are drawn as one.
+    pub joined: JoinedOperations,
 }
 
 impl Default for LayoutOptions {
@@ -66,6 +80,7 @@ impl Default for LayoutOptions {
             dimmed: BTreeSet::new(),
             theme: ThemeKind::Light,
             row_scale: 1.0,
+            joined: JoinedOperations::None,
         }
     }
 }

@@ -120,6 +120,15 @@ pub struct EntityFacts {
     pub source: Option<SourceLine>,
 }
 
+/// A part of a collective operation: a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationPart {
+    /// The state.
+    pub id: EntityId,
+    /// The time at which its container enters the operation.
+    pub enter: GlobalNanos,
+}
+
 /// The first numbers that no entity of a source has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstFreeNumbers {

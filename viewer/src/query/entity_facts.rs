@@ -1,16 +1,15 @@
 //! Facts of entities and relations between them. They need only the few look-ups that both the
 //! store in memory and the index have.
 
-use tumit_paje::collective::{KIND, OPERATION};
+use tumit_paje::collective::{CollectiveKind, KIND, OPERATION};
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
-use tumit_paje::{ContainerId, TypeId};
+use tumit_paje::{ContainerId, ExtraValue, TypeId};
 
-use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, SourceLine, TimestampExtent, TypeModel};
-use crate::query::{LinkRow, effective_end};
-
-/// Maximum number of states of a container that are examined for parts of an operation.
-const MAX_EXAMINED_STATES: usize = 1 << 10;
+use crate::query::{
+    ContainerInfo, EntityFacts, EntityId, LinkRow, OperationPart, QueryError, SourceLine, TimestampExtent, TypeModel,
+    effective_end,
+};
 
 /// An entity, looked up by its number.
 #[derive(Debug)]
@@ -30,6 +29,17 @@ pub(crate) enum DetailValue {
     Integer(i64),
     Float(f64),
     Container(ContainerId),
+}
+
+impl From<ExtraValue<'_>> for DetailValue {
+    fn from(value: ExtraValue<'_>) -> Self {
+        match value {
+            ExtraValue::Text(text) => Self::Text(text.to_owned()),
+            ExtraValue::Integer(number) => Self::Integer(number),
+            ExtraValue::Float(number) => Self::Float(number),
+            ExtraValue::Container(container) => Self::Container(container),
+        }
+    }
 }
 
 /// Properties of an entity besides its value.
@@ -53,7 +63,6 @@ impl EntityDetail {
 pub(crate) trait EntityLookup {
     fn types(&self) -> &TypeModel;
     fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError>;
-    fn containers(&self) -> &[ContainerInfo];
     /// Finds an entity by its number. For a container, returns itself.
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError>;
     /// Finds a link by its number.
@@ -71,6 +80,8 @@ pub(crate) trait EntityLookup {
     fn referring_states(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId>;
     /// Links that start or end in a container at a timestamp of an extent, by that timestamp.
     fn link_ends(&self, container: ContainerId, extent: TimestampExtent, max_count: usize) -> Vec<EntityId>;
+    /// All parts of a collective operation, by the time at which they enter.
+    fn operation_parts(&self, operation: u64) -> Vec<OperationPart>;
 }
 
 /// Implements [`crate::query::TimelineSource::facts`] or
@@ -193,9 +204,9 @@ fn container_path(tables: &impl EntityLookup, container: ContainerId) -> Vec<Str
 ///
 /// - a state or event that refers to containers: these containers, and their states that overlap
 ///   it;
-/// - a state: the other parts of its collective operation, the states that refer to its container
-///   and overlap it, and the links that start or end in its container between its first and last
-///   timestamp, both included;
+/// - a state: the states that refer to its container and overlap it, and the links that start or
+///   end in its container between its first and last timestamp, both included. The other parts of
+///   its collective operation are an answer of their own ([`operation_parts`]);
 /// - a link: the states of its two containers at its two timestamps, including states that end or
 ///   begin there;
 /// - an event: the states of its container at its timestamp, likewise;
@@ -221,7 +232,6 @@ pub(crate) fn related_entities(
     match id {
         EntityId::Container(container) => related.add(tables.referring_states(container, during, max_count)),
         EntityId::State(_) => {
-            related.add(other_parts(tables, &found, limit));
             related.add(tables.referring_states(found.container, during, max_count));
             related.add(tables.link_ends(found.container, TimestampExtent { first: from.0, last: to.0 }, max_count));
         }
@@ -237,36 +247,25 @@ pub(crate) fn related_entities(
     Ok(related.entities)
 }
 
-/// The other parts of the collective operation of a state. Parts that do not overlap in time are
-/// found if they are near: within four times the duration of the parts that overlap.
-fn other_parts(tables: &impl EntityLookup, found: &FoundEntity, limit: usize) -> Vec<EntityId> {
-    let of_operation = |row: u32| tables.field(row, OPERATION).and_then(|value| number_of_value(tables, value));
-    if found.detail == 0 || tables.field(found.detail, KIND).is_none() {
-        return Vec::new();
+/// Implements [`crate::query::TimelineSource::operation_parts`].
+pub(crate) fn operation_parts(tables: &impl EntityLookup, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+    let row = tables.find(id)?.detail;
+    if !matches!(id, EntityId::State(_)) || row == 0 {
+        return Ok(Vec::new());
     }
-    let Some(operation) = of_operation(found.detail) else { return Vec::new() };
-    let Ok(own) = tables.container(found.container) else { return Vec::new() };
-    let parts_during = |time_range: TimeRange| {
-        let mut parts: Vec<(EntityId, TimeRange)> = Vec::new();
-        for info in tables.containers().iter().filter(|info| info.ty == own.ty) {
-            for id in tables.states_during(info.id, time_range, MAX_EXAMINED_STATES) {
-                let Ok(state) = tables.find(id) else { continue };
-                if state.ty == found.ty && state.detail != 0 && of_operation(state.detail) == Some(operation) {
-                    parts.push((id, state.life));
-                }
-            }
-            if parts.len() > limit {
-                break;
-            }
-        }
-        parts
-    };
-    let overlapping = parts_during(found.life);
-    let from = overlapping.iter().map(|(_, life)| life.from.0).min().unwrap_or(found.life.from.0);
-    let to = overlapping.iter().map(|(_, life)| life.to.0).max().unwrap_or(found.life.to.0);
-    let margin = to.saturating_sub(from).saturating_mul(4);
-    let near = TimeRange { from: GlobalNanos(from.saturating_sub(margin)), to: GlobalNanos(to.saturating_add(margin)) };
-    parts_during(near).into_iter().map(|(id, _)| id).collect()
+    let operation = operation_number(|name| tables.field(row, name));
+    Ok(operation.map_or_else(Vec::new, |operation| tables.operation_parts(operation)))
+}
+
+/// The operation of a state with these fields. `None` if it is no part of a known operation.
+pub(crate) fn operation_number(field: impl Fn(&str) -> Option<DetailValue>) -> Option<u64> {
+    let Some(DetailValue::Text(kind)) = field(KIND) else { return None };
+    CollectiveKind::of_word(&kind)?;
+    match field(OPERATION)? {
+        DetailValue::Integer(number) => u64::try_from(number).ok(),
+        DetailValue::Text(text) => text.parse().ok(),
+        DetailValue::Float(_) | DetailValue::Container(_) => None,
+    }
 }
 
 /// Collects entities without repetition, up to a limit.

@@ -8,8 +8,8 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::counts::{self, EventCount, LinkVisitor};
 use super::entities::{
-    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, StateEntity,
-    StateLaneId, VariableSample,
+    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, OperationPart, SeriesColumn,
+    StateEntity, StateLaneId, VariableSample,
 };
 use super::entity_facts::number_of_facts;
 use super::error::QueryError;
@@ -233,6 +233,16 @@ pub trait TimelineSource: Send + Sync {
     /// # Errors
     /// See [`QueryError`].
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError>;
+
+    /// Returns the parts of the collective operation of a state, this state included, by the time
+    /// at which they enter. The list is empty if the entity is no part of a known operation.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        let _ = id;
+        Ok(Vec::new())
+    }
 
     /// Returns the time range from the first timestamp to the last. It equals that of the summary,
     /// without counting entities.

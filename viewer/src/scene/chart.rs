@@ -3,7 +3,7 @@
 
 use super::chart_context::{ChartContext, ChartView};
 use super::primitives::{FilledRect, OutlineRect, Scene, SceneItem};
-use super::{links, marks, state_labels, states, variables};
+use super::{links, marks, operations, state_labels, states, variables};
 use crate::layout::{ContainerOutline, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
 use crate::parallel::{MAX_THREADS, map_in_order};
 use crate::query::{ContainerId, QueryError, TimelineSource};
@@ -53,8 +53,10 @@ pub fn chart(
         all.over.extend(part.over);
         all.names.extend(part.names);
     }
+    let joined = operations::lines(&context, &mut all.items)?;
+    all.notes.extend(joined.note);
     let names = state_labels::draw(&context, &all.names, &links.items);
-    let items = [all.items, all.over, links.items, names].into_iter().flatten().collect();
+    let items = [all.items, all.over, links.items, joined.items, names].into_iter().flatten().collect();
     let is_quick =
         visible.iter().flat_map(|&at| &layout.rows[at].strips).any(|strip| states::is_quick(&context, strip));
     Ok(Scene { width: view.width, height: layout.height, items, notes: all.notes, is_quick, ..Scene::default() })

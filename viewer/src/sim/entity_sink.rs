@@ -83,6 +83,11 @@ pub trait EntitySink {
     /// Stores extra fields and source position of an entity, and returns their number.
     fn detail(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32;
 
+    /// Called when a state with this number begins that is a part of a collective operation.
+    fn part(&mut self, detail: u32, operation: u64) {
+        let _ = (detail, operation);
+    }
+
     /// Joins the details of both endpoints of a link, and returns a number for them.
     fn join(&mut self, start: u32, end: u32) -> u32;
 

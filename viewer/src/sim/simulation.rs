@@ -1,7 +1,6 @@
 //! [`Simulation`]: the data of a simulation in progress.
 
-use tumit_paje::collective::{self, CollectiveKind};
-use tumit_paje::{DrawStyle, ExtraField, ExtraValue, PajeTypeKind, SourcePosition, TraceDiagnostic, TypeId, ValueId};
+use tumit_paje::{DrawStyle, ExtraField, PajeTypeKind, SourcePosition, TraceDiagnostic, TypeId, ValueId};
 
 use super::collector::EntityGatherer;
 use super::containers::ContainerTable;
@@ -12,6 +11,7 @@ use super::pending_links::PendingLinks;
 use super::recent_stacks::RecentStacks;
 use super::states::OpenStates;
 use super::variables::VariableState;
+use crate::query::entity_facts::operation_number;
 use crate::query::{RawValue, TypeInfo};
 
 /// A simulation in progress. With [`EntityGatherer`], it is converted to a
@@ -168,24 +168,15 @@ impl<E: EntitySink> Simulation<E> {
         extra: &[ExtraField<'_>],
         source: Option<SourcePosition<'_>>,
     ) -> u32 {
-        if !extra.is_empty()
-            && is_collective_part(extra)
-            && let Some(info) = self.values.get_mut(value.index())
-        {
-            info.is_collective = true;
+        let field = |name: &str| extra.iter().find(|field| field.name.eq_ignore_ascii_case(name));
+        let operation = operation_number(|name| field(name).map(|field| field.value.into()));
+        let detail = self.detail(extra, source);
+        if let Some(operation) = operation {
+            if let Some(info) = self.values.get_mut(value.index()) {
+                info.is_collective = true;
+            }
+            self.entities.part(detail, operation);
         }
-        self.detail(extra, source)
+        detail
     }
-}
-
-/// Whether the fields of a state are those of a part of a collective operation.
-fn is_collective_part(fields: &[ExtraField<'_>]) -> bool {
-    let value_of = |name: &str| fields.iter().find(|field| field.name.eq_ignore_ascii_case(name));
-    let kind = value_of(collective::KIND).map(|field| field.value);
-    matches!(kind, Some(ExtraValue::Text(word)) if CollectiveKind::of_word(word).is_some())
-        && value_of(collective::OPERATION).is_some_and(|field| match field.value {
-            ExtraValue::Integer(number) => number >= 0,
-            ExtraValue::Text(text) => text.parse::<u64>().is_ok(),
-            _ => false,
-        })
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
-use serde_json::Value;
 
+use super::operation_groups::operation_groups;
+use super::statistics_rows::{RowGrouping, StatsRow};
 use super::{
     ContinuationTypes, Durations, LinkTrafficKey, VariableExtreme, durations, link_traffic, size_field, tasks_of,
     times_of, variable,
@@ -15,119 +15,6 @@ use crate::query::{
     TypeModel, ValueId,
 };
 use crate::query::{container_tree, entity_walk};
-use crate::text::csv_cell;
-
-/// Which entities one row of the table sums up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RowGrouping {
-    /// One row per value of each type, over all containers.
-    #[default]
-    Value,
-    /// One row per value and container. For links, one per pair of containers.
-    Container,
-    /// One row per type, over all values and containers.
-    Type,
-}
-
-/// A row. Timestamps and durations are in seconds. Fields that do not apply are `None`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct StatsRow {
-    /// `state`, `task`, `event`, `link` or `variable`.
-    pub kind: &'static str,
-    /// Name of the type.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// Path of the container. For links, of the start container.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub container: Option<String>,
-    /// Path of the end container of links.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-    /// Name of the value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
-    /// Number of states, events or links that overlap the time range.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Total time in states within the time range. Nested states of the same value count once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time: Option<f64>,
-    /// Share of the lifetime of the containers within the time range, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub share: Option<f64>,
-    /// Self time: a state of the value is the innermost state of its type.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub self_time: Option<f64>,
-    /// Self time as a share of the same lifetime.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub self_share: Option<f64>,
-    /// Shortest whole duration of states or links.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration_min: Option<f64>,
-    /// Mean whole duration.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration_mean: Option<f64>,
-    /// Median whole duration.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration_median: Option<f64>,
-    /// 99th percentile of the whole durations.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration_p99: Option<f64>,
-    /// Longest whole duration.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration_max: Option<f64>,
-    /// Sum of the links' size field.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<f64>,
-    /// Time-weighted mean of a variable.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean: Option<f64>,
-    /// Smallest value of a variable.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<f64>,
-    /// The first timestamp of the smallest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_at: Option<f64>,
-    /// The container with the smallest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_in: Option<String>,
-    /// Largest value of a variable.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<f64>,
-    /// The first timestamp of the largest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_at: Option<f64>,
-    /// The container with the largest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_in: Option<String>,
-}
-
-/// Names of the columns, in the order of [`StatsRow`].
-const COLUMNS: [&str; 23] = [
-    "kind",
-    "type",
-    "container",
-    "to",
-    "value",
-    "count",
-    "time",
-    "share",
-    "self_time",
-    "self_share",
-    "duration_min",
-    "duration_mean",
-    "duration_median",
-    "duration_p99",
-    "duration_max",
-    "size",
-    "mean",
-    "min",
-    "min_at",
-    "min_in",
-    "max",
-    "max_at",
-    "max_in",
-];
 
 /// The rows of all entities in a time range. `field` is the size field of links. Without it, the
 /// field is found by its name.
@@ -162,50 +49,8 @@ pub fn table(
             PajeTypeKind::Container => {}
         }
     }
+    maker.collectives(&mut rows)?;
     Ok(rows)
-}
-
-/// Formats the rows as comma-separated values (RFC 4180, with LF), with a header line.
-#[must_use]
-pub fn to_csv(rows: &[StatsRow]) -> String {
-    to_csv_with(rows, None)
-}
-
-/// As [`to_csv`], with timestamps as times of day. `wall_clock` is the wall clock at trace time 0,
-/// in nanoseconds since 1970.
-#[must_use]
-pub fn to_csv_with(rows: &[StatsRow], wall_clock: Option<i64>) -> String {
-    let mut text = COLUMNS.join(",");
-    text.push('\n');
-    for row in rows {
-        // A row has only texts and numbers, so the conversion cannot fail.
-        let value = serde_json::to_value(row).unwrap_or_default();
-        let cells = COLUMNS.map(|column| match &value[column] {
-            Value::Null => String::new(),
-            Value::String(text) => {
-                let mut cell = Vec::new();
-                csv_cell::append(text, &mut cell);
-                String::from_utf8(cell).unwrap_or_default()
-            }
-            Value::Number(seconds) if DATES.contains(&column) && wall_clock.is_some() => {
-                time_of_day(seconds.as_f64().unwrap_or_default(), wall_clock.unwrap_or_default())
-            }
-            other => other.to_string(),
-        });
-        text.push_str(&cells.join(","));
-        text.push('\n');
-    }
-    text
-}
-
-/// The columns with timestamps.
-pub const DATES: [&str; 2] = ["min_at", "max_at"];
-
-/// The time of day of a timestamp in seconds, in UTC in ISO 8601.
-#[must_use]
-#[expect(clippy::cast_possible_truncation, reason = "the seconds were computed from nanoseconds")]
-pub fn time_of_day(seconds: f64, wall_clock: i64) -> String {
-    tumit_converter::convert::wall_clock::text(wall_clock.saturating_add((seconds * 1e9).round() as i64))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "seconds to be displayed")]
@@ -309,6 +154,30 @@ impl StatsTableBuilder<'_> {
                 ..Self::row("task", ty, container.map(|container| self.path(container)))
             };
             rows.push(row.with_durations(&all));
+        }
+        Ok(())
+    }
+
+    /// Collective operations of all types.
+    fn collectives(&self, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
+        for (key, sums) in operation_groups(self.source, self.time_range, self.by)? {
+            let Some(ty) = self.model.types.get(key.ty.index()) else { continue };
+            #[expect(clippy::cast_precision_loss, reason = "a size to be displayed")]
+            let size = sums.bytes.map(|bytes| bytes as f64);
+            rows.push(StatsRow {
+                value: key.value.and_then(|value| self.value(value)),
+                count: Some(sums.operations),
+                size,
+                max_at: sums.longest.map(|longest| seconds(longest.enter)),
+                max_in: sums.longest.filter(|_| key.container.is_none()).map(|longest| self.path(longest.container)),
+                operation: Some(key.kind.word()),
+                communicator: Some(key.communicator).filter(|name| !name.is_empty()),
+                parts: Some(sums.parts),
+                wait: Some(seconds(sums.wait)),
+                wait_mean: Some(sums.mean_wait() / 1e9),
+                wait_max: Some(seconds(sums.longest.map_or(0, |longest| longest.nanos))),
+                ..Self::row("collective", ty, key.container.map(|container| self.path(container)))
+            });
         }
         Ok(())
     }

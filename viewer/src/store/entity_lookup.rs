@@ -10,7 +10,9 @@ use super::trace_store::TraceStore;
 use super::variables::StoreVariableLane;
 use crate::query::LinkRow;
 use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
-use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range};
+use crate::query::{
+    ContainerInfo, EntityId, OperationPart, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range,
+};
 
 /// A list of entities with consecutive numbers.
 pub(crate) trait NumberedList {
@@ -52,10 +54,6 @@ impl EntityLookup for TraceStore {
 
     fn container(&self, id: ContainerId) -> Result<&ContainerInfo, QueryError> {
         self.position(id).map(|position| &self.containers[position])
-    }
-
-    fn containers(&self) -> &[ContainerInfo] {
-        &self.containers
     }
 
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
@@ -150,6 +148,10 @@ impl EntityLookup for TraceStore {
 
     fn link_ends(&self, container: ContainerId, extent: TimestampExtent, max_count: usize) -> Vec<EntityId> {
         self.ends.links_within(container, extent).take(max_count).collect()
+    }
+
+    fn operation_parts(&self, operation: u64) -> Vec<OperationPart> {
+        self.parts.of(operation).collect()
     }
 }
 

@@ -1,16 +1,18 @@
-//! Relations between entities: references to containers, and both endpoints of links.
+//! Relations between entities: references to containers, both endpoints of links, and parts of
+//! collective operations.
 
 use std::collections::HashMap;
 
-use tumit_paje::ContainerId;
+use tumit_paje::time::GlobalNanos;
+use tumit_paje::{ContainerId, ValueId};
 
 use super::details::DetailTable;
 use super::end_tree::EndTree;
 use super::entity_number::number;
 use super::links::StoreLinks;
 use super::states::StoreStateLane;
-use crate::query::effective_end;
-use crate::query::{EntityId, TimeRange, TimestampExtent};
+use crate::query::entity_facts::operation_number;
+use crate::query::{EntityId, OperationPart, TimeRange, TimestampExtent, effective_end};
 
 /// States that refer to containers, by container.
 #[derive(Debug, Default)]
@@ -94,5 +96,38 @@ impl LinkEndIndex {
             .iter()
             .take_while(move |end| end.0 == container && end.1 <= extent.last)
             .map(|end| EntityId::Link(end.2))
+    }
+}
+
+/// The parts of all collective operations: operation, start and number of the state, sorted.
+#[derive(Debug, Default)]
+pub(crate) struct OperationPartIndex(Vec<(u64, i64, u32)>);
+
+impl OperationPartIndex {
+    /// Finds the parts among the states of `values`.
+    pub(crate) fn new(states: &[StoreStateLane], details: &DetailTable, values: &[ValueId]) -> Self {
+        let mut parts = Vec::new();
+        if values.is_empty() {
+            return Self(parts);
+        }
+        for lane in states.iter().filter(|lane| lane.has_details()) {
+            for index in (0..lane.len()).filter(|&index| values.binary_search(&lane.value(index)).is_ok()) {
+                let row = lane.detail(index);
+                if let Some(operation) = operation_number(|name| details.field(row, name)) {
+                    parts.push((operation, lane.start(index), number(lane.base, index)));
+                }
+            }
+        }
+        parts.sort_unstable();
+        Self(parts)
+    }
+
+    /// The parts of an operation, by the time at which they enter.
+    pub(crate) fn of(&self, operation: u64) -> impl Iterator<Item = OperationPart> {
+        let first = self.0.partition_point(|part| part.0 < operation);
+        self.0[first..]
+            .iter()
+            .take_while(move |part| part.0 == operation)
+            .map(|part| OperationPart { id: EntityId::State(part.2), enter: GlobalNanos(part.1) })
     }
 }

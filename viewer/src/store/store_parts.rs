@@ -13,7 +13,7 @@ use super::container_order::{OrderedContainers, depth_first};
 use super::details::DetailTable;
 use super::links::StoreLinks;
 use super::marks::{RawMarks, StoreMarkLane};
-use super::relations::{LinkEndIndex, StateReferences};
+use super::relations::{LinkEndIndex, OperationPartIndex, StateReferences};
 use super::states::{RawLane, StoreStateLane};
 use super::trace_store::{NestedCheckpoints, TraceStore};
 use super::variables::{RawVariable, StoreVariableLane};
@@ -78,6 +78,7 @@ impl StoreParts {
         self.details.seal();
         let references = StateReferences::new(&states, &self.details);
         let ends = LinkEndIndex::new(&links);
+        let parts = OperationPartIndex::new(&states, &self.details, &model.collective_values);
         let extent = self.visible_extent(&states, &marks, &variables, &links);
         let summary = TraceSummary {
             name: self.name,
@@ -106,6 +107,7 @@ impl StoreParts {
             container_details: self.container_details,
             references,
             ends,
+            parts,
         }
     }
 

@@ -8,7 +8,7 @@ use tumit_paje::{ContainerId, TypeId};
 use super::details::DetailTable;
 use super::links::StoreLinks;
 use super::marks::StoreMarkLane;
-use super::relations::{LinkEndIndex, StateReferences};
+use super::relations::{LinkEndIndex, OperationPartIndex, StateReferences};
 use super::states::StoreStateLane;
 use super::variables::StoreVariableLane;
 use crate::query::{ContainerInfo, QueryError, StateLaneId, TimeRange, TraceSummary, TypeModel, ValueRange};
@@ -60,6 +60,7 @@ pub struct TraceStore {
     pub(crate) container_details: Vec<u32>,
     pub(crate) references: StateReferences,
     pub(crate) ends: LinkEndIndex,
+    pub(crate) parts: OperationPartIndex,
 }
 
 impl TraceStore {

@@ -5,6 +5,7 @@ mod damage;
 mod dense_lanes;
 mod events;
 mod long_lanes;
+mod operations;
 mod scale;
 mod source_comparison;
 

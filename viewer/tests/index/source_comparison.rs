@@ -92,6 +92,7 @@ fn compare_entities(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<()
         for limit in [4, 500] {
             assert_eq!(a.related_entities(id, limit)?, b.related_entities(id, limit)?, "{id:?}");
         }
+        assert_eq!(a.operation_parts(id)?, b.operation_parts(id)?, "{id:?}");
     }
     assert!(b.facts(EntityId::State(counts.states as u32)).is_err());
     Ok(())

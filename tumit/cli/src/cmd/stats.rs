@@ -16,7 +16,8 @@ use crate::time_range_option::{self, time_range};
 use crate::view_filters::FilterOptions;
 use crate::{term, text_table};
 
-/// Shows statistics of a trace: time and share per state, durations, messages, variables
+/// Shows statistics of a trace: time and share per state, durations, messages, collective
+/// operations, variables
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -49,6 +50,9 @@ while it is the innermost one; the sum of self shares is at most 100 %. Tasks ar
 the begin of the next, such as the polls of an async function. Durations of tasks are latencies, from the first poll to the end of
 the last one; active time is the time in polls. The median and the 99 % are durations that occur; of an even number of durations,
 the median is the lower one of the middle two. Shares refer to the lifetime of the containers within the time range.
+Collective operations are those that fields of states describe (docs/entities.md). An operation with a part in the time range
+counts with all its parts. A part waits until the last container enters; in a one-to-all operation until the root enters, and in an
+all-to-one operation only the root waits. With --by type, all states of an operation's kind and communicator are one row.
 Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {
     /// A run folder (NAME.tmt), or a Pajé file of any tool
@@ -176,33 +180,54 @@ fn time_range_text(time_range: TimeRange, is_moment: bool, wall_clock: Option<i6
     }
 }
 
+/// The tables of the rows of each kind, with their headings.
+const TABLES: [(&str, &[&str]); 6] = [
+    (
+        "state",
+        &[
+            "State",
+            "Container",
+            "Value",
+            "Count",
+            "Time",
+            "Share",
+            "Self",
+            "Self share",
+            "Mean",
+            "Median",
+            "99 %",
+            "Longest",
+        ],
+    ),
+    ("task", &["Task", "Container", "Value", "Count", "Active", "Shortest", "Mean", "Median", "99 %", "Longest"]),
+    (
+        "collective",
+        &[
+            "Collective",
+            "Container",
+            "Value",
+            "Kind",
+            "Communicator",
+            "Operations",
+            "Parts",
+            "Size",
+            "Wait",
+            "Mean wait",
+            "Longest wait",
+            "at",
+            "in",
+        ],
+    ),
+    ("event", &["Event", "Container", "Value", "Count"]),
+    ("link", &["Link", "From", "To", "Value", "Count", "Size", "Shortest", "Mean", "Median", "99 %", "Longest"]),
+    ("variable", &["Variable", "Container", "Mean", "Least", "at", "in", "Largest", "at", "in"]),
+];
+
 /// A table for each kind of rows.
 fn text_tables(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> String {
     let mut text = format!("{title}\n");
     let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).cloned().collect::<Vec<StatsRow>>();
-    for (kind, heads) in [
-        (
-            "state",
-            &[
-                "State",
-                "Container",
-                "Value",
-                "Count",
-                "Time",
-                "Share",
-                "Self",
-                "Self share",
-                "Mean",
-                "Median",
-                "99 %",
-                "Longest",
-            ][..],
-        ),
-        ("task", &["Task", "Container", "Value", "Count", "Active", "Shortest", "Mean", "Median", "99 %", "Longest"]),
-        ("event", &["Event", "Container", "Value", "Count"]),
-        ("link", &["Link", "From", "To", "Value", "Count", "Size", "Shortest", "Mean", "Median", "99 %", "Longest"]),
-        ("variable", &["Variable", "Container", "Mean", "Least", "at", "in", "Largest", "at", "in"]),
-    ] {
+    for (kind, heads) in TABLES {
         let rows = of(kind);
         if rows.is_empty() {
             continue;
@@ -214,7 +239,7 @@ fn text_tables(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> Strin
             (0..heads.len()).filter(|&at| all.iter().skip(1).any(|row| !row[at].is_empty())).collect();
         let all: Vec<Vec<String>> =
             all.into_iter().map(|row| filled.iter().map(|&at| row[at].clone()).collect()).collect();
-        let words = [heads[0], "Container", "Value", "From", "To", "in"];
+        let words = [heads[0], "Container", "Value", "Kind", "Communicator", "From", "To", "in"];
         let right: Vec<usize> = (0..filled.len()).filter(|&column| !words.contains(&heads[filled[column]])).collect();
         text_table::append(&mut text, &all, &right);
     }
@@ -263,6 +288,9 @@ fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
             cells.extend(duration_cells);
             cells
         }
+        "collective" => {
+            collective_cells(row, [row.wait, row.wait_mean, row.wait_max].map(duration_text), at(row.max_at))
+        }
         "event" => vec![row.ty.clone(), text(&row.container), text(&row.value), count],
         "link" => {
             let size = value(row.size);
@@ -280,4 +308,16 @@ fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
             cells
         }
     }
+}
+
+/// The cells of a row of collective operations.
+fn collective_cells(row: &StatsRow, waits: [String; 3], longest_at: String) -> Vec<String> {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let count = |count: Option<u64>| count.map_or_else(String::new, group_digits);
+    let mut cells = vec![row.ty.clone(), text(&row.container), text(&row.value)];
+    cells.extend([row.operation.unwrap_or_default().to_owned(), text(&row.communicator)]);
+    cells.extend([count(row.count), count(row.parts), row.size.map_or_else(String::new, number)]);
+    cells.extend(waits);
+    cells.extend([longest_at, text(&row.max_in)]);
+    cells
 }

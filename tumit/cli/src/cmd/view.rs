@@ -16,7 +16,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tumit_server::{ServedTrace, Server};
 use tumit_viewer::export::ImageFormat;
 use tumit_viewer::filter::FilterChain;
-use tumit_viewer::layout::{ContainerOutline, FoldedContainers, LayoutOptions};
+use tumit_viewer::layout::{ContainerOutline, FoldedContainers, JoinedOperations, LayoutOptions};
 use tumit_viewer::open::progressive::{self, CurrentTrace, OpenedTrace};
 use tumit_viewer::query::{OpenTimeRange, TimelineSource, TraceSummary};
 use tumit_viewer::scene::{DocumentOptions, document};
@@ -45,6 +45,7 @@ Examples:
   tumit view run.paje -o - --format svg | inkscape -p    to standard output
   tumit view run.paje -o a.svg -o a.png --interval 0.2..0.4 --theme dark --fold 1
   tumit view run.paje --filter 'only container Node 1, Node 2' --filter 'hide value Wait*' -o part.png
+  tumit view run.tmt --collectives --interval 0.2..0.21 -o steps.svg      the parts of each collective operation joined
   tumit view run.paje --filter 'count computing of Activity per Node into Working threads' -o working.png
 
   tumit view --perspective list                          the views of ParaGraph: utilization, communication, tasks
@@ -106,6 +107,11 @@ pub(crate) struct Args {
     /// its contents
     #[arg(long, value_name = "LEVEL", help_heading = "Images")]
     fold: Option<u32>,
+    /// Draws each collective operation as one: a line joins the times at which its parts enter, and
+    /// a disc marks the last entry. The trace must have fields of operations (docs/entities.md). If
+    /// there are too many to be distinguished, none is drawn, and a note reports it
+    #[arg(long, requires = "output", help_heading = "Images")]
+    collectives: bool,
 
     #[command(flatten)]
     perspective: PerspectiveOptions,
@@ -306,6 +312,7 @@ fn draw(
     let options = LayoutOptions {
         folds: FoldedContainers { level: args.fold, ..FoldedContainers::default() },
         theme: args.theme.into(),
+        joined: if args.collectives { JoinedOperations::All } else { JoinedOperations::None },
         ..LayoutOptions::default()
     };
     let time_range = time_range.to_closed_range(source.extent())?;

@@ -3,17 +3,16 @@
 //! Fields of states describe the operations of a trace, if its rules declare them
 //! ([`tumit_paje::collective`]). The other operations are guessed from the names of states.
 
-pub mod collective;
 mod guess;
-mod recorded;
 
 use std::collections::BTreeMap;
 
-use tumit_viewer::query::{QueryError, ValueId};
+use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, ValueId};
+use tumit_viewer::stats::RecordedOperations;
+pub use tumit_viewer::stats::collective;
 
 use crate::analysis::collectives::collective::Collective;
 use crate::analysis::collectives::guess::GuessedOperations;
-use crate::analysis::collectives::recorded::RecordedOperations;
 use crate::execution::Execution;
 
 /// The collective operations of an execution.
@@ -35,7 +34,10 @@ impl CollectiveSet {
     /// # Errors
     /// The errors of the source.
     pub fn new(execution: &Execution) -> Result<Self, QueryError> {
-        let RecordedOperations { mut list, parts_without_operation } = RecordedOperations::new(execution)?;
+        let ever = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+        let unit_of = |container| execution.units().owner(container);
+        let RecordedOperations { mut list, parts_without_operation } =
+            RecordedOperations::new(execution.source(), ever, unit_of)?;
         let GuessedOperations { list: guessed_list, guessed, unmatched } = GuessedOperations::new(execution)?;
         list.extend(guessed_list);
         let mut all = Self { list, guessed, unmatched, parts_without_operation };

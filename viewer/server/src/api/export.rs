@@ -11,8 +11,8 @@ use super::{AppState, DrawRequest, FilteredTrace, RequestError, run};
 use crate::execution_cache::ExecutionCache;
 use tumit_viewer::export::{self, ImageFormat};
 use tumit_viewer::filter::only_containers;
-use tumit_viewer::layout::ContainerOutline;
-use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::layout::{ContainerOutline, JoinedOperations, LayoutOptions};
+use tumit_viewer::scene::{DocumentOptions, document, wire};
 use tumit_viewer::stats::{self, RowGrouping};
 
 /// Pixels per unit of a PNG: for screens of high density and for print.
@@ -76,7 +76,10 @@ fn export_file(trace: &FilteredTrace, request: &DrawRequest) -> Result<ExportFil
         resolution,
         titles: format != ImageFormat::Png,
     };
-    let scene = document(trace.source.as_ref(), &trace.outline, &request.options(), options)?;
+    // The operation of the entity in the inspector is marked as on the page.
+    let joined = wire::parse_entity(&request.id).map_or(JoinedOperations::None, JoinedOperations::Of);
+    let layout = LayoutOptions { joined, ..request.options() };
+    let scene = document(trace.source.as_ref(), &trace.outline, &layout, options)?;
     let bytes = export::encode(&scene, format, resolution)
         .map_err(|error| RequestError(StatusCode::BAD_REQUEST, error.to_string()))?;
     Ok(ExportFile { content_type, bytes })

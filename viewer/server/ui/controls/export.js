@@ -5,7 +5,7 @@ import { byId, fileName, saveFile } from "../util/dom.js";
 import { openMenu } from "../util/menu.js";
 import { showNote } from "../util/status_line.js";
 import { hasSelection, selectedRange, selectedRowNumbers, sizeInWords } from "../state/selection.js";
-import { imageParameters } from "../state/view.js";
+import { imageParameters, view } from "../state/view.js";
 import { openWorkspace, saveWorkspace } from "../state/workspace.js";
 
 /** @param {"svg" | "png" | "html" | "csv"} format */
@@ -13,7 +13,7 @@ export async function exportAs(format) {
   showNote(`Creating the ${format.toUpperCase()}…`, true);
   const width = Math.max(600, document.querySelector(".stage")?.clientWidth ?? 1200);
   const [from, to] = selectedRange();
-  const answer = await fetch(`api/export?${requestParameters({ ...imageParameters(), fill: "", from, to, rows: selectedRowNumbers(), width, resolution: 1, format })}`).catch(() => null);
+  const answer = await fetch(`api/export?${requestParameters({ ...imageParameters(), fill: "", from, to, rows: selectedRowNumbers(), id: view.chosen ?? "", width, resolution: 1, format })}`).catch(() => null);
   if (!answer?.ok) {
     showNote(answer ? (await answer.json().catch(() => ({ error: "The server sent no file" }))).error : "The server does not answer: nothing was saved");
     return;

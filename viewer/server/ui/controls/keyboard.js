@@ -61,7 +61,7 @@ async function chooseInRow() {
 export async function highlightRelated() {
   const entity = await targetFacts();
   if (!entity) return;
-  overlay.stickyHighlights = entity.related.map((/** @type {any} */ one) => one.id);
+  overlay.stickyHighlights = [...entity.related, ...(entity.operation?.parts ?? [])].map((/** @type {any} */ one) => one.id).filter((id) => id !== entity.id);
   notifyChange("selection");
   const count = overlay.stickyHighlights.length;
   showNote(count ? `${groupDigits(count)} related to ${entity.name}, highlighted` : `No entity is related to ${entity.name}`);

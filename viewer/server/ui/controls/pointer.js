@@ -27,7 +27,7 @@ export function repaint() {
 
 export function leaveDiagram() {
   movements += 1;
-  Object.assign(overlay, { x: null, y: null, pointedRow: null, snap: null, highlighted: [], target: null });
+  Object.assign(overlay, { x: null, y: null, pointedRow: null, snap: null, highlighted: [], pointedOperation: null, target: null });
   tooltip.hidden = true;
   clearReadout();
   highlightRow(null);
@@ -38,7 +38,7 @@ export function leaveDiagram() {
 export function clearPointed() {
   if (overlay.target === null && tooltip.hidden) return;
   movements += 1;
-  Object.assign(overlay, { highlighted: [], target: null });
+  Object.assign(overlay, { highlighted: [], pointedOperation: null, target: null });
   tooltip.hidden = true;
   clearReadout();
 }
@@ -58,6 +58,7 @@ export async function pointAt(x, y, pointer) {
   if (id !== overlay.target) {
     overlay.target = id;
     overlay.highlighted = [];
+    overlay.pointedOperation = null;
   }
   repaint();
   const resolution = (view.to - view.from) / chart.size().width;
@@ -67,6 +68,7 @@ export async function pointAt(x, y, pointer) {
     const entity = await facts(id).catch(() => undefined);
     if (ownMovement !== movements || !entity) return;
     overlay.highlighted = entity.related.map((/** @type {any} */ one) => one.id);
+    overlay.pointedOperation = entity.operation;
     repaint();
     const short = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(-2));
     showReadout(timestamp, entity.name, entity.kind === "Link" ? `${short(entity.fields[0][1])} → ${short(entity.fields[1][1])}` : joinNames(entity.containers.slice(-2)));
@@ -122,8 +124,19 @@ function showFacts(entity, color, pointer) {
     make("p", { class: "path", text: entity.kind === "Link" ? entity.types.slice(-1)[0] : joinNames(entity.containers.slice(entity.containers.length > 2 ? 1 : 0)) }),
     list,
   );
+  if (entity.operation) tooltip.append(make("p", { class: "hint", text: operationSentence(entity.operation, entity.from) }));
   if (relatedCount > 0) tooltip.append(make("p", { class: "hint", text: `${groupDigits(relatedCount)} related, highlighted` }));
   placeTooltip(pointer);
+}
+
+/**
+ * @param {import("../state/overlay_state.js").Operation} operation
+ * @param {number} enter the time at which the pointed part enters
+ */
+function operationSentence({ count, last }, enter) {
+  const wait = last.enter - enter;
+  const end = wait > 0 ? `${isolate(last.name)} enters last, ${formatDuration(wait)} later` : `${isolate(last.name)} enters last`;
+  return `One of ${groupDigits(count)} parts of an operation: ${end}`;
 }
 
 /** @typedef {{ name: string, color: string, share: number }} Part */

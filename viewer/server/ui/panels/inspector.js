@@ -4,6 +4,7 @@
 import { isolate, byId, joinNames, make, refill } from "../util/dom.js";
 import { factPairs } from "../state/facts.js";
 import { formatDuration, groupDigits } from "../util/format.js";
+import { operationPairs, operationSection } from "./operation_facts.js";
 
 /** The number of related entities listed at first. */
 const MAX_LISTED = 12;
@@ -25,7 +26,8 @@ export function fillInspector(facts, chainLinks, actions) {
   const pairs = [...factPairs(facts), ["In", facts.containers.join(" › "), joinNames(facts.containers)], ["Kind", facts.types.join(" › "), joinNames(facts.types)]];
   if (facts.to > facts.from) pairs.unshift(["Duration", formatDuration(facts.to - facts.from)]);
   for (const [name, text, shownText = text] of pairs) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { class: "link", text, title: "Show the source  s", onclick: actions.source }) : make("span", { text: shownText }), copyButton(`Copy ${name}`, () => text)));
-  const allText = () => [["Name", facts.name], ...pairs].map(([name, value]) => `${name}\t${value}`).join("\n");
+  const ofOperation = facts.operation ? operationPairs(facts.operation, facts.from) : [];
+  const allText = () => [["Name", facts.name], ...pairs, ...ofOperation].map(([name, value]) => `${name}\t${value}`).join("\n");
   const stepButton = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ offset) =>
     make("button", { class: "icon-button", "aria-label": label, title: `${label}  ${key}`, text: sign, onclick: () => actions.step(offset, false) });
   refill(byId("inspector"), () => byId("inspector").replaceChildren(
@@ -33,7 +35,7 @@ export function fillInspector(facts, chainLinks, actions) {
       make("h2", { text: facts.name }),
       stepButton("Previous of its kind", "‹", ",", -1), stepButton("Next of its kind", "›", ".", 1),
       make("button", { class: "icon-button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: actions.close, text: "×" })),
-    list, ...(chainLinks.length > 0 ? [chainList(facts.id, chainLinks, actions)] : []), relatedList(facts, actions, MAX_LISTED),
+    list, ...(facts.operation ? [operationSection(facts.operation, facts.id, facts.from, actions)] : []), ...(chainLinks.length > 0 ? [chainList(facts.id, chainLinks, actions)] : []), relatedList(facts, actions, MAX_LISTED),
     make("footer", {}, copyButton("Copy all", allText, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(chainLinks.length > 0), title: "Show the chain of links through this entity  c", onclick: actions.chain }), facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: actions.zoom })),
   ));
   byId("inspector").hidden = false;

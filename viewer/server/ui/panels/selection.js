@@ -22,6 +22,7 @@ export async function openInspector(id, isRestored = false) {
   if (!entity || (isRestored && view.chosen !== id)) return;
   view.chosen = id;
   overlay.stickyHighlights = [];
+  overlay.chosenOperation = entity.operation;
   // The links of a chain stay highlighted while the user moves along it.
   if (!view.chained) overlay.chainLinks = [];
   else if (!overlay.chainLinks.some((link) => link.id === id)) overlay.chainLinks = (await requestChain(id))?.links ?? [];
@@ -71,6 +72,7 @@ export async function toggleChain() {
 
 export function closeInspector() {
   overlay.stickyHighlights = [];
+  overlay.chosenOperation = null;
   overlay.chainLinks = [];
   view.chained = false;
   if (view.chosen === null) return;

@@ -10,8 +10,22 @@ export const overlay = {
   /** @type {string[]} */ highlighted: [],
   /** Entities that stay highlighted until another one is chosen. @type {string[]} */ stickyHighlights: [],
   /** The chain of links through the chosen entity. @type {ChainLink[]} */ chainLinks: [],
+  /** The collective operation of the entity at the pointer. @type {Operation | null} */
+  pointedOperation: null,
+  /** That of the chosen entity. @type {Operation | null} */ chosenOperation: null,
   /** @type {string | null} */ target: null,
 };
+
+/**
+ * A part of a collective operation: its state, and its container after the containers above.
+ * @typedef {{ id: string, name: string, containers: number[], enter: number }} OperationPart
+ *
+ * A collective operation. `parts` are by time of entry; of very many parts, the nearest ones.
+ * `place` is that of the entity among all parts, from 1.
+ * @typedef {{ kind: string, bytes: number | null, count: number, place: number, spread: number,
+ * first: OperationPart, last: OperationPart, root: OperationPart | null,
+ * parts: OperationPart[] }} Operation
+ */
 
 /**
  * A link of a chain. `start` and `end` are the containers at its endpoints with their ancestors,

@@ -400,6 +400,14 @@ export function hits() {
   return exactImage()?.drawn.hits ?? [];
 }
 
+/**
+ * Those of some entities that are in the image, by id.
+ * @param {Set<string>} ids
+ */
+export function findHits(ids) {
+  return new Map(hits().filter((one) => ids.has(one.id)).map((one) => [one.id, one]));
+}
+
 /** @param {string} id */
 export function findHit(id) {
   return hits().find((one) => one.id === id) ?? null;

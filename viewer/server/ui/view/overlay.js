@@ -3,9 +3,11 @@
 
 import * as chart from "./chart.js";
 import { byId, cssColor, sizedContext } from "../util/dom.js";
+import { drawHitOutline, middleOf, shownRow } from "./entity_outline.js";
+import { drawOperation } from "./operation_mark.js";
 import { outline } from "./scene.js";
 import { selectionParts } from "./selection_box.js";
-import { pinnedHeight, rowOf, toWindow } from "../state/rows.js";
+import { toWindow } from "../state/rows.js";
 import { overlay } from "../state/overlay_state.js";
 import { view } from "../state/view.js";
 
@@ -38,6 +40,9 @@ export function paintOverlay() {
   }
   for (const id of highlighted) drawOutline(context, id, [[cssColor("--paper"), 5], [accent, 2.5]]);
   for (const link of overlay.chainLinks) drawChainLink(context, link, [[cssColor("--paper"), 4.5], [accent, 2]]);
+  if (overlay.chosenOperation) drawOperation(context, overlay.chosenOperation);
+  // Both entities may be parts of one operation.
+  if (overlay.pointedOperation && overlay.pointedOperation.last.id !== overlay.chosenOperation?.last.id) drawOperation(context, overlay.pointedOperation);
   if (view.chosen) drawOutline(context, view.chosen, [[cssColor("--paper"), 5], [accent, 2.5]]);
   if (target) drawOutline(context, target, [[cssColor("--ink"), 2]]);
   if (snap) {
@@ -71,25 +76,15 @@ function drawSelection(context, accent) {
 }
 
 /**
- * The height in the window of a container's states; if its row is folded away, that of the row that
- * represents it.
- * @param {number[]} path
- */
-function heightOf(path) {
-  const row = path.map(rowOf).reverse().find((one) => one !== undefined);
-  const strip = row?.strips.find((one) => one.kind === "states" || one.kind === "summary");
-  return row && toWindow(strip ? strip.y + strip.height / 2 : row.y + row.height / 2);
-}
-
-/**
  * Draws a link of a chain, even if the image shows it in a bundle.
  * @param {CanvasRenderingContext2D} context
  * @param {import("../state/overlay_state.js").ChainLink} link
  * @param {[string, number][]} pens
  */
 function drawChainLink(context, { id, from, to, start, end }, pens) {
-  const [y0, y1] = [heightOf(start), heightOf(end)];
-  if (y0 === undefined || y1 === undefined) return;
+  const [startRow, endRow] = [shownRow(start), shownRow(end)];
+  if (!startRow || !endRow) return;
+  const [y0, y1] = [toWindow(middleOf(startRow)), toWindow(middleOf(endRow))];
   for (const [ink, width] of pens) outline(context, { kind: "arrow", id, color: ink, box: [chart.xOf(from), y0, chart.xOf(to), y1] }, ink, width);
 }
 
@@ -100,17 +95,6 @@ function drawChainLink(context, { id, from, to, start, end }, pens) {
  * @param {[string, number][]} pens
  */
 function drawOutline(context, id, pens) {
-  const one = chart.findHit(id);
-  if (!one) return;
-  const [a, b, c, d] = one.box;
-  const box = one.kind === "arrow" ? [a, toWindow(b), c, toWindow(d)] : [a, toWindow(b), c, d];
-  context.save();
-  if (b >= pinnedHeight()) {
-    // The pinned rows hide the outline of scrolled entities.
-    context.beginPath();
-    context.rect(0, pinnedHeight(), chart.size().width, chart.size().height);
-    context.clip();
-  }
-  for (const [ink, width] of pens) outline(context, { ...one, box }, ink, width);
-  context.restore();
+  const hit = chart.findHit(id);
+  if (hit) drawHitOutline(context, hit, pens);
 }

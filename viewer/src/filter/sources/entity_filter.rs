@@ -13,8 +13,8 @@ use super::layer::FilterLayer;
 use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, GlobalNanos, LinkEntity,
-    LinkVisitor, MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueShares, counts,
+    LinkVisitor, MixtureCell, MixtureCells, OperationPart, PajeTypeKind, QueryError, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueShares, counts,
 };
 
 /// Number of states of a lane that may be read to decide if few enough of them pass to be drawn
@@ -376,6 +376,13 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         related.retain(|&id| FilterLayer::facts(self, id).is_ok());
         related.truncate(limit);
         Ok(related)
+    }
+
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        FilterLayer::facts(self, id)?;
+        let mut parts = self.inner.operation_parts(id)?;
+        parts.retain(|part| FilterLayer::facts(self, part.id).is_ok());
+        Ok(parts)
     }
 
     fn shows(&self, value: ValueId) -> bool {

@@ -14,9 +14,9 @@ use super::layer::FilterLayer;
 use super::variable_range::{self, VariableRanges};
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    GlobalNanos, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, PajeTypeKind, QueryError,
-    SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId,
-    ValueRange, VariableSample,
+    GlobalNanos, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OperationPart, PajeTypeKind,
+    QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel,
+    ValueId, ValueRange, VariableSample,
 };
 use crate::query::{container_tree, entity_walk};
 
@@ -313,6 +313,13 @@ impl FilterLayer for HideSource {
         related.retain(|&id| FilterLayer::facts(self, id).is_ok());
         related.truncate(limit);
         Ok(related)
+    }
+
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        FilterLayer::facts(self, id)?;
+        let mut parts = self.inner.operation_parts(id)?;
+        parts.retain(|part| FilterLayer::facts(self, part.id).is_ok());
+        Ok(parts)
     }
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {

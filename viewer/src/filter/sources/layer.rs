@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use crate::query::{
     self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueRange, VariableSample, counts,
+    LinkEntity, LinkVisitor, MixtureCells, NestedTime, OperationPart, QueryError, SeriesColumn, StateEntity,
+    StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueRange, VariableSample,
+    counts,
     entity_facts::number_of_facts,
     nested_times::{self, NestedLaneGroup},
 };
@@ -216,6 +217,10 @@ pub trait FilterLayer: Send + Sync {
         self.checked_source()?.related_entities(id, limit)
     }
 
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        self.checked_source()?.operation_parts(id)
+    }
+
     fn extent(&self) -> TimeRange {
         self.inner_source().extent()
     }
@@ -363,6 +368,10 @@ impl<L: FilterLayer> TimelineSource for L {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::related_entities(self, id, limit)
+    }
+
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        FilterLayer::operation_parts(self, id)
     }
 
     fn extent(&self) -> TimeRange {

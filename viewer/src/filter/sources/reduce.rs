@@ -28,8 +28,8 @@ use crate::filter::series_provider::{ProvidedSeries, ProvidedSteps};
 use crate::query::container_tree;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, MixtureCell, MixtureCells,
-    PajeTypeKind, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId,
-    TypeInfo, TypeModel, ValueId, ValueRange, VariableSample,
+    OperationPart, PajeTypeKind, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource,
+    TraceSummary, TypeId, TypeInfo, TypeModel, ValueId, ValueRange, VariableSample,
 };
 use crate::style::palette;
 
@@ -351,6 +351,13 @@ impl FilterLayer for ReduceSource {
         match self.own_entity(id) {
             Some(facts) => facts.map(|_| Vec::new()),
             None => self.inner.related_entities(id, limit),
+        }
+    }
+
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        match self.own_entity(id) {
+            Some(facts) => facts.map(|_| Vec::new()),
+            None => self.inner.operation_parts(id),
         }
     }
 

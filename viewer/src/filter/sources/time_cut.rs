@@ -14,8 +14,9 @@ use crate::filter::language::error::FilterError;
 use crate::query::entity_walk;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OpenTimeRange, QueryError, SeriesColumn,
-    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange, VariableSample, counts,
+    LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OpenTimeRange, OperationPart, QueryError,
+    SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange,
+    VariableSample, counts,
 };
 
 struct TimeCutSource {
@@ -315,6 +316,16 @@ impl FilterLayer for TimeCutSource {
         related.retain(|&id| self.cut_facts(id).is_ok());
         related.truncate(limit);
         Ok(related)
+    }
+
+    fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
+        self.cut_facts(id)?;
+        let parts = self.inner_source().operation_parts(id)?.into_iter();
+        let cut = |part: OperationPart| {
+            let facts = self.cut_facts(part.id).ok()?;
+            Some(OperationPart { enter: facts.life.from, ..part })
+        };
+        Ok(parts.filter_map(cut).collect())
     }
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {

@@ -9,13 +9,15 @@ use twox_hash::XxHash3_64;
 pub(crate) const MAGIC: [u8; 8] = *b"TMTINDEX";
 /// The version of the layout. It increases with every change of the layout or of the simulation's
 /// results.
-pub(crate) const VERSION: u64 = 15;
+pub(crate) const VERSION: u64 = 16;
 /// Bytes per checksum. The header occupies the first page.
 pub(crate) const PAGE: usize = 4096;
 /// Sections begin at multiples of this number of bytes.
 pub(crate) const ALIGNMENT: u64 = 64;
 /// Rows per block of a table.
 pub(crate) const BLOCK: usize = 64;
+/// Columns of the parts of collective operations: operation, start, number of the state.
+pub(crate) const OPERATION_PART_COLUMNS: usize = 3;
 
 pub(crate) fn page_checksum(page: &[u8]) -> u32 {
     XxHash3_64::oneshot(page) as u32
@@ -89,6 +91,8 @@ pub(crate) struct IndexHeader {
     pub(crate) overview: PageBytes,
     /// Lane records of the sums of nested states.
     pub(crate) nested: PageBytes,
+    /// Parts of collective operations.
+    pub(crate) parts: TableRef,
 }
 
 /// The reason why an index is not used.
@@ -153,6 +157,7 @@ impl IndexHeader {
         put(&mut page, &[self.reference_tree]);
         put_table(&mut page, self.ends);
         put_places(&mut page, &[self.overview, self.nested]);
+        put_table(&mut page, self.parts);
         page.resize(PAGE - 8, 0);
         let hash = XxHash3_64::oneshot(&page);
         put(&mut page, &[hash]);
@@ -195,6 +200,7 @@ impl IndexHeader {
             ends: words.table(),
             overview: words.place(),
             nested: words.place(),
+            parts: words.table(),
         };
         let pages = header.checksums.at / PAGE as u64;
         let whole = header.checksums.at.is_multiple_of(PAGE as u64)
@@ -314,6 +320,7 @@ mod tests {
             references: table(5),
             reference_tree: 6,
             ends: table(7),
+            parts: table(8),
             ..IndexHeader::default()
         };
         let page = header.encode();

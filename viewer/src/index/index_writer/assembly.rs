@@ -71,6 +71,7 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
         details,
         references,
         reference_count,
+        parts,
         ..
     } = entities;
     let mut bases = vec![0; byte_streams.len()];
@@ -89,6 +90,7 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
     };
     let ([states, marks, variables, links, nested], overviews) = assembly.pieces(jobs, extent)?;
     assembly.references(references, reference_count)?;
+    assembly.header.parts = parts.write(assembly.byte_streams, &assembly.bases, &room, &mut assembly.out)?;
     let mut summary = crate::query::TraceSummary {
         name,
         extent: TimeRange { from: GlobalNanos(extent.first), to: GlobalNanos(assembly.end) },

@@ -14,6 +14,7 @@ use tumit_spill::temporary_space::TemporarySpace;
 use tumit_spill::varint;
 
 use super::lane_summaries::{LaneSummary, write_value};
+use super::operation_parts::OperationPartWriter;
 use crate::index::details::DetailTableWriter;
 use crate::index::lanes::links;
 use crate::query::TimeRange;
@@ -41,6 +42,8 @@ pub(crate) struct IndexBuilder {
     /// stream, row.
     pub(crate) references: usize,
     pub(crate) reference_count: u64,
+    /// The parts of collective operations.
+    pub(crate) parts: OperationPartWriter,
     cancel: Option<Arc<AtomicBool>>,
     operations: u32,
 }
@@ -51,6 +54,7 @@ impl IndexBuilder {
         let mut byte_streams = ByteStreams::new(room);
         let details = DetailTableWriter::new(room, &mut byte_streams);
         let references = byte_streams.open();
+        let parts = OperationPartWriter::new(&mut byte_streams);
         Self {
             room: room.clone(),
             byte_streams,
@@ -61,6 +65,7 @@ impl IndexBuilder {
             details,
             references,
             reference_count: 0,
+            parts,
             cancel,
             operations: 0,
         }
@@ -102,6 +107,10 @@ impl EntitySink for IndexBuilder {
 
     fn join(&mut self, start: u32, end: u32) -> u32 {
         self.details.join(&mut self.byte_streams, start, end)
+    }
+
+    fn part(&mut self, detail: u32, operation: u64) {
+        self.parts.begin(detail, operation);
     }
 
     fn free_detail(&mut self, detail: u32) {
@@ -149,6 +158,7 @@ impl EntitySink for IndexBuilder {
         let (byte_stream, row) = (lane.byte_stream, lane.rows);
         lane.rows += 1;
         if state.detail != 0 {
+            self.parts.end(&mut self.byte_streams, state.detail, start, (byte_stream, row));
             let mut containers = self.details.references(state.detail);
             // A state may refer to a container twice, for example as the reason of waiting and as
             // its owner.

@@ -1,13 +1,13 @@
 //! [`Collective`]: an operation in which several units take part, and the waits that follow from
 //! its kind.
 
+use crate::query::{EntityId, ValueId};
 use tumit_paje::collective::CollectiveKind;
-use tumit_viewer::query::{EntityId, ValueId};
 
 /// The part of a unit in a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CollectivePart {
-    /// Index of the unit.
+    /// Number of the unit: a container, or a group of containers.
     pub unit: u32,
     /// Its state.
     pub state: EntityId,
