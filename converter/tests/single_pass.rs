@@ -204,7 +204,7 @@ impl PajeSink for InputRecorder {
         Ok(())
     }
 
-    fn drop_unpaired_endpoints(&mut self) -> io::Result<()> {
+    fn settle_unpaired_endpoints(&mut self) -> io::Result<()> {
         let mut ends: BTreeMap<u64, usize> = BTreeMap::new();
         for key in self.input.operations.iter().filter_map(|operation| operation.0) {
             *ends.entry(key).or_default() += 1;
