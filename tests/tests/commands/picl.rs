@@ -114,13 +114,12 @@ fn assert_strict(folder: &Path, args: &[&str], expected: &[&str]) {
 #[test]
 fn the_first_problem_ends_each_strict_command() {
     let dir = tempfile::tempdir().unwrap();
-    let inputs = [
-        // The unknown record in line 4 is a warning, and the line that is no record an error.
-        ("x.picl", "-3 5 0.1 0 0 0\n-4 5 0.2 0 0 0\nxyz\n-3 -999 0.3 0 0 0\n", "x.picl: line 3: expected the start"),
-        ("x.alog", "-3 0 0 1 0 0\n-6 0 0 0 0 0\n1 0 0 0 0 1\nxyz\n2 0 0 0 0 2\n", "x.alog: line 4: expected the start"),
-    ];
-    for (name, text, expected) in inputs {
+    // The unknown record in line 4 is a warning, and the line that is no record an error.
+    let picl = "-3 5 0.1 0 0 0\n-4 5 0.2 0 0 0\nxyz\n-3 -999 0.3 0 0 0\n".to_owned();
+    let alog = fs::read_to_string(case("upshot.alog")).unwrap() + "xyz\n";
+    for (name, text, line) in [("x.picl", &picl, 3), ("x.alog", &alog, alog.lines().count())] {
         fs::write(dir.path().join(name), text).unwrap();
+        let expected = &format!("{name}: line {line}: expected the start of a record");
         let commands: [&[&str]; 9] = [
             &["stats", name],
             &["diagnose", name],

@@ -74,7 +74,7 @@ pub struct OpenLinkEntity {
     pub value: ValueId,
     pub start_time: GlobalNanos,
     pub start: ContainerId,
-    /// The container at which it should end: that of its field `to`, if there is one.
+    /// The container at which it should end: that of its field `sent to`, if there is one.
     pub destination: Option<ContainerId>,
 }
 

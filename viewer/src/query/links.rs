@@ -31,7 +31,7 @@ impl LinkRow {
 }
 
 /// The field of an open link with the container at which it should end.
-pub(crate) const DESTINATION: &str = "to";
+pub(crate) const DESTINATION: &str = "sent to";
 
 /// One link that never ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

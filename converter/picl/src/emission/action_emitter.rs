@@ -314,7 +314,7 @@ impl<'a> ActionEmitter<'a> {
         let fields = [
             field("bytes", ExtraValue::Integer(endpoint.bytes)),
             field("type", ExtraValue::Integer(endpoint.tag)),
-            field("to", ExtraValue::Container(destination.unwrap_or(ContainerId::ROOT))),
+            field("sent to", ExtraValue::Container(destination.unwrap_or(ContainerId::ROOT))),
         ];
         let extra = if destination.is_some() { &fields[..] } else { &fields[..2] };
         let (time, ty, value) =
