@@ -115,8 +115,8 @@ pub struct ConversionCounts {
     pub links: u64,
     /// Links that end before they start by their final timestamps.
     pub reversed_links: u64,
-    /// Link starts without an end. Only [sinks that keep them](tumit_paje::PajeSink::keeps_open_links) receive
-    /// them.
+    /// Link starts without an end. Only sinks that keep them receive them
+    /// ([`keeps_open_links`](tumit_paje::PajeSink::keeps_open_links)).
     pub unmatched_starts: u64,
     /// Link ends without a start. They are left out.
     pub unmatched_ends: u64,

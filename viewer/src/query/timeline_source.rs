@@ -139,8 +139,8 @@ pub trait TimelineSource: Send + Sync {
     /// See [`QueryError`].
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError>;
 
-    /// Returns the links of a type that never end, and that start before the end of a time range, by
-    /// start. They are pending until the end of the trace. [`Self::links`] does not list them.
+    /// Returns the links of a type that never end, and that start before the end of a time range,
+    /// by start. They are pending until the end of the trace. [`Self::links`] does not list them.
     ///
     /// # Errors
     /// See [`QueryError`].

@@ -203,8 +203,8 @@ impl MessagePairs {
         }
     }
 
-    /// Calls `add_key` for each receiver of a send, with the receiver and the key. The key is `None`
-    /// if the receiver has no receive.
+    /// Calls `add_key` for each receiver of a send, with the receiver and the key. The key is
+    /// `None` if the receiver has no receive.
     pub(crate) fn send(
         &mut self,
         unit: TraceUnit,

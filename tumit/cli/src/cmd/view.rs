@@ -223,8 +223,8 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
     let mut inputs = Vec::new();
     for (at, argument) in args.paths.iter().enumerate() {
         let mut options = options.clone();
-        // An index needs the complete trace, and a strict reading reads it twice, so a pipe is copied
-        // first.
+        // An index needs the complete trace, and a strict command reads it twice, so a pipe is
+        // copied first.
         let open = match options.index {
             IndexChoice::At(_) => TraceInput::open,
             _ if args.run.strict.is_given() => TraceInput::open,

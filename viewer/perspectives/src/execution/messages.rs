@@ -2,8 +2,8 @@
 //! messages and bytes.
 //!
 //! A message is *pending* from its send to its receive: at `sent ≤ t < received`. The endpoints of
-//! a link are the units that contain them. Links within a unit are left out. A message that is never
-//! received is pending until the end of the trace. Its receiver may be unknown.
+//! a link are the units that contain them. Links within a unit are left out. A message that is
+//! never received is pending until the end of the trace. Its receiver may be unknown.
 
 use std::sync::OnceLock;
 

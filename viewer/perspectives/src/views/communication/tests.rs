@@ -108,8 +108,15 @@ fn messages_that_are_never_received_are_pending_until_the_end() {
     assert_eq!(numbers(&one.table, "mean")[6..], [1, 2, 2, 2].map(|n| Some(f64::from(n))));
     // A trace with such messages only has views.
     trace.messages.clear();
-    let only = chart(&trace.execution(), "traffic", &request(TimeMode::Range, 0, 100, &[]));
+    let execution = trace.execution();
+    let only = chart(&execution, "traffic", &request(TimeMode::Range, 0, 100, &[]));
     assert_eq!(numbers(&only.table, "largest")[9], Some(3000.0));
+    for view in gallery::views().filter(|view| view.info().needs.contains("links between units")) {
+        for mode in view.info().modes {
+            let answer = view.chart(&execution, &request(*mode, 75, 100, &[]));
+            assert!(answer.is_ok(), "{}: {:?}", view.info().name, answer.err());
+        }
+    }
 }
 
 #[test]
