@@ -26,11 +26,11 @@ const MAX_LINE_CHARACTERS: usize = 80;
 /// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("example.paje");
-/// # let body = "0 T 0 Thread\n2 S T Activity\n6 0 t 0 T main\n14 2 t S\n7 3 T t\n";
+/// # let body = "0 T 0 Thread\n2 S T Activity\n6 0 t 0 T main\n13 2 t S\n7 3 T t\n";
 /// # std::fs::write(&path, format!("{header}{body}"))?;
 /// // Line 4 after the header ends a state that has not begun.
 /// let finding = first_finding(&path, &OpenOptions::default())?.expect("the trace has a mistake");
-/// assert!(finding.text.contains("found no state to end (`14 2 t S`)"));
+/// assert!(finding.text.contains("found no state to end (`13 2 t S`)"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -137,12 +137,12 @@ mod tests {
     #[test]
     fn the_first_problem_of_text_ends_the_reading() {
         let line = HEADER.lines().count() + TREE.lines().count() + 1;
-        assert_eq!(finding(&format!("{HEADER}{TREE}11 1 t S w\n14 2 t S\n7 3 T t\n")), None);
+        assert_eq!(finding(&format!("{HEADER}{TREE}11 1 t S w\n13 2 t S\n7 3 T t\n")), None);
         // A line that cannot be read, before an operation without effect, and the reverse.
-        let unread = finding(&format!("{HEADER}{TREE}11 1 q S w\n14 2 t S\n7 3 T t\n")).expect("it has a mistake");
+        let unread = finding(&format!("{HEADER}{TREE}11 1 q S w\n13 2 t S\n7 3 T t\n")).expect("it has a mistake");
         assert!(unread.starts_with(&format!("line {line}: line with a container that was not created")), "{unread}");
-        let empty = finding(&format!("{HEADER}{TREE}14 1 t S\n11 2 q S w\n7 3 T t\n")).expect("it has a mistake");
-        assert!(empty.starts_with(&format!("line {line}: pop of a state found no state to end (`14 1 t S`)")), "{empty}");
+        let empty = finding(&format!("{HEADER}{TREE}13 1 t S\n11 2 q S w\n7 3 T t\n")).expect("it has a mistake");
+        assert!(empty.starts_with(&format!("line {line}: pop of a state found no state to end (`13 1 t S`)")), "{empty}");
         assert!(empty.contains("the producer of the file should pop only"), "{empty}");
     }
 
