@@ -10,12 +10,13 @@ use super::file::packed_table::PackedTable;
 use super::index_reader::IndexReader;
 use super::lanes::links::{self, IndexLinks};
 use super::lanes::marks::IndexMarkLane;
+use super::lanes::open_links::IndexOpenLinks;
 use super::lanes::states::{self, IndexStateLane};
 use super::lanes::variables::IndexVariableLane;
-use crate::query::LinkRow;
-use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
+use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity, find_open_link};
 use crate::query::{
-    ContainerInfo, EntityId, GlobalNanos, OperationPart, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range,
+    ContainerInfo, EntityId, GlobalNanos, LinkRow, OpenLinkRow, OperationPart, QueryError, TimeRange, TimestampExtent,
+    TypeModel, nanos_range,
 };
 
 impl EntityLookup for IndexReader {
@@ -73,6 +74,7 @@ impl EntityLookup for IndexReader {
                     detail: row.detail,
                 })
             }
+            EntityId::OpenLink(number) => find_open_link(self, number, |value| self.value_name(value)),
             EntityId::Sample(number) => {
                 let (record, row) =
                     self.locate(header.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
@@ -86,6 +88,14 @@ impl EntityLookup for IndexReader {
     fn link(&self, number: u32) -> Option<LinkRow> {
         let (record, row) = self.locate(self.index_bytes.header.links, number)?;
         Some(IndexLinks::new(&self.index_bytes, record).row(row))
+    }
+
+    fn open_link(&self, number: u32) -> Option<OpenLinkRow> {
+        IndexOpenLinks::new(&self.index_bytes).row(number)
+    }
+
+    fn end(&self) -> GlobalNanos {
+        self.summary.extent.to
     }
 
     fn detail(&self, row: u32) -> EntityDetail {

@@ -93,6 +93,7 @@ pub(crate) struct IndexHeader {
     pub(crate) nested: PageBytes,
     /// Parts of collective operations.
     pub(crate) parts: TableRef,
+    pub(crate) open_links: TableRef,
 }
 
 /// The reason why an index is not used.
@@ -158,6 +159,7 @@ impl IndexHeader {
         put_table(&mut page, self.ends);
         put_places(&mut page, &[self.overview, self.nested]);
         put_table(&mut page, self.parts);
+        put_table(&mut page, self.open_links);
         page.resize(PAGE - 8, 0);
         let hash = XxHash3_64::oneshot(&page);
         put(&mut page, &[hash]);
@@ -201,6 +203,7 @@ impl IndexHeader {
             overview: words.place(),
             nested: words.place(),
             parts: words.table(),
+            open_links: words.table(),
         };
         let pages = header.checksums.at / PAGE as u64;
         let whole = header.checksums.at.is_multiple_of(PAGE as u64)
