@@ -182,6 +182,13 @@ export function showCards() {
   layOut();
 }
 
+/** Moves the keyboard to the card of a view. @param {string} name */
+export function focusCard(name) {
+  const tile = tiles.find(({ card }) => card.name === name);
+  tile?.image.focus();
+  tile?.box.scrollIntoView({ block: "nearest" });
+}
+
 /** Arranges the tiles so that they fill the dock, or scroll if there are too many. */
 export function layOut() {
   const count = largeIndex() === null ? cards.length : Math.min(1, cards.length);
