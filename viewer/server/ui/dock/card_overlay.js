@@ -5,7 +5,7 @@ import { cssColor, sizedContext } from "../util/dom.js";
 import { formatTimestamp } from "../util/format.js";
 import { cursorTime } from "../state/time_cursor.js";
 import { isPointed, pointed } from "../state/pointed_units.js";
-import { litBands, litMarks, outlineMark } from "./card_regions.js";
+import { isOverTime, litBands, litMarks, outlineMark } from "./card_regions.js";
 
 /**
  * @typedef {{ overlay: HTMLCanvasElement, regions: import("./card_regions.js").Region[], top: number,
@@ -26,7 +26,7 @@ function currentColors() {
 /** @param {Overlaid} tile */
 export function paintOverlay(tile) {
   const { overlay, regions, top, size, place, moved } = tile;
-  const isEmpty = !place && !moved && pointed.containers.length === 0 && !regions.some(({ kind }) => kind === "times");
+  const isEmpty = !place && !moved && pointed.containers.length === 0 && !regions.some(isOverTime);
   // Most cards have an empty overlay during play.
   if (isEmpty && !tile.hasOverlay) return;
   tile.hasOverlay = !isEmpty;
@@ -58,8 +58,8 @@ export function paintOverlay(tile) {
  */
 function paintCursor(context, regions) {
   const time = cursorTime();
-  for (const { kind, frame: [left, top, width, height], from, to } of regions) {
-    if (kind !== "times" || time < from || time > to) continue;
+  for (const { frame: [left, top, width, height], from, to } of regions.filter(isOverTime)) {
+    if (time < from || time > to) continue;
     const x = left + ((time - from) / Math.max(1, to - from)) * width;
     const { ink, paper } = currentColors();
     context.fillStyle = ink;
