@@ -9,11 +9,11 @@ import { openMenu } from "./util/menu.js";
 import { applyTheme, watchTheme } from "./controls/theme.js";
 
 /**
- * `selected` is the selected time range; `hasReported` is true once the pane has reported its view;
- * `names` is the width of its names.
+ * `selected` is the selected time range, and `isMoving` is true while a drag changes it.
+ * `hasReported` is true once the pane has reported its view; `names` is the width of its names.
  * @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from:
- * number, to: number, selected: [number, number] | null, filters: string, duration: number,
- * hasReported: boolean, names: number }} Pane
+ * number, to: number, selected: [number, number] | null, isMoving: boolean, filters: string,
+ * duration: number, hasReported: boolean, names: number }} Pane
  */
 
 /** @type {Pane[]} */
@@ -40,7 +40,7 @@ function addPane(trace, hash) {
   const frame = make("iframe", { src: `./index.html?trace=${trace}&pane=1${hash}`, title: `${traceNames[trace] ?? "trace"}, pane ${panes.length + 1}` });
   const box = make("div", { class: "pane" }, frame);
   /** @type {Pane} */
-  const pane = { trace, hash, frame, box, from: 0, to: 1, selected: null, filters: "", duration: 0, hasReported: false, names: 0 };
+  const pane = { trace, hash, frame, box, from: 0, to: 1, selected: null, isMoving: false, filters: "", duration: 0, hasReported: false, names: 0 };
   box.append(make("button", { class: "icon-button pane-close", "aria-label": `Close the pane of ${traceNames[trace]}`, title: "Close this pane", text: "×", onclick: () => removePane(pane) }));
   panes.push(pane);
   byId("panes").append(box);
@@ -91,12 +91,12 @@ window.addEventListener("message", ({ origin, source, data }) => {
   } else if (data.tumit === "view") {
     const moved = !data.followed && (data.from !== pane.from || data.to !== pane.to);
     // A pane that has just opened shows all of its trace, unless the address has a time range.
-    const isSelected = !data.followed && pane.hasReported && String(data.selected) !== String(pane.selected);
+    const isSelected = !data.followed && pane.hasReported && (pane.isMoving || String(data.selected) !== String(pane.selected));
     if (moved && (pane.hasReported || new URLSearchParams(pane.hash.slice(1)).has("t"))) commonRange = [data.from, data.to];
-    Object.assign(pane, { from: data.from, to: data.to, selected: data.selected, hash: data.hash, filters: data.filters, hasReported: true });
+    Object.assign(pane, { from: data.from, to: data.to, selected: data.selected, isMoving: data.isMoving, hash: data.hash, filters: data.filters, hasReported: true });
     const isCoupled = /** @type {HTMLInputElement} */ (byId("coupled")).checked;
     if (moved && isCoupled) moveAllPanes();
-    if (isSelected && isCoupled) selectInAllPanes(data.selected, data.isMoving);
+    if (isSelected && isCoupled) selectInOtherPanes(pane);
     storePanes();
     window.clearTimeout(timer);
     timer = window.setTimeout(showPaneDifferences, 150);
@@ -128,8 +128,8 @@ function focusPane(pane) {
  * @param {KeyboardEvent} event
  */
 function forwardKey(event) {
-  const isText = event.key.length === 1 && event.key !== " ";
-  if (!isText || event.defaultPrevented || /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")) return;
+  const isForPanes = (event.key.length === 1 && event.key !== " ") || event.key === "Escape";
+  if (!isForPanes || event.defaultPrevented || /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")) return;
   const pane = pointedPane && panes.includes(pointedPane) ? pointedPane : panes[0];
   pane?.frame.focus();
   if (!pane?.frame.contentDocument?.body.dispatchEvent(new KeyboardEvent("keydown", event))) event.preventDefault();
@@ -149,13 +149,13 @@ function moveAllPanes() {
 }
 
 /**
- * Shows the selected time range of one pane in all of them. Rows stay selected only in that pane.
- * @param {[number, number] | null} time
- * @param {boolean} isMoving whether the selection is being moved
+ * Shows the selected time range of a pane in the others. Rows stay selected only in that pane.
+ * @param {Pane} pane
  */
-function selectInAllPanes(time, isMoving) {
+function selectInOtherPanes(pane) {
+  const { selected: time, isMoving } = pane;
   for (const one of panes) {
-    if (!one.hasReported || String(one.selected) === String(time)) continue;
+    if (one === pane || !one.hasReported) continue;
     one.selected = time;
     one.frame.contentWindow?.postMessage({ tumit: "select", time, isMoving }, location.origin);
   }

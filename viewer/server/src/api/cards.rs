@@ -110,10 +110,7 @@ pub(crate) async fn concurrency_times(
 }
 
 /// The messages that a mark of the first card stands for, as arrows of the diagram.
-pub(crate) async fn card_messages(
-    State(app): State<Arc<AppState>>,
-    Query(request): Query<CardsRequest>,
-) -> JsonAnswer {
+pub(crate) async fn card_messages(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let answer = with_cards(app, request, |cards, context| {
         let marked = MarkedMessages::parse(context.request);
         let arrows = with_request(first(cards)?, context, |execution, request| {

@@ -58,12 +58,14 @@ export function paintOverlay(tile) {
  */
 function paintCursor(context, regions) {
   const time = cursorTime();
-  for (const { frame: [left, top, width, height], from, to } of regions.filter(isOverTime)) {
+  for (const { kind, frame: [left, top, width, height], from, to } of regions.filter(isOverTime)) {
     if (time < from || time > to) continue;
     const x = left + ((time - from) / Math.max(1, to - from)) * width;
     const { ink, paper } = currentColors();
     context.fillStyle = ink;
     context.fillRect(x - 0.6, top - 4, 1.25, height + 4);
+    // The time would cover the low rows of a diagram.
+    if (kind === "lanes") continue;
     const text = formatTimestamp(time, (to - from) / 2000);
     context.font = "11px Inter, sans-serif";
     context.textAlign = "left";

@@ -26,6 +26,8 @@ use super::region_message::{UnitContainers, region_json};
 const TITLE_HEIGHT: f32 = 34.0;
 /// The height in units of the heading of a diagram.
 const DIAGRAM_HEADING: f32 = 78.0;
+/// The height in units of the empty margin at the bottom of a diagram, which a card does not show.
+const DIAGRAM_MARGIN: f32 = 28.0;
 /// The distance of the first text of a drawing from the upper edge of its card.
 const TOP_MARGIN: f32 = 4.0;
 
@@ -167,7 +169,7 @@ fn of_diagram(
     let outline = ContainerOutline::new(source)?;
     let layout = LayoutOptions { theme: context.request.theme, ..LayoutOptions::default() };
     let resolution = context.request.resolution.clamp(1.0, 4.0);
-    let height = Some(height + DIAGRAM_HEADING);
+    let height = Some(height + DIAGRAM_HEADING + DIAGRAM_MARGIN);
     let options = DocumentOptions { time_range: context.range, width, height, resolution, titles: false };
     let (mut scene, rows) = document_with_rows(source, &outline, &layout, options)?;
     let notes = std::mem::take(&mut scene.notes);

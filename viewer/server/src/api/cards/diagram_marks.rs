@@ -86,8 +86,10 @@ impl DiagramMarks<'_> {
         if let Some(state) = found.first.filter(|_| found.states == 1) {
             let facts = self.source.facts(state)?;
             let TimeRange { from, to } = facts.life;
+            let nanos = to.0.saturating_sub(from.0);
+            let resolution = (nanos / 1000).clamp(1, resolution);
             let (start, end) = (timestamp(from, resolution), timestamp(to, resolution));
-            return Ok(format!("{} {} from {start} to {end}", facts.name, duration(to.0.saturating_sub(from.0))));
+            return Ok(format!("{} {} from {start} to {end}", facts.name, duration(nanos)));
         }
         let parts = found.parts.iter().filter(|part| part.share >= LEAST_SHARE);
         let parts: Vec<String> = parts.map(|part| format!("{} {:.0} %", part.name, part.share * 100.0)).collect();

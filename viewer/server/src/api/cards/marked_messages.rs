@@ -52,11 +52,7 @@ impl MarkedMessages {
         let list = |text: &str| -> Option<FxHashSet<u32>> {
             (!text.is_empty()).then(|| text.split(',').filter_map(|number| number.parse().ok()).collect())
         };
-        Self {
-            senders: list(&request.senders),
-            receivers: list(&request.receivers),
-            is_pending: request.is_pending,
-        }
+        Self { senders: list(&request.senders), receivers: list(&request.receivers), is_pending: request.is_pending }
     }
 
     /// The arrows of the messages.
@@ -106,7 +102,9 @@ impl MarkedMessages {
         }
         let (from, to) = bounds(execution, request);
         Ok(match (&senders, &receivers) {
-            (Some(senders), _) => senders.iter().flat_map(|unit| messages.sent_by(*unit, from, to)).filter(fits).collect(),
+            (Some(senders), _) => {
+                senders.iter().flat_map(|unit| messages.sent_by(*unit, from, to)).filter(fits).collect()
+            }
             (None, Some(receivers)) => waiting_for(messages, receivers, (from, to)).filter(fits).collect(),
             (None, None) => messages.sent_between(from, to).iter().filter(fits).collect(),
         })
@@ -114,11 +112,11 @@ impl MarkedMessages {
 }
 
 /// The messages that wait for units at any time of a time range.
-fn waiting_for<'a>(
+fn waiting_for<'a, 'b>(
     messages: &'a UnitMessages,
-    receivers: &'a [usize],
+    receivers: &'b [usize],
     (from, to): (i64, i64),
-) -> impl Iterator<Item = &'a UnitMessage> {
+) -> impl Iterator<Item = &'a UnitMessage> + use<'a, 'b> {
     let received = receivers.iter().flat_map(move |unit| messages.received_by(*unit, from, i64::MAX));
     received.filter(move |message| message.sent < to)
 }
@@ -167,10 +165,8 @@ fn endpoints(
     let units = execution.units().list();
     let container = |unit: u32| units[unit as usize].container;
     let is_leaf = |unit: u32| outline.subtree(container(unit)).nth(1).is_none();
-    let mut found: FxHashMap<EntityId, Endpoints> = messages
-        .iter()
-        .map(|message| (message.id, (container(message.from), container(message.to))))
-        .collect();
+    let mut found: FxHashMap<EntityId, Endpoints> =
+        messages.iter().map(|message| (message.id, (container(message.from), container(message.to)))).collect();
     if messages.iter().all(|message| is_leaf(message.from) && is_leaf(message.to)) {
         return Ok(found);
     }
@@ -204,58 +200,92 @@ impl MessageArrow {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
     use std::sync::Arc;
 
     use rustc_hash::FxHashSet;
+    use tumit_perspectives::execution::units::UnitChoice;
     use tumit_perspectives::execution::{Execution, ExecutionSettings};
     use tumit_perspectives::options::ViewOptions;
     use tumit_perspectives::view::{TimeMode, ViewRequest};
-    use tumit_test_support::table_trace::example_program;
     use tumit_viewer::layout::ContainerOutline;
     use tumit_viewer::query::{GlobalNanos, TimeRange};
+    use tumit_viewer::store::TraceStore;
 
     use super::{MAX_ARROWS, MarkedMessages, combined};
 
-    /// All messages from one unit to another, by their definition.
-    #[test]
-    fn a_pair_has_its_messages_in_the_time_range() {
-        let source = Arc::new(example_program(2, 3, 40));
-        let outline = ContainerOutline::new(source.as_ref()).expect("the outline can be read");
-        let execution = Execution::new(source, ExecutionSettings::default()).expect("the trace has units");
-        let messages = execution.messages().expect("the trace has links").list();
-        let extent = execution.extent();
-        let middle = GlobalNanos(i64::midpoint(extent.from.0, extent.to.0));
-        let container = |unit: u32| execution.units().list()[unit as usize].container.0;
-        let (from, to) = (messages[0].from, messages[0].to);
-        for (mode, range) in [
-            (TimeMode::Range, extent),
-            (TimeMode::Range, TimeRange { to: middle, ..extent }),
-            (TimeMode::At, extent),
-        ] {
-            let request = ViewRequest { mode, range, time: middle.0, columns: 1, options: ViewOptions::default() };
-            let one = |unit: u32| Some(FxHashSet::from_iter([container(unit)]));
-            let pair = MarkedMessages { senders: one(from), receivers: one(to), is_pending: false };
-            let arrows = pair.arrows(&execution, &request, &outline).expect("the arrows can be read");
-            let last = if range == extent { i64::MAX } else { range.to.0 };
-            let expected = messages.iter().filter(|message| (message.from, message.to) == (from, to)).filter(|message| match mode {
-                TimeMode::At => message.sent <= middle.0 && middle.0 < message.pending_until(),
-                _ => (range.from.0..last).contains(&message.sent),
-            });
-            let found: Vec<_> = arrows.iter().map(|arrow| (arrow.link, arrow.sent, arrow.received)).collect();
-            assert_eq!(found, expected.map(|message| (message.id, message.sent, message.received)).collect::<Vec<_>>());
-            assert!(arrows.iter().all(|arrow| arrow.start.last().is_some_and(|last| last.0 == container(from))));
-            let all = MarkedMessages { senders: None, receivers: one(to), is_pending: mode == TimeMode::At };
-            assert!(all.arrows(&execution, &request, &outline).expect("the arrows can be read").len() >= found.len());
+    /// Threads of two nodes. Thread 0 of node 0 sends to the threads of node 1 in turn, one message
+    /// each second, which takes 1.5 s.
+    fn threads_of_nodes() -> (Execution, ContainerOutline, Execution) {
+        let mut text = format!(
+            "{}0 N 0 Node\n0 T N Thread\n2 S T Activity\n4 L 0 T T Message\n5 w S work \"0 1 0\"\n5 m L data \"1 0 0\"\n",
+            include_str!("../../../../tests/header.paje")
+        );
+        for node in 0..2 {
+            let _ = writeln!(text, "6 0 n{node} 0 N n{node}");
+            for thread in 0..2 {
+                let _ = writeln!(text, "6 0 t{node}{thread} n{node} T t{node}{thread}\n11 0 t{node}{thread} S w");
+            }
         }
+        for time in 0..10_u32 {
+            let _ = writeln!(text, "15 {time} 0 L t00 m k{time}");
+            if let Some(before) = time.checked_sub(1) {
+                let _ = writeln!(text, "16 {}.5 0 L t1{} m k{before}", time, before % 2);
+            }
+        }
+        let _ = writeln!(text, "16 10.5 0 L t11 m k9\n7 11 T t00");
+        let source = Arc::new(TraceStore::from_paje("test", text.as_bytes()).expect("the trace has no faults"));
+        let outline = ContainerOutline::new(source.as_ref()).expect("the outline can be read");
+        let threads = Execution::new(Arc::clone(&source) as _, ExecutionSettings::default());
+        let units = UnitChoice { level: Some("Node".to_owned()), ..UnitChoice::default() };
+        let nodes = Execution::new(source, ExecutionSettings { units, ..ExecutionSettings::default() });
+        (threads.expect("the trace has threads"), outline, nodes.expect("the trace has nodes"))
+    }
+
+    fn request(mode: TimeMode, range: TimeRange, time: i64) -> ViewRequest {
+        ViewRequest { mode, range, time, columns: 1, options: ViewOptions::default() }
+    }
+
+    #[test]
+    fn a_pair_has_the_messages_that_its_cell_counts() {
+        let (threads, outline, nodes) = threads_of_nodes();
+        let second = 1_000_000_000;
+        let unit = |execution: &Execution, name: &str| {
+            let unit = execution.units().list().iter().find(|unit| unit.name.ends_with(name));
+            Some(FxHashSet::from_iter([unit.expect("the unit is there").container.0]))
+        };
+        let sent = |execution: &Execution, (from, to): (&str, &str), request: &ViewRequest| -> Vec<i64> {
+            let pair =
+                MarkedMessages { senders: unit(execution, from), receivers: unit(execution, to), is_pending: false };
+            let arrows = pair.arrows(execution, request, &outline).expect("the arrows can be read");
+            // The links lead from a thread of node 0 to a thread of node 1, at any level of units.
+            assert!(arrows.iter().all(|arrow| arrow.start.len() == 2 && arrow.end.len() == 2));
+            arrows.iter().map(|arrow| arrow.sent / second).collect()
+        };
+        let whole = request(TimeMode::Range, threads.extent(), 0);
+        assert_eq!(sent(&threads, ("t00", "t10"), &whole), [0, 2, 4, 6, 8]);
+        assert_eq!(sent(&nodes, ("n0", "n1"), &whole), (0..10).collect::<Vec<_>>());
+        assert!(sent(&threads, ("t10", "t00"), &whole).is_empty());
+        let range = TimeRange { from: GlobalNanos(2 * second), to: GlobalNanos(6 * second) };
+        assert_eq!(sent(&threads, ("t00", "t11"), &request(TimeMode::Range, range, 0)), [3, 5]);
+        let now = request(TimeMode::At, range, 4 * second + second / 4);
+        assert_eq!(sent(&threads, ("t00", "t11"), &now), [3]);
+        // A bar of the queues has the messages that wait at any time of its range.
+        let waiting = MarkedMessages { senders: None, receivers: unit(&threads, "t11"), is_pending: false };
+        let arrows = waiting.arrows(&threads, &request(TimeMode::Range, range, 0), &outline);
+        let arrows = arrows.expect("the arrows can be read");
+        assert_eq!(arrows.iter().map(|arrow| arrow.sent / second).collect::<Vec<_>>(), [1, 3, 5]);
     }
 
     #[test]
     fn many_messages_are_combined_by_time() {
-        let execution = Execution::new(Arc::new(example_program(2, 3, 2)), ExecutionSettings::default());
-        let execution = execution.expect("the trace has units");
-        let first = execution.messages().expect("the trace has links").list()[0];
+        let (threads, ..) = threads_of_nodes();
+        let first = threads.messages().expect("the trace has links").list()[0];
+        let mut many = vec![first; 50_000];
+        for (message, at) in many.iter_mut().zip(0..) {
+            (message.sent, message.received) = (at * 20, at * 20 + 7);
+        }
         let extent = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1 << 20) };
-        let many: Vec<_> = (0..50_000).map(|at| { let mut one = first; (one.sent, one.received) = (at * 20, at * 20 + 7); one }).collect();
         let rest = combined(many.iter().collect(), extent);
         assert!((MAX_ARROWS / 3..=MAX_ARROWS).contains(&rest.len()), "{}", rest.len());
         let gaps = rest.windows(2).map(|pair| pair[1].sent - pair[0].sent);
