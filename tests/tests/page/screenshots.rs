@@ -101,10 +101,10 @@ fn screenshots_of_the_documentation() {
     let settled = "frames.length === 2 && [0, 1].every(at => frames[at].document?.querySelector('#chart')?.dataset.settled === 'true')";
     browser.wait(settled);
     press(&mut browser, "button", "Differences");
-    // The first steps are selected in both.
+    // Some steps are selected in both.
     let ruler = browser.evaluate("(box => [box.x, box.width, box.y + document.querySelector('iframe').getBoundingClientRect().y + 12])(frames[0].document.querySelector('#ruler').getBoundingClientRect())");
     let [left, width, y] = [0, 1, 2].map(|at| ruler[at].as_f64().unwrap());
-    browser.with_key_down("Shift", |browser| browser.drag((left + 1.0, y), (left + width * 0.43, y)));
+    browser.with_key_down("Shift", |browser| browser.drag((left + width * 0.07, y), (left + width * 0.43, y)));
     browser.wait("document.querySelector('#differences-table .hint')?.innerText.startsWith('Of the selected')");
     browser.wait("document.querySelector('#differences-table table')?.getAttribute('aria-label') === 'Differences of time in states'");
     browser.wait(settled);
@@ -116,7 +116,7 @@ fn screenshots_of_the_documentation() {
 fn screenshot_of_the_views() {
     const CARDS: &str =
         r#"["utilization-count","kiviat",["hypercube","",{"layout":"polytope"}],"communication-matrix"]"#;
-    const CARDS_SETTLED: &str = "document.querySelectorAll('#cards canvas').length === 4 && document.querySelector('#cards').dataset.settled === '1'";
+    const CARDS_SETTLED: &str = "document.querySelectorAll('#cards canvas[role=img]').length === 4 && document.querySelector('#cards').dataset.settled === '1'";
     let run = root().join("examples/fft-hypercube/run.tmt");
     assert!(run.is_dir(), "not there: {run:?}; docs/images/README.md has the command that records it");
     let viewer = ViewProcess::of_paths(&[run]);

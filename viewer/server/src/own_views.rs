@@ -1,9 +1,9 @@
 //! The views of users: those of the program that starts the server, and card files.
 //!
 //! Card files are data: they name series and events of a trace, and their texts are drawn as texts.
-//! The page can add a file to the user's folder. A file is replaced only by a card file. The page can
-//! also remove a file of this folder: the file moves to the folder `removed` in it, from which the
-//! page restores it.
+//! The page can add a file to the user's folder. A file is replaced only by a card file. The page
+//! can also remove a file of this folder: the file moves to the folder `removed` in it, from which
+//! the page restores it.
 
 use std::io;
 use std::path::{Path, PathBuf};

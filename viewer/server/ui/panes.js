@@ -161,7 +161,10 @@ function selectInOtherPanes(pane) {
   }
 }
 
-/** Shows the toolbar of the selection in one pane. @param {Pane} pane that of the pointer or the keyboard */
+/**
+ * Shows the toolbar of the selection in one pane.
+ * @param {Pane} pane that of the pointer or the keyboard
+ */
 function lead(pane) {
   pointedPane = pane;
   for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "lead", leads: one === pane }, location.origin);
@@ -193,7 +196,11 @@ async function showPaneDifferences() {
   showDifferences(box, [traceNames[compared[0].trace], other], answers, [...new Set(compared.map(comparedInWords))].join("; "));
 }
 
-/** The time range that is compared: the selected one, or the visible one. @param {Pane} pane @returns {[number, number]} */
+/**
+ * The time range that is compared: the selected one, or the visible one.
+ * @param {Pane} pane
+ * @returns {[number, number]}
+ */
 function comparedRange({ from, to, selected }) {
   return selected ?? [from, to];
 }

@@ -28,9 +28,14 @@ fn open_gallery(browser: &mut BrowserPage) {
     browser.wait(GALLERY_SETTLED);
 }
 
+/// The gallery scrolls.
+fn scroll_to_own_views(browser: &mut BrowserPage) {
+    browser.evaluate("document.querySelector('#gallery [aria-label=\"Your own\"]').scrollIntoView({ block: 'end' })");
+}
+
 /// Opens a card file, like a user with the system's dialog.
 fn open_card_file(browser: &mut BrowserPage, file: &str, text: &str) {
-    browser.evaluate("document.querySelector('#gallery [aria-label=\"Your own\"]').scrollIntoView({ block: 'end' })");
+    scroll_to_own_views(browser);
     press(browser, "button", "Open card file…");
     choose_file(browser, file, text);
 }
@@ -90,6 +95,7 @@ fn a_card_file_is_opened_drawn_and_kept() {
     // A removed file is restored with its card.
     press(&mut browser, "button", "Add views");
     browser.wait(GALLERY_SETTLED);
+    scroll_to_own_views(&mut browser);
     press(&mut browser, "button", "Remove the card file of <b>Workers</b>");
     browser.wait("document.activeElement.getAttribute('aria-label') === 'Restore <b>Workers</b>'");
     assert_eq!(own_views(&mut browser), json!([]));
@@ -152,7 +158,7 @@ fn card_files_of_the_folder_are_in_the_gallery_and_changes_are_drawn() {
         browser.evaluate("document.querySelector('#gallery [aria-label=\"bad.card.toml\"] .reason').innerText");
     assert!(reason.as_str().unwrap().contains("did you mean `levels`?"), "{reason}");
     assert_eq!(faults(&mut browser, "light"), json!([]), "the gallery");
-    browser.evaluate("document.querySelector('#gallery [aria-label=\"Your own\"]').scrollIntoView({ block: 'end' })");
+    scroll_to_own_views(&mut browser);
     browser.screenshot(&screenshot_path("own-views.png"));
     browser.evaluate("document.querySelector('#gallery [aria-label=Near]').scrollIntoView({ block: 'center' })");
     press(&mut browser, "button", "Near");

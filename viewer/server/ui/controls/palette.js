@@ -23,7 +23,10 @@ import { show, view } from "../state/view.js";
 let markedChoice = 0;
 /** Whether the user has moved the mark since the last change of the text. */
 let isMarkMoved = false;
-/** An action for each view, with the card files at the time when the palette opens. @type {Promise<Action[]>} */
+/**
+ * An action for each view, with the card files at the time when the palette opens.
+ * @type {Promise<Action[]>}
+ */
 let viewActions = Promise.resolve([]);
 
 export function listenToPalette() {

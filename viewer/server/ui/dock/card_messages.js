@@ -9,8 +9,8 @@ import { Pump, requestAbout } from "./card_request.js";
 /** @typedef {Record<string, string | number | boolean>} Parameters */
 
 /**
- * The messages of a mark, by view: those of a pair of units, those that wait for the units, or those
- * that are pending at the time of a column.
+ * The messages of a mark, by view: those of a pair of units, those that wait for the units, or
+ * those that are pending at the time of a column.
  * @type {Record<string, (subject: Subject) => Parameters | null>}
  */
 const CHOICES = {

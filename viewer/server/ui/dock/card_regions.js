@@ -4,11 +4,11 @@
 /**
  * A region. `units` has the containers of each mark; for pairs, those of each row and column; for
  * lanes, those of each lane. Lanes are the rows of a diagram, with columns over time as marks.
- * @typedef {{ kind: "grid" | "times" | "lanes" | "spokes" | "points" | "edges", marks: number, frame:
- * number[], columns: number, tops: number[], heights: number[], from: number, to: number, center: number[], radius: number, x: number[], y:
- * number[], square: number[] | null, first: number[], last: number[], bends: number[], units:
- * number[][] | null, isPair: boolean, counts: [string, number] | null, links: (string | null)[] |
- * null }} Region
+ * @typedef {{ kind: "grid" | "times" | "lanes" | "spokes" | "points" | "edges", marks: number,
+ * frame: number[], columns: number, tops: number[], heights: number[], from: number, to: number,
+ * center: number[], radius: number, x: number[], y: number[], square: number[] | null, first:
+ * number[], last: number[], bends: number[], units: number[][] | null, isPair: boolean, counts:
+ * [string, number] | null, links: (string | null)[] | null }} Region
  * @typedef {{ region: number, mark: number }} MarkPlace
  * @typedef {{ containers: number[], pair: [number[], number[]] | null, link: string | null, count:
  * [string, number, number] | null, time: number | null }} Subject

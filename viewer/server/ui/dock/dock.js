@@ -55,7 +55,7 @@ export async function openPreset(name) {
   showCards();
 }
 
-/** Shows the card of a view, and moves the keyboard to it. @param {string} name the name of the view */
+/** Shows the card of a view, and moves the keyboard to it. @param {string} name of the view */
 export async function openView(name) {
   if (cards.some((card) => card.name === name)) setLarge(null);
   else addCard(name);

@@ -19,6 +19,8 @@ const SCALE = 0.4;
  */
 /** @type {GalleryItem[]} */
 let items = [];
+/** The views that are shown. An unchanged gallery stays, so that a click on it is not lost. */
+let shown = "";
 
 const pump = new Pump(fetchImages, (error) => showNote(error instanceof Error ? error.message : String(error)));
 
@@ -31,6 +33,12 @@ export async function showGallery(add) {
 
 /** @param {(name: string) => void} add */
 function fillGallery(add) {
+  const list = JSON.stringify([views().views, views().removed]);
+  if (list === shown) {
+    markChosen();
+    return;
+  }
+  shown = list;
   // Views that stay keep their images and their place.
   const before = new Map(items.map((item) => [item.key, item]));
   items = views().views.map((view) => before.get(JSON.stringify(view)) ?? galleryItem(view, add));

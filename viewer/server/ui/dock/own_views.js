@@ -10,7 +10,10 @@ import { loadViews, putCards, takeCards, views, viewOf } from "./card_list.js";
 /** The group of the user's own views. */
 export const OWN_GROUP = "Your own";
 
-/** The cards of removed views with their places, for their restoration. @type {Map<string, [number, import("./card_list.js").Card][]>} */
+/**
+ * The cards of removed views with their places, for their restoration.
+ * @type {Map<string, [number, import("./card_list.js").Card][]>}
+ */
 const removedCards = new Map();
 
 /**

@@ -81,7 +81,12 @@ export function showProgress(box, done) {
   box.prepend(line);
 }
 
-/** @param {HTMLElement} box @param {[string, string]} names @param {string} range @param {boolean} failed */
+/**
+ * @param {HTMLElement} box
+ * @param {[string, string]} names
+ * @param {string} range
+ * @param {boolean} failed
+ */
 function fill(box, names, range, failed) {
   refill(box, () => {
     const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, range, failed)));

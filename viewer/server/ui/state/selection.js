@@ -91,8 +91,8 @@ export function selectedStretches() {
  * Changes the selection.
  * @param {[number, number] | null} time the ends in any order
  * @param {Set<number>} rows
- * @param {"step" | "soon" | "moving" | "follow"} [pace] a step of the history now, after a pause, or
- * not yet; or the selection of another pane, to which the step belongs
+ * @param {"step" | "soon" | "moving" | "follow"} [pace] a step of the history now, after a pause,
+ * or not yet; or the selection of another pane, to which the step belongs
  */
 export function select(time, rows, pace = "step") {
   const ends = time?.map(Math.round).sort((a, b) => a - b);

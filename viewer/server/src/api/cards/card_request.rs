@@ -53,7 +53,8 @@ pub(crate) struct CardsRequest {
     pub(super) least: i64,
     /// For `concurrency_times`: the largest number of units.
     pub(super) most: i64,
-    /// For `card_messages`: the containers of the sending units, separated by commas. By default, all.
+    /// For `card_messages`: the containers of the sending units, separated by commas. By default,
+    /// all.
     pub(super) senders: String,
     /// For `card_messages`: the containers of the receiving units.
     pub(super) receivers: String,
