@@ -94,6 +94,7 @@ fn screenshots_of_the_documentation() {
     browser.wait(SETTLED);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
+    browser.evaluate("document.activeElement.blur()");
     shoot(&mut browser, "page-dark.png");
 
     let viewer = demo(&["random", "balanced"]);
@@ -120,9 +121,10 @@ fn screenshot_of_the_views() {
     let run = root().join("examples/fft-hypercube/run.tmt");
     assert!(run.is_dir(), "not there: {run:?}; docs/images/README.md has the command that records it");
     let viewer = ViewProcess::of_paths(&[run]);
-    // At this time all ranks wait for the slow one.
+    // At this time all ranks wait for the slow one. The time range ends with the last rank, which
+    // depends on the run.
     let address = format!(
-        "#dock=44&at=300000000&filters=%5B%22hide%20type%20Task,%20Phase%22%5D&cards={}",
+        "#t=0-1020000000&dock=44&at=300000000&filters=%5B%22hide%20type%20Task,%20Phase%22%5D&cards={}",
         CARDS.replace('"', "%22")
     );
     let mut browser = page(&viewer, &address, LIGHT, (1440, 1000));
