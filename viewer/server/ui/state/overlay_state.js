@@ -13,6 +13,7 @@ export const overlay = {
   /** The collective operation of the entity at the pointer. @type {Operation | null} */
   pointedOperation: null,
   /** That of the chosen entity. @type {Operation | null} */ chosenOperation: null,
+  /** The messages of the pointed mark of a card. @type {LinkArrow[]} */ messages: [],
   /** @type {string | null} */ target: null,
 };
 
@@ -28,8 +29,9 @@ export const overlay = {
  */
 
 /**
- * A link of a chain. `start` and `end` are the containers at its endpoints with their ancestors,
- * the innermost last.
- * @typedef {{ id: string, name: string, from: number, to: number, start: number[], end: number[],
- * endpoint_names: [string, string] }} ChainLink
+ * A link. `start` and `end` are the containers at its endpoints with their ancestors, the innermost
+ * last.
+ * @typedef {{ id: string, from: number, to: number, start: number[], end: number[] }} LinkArrow
+ * A link of a chain.
+ * @typedef {LinkArrow & { name: string, endpoint_names: [string, string] }} ChainLink
  */

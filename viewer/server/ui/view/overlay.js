@@ -39,7 +39,7 @@ export function paintOverlay() {
     context.globalAlpha = 1;
   }
   for (const id of highlighted) drawOutline(context, id, [[cssColor("--paper"), 5], [accent, 2.5]]);
-  for (const link of overlay.chainLinks) drawChainLink(context, link, [[cssColor("--paper"), 4.5], [accent, 2]]);
+  for (const link of [...overlay.chainLinks, ...overlay.messages]) drawLink(context, link, [[cssColor("--paper"), 4.5], [accent, 2]]);
   if (overlay.chosenOperation) drawOperation(context, overlay.chosenOperation);
   // Both entities may be parts of one operation.
   if (overlay.pointedOperation && overlay.pointedOperation.last.id !== overlay.chosenOperation?.last.id) drawOperation(context, overlay.pointedOperation);
@@ -76,12 +76,12 @@ function drawSelection(context, accent) {
 }
 
 /**
- * Draws a link of a chain, even if the image shows it in a bundle.
+ * Draws a link, even if the image shows it in a bundle.
  * @param {CanvasRenderingContext2D} context
- * @param {import("../state/overlay_state.js").ChainLink} link
+ * @param {import("../state/overlay_state.js").LinkArrow} link
  * @param {[string, number][]} pens
  */
-function drawChainLink(context, { id, from, to, start, end }, pens) {
+function drawLink(context, { id, from, to, start, end }, pens) {
   const [startRow, endRow] = [shownRow(start), shownRow(end)];
   if (!startRow || !endRow) return;
   const [y0, y1] = [toWindow(middleOf(startRow)), toWindow(middleOf(endRow))];
