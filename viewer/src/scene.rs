@@ -46,7 +46,7 @@ pub mod wire;
 pub use chart::{chart, overview};
 pub use chart_context::ChartView;
 pub(crate) use document::MAX_PIXELS;
-pub use document::{DocumentOptions, document};
+pub use document::{DocumentOptions, DocumentRows, document, document_with_rows};
 pub use legend::{LegendEntry, LegendGroup, legend};
 pub use pick::{ImagePoint, PickedMixture, PickedPart, mixture, variable};
 pub use primitives::{

@@ -74,6 +74,22 @@ fn check(scene: &Scene) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+#[test]
+fn a_narrow_image_has_a_small_title_before_it_cuts_it() {
+    let title = |wide: u16| {
+        let scene = image(&source(), wide, (0, DAY));
+        let texts = texts(&scene);
+        let text = texts.iter().find(|text| text.text.starts_with("a trace")).unwrap();
+        (text.text.clone(), text.size)
+    };
+    let name = "a trace of a very long run".to_owned();
+    assert_eq!(title(800), (name.clone(), 24.0));
+    let (text, size) = title(400);
+    assert!(text == name && (14.0..24.0).contains(&size), "{text} {size}");
+    let (text, size) = title(280);
+    assert!(text.ends_with('…') && text.len() > 12 && size <= 14.0, "{text} {size}");
+}
+
 fn length(least: f64) -> impl Strategy<Value = i64> {
     #[expect(clippy::cast_possible_truncation, reason = "below 2⁶³")]
     (least.ln()..(400.0 * 86_400e9_f64).ln()).prop_map(|power: f64| power.exp() as i64)

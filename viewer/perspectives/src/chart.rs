@@ -234,6 +234,10 @@ pub struct MatrixChart {
     pub rows: Vec<String>,
     /// Names of the columns.
     pub columns: Vec<String>,
+    /// If columns are equal parts of a time range, its start and end in nanoseconds. Labels of
+    /// times then replace the names of columns.
+    #[serde(skip)]
+    pub times: Option<(i64, i64)>,
     /// If a row or column stands for several adjacent units, their number.
     pub units_per_cell: usize,
     /// The quantity of the cells.

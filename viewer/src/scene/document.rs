@@ -41,6 +41,12 @@ const MIN_SCALE: f32 = 0.1;
 /// rows need more, containers are folded.
 pub(crate) const MAX_PIXELS: f32 = 128e6;
 const BOUND_SIZE: f32 = 9.0;
+/// Size of the name of the trace.
+const NAME_SIZE: f32 = 24.0;
+/// The size to which a long name shrinks before it is cut.
+const SMALLEST_NAME: f32 = 14.0;
+/// Size of the duration beside the name.
+const DURATION_SIZE: f32 = 18.0;
 /// Size of the second line of the heading.
 const HEADING_SIZE: f32 = 12.5;
 /// Size of the ruler's labels.
@@ -102,6 +108,16 @@ impl FittedRows {
     }
 }
 
+/// The rows of a page: their layout and their area.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DocumentRows {
+    /// The rows. Their heights begin at the top of the area.
+    pub layout: RowLayout,
+    /// The area, from the start of the time range to its end.
+    pub frame: OutlineRect,
+}
+
 /// Draws a page.
 ///
 /// # Errors
@@ -112,6 +128,19 @@ pub fn document(
     options: &LayoutOptions,
     of: DocumentOptions,
 ) -> Result<Scene, QueryError> {
+    Ok(document_with_rows(source, outline, options, of)?.0)
+}
+
+/// Draws a page, and returns the places of its rows.
+///
+/// # Errors
+/// If the source cannot answer.
+pub fn document_with_rows(
+    source: &dyn TimelineSource,
+    outline: &ContainerOutline,
+    options: &LayoutOptions,
+    of: DocumentOptions,
+) -> Result<(Scene, DocumentRows), QueryError> {
     let (model, theme) = (source.model(), ColorTheme::new(options.theme));
     let groups = legend(source, outline, of.time_range, theme)?;
     let inner = of.width - 2.0 * MARGIN;
@@ -152,7 +181,7 @@ pub fn document(
     let legend_top = top + rows + LEGEND_GAP;
     items.push(legend_group(legend_lines.items, legend_top));
     let height = of.height.unwrap_or(0.0).max(around + rows).ceil();
-    Ok(Scene {
+    let scene = Scene {
         width: of.width,
         height,
         background: Some(theme.paper),
@@ -162,7 +191,8 @@ pub fn document(
         items,
         is_quick: false,
         notes: rows_scene.notes,
-    })
+    };
+    Ok((scene, DocumentRows { layout: page.layout, frame: OutlineRect::new(left, top, width, rows) }))
 }
 
 fn legend_group(items: Vec<SceneItem>, y: f32) -> SceneItem {
@@ -201,19 +231,20 @@ impl DocumentPage<'_> {
             .filter(|(count, _)| *count > 0)
             .map(|(count, name)| format!("{} {name}{}", group_digits(*count), if *count == 1 { "" } else { "s" }))
             .collect();
-        let name = font::fit(&summary.name, 24.0, FontWeight::SemiBold, right - MARGIN - 260.0).unwrap_or_default();
         let is_empty = summary.states + summary.links + summary.events + summary.samples == 0;
         let mut contents = parts.join("  ·  ");
         if is_empty {
             contents =
                 if contents.is_empty() { "this trace is empty".into() } else { format!("{contents}, all empty") };
         }
-        let mut texts = vec![SceneText::new((MARGIN, MARGIN + 20.0), name, 24.0, self.theme.ink).semi_bold()];
         let room = right - MARGIN;
+        let length = duration(self.scale.nanos());
+        let length_width = font::width(&length, DURATION_SIZE, FontWeight::SemiBold);
+        let mut texts = vec![self.trace_name(room - length_width - 20.0)];
         // An empty trace has no timestamps.
         let mut wide = 0.0;
         if !is_empty || self.scale.nanos() > 1 {
-            let length = SceneText::new((right, MARGIN + 20.0), duration(self.scale.nanos()), 18.0, self.theme.ink);
+            let length = SceneText::new((right, MARGIN + 20.0), length, DURATION_SIZE, self.theme.ink);
             let time_range = self.time_range_text();
             wide = font::width(&time_range, HEADING_SIZE, FontWeight::Regular);
             // A narrow image has a smaller text, which is not cut.
@@ -224,6 +255,16 @@ impl DocumentPage<'_> {
         let contents = font::fit(&contents, HEADING_SIZE, FontWeight::Regular, room - wide - 20.0).unwrap_or_default();
         texts.insert(1, SceneText::new((MARGIN, MARGIN + 41.0), contents, HEADING_SIZE, self.theme.muted));
         texts.into_iter().filter(|text| !text.text.is_empty()).map(SceneItem::Text).collect()
+    }
+
+    /// The name of the trace. A long name is smaller. If it is still too long, it ends with an
+    /// ellipsis.
+    fn trace_name(&self, room: f32) -> SceneText {
+        let name = &self.summary.name;
+        let width = font::width(name, NAME_SIZE, FontWeight::SemiBold);
+        let size = (NAME_SIZE * room / width.max(1.0)).clamp(SMALLEST_NAME, NAME_SIZE);
+        let text = font::fit(name, size, FontWeight::SemiBold, room).unwrap_or_default();
+        SceneText::new((MARGIN, MARGIN + 20.0), text, size, self.theme.ink).semi_bold()
     }
 
     /// A subtle background for each group of rows.

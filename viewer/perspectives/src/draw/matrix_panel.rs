@@ -1,9 +1,11 @@
 //! One cell per pair of units, coloured by its value.
 
+use tumit_viewer::layout::scale::TimeScale;
+use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
-use super::chart_canvas::{ChartCanvas, baseline_shift};
+use super::chart_canvas::{ChartCanvas, LabelStyle, baseline_shift};
 use super::chart_region::{RegionShape, RegionSubject};
 use super::color_scale::ColorScale;
 use super::number_text::{exact_text, value_text};
@@ -75,7 +77,8 @@ fn row_names(rows: &[String]) -> Vec<&str> {
 fn title(chart: &MatrixChart, cell: &ChartMatrixCell) -> String {
     let name = |names: &[String], at: u32| names.get(at as usize).cloned().unwrap_or_default();
     let value = exact_text(cell.value, chart.axis.unit);
-    format!("{} to {}: {value}", name(&chart.rows, cell.row), name(&chart.columns, cell.column))
+    let joint = if chart.times.is_some() { "at" } else { "to" };
+    format!("{} {joint} {}: {value}", name(&chart.rows, cell.row), name(&chart.columns, cell.column))
 }
 
 /// The tooltip of a cell by its number, row by row. Cells that are not listed are 0.
@@ -141,26 +144,47 @@ impl MatrixArea<'_> {
             let y = self.frame.y + (at as f32 + 0.5) * self.cell.1 + baseline_shift(style.size);
             canvas.text_within((self.frame.x - 7.0, y), name, room, style);
         }
+        let line = self.frame.y - 6.0 - style.size * 1.4;
+        let heading = match self.chart.times {
+            Some(times) => self.draw_times(canvas, times),
+            None => self.draw_column_names(canvas),
+        };
+        let mut style = canvas.label_style(TextAnchor::End);
+        style.color = canvas.theme.ink;
+        canvas.text((self.frame.x - 7.0, line), self.chart.row_heading.clone(), style);
+        canvas.text((self.frame.x, line), heading, LabelStyle { anchor: TextAnchor::Start, ..style });
+    }
+
+    /// Draws the names of the columns, and returns their heading.
+    fn draw_column_names(&self, canvas: &mut ChartCanvas) -> String {
         let style = canvas.label_style(TextAnchor::Middle);
         let names = ShortNames::new(self.chart.columns.iter().map(String::as_str)).names;
         let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
         let step = label_step(widest + 6.0, self.cell.0);
-        let baseline = self.frame.y - 6.0;
         for (at, name) in names.iter().enumerate().step_by(step) {
             let center = self.frame.x + (at as f32 + 0.5) * self.cell.0;
             // Names at the edges stay within the matrix.
             let half = ChartCanvas::width(name, style) / 2.0;
             let x = center.min(self.frame.right() - half).max(self.frame.x + half.min(self.frame.width / 2.0));
-            canvas.text((x, baseline), *name, style);
+            canvas.text((x, self.frame.y - 6.0), *name, style);
         }
-        let mut heading = canvas.label_style(TextAnchor::End);
-        heading.color = canvas.theme.ink;
-        let line = baseline - style.size * 1.4;
-        canvas.text((self.frame.x - 7.0, line), self.chart.row_heading.clone(), heading);
-        canvas.text(
-            (self.frame.x, line),
-            self.chart.column_heading.clone(),
-            super::chart_canvas::LabelStyle { anchor: TextAnchor::Start, ..heading },
-        );
+        self.chart.column_heading.clone()
+    }
+
+    /// Draws round times above the columns, and returns the heading.
+    fn draw_times(&self, canvas: &mut ChartCanvas, (from, to): (i64, i64)) -> String {
+        let style = canvas.label_style(TextAnchor::Middle);
+        let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+        let scale = TimeScale { time_range, width: self.frame.width };
+        let ruler = scale.ruler(|label| ChartCanvas::width(label, style));
+        for tick in &ruler.ticks {
+            let x = self.frame.x + tick.x;
+            canvas.grid_line((x, self.frame.y - 4.0), (x, self.frame.y), canvas.theme.faint);
+            if let Some(label) = &tick.label {
+                canvas.text((self.frame.x + label.center, self.frame.y - 6.0), label.text.clone(), style);
+            }
+        }
+        let heading = &self.chart.column_heading;
+        ruler.base.map_or_else(|| heading.clone(), |base| format!("{heading} from {base}"))
     }
 }

@@ -64,6 +64,7 @@ impl PerspectiveView for CommunicationMatrixView {
             column_heading: "receiver".to_owned(),
             rows: labels.clone(),
             columns: labels.clone(),
+            times: None,
             units_per_cell: bundles.size(),
             axis,
             cells,
