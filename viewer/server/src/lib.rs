@@ -255,6 +255,7 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/card_file", get(api::cards::card_file))
         .route("/api/own_card", post(api::own_cards::open_card))
         .route("/api/concurrency_times", get(api::cards::concurrency_times))
+        .route("/api/card_messages", get(api::cards::card_messages))
         .route("/api/layouts", post(api::cards::change_layouts))
         .route("/api/layout_file", get(api::cards::layout_file))
         .route("/api/categories", get(api::categories::categories).post(api::categories::save_categories))

@@ -62,6 +62,15 @@ fn wait_for_mark(browser: &mut BrowserPage, text: &str) {
     browser.wait(&format!("document.querySelector('#mark-text').innerText.includes('{text}')"));
 }
 
+/// Waits until the diagram highlights this number of messages of a mark.
+fn wait_for_messages(browser: &mut BrowserPage, count: usize) {
+    browser.wait(&format!(
+        "import(new URL('state/overlay_state.js', location.href)).then(({{ overlay }}) => overlay.messages.length === {count})"
+    ));
+    let drawn = "(canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(byte => byte > 0))(document.querySelector('#chart .overlay'))";
+    browser.wait(&format!("{drawn} === {}", count > 0));
+}
+
 /// The names of the highlighted rows of the diagram.
 fn lit_rows(browser: &mut BrowserPage) -> Value {
     browser.evaluate("[...document.querySelectorAll('#tree .highlighted')].map(row => row.getAttribute('aria-label'))")
@@ -85,15 +94,23 @@ fn show_cards(browser: &mut BrowserPage, viewer: &ViewProcess, cards: &Value) {
 fn a_unit_is_lit_in_all_cards_and_in_the_diagram() {
     let viewer = ViewProcess::of(&ranks(6, 4));
     let (mut browser, _) = open(&viewer);
-    let cards = json!(["utilization-summary", "kiviat", "communication-matrix", "animation", "concurrency-profile"]);
+    let cards = json!([
+        "utilization-summary",
+        "kiviat",
+        "communication-matrix",
+        "animation",
+        "concurrency-profile",
+        "utilization-gantt"
+    ]);
     show_cards(&mut browser, &viewer, &cards);
-    assert_eq!(lit_cards(&mut browser), json!(vec![false; 5]));
+    // The diagram has the line of the present time.
+    assert_eq!(lit_cards(&mut browser), json!([false, false, false, false, false, true]));
     focus_marks(&mut browser, "Utilization summary");
     browser.key("ArrowRight");
     browser.key("ArrowRight");
     wait_for_mark(&mut browser, "rank 1: busy ");
     assert_eq!(lit_rows(&mut browser), json!(["rank 1"]));
-    assert_eq!(lit_cards(&mut browser), json!([true, true, true, true, false]));
+    assert_eq!(lit_cards(&mut browser), json!([true, true, true, true, false, true]));
     browser.screenshot(&screenshot_path("cards-linked.png"));
     // A cell of the matrix stands for both of its units.
     focus_marks(&mut browser, "Communication matrix");
@@ -101,16 +118,29 @@ fn a_unit_is_lit_in_all_cards_and_in_the_diagram() {
     browser.key("ArrowRight");
     wait_for_mark(&mut browser, "rank 0 to rank 1: ");
     assert_eq!(lit_rows(&mut browser), json!(["rank 0", "rank 1"]));
+    // At 14.5 ms, one of its messages is pending. In the time range there are four.
+    wait_for_messages(&mut browser, 1);
+    browser.evaluate("{ const mode = document.querySelector('[aria-label=\"Time of Communication matrix\"]'); mode.value = 'range'; mode.dispatchEvent(new Event('change')); }");
+    wait_for_messages(&mut browser, 4);
     browser.screenshot(&screenshot_path("cards-pair.png"));
     browser.key("Escape");
+    wait_for_messages(&mut browser, 0);
     assert_eq!(lit_rows(&mut browser), json!([]));
-    assert_eq!(lit_cards(&mut browser), json!(vec![false; 5]));
+    assert_eq!(lit_cards(&mut browser), json!([false, false, false, false, false, true]));
+    // A mode of the diagram has the exact times of a state.
+    focus_marks(&mut browser, "Utilization Gantt chart");
+    browser.key("Home");
+    browser.key("ArrowDown");
+    wait_for_mark(&mut browser, "rank 1 at 0 s: busy 4.037 ms from 0 s to 4.037");
+    assert_eq!(lit_rows(&mut browser), json!(["rank 1"]));
+    browser.screenshot(&screenshot_path("cards-gantt.png"));
+    browser.key("Escape");
     // A row of the diagram lights the cards.
     let row = browser.place_of("row", "rank 3").center();
     let chart = browser.find_all("application", None).remove(0);
     let at = browser.place(&chart);
     browser.point((at.x + at.width * 0.3, row.1));
-    assert_eq!(lit_cards(&mut browser), json!([true, true, true, true, false]));
+    assert_eq!(lit_cards(&mut browser), json!([true, true, true, true, false, true]));
     // A bar of the profile marks its times in the minimap.
     focus_marks(&mut browser, "Concurrency profile");
     browser.key("End");

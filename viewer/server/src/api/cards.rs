@@ -7,7 +7,9 @@ mod card_table;
 mod card_view_choice;
 mod computed_view;
 mod concurrency_times;
+mod diagram_marks;
 mod flat_items;
+mod marked_messages;
 mod region_message;
 
 use std::sync::Arc;
@@ -28,7 +30,8 @@ pub(crate) use card_error::CardError;
 use card_request::Card;
 pub(crate) use card_request::CardsRequest;
 use card_view_choice::ChoiceOfViews;
-use computed_view::{CardContext, with_execution};
+use computed_view::{CardContext, with_execution, with_request};
+use marked_messages::MarkedMessages;
 
 /// Maximum number of cards of a request: all views.
 const MAX_CARDS: usize = 64;
@@ -102,6 +105,19 @@ pub(crate) async fn concurrency_times(
         let shares = shares.map_err(|error| RequestError::of_client(error.text()))?;
         let time = |time: i64| time.saturating_sub(trace.origin);
         Ok(json!({ "from": time(range.from.0), "to": time(range.to.0), "shares": shares }))
+    });
+    answer.await.map(Json)
+}
+
+/// The messages that a mark of the first card stands for, as arrows of the diagram.
+pub(crate) async fn card_messages(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
+    let answer = with_cards(app, request, |cards, context| {
+        let marked = MarkedMessages::parse(context.request);
+        let arrows = with_request(first(cards)?, context, |execution, request| {
+            marked.arrows(execution, request, context.trace.outline.as_ref())
+        });
+        let arrows = arrows.map_err(|error| RequestError::of_client(error.text()))?;
+        Ok(json!({ "links": arrows.iter().map(|arrow| arrow.json(context.trace.origin)).collect::<Vec<_>>() }))
     });
     answer.await.map(Json)
 }

@@ -3,6 +3,7 @@
 import { byId, make } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
 import { cards, largeIndex, moveCard, removeCard, setLarge, storeCards, viewOf } from "./card_list.js";
+import { refreshMessages } from "./card_messages.js";
 import { listenToMove } from "./card_move.js";
 import { optionsForm } from "./card_options.js";
 import { paintOverlay } from "./card_overlay.js";
@@ -48,6 +49,7 @@ const textPump = new Pump(fetchText, report);
 /** Draws all cards for the present time, range and options. */
 export function refreshCards() {
   if (!isShown() || tiles.length === 0) return Promise.resolve();
+  refreshMessages();
   const visible = visibleTiles();
   const requested = visible.map(requestOf);
   const answers = tickAnswers(requested);
@@ -180,6 +182,13 @@ export function showCards() {
   tiles.forEach((tile, at) => { tile.box.hidden = large !== null && at !== large; });
   grid.replaceChildren(...(tiles.length ? tiles.map((tile) => tile.box) : [make("p", { class: "no-cards", text: "No views are chosen. Add views, or choose a preset." })]));
   layOut();
+}
+
+/** Moves the keyboard to the card of a view. @param {string} name */
+export function focusCard(name) {
+  const tile = tiles.find(({ card }) => card.name === name);
+  tile?.image.focus();
+  tile?.box.scrollIntoView({ block: "nearest" });
 }
 
 /** Arranges the tiles so that they fill the dock, or scroll if there are too many. */

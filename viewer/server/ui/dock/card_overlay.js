@@ -5,7 +5,7 @@ import { cssColor, sizedContext } from "../util/dom.js";
 import { formatTimestamp } from "../util/format.js";
 import { cursorTime } from "../state/time_cursor.js";
 import { isPointed, pointed } from "../state/pointed_units.js";
-import { litBands, litMarks, outlineMark } from "./card_regions.js";
+import { isOverTime, litBands, litMarks, outlineMark } from "./card_regions.js";
 
 /**
  * @typedef {{ overlay: HTMLCanvasElement, regions: import("./card_regions.js").Region[], top: number,
@@ -26,7 +26,7 @@ function currentColors() {
 /** @param {Overlaid} tile */
 export function paintOverlay(tile) {
   const { overlay, regions, top, size, place, moved } = tile;
-  const isEmpty = !place && !moved && pointed.containers.length === 0 && !regions.some(({ kind }) => kind === "times");
+  const isEmpty = !place && !moved && pointed.containers.length === 0 && !regions.some(isOverTime);
   // Most cards have an empty overlay during play.
   if (isEmpty && !tile.hasOverlay) return;
   tile.hasOverlay = !isEmpty;
@@ -58,12 +58,14 @@ export function paintOverlay(tile) {
  */
 function paintCursor(context, regions) {
   const time = cursorTime();
-  for (const { kind, frame: [left, top, width, height], from, to } of regions) {
-    if (kind !== "times" || time < from || time > to) continue;
+  for (const { kind, frame: [left, top, width, height], from, to } of regions.filter(isOverTime)) {
+    if (time < from || time > to) continue;
     const x = left + ((time - from) / Math.max(1, to - from)) * width;
     const { ink, paper } = currentColors();
     context.fillStyle = ink;
     context.fillRect(x - 0.6, top - 4, 1.25, height + 4);
+    // The time would cover the low rows of a diagram.
+    if (kind === "lanes") continue;
     const text = formatTimestamp(time, (to - from) / 2000);
     context.font = "11px Inter, sans-serif";
     context.textAlign = "left";

@@ -9,7 +9,8 @@ import { setCursor, storeCursor } from "../state/time_cursor.js";
 import { paintOverlay } from "../view/overlay.js";
 import { markTimes } from "../view/timeline.js";
 import { goTo } from "../panels/selection.js";
-import { markAt, middleOf, subjectOf } from "./card_regions.js";
+import { clearMessages, showMessages } from "./card_messages.js";
+import { isOverTime, markAt, middleOf, subjectOf } from "./card_regions.js";
 import { requestAbout } from "./card_request.js";
 import { saveLayout } from "./layouts.js";
 import { storeCards, viewOf } from "./card_list.js";
@@ -98,8 +99,10 @@ function point(tile, place, x, y, isByKey) {
  * @param {Tile} tile
  * @param {import("./card_regions.js").Subject} subject
  */
-function showSubject(tile, { containers, pair, link, count }) {
+function showSubject(tile, subject) {
+  const { containers, pair, link, count } = subject;
   pointUnits(containers, pair);
+  showMessages(tile.card, subject);
   overlay.highlighted = link ? [link] : [];
   paintOverlay();
   if (!count) {
@@ -120,6 +123,7 @@ export function leave(tile) {
   tooltip.hidden = true;
   speech.textContent = "";
   overlay.highlighted = [];
+  clearMessages();
   pointUnits([]);
   markTimes(null);
   paintOverlay();
@@ -160,7 +164,7 @@ function press(tile, event) {
   if (!place) return;
   const region = tile.regions[place.region];
   if (region.square && canMoveNodes(tile)) moveNode(tile, place, event);
-  else if (region.kind === "times") moveCursor(tile, region, event);
+  else if (isOverTime(region)) moveCursor(tile, region, event);
   else if (region.links?.[place.mark]) goTo(/** @type {string} */ (region.links[place.mark]), true);
 }
 
@@ -304,7 +308,7 @@ function nextPlace(regions, { region: index, mark }, key, arrow) {
   const region = regions[index];
   if (arrow) {
     // In a grid of several rows, the vertical arrows change the row.
-    const step = arrow[0] + arrow[1] * (region.kind === "grid" && region.marks > region.columns ? region.columns : 1);
+    const step = arrow[0] + arrow[1] * (/^(grid|lanes)$/.test(region.kind) && region.marks > region.columns ? region.columns : 1);
     const next = mark < 0 ? 0 : mark + step;
     return next >= 0 && next < region.marks ? { region: index, mark: next } : mark >= 0 ? { region: index, mark } : null;
   }

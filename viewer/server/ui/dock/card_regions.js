@@ -2,12 +2,13 @@
 // and outlines marks.
 
 /**
- * A region. `units` has the containers of each mark; for pairs, those of each row and column.
- * @typedef {{ kind: "grid" | "times" | "spokes" | "points" | "edges", marks: number, frame: number[],
- * columns: number, from: number, to: number, center: number[], radius: number, x: number[], y:
- * number[], square: number[] | null, first: number[], last: number[], bends: number[], units:
- * number[][] | null, isPair: boolean, counts: [string, number] | null, links: (string | null)[] |
- * null }} Region
+ * A region. `units` has the containers of each mark; for pairs, those of each row and column; for
+ * lanes, those of each lane. Lanes are the rows of a diagram, with columns over time as marks.
+ * @typedef {{ kind: "grid" | "times" | "lanes" | "spokes" | "points" | "edges", marks: number,
+ * frame: number[], columns: number, tops: number[], heights: number[], from: number, to: number,
+ * center: number[], radius: number, x: number[], y: number[], square: number[] | null, first:
+ * number[], last: number[], bends: number[], units: number[][] | null, isPair: boolean, counts:
+ * [string, number] | null, links: (string | null)[] | null }} Region
  * @typedef {{ region: number, mark: number }} MarkPlace
  * @typedef {{ containers: number[], pair: [number[], number[]] | null, link: string | null, count:
  * [string, number, number] | null, time: number | null }} Subject
@@ -36,7 +37,7 @@ export function readRegions(list) {
     let at = 0;
     const units = !(one.units ?? one.pairs) ? null : one.sizes ? one.sizes.map((/** @type {number} */ size) => flat.slice(at, (at += size))) : flat.map((unit) => [unit]);
     return {
-      ...one, units, isPair: Boolean(one.pairs), counts: one.counts ?? null, links: one.links ?? null, frame: tenths(one.frame), center: tenths(one.center),
+      ...one, units, isPair: Boolean(one.pairs), counts: one.counts ?? null, links: one.links ?? null, frame: tenths(one.frame), tops: sums(one.tops, 10), heights: tenths(one.heights), center: tenths(one.center),
       radius: (one.radius ?? 0) / 10, x: sums(one.x, 10), y: sums(one.y, 10), square: one.square ? tenths(one.square) : null, first: sums(one.first), last: sums(one.last), bends: sums(one.bends, 100),
     };
   });
@@ -51,6 +52,16 @@ function cellSize({ frame, columns, marks }) {
 function cellBox(region, mark) {
   const [width, height] = cellSize(region);
   return [region.frame[0] + (mark % region.columns) * width, region.frame[1] + Math.floor(mark / region.columns) * height, width, height];
+}
+
+/** The box of a lane. @param {Region} region @param {number} lane */
+function laneBox({ frame, tops, heights }, lane) {
+  return [frame[0], frame[1] + tops[lane], frame[2], heights[lane]];
+}
+
+/** Whether the columns of a region are times. @param {Region} region */
+export function isOverTime({ kind }) {
+  return kind === "times" || kind === "lanes";
 }
 
 /**
@@ -88,6 +99,10 @@ function markIn(region, x, y, regions, index) {
     }
     case "times":
       return columns > 0 && x >= frame[0] && x < frame[0] + frame[2] && y >= frame[1] && y <= frame[1] + frame[3] ? Math.floor(((x - frame[0]) / frame[2]) * columns) : -1;
+    case "lanes": {
+      const lane = region.tops.findIndex((top, at) => y >= frame[1] + top && y < frame[1] + top + region.heights[at]);
+      return lane >= 0 && x >= frame[0] && x < frame[0] + frame[2] ? lane * columns + Math.floor(((x - frame[0]) / frame[2]) * columns) : -1;
+    }
     case "spokes": {
       const [dx, dy] = [x - center[0], y - center[1]];
       if (marks === 0 || Math.hypot(dx, dy) > radius + 3 * REACH) return -1;
@@ -142,6 +157,10 @@ export function middleOf(regions, { region: index, mark }) {
     const box = cellBox(region, mark);
     return [box[0] + box[2] / 2, box[1] + box[3] / 2];
   }
+  if (region.kind === "lanes") {
+    const [, top, , laneHeight] = laneBox(region, Math.floor(mark / region.columns));
+    return [x + (((mark % region.columns) + 0.5) * width) / region.columns, top + laneHeight / 2];
+  }
   if (region.kind === "times") return [x + ((mark + 0.5) * width) / region.columns, y + height / 2];
   if (region.kind === "spokes") return spokeEnd(region, mark, 0.7);
   if (region.kind === "points") return [region.x[mark], region.y[mark]];
@@ -159,10 +178,10 @@ export function subjectOf(regions, { region: index, mark }) {
   const region = regions[index];
   const subject = /** @type {Subject} */ ({ containers: [], pair: null, link: region.links?.[mark] ?? null, count: null, time: null });
   if (region.counts) subject.count = [region.counts[0], mark * region.counts[1], (mark + 1) * region.counts[1] - 1];
-  if (region.kind === "times") subject.time = region.from + ((mark + 0.5) / region.columns) * (region.to - region.from);
+  if (isOverTime(region)) subject.time = region.from + (((mark % region.columns) + 0.5) / region.columns) * (region.to - region.from);
   const pair = pairOf(regions, index, mark);
   if (pair) Object.assign(subject, { pair, containers: [...new Set(pair.flat())] });
-  else if (region.units) subject.containers = region.units[mark] ?? [];
+  else if (region.units) subject.containers = region.units[region.kind === "lanes" ? Math.floor(mark / region.columns) : mark] ?? [];
   return subject;
 }
 
@@ -192,10 +211,11 @@ export function outlineMark(context, regions, { region: index, mark }) {
   if (region.kind === "grid") {
     const [x, y, width, height] = cellBox(region, mark);
     context.rect(x - 0.5, y - 0.5, Math.max(width, 2) + 1, Math.max(height, 2) + 1);
-  } else if (region.kind === "times") {
+  } else if (isOverTime(region)) {
     const [x] = middleOf(regions, { region: index, mark });
-    context.moveTo(x, region.frame[1]);
-    context.lineTo(x, region.frame[1] + region.frame[3]);
+    const [, top, , height] = region.kind === "lanes" ? laneBox(region, Math.floor(mark / region.columns)) : region.frame;
+    context.moveTo(x, top);
+    context.lineTo(x, top + height);
   } else if (region.kind === "spokes") {
     const [x, y] = spokeEnd(region, mark, 1);
     context.moveTo(region.center[0], region.center[1]);
@@ -221,6 +241,8 @@ export function outlineMark(context, regions, { region: index, mark }) {
 export function litMarks(regions, isLit, pair) {
   const isWithin = (/** @type {number[]} */ units, /** @type {number[]} */ wanted) => units.some((unit) => wanted.includes(unit));
   return regions.flatMap((region, index) => {
+    // Bands light whole lanes.
+    if (region.kind === "lanes") return [];
     const all = Array.from({ length: region.marks }, (_, mark) => mark);
     const lit = region.isPair || region.kind === "edges"
       ? pair ? all.filter((mark) => { const own = pairOf(regions, index, mark); return own && isWithin(own[0], pair[0]) && isWithin(own[1], pair[1]); }) : []
@@ -230,14 +252,15 @@ export function litMarks(regions, isLit, pair) {
 }
 
 /**
- * The rows and columns of matrices that belong to a unit, as boxes.
+ * The rows and columns of matrices, and the lanes of diagrams, that belong to a unit, as boxes.
  * @param {Region[]} regions
  * @param {(container: number) => boolean} isLit
  */
 export function litBands(regions, isLit) {
-  return regions.filter((region) => region.isPair).flatMap((region) => {
+  return regions.filter((region) => region.isPair || region.kind === "lanes").flatMap((region) => {
     const [[x, y, width, height], [cellWidth, cellHeight]] = [region.frame, cellSize(region)];
     const lit = (region.units ?? []).flatMap((units, at) => (units.some(isLit) ? [at] : []));
+    if (region.kind === "lanes") return lit.map((lane) => laneBox(region, lane));
     return lit.flatMap((at) => [[x, y + at * cellHeight, width, cellHeight], [x + at * cellWidth, y, cellWidth, height]]);
   });
 }

@@ -57,7 +57,7 @@ export function completeCards(earlier, answers) {
  * Requests an answer about a card, such as the times of a mark.
  * @param {string} route
  * @param {import("./card_list.js").Card} card
- * @param {Record<string, string | number>} more
+ * @param {Record<string, string | number | boolean>} more
  */
 export function requestAbout(route, card, more) {
   return request(route, { ...parameters([asRequest(card)]), ...more }, route);

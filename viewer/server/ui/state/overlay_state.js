@@ -10,12 +10,14 @@ export const overlay = {
   /** @type {string[]} */ highlighted: [],
   /** Entities that stay highlighted until another one is chosen. @type {string[]} */ stickyHighlights: [],
   /** The chain of links through the chosen entity. @type {ChainLink[]} */ chainLinks: [],
+  /** The messages of the pointed mark of a card. @type {LinkArrow[]} */ messages: [],
   /** @type {string | null} */ target: null,
 };
 
 /**
- * A link of a chain. `start` and `end` are the containers at its endpoints with their ancestors,
- * the innermost last.
- * @typedef {{ id: string, name: string, from: number, to: number, start: number[], end: number[],
- * endpoint_names: [string, string] }} ChainLink
+ * A link. `start` and `end` are the containers at its endpoints with their ancestors, the innermost
+ * last.
+ * @typedef {{ id: string, from: number, to: number, start: number[], end: number[] }} LinkArrow
+ * A link of a chain.
+ * @typedef {LinkArrow & { name: string, endpoint_names: [string, string] }} ChainLink
  */

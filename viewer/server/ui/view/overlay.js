@@ -37,7 +37,7 @@ export function paintOverlay() {
     context.globalAlpha = 1;
   }
   for (const id of highlighted) drawOutline(context, id, [[cssColor("--paper"), 5], [accent, 2.5]]);
-  for (const link of overlay.chainLinks) drawChainLink(context, link, [[cssColor("--paper"), 4.5], [accent, 2]]);
+  for (const link of [...overlay.chainLinks, ...overlay.messages]) drawLink(context, link, [[cssColor("--paper"), 4.5], [accent, 2]]);
   if (view.chosen) drawOutline(context, view.chosen, [[cssColor("--paper"), 5], [accent, 2.5]]);
   if (target) drawOutline(context, target, [[cssColor("--ink"), 2]]);
   if (snap) {
@@ -82,12 +82,12 @@ function heightOf(path) {
 }
 
 /**
- * Draws a link of a chain, even if the image shows it in a bundle.
+ * Draws a link, even if the image shows it in a bundle.
  * @param {CanvasRenderingContext2D} context
- * @param {import("../state/overlay_state.js").ChainLink} link
+ * @param {import("../state/overlay_state.js").LinkArrow} link
  * @param {[string, number][]} pens
  */
-function drawChainLink(context, { id, from, to, start, end }, pens) {
+function drawLink(context, { id, from, to, start, end }, pens) {
   const [y0, y1] = [heightOf(start), heightOf(end)];
   if (y0 === undefined || y1 === undefined) return;
   for (const [ink, width] of pens) outline(context, { kind: "arrow", id, color: ink, box: [chart.xOf(from), y0, chart.xOf(to), y1] }, ink, width);

@@ -5,18 +5,20 @@ use std::hash::Hasher as _;
 use serde_json::{Value, json};
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::chart_text;
+use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::draw::{ChartImage, DrawOptions, draw, draw_with_regions, mark_text};
 use tumit_viewer::export::svg;
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::TimelineSource;
 use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
-use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document};
+use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document_with_rows};
 use twox_hash::XxHash3_64;
 
 use super::card_error::CardError;
 use super::card_request::Card;
 use super::card_table::{TableRequest, table_json};
 use super::computed_view::{CardContext, ComputedView};
+use super::diagram_marks::DiagramMarks;
 use super::flat_items::flat_items;
 use super::region_message::{UnitContainers, region_json};
 
@@ -24,6 +26,8 @@ use super::region_message::{UnitContainers, region_json};
 const TITLE_HEIGHT: f32 = 34.0;
 /// The height in units of the heading of a diagram.
 const DIAGRAM_HEADING: f32 = 78.0;
+/// The height in units of the empty margin at the bottom of a diagram, which a card does not show.
+const DIAGRAM_MARGIN: f32 = 28.0;
 /// The distance of the first text of a drawing from the upper edge of its card.
 const TOP_MARGIN: f32 = 4.0;
 
@@ -58,8 +62,8 @@ impl CardDrawing {
         let scene = match (ComputedView::new(card, context)?, card.table) {
             (ComputedView::Chart(chart, _), Some(table)) => return Ok(Self::of_table(*chart, table, &card.hash)),
             (ComputedView::Chart(chart, units), None) => of_chart(*chart, &units, card, context),
-            (ComputedView::Diagram(_), Some(_)) => return Err(no_table()),
-            (ComputedView::Diagram(source), None) => of_diagram(source.as_ref(), card, context)?,
+            (ComputedView::Diagram(..), Some(_)) => return Err(no_table()),
+            (ComputedView::Diagram(source, units), None) => of_diagram(source.as_ref(), &units, card, context)?,
         };
         Ok(scene.encode(context.request.resolution, card))
     }
@@ -86,8 +90,8 @@ pub(super) fn card_file(card: &Card, context: CardContext<'_>) -> Result<(&'stat
             return Ok(("text/csv; charset=utf-8", chart_text::csv(&chart.table).into_bytes()));
         }
         ComputedView::Chart(chart, _) => draw(&chart, DrawOptions { width, height, theme, ..DrawOptions::default() }),
-        ComputedView::Diagram(_) if context.request.format == "csv" => return Err(no_table()),
-        ComputedView::Diagram(source) => of_diagram(source.as_ref(), card, context)?.scene,
+        ComputedView::Diagram(..) if context.request.format == "csv" => return Err(no_table()),
+        ComputedView::Diagram(source, units) => of_diagram(source.as_ref(), &units, card, context)?.scene,
     };
     Ok(("image/svg+xml", svg::to_string(&scene).into_bytes()))
 }
@@ -155,18 +159,26 @@ fn remove_cursor(panel: &mut ChartPanel) {
     }
 }
 
-fn of_diagram(source: &dyn TimelineSource, card: &Card, context: CardContext<'_>) -> Result<CardScene, CardError> {
+fn of_diagram(
+    source: &dyn TimelineSource,
+    units: &UnitContainers,
+    card: &Card,
+    context: CardContext<'_>,
+) -> Result<CardScene, CardError> {
     let (width, height) = card.bounded_size();
     let outline = ContainerOutline::new(source)?;
     let layout = LayoutOptions { theme: context.request.theme, ..LayoutOptions::default() };
     let resolution = context.request.resolution.clamp(1.0, 4.0);
-    let height = Some(height + DIAGRAM_HEADING);
+    let height = Some(height + DIAGRAM_HEADING + DIAGRAM_MARGIN);
     let options = DocumentOptions { time_range: context.range, width, height, resolution, titles: false };
-    let mut scene = document(source, &outline, &layout, options)?;
+    let (mut scene, rows) = document_with_rows(source, &outline, &layout, options)?;
     let notes = std::mem::take(&mut scene.notes);
     scene.items = flat_items(scene.items);
-    let (subtitle, regions) = (String::new(), Vec::new());
-    Ok(CardScene { scene, top: DIAGRAM_HEADING, subtitle, notes, regions, text: None })
+    let mode = DiagramMode::of_name(&card.name);
+    let marks = DiagramMarks { source, outline: &outline, options: &layout, rows, range: context.range, mode };
+    let regions = vec![marks.region_json(units, context.trace.origin)];
+    let text = card.pointed.map(|(_, mark)| marks.text(mark)).transpose()?.flatten();
+    Ok(CardScene { scene, top: DIAGRAM_HEADING, subtitle: String::new(), notes, regions, text })
 }
 
 /// The upper edge of the highest text.

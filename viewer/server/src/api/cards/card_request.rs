@@ -53,6 +53,13 @@ pub(crate) struct CardsRequest {
     pub(super) least: i64,
     /// For `concurrency_times`: the largest number of units.
     pub(super) most: i64,
+    /// For `card_messages`: the containers of the sending units, separated by commas. By default,
+    /// all.
+    pub(super) senders: String,
+    /// For `card_messages`: the containers of the receiving units.
+    pub(super) receivers: String,
+    /// For `card_messages`: whether only messages are wanted that are pending at the time `t`.
+    pub(super) is_pending: bool,
     /// For `next_event`: negative for the previous event.
     pub(crate) direction: i32,
     /// For `next_event`: whether only changes of state are events.

@@ -38,33 +38,56 @@ pub(super) struct CardContext<'a> {
 /// The contents of a card.
 pub(super) enum ComputedView {
     Chart(Box<ViewChart>, UnitContainers),
-    Diagram(Arc<dyn TimelineSource>),
+    Diagram(Arc<dyn TimelineSource>, UnitContainers),
 }
 
 impl ComputedView {
     pub(super) fn new(card: &Card, context: CardContext<'_>) -> Result<Self, CardError> {
-        let CardContext { trace, request, range, .. } = context;
         let view = context.own_views.view(&card.name)?;
-        let info = view.info();
-        let mut options = parsed_options(card, &info, context)?;
-        let mode = mode(&info, &card.mode)?;
-        if mode == TimeMode::Moving && options.view.width.is_none() {
-            options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
-        }
-        let time = trace.origin.saturating_add(context.time);
-        let columns = columns(card.bounded_size().0, request.resolution);
-        let view_request = ViewRequest { mode, range, time, columns, options: options.view };
-        let computed = trace.executions.with(&options.execution, context.cancel, |execution| {
+        with_view(card, &view, context, |execution, request| {
             let chart = match &view {
-                CardViewKind::Diagram(mode) => return Ok(Self::Diagram(mode.trace(execution, range)?)),
-                CardViewKind::Chart(view) => gallery::chart(*view, execution, &view_request)?,
-                CardViewKind::Own(view) => gallery::chart(view.as_ref(), execution, &view_request)?,
+                CardViewKind::Diagram(mode) => {
+                    let units = unit_containers(execution, false);
+                    return Ok(Self::Diagram(mode.trace(execution, request.range)?, units));
+                }
+                CardViewKind::Chart(view) => gallery::chart(*view, execution, request)?,
+                CardViewKind::Own(view) => gallery::chart(view.as_ref(), execution, request)?,
             };
-            let units = unit_containers(execution, &chart);
+            let has_table = chart.panels.iter().any(|panel| matches!(panel.panel, ChartPanel::Table(_)));
+            let units = unit_containers(execution, has_table);
             Ok(Self::Chart(Box::new(chart), units))
-        });
-        Ok(computed?)
+        })
     }
+}
+
+/// Computes an answer from the execution and the request of a card with a view.
+fn with_view<T>(
+    card: &Card,
+    view: &CardViewKind,
+    context: CardContext<'_>,
+    work: impl Fn(&Execution, &ViewRequest) -> Result<T, PerspectiveError>,
+) -> Result<T, CardError> {
+    let CardContext { trace, request, range, .. } = context;
+    let info = view.info();
+    let mut options = parsed_options(card, &info, context)?;
+    let mode = mode(&info, &card.mode)?;
+    if mode == TimeMode::Moving && options.view.width.is_none() {
+        options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
+    }
+    let time = trace.origin.saturating_add(context.time);
+    let columns = columns(card.bounded_size().0, request.resolution);
+    let view_request = ViewRequest { mode, range, time, columns, options: options.view };
+    let work = |execution: &Execution| work(execution, &view_request);
+    Ok(trace.executions.with(&options.execution, context.cancel, work)?)
+}
+
+/// Computes an answer from the execution and the request of a card.
+pub(super) fn with_request<T>(
+    card: &Card,
+    context: CardContext<'_>,
+    work: impl Fn(&Execution, &ViewRequest) -> Result<T, PerspectiveError>,
+) -> Result<T, CardError> {
+    with_view(card, &context.own_views.view(&card.name)?, context, work)
 }
 
 /// Computes an answer from the execution of a card.
@@ -73,8 +96,7 @@ pub(super) fn with_execution<T>(
     context: CardContext<'_>,
     work: impl Fn(&Execution) -> Result<T, PerspectiveError>,
 ) -> Result<T, CardError> {
-    let options = parsed_options(card, &context.own_views.view(&card.name)?.info(), context)?;
-    Ok(context.trace.executions.with(&options.execution, context.cancel, work)?)
+    with_request(card, context, |execution, _| work(execution))
 }
 
 fn parsed_options(card: &Card, info: &ViewInfo<'_>, context: CardContext<'_>) -> Result<ParsedOptions, CardError> {
@@ -85,9 +107,8 @@ fn parsed_options(card: &Card, info: &ViewInfo<'_>, context: CardContext<'_>) ->
 }
 
 /// The containers of the units. Only a table needs their names.
-fn unit_containers(execution: &Execution, chart: &ViewChart) -> UnitContainers {
+fn unit_containers(execution: &Execution, has_table: bool) -> UnitContainers {
     let units = execution.units().list();
-    let has_table = chart.panels.iter().any(|panel| matches!(panel.panel, ChartPanel::Table(_)));
     let named = units.iter().filter(|_| has_table).map(|unit| unit.name.clone()).zip(0..);
     UnitContainers { containers: units.iter().map(|unit| unit.container.0).collect(), by_name: named.collect() }
 }

@@ -85,7 +85,7 @@ fn shape_json(shape: &RegionShape, origin: i64) -> Value {
 }
 
 /// Adds the containers of the units of each mark. `sizes` are their numbers, unless all are 1.
-fn add_units(json: &mut Value, name: &str, lists: &UnitLists, units: &UnitContainers) {
+pub(super) fn add_units(json: &mut Value, name: &str, lists: &UnitLists, units: &UnitContainers) {
     let total: usize = lists.iter().map(<[u32]>::len).sum();
     let most = if total > MAX_UNITS { 1 } else { usize::MAX };
     let known = |unit: &u32| units.containers.get(*unit as usize).map(|container| i64::from(*container));
@@ -97,19 +97,19 @@ fn add_units(json: &mut Value, name: &str, lists: &UnitLists, units: &UnitContai
     }
 }
 
-fn frame_json(frame: &OutlineRect) -> Value {
+pub(super) fn frame_json(frame: &OutlineRect) -> Value {
     json!([frame.x, frame.y, frame.width, frame.height].map(tenths))
 }
 
 /// The first number, followed by the differences.
-fn differences(numbers: impl Iterator<Item = i64>) -> Value {
+pub(super) fn differences(numbers: impl Iterator<Item = i64>) -> Value {
     let mut before = 0;
     numbers.map(|number| json!(number - std::mem::replace(&mut before, number))).collect()
 }
 
 /// Converts to tenths of a unit.
 #[expect(clippy::cast_possible_truncation, reason = "a length within an image; larger ones saturate")]
-fn tenths(value: f32) -> i64 {
+pub(super) fn tenths(value: f32) -> i64 {
     (f64::from(value) * 10.0).round() as i64
 }
 
