@@ -1,7 +1,9 @@
 //! The views of users: those of the program that starts the server, and card files.
 //!
 //! Card files are data: they name series and events of a trace, and their texts are drawn as texts.
-//! The page can add a file to the user's folder. A file is replaced only by a card file.
+//! The page can add a file to the user's folder. A file is replaced only by a card file. The page
+//! can also remove a file of this folder: the file moves to the folder `removed` in it, from which
+//! the page restores it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,9 @@ use super::user_files::write;
 
 /// Maximum length of the name of a file that the page adds, without its ending, in characters.
 const MAX_NAME: usize = 80;
+
+/// The folder of removed card files, in the user's folder.
+const REMOVED: &str = "removed";
 
 const CARD: FileKind = FileKind { name: "card file", fits: |text| CardFile::parse("", text).is_ok() };
 
@@ -48,6 +53,51 @@ impl OwnViews {
     pub(crate) fn files(&self, trace: Option<&Path>) -> Vec<FoundCard> {
         let folders: Vec<PathBuf> = self.folder.iter().cloned().chain(trace.map(cards::folder_beside)).collect();
         cards::find(&folders)
+    }
+
+    /// Whether the page can remove a card file: it is in the user's folder.
+    pub(crate) fn is_removable(&self, card: &FoundCard) -> bool {
+        self.folder.is_some() && card.path.parent() == self.folder.as_deref()
+    }
+
+    /// The removed card files. Files whose names are used again are left out.
+    pub(crate) fn removed(&self) -> Vec<FoundCard> {
+        let Some(folder) = &self.folder else { return Vec::new() };
+        let mut removed = cards::find(&[folder.join(REMOVED)]);
+        removed.retain(|card| !folder.join(card.file_name()).exists());
+        removed
+    }
+
+    /// Removes the card file of a view from the user's folder. It replaces a removed file with the
+    /// same name.
+    ///
+    /// # Errors
+    /// If the user's folder has no such file, or the file cannot be moved.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), String> {
+        let files = self.folder.iter().flat_map(|folder| cards::find(std::slice::from_ref(folder)));
+        let card = files.into_iter().find(|card| card.name == name);
+        let (Some(card), Some(folder)) = (card, &self.folder) else {
+            return Err(format!(
+                "your folder of cards has no file of the view {name}; remove a file next to the trace there"
+            ));
+        };
+        let target = folder.join(REMOVED).join(card.file_name());
+        std::fs::create_dir_all(folder.join(REMOVED))
+            .and_then(|()| std::fs::rename(&card.path, target))
+            .map_err(|error| format!("{}: {error}", card.path.display()))
+    }
+
+    /// Restores the removed card file of a view.
+    ///
+    /// # Errors
+    /// If there is none, its name is used again, or it cannot be moved.
+    pub(crate) fn restore(&self, name: &str) -> Result<(), String> {
+        let card = self.removed().into_iter().find(|card| card.name == name);
+        let (Some(card), Some(folder)) = (card, &self.folder) else {
+            return Err(format!("no card file of the view {name} was removed; open the file again"));
+        };
+        std::fs::rename(&card.path, folder.join(card.file_name()))
+            .map_err(|error| format!("{}: {error}", card.path.display()))
     }
 
     /// The view of a name, if a user has it.
@@ -108,7 +158,7 @@ fn write_error(path: &Path, error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{OwnViews, stored_name};
+    use super::{FoundCard, OwnViews, stored_name};
 
     const CARD: &str = "title = \"One\"\n[[panel]]\nkind = \"levels\"\n[[panel.series]]\nof = \"states\"\n";
 
@@ -138,6 +188,24 @@ mod tests {
     }
 
     #[test]
+    fn removed_files_are_restored_unless_their_name_is_used_again() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
+        let own = views(folder.path());
+        own.add("one.card.toml", CARD).expect("the card has no mistake");
+        let names = |cards: Vec<FoundCard>| cards.into_iter().map(|card| card.name).collect::<Vec<_>>();
+        assert!(own.is_removable(&own.files(None)[0]));
+        own.remove("card-one").expect("the file can be moved");
+        assert_eq!((names(own.files(None)), names(own.removed())), (vec![], vec!["card-one".to_owned()]));
+        assert!(own.remove("card-one").expect_err("it is gone").contains("no file of the view card-one"));
+        own.restore("card-one").expect("the file can be moved back");
+        assert_eq!((names(own.files(None)), names(own.removed())), (vec!["card-one".to_owned()], vec![]));
+        own.remove("card-one").expect("the file can be moved");
+        own.add("one.card.toml", &CARD.replace("One", "Other")).expect("the card has no mistake");
+        assert!(own.removed().is_empty());
+        assert!(own.restore("card-one").expect_err("the name is used").contains("open the file again"));
+    }
+
+    #[test]
     fn files_beside_the_trace_are_found() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         std::fs::create_dir(folder.path().join("cards")).expect("the folder can be created");
@@ -149,6 +217,9 @@ mod tests {
             .map(|card| card.name)
             .collect();
         assert_eq!(names, ["card-near"]);
+        let own = views(folder.path());
+        assert!(!own.is_removable(&own.files(Some(&folder.path().join("run.tmt")))[0]));
+        assert!(own.remove("card-near").expect_err("it belongs to the trace").contains("next to the trace"));
     }
 
     #[test]

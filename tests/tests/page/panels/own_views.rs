@@ -28,10 +28,20 @@ fn open_gallery(browser: &mut BrowserPage) {
     browser.wait(GALLERY_SETTLED);
 }
 
+/// The gallery scrolls.
+fn scroll_to_own_views(browser: &mut BrowserPage) {
+    browser.evaluate("document.querySelector('#gallery [aria-label=\"Your own\"]').scrollIntoView({ block: 'end' })");
+}
+
 /// Opens a card file, like a user with the system's dialog.
 fn open_card_file(browser: &mut BrowserPage, file: &str, text: &str) {
-    browser.evaluate("document.querySelector('#gallery [aria-label=\"Your own\"]').scrollIntoView({ block: 'end' })");
+    scroll_to_own_views(browser);
     press(browser, "button", "Open card file…");
+    choose_file(browser, file, text);
+}
+
+/// Chooses a file in the system's dialog.
+fn choose_file(browser: &mut BrowserPage, file: &str, text: &str) {
     browser.wait("window.chooser");
     browser.evaluate(&format!(
         "{{ const files = new DataTransfer(); files.items.add(new File([{}], {}));
@@ -39,6 +49,16 @@ fn open_card_file(browser: &mut BrowserPage, file: &str, text: &str) {
         json!(text),
         json!(file)
     ));
+}
+
+/// Runs an action of the palette.
+fn palette(browser: &mut BrowserPage, text: &str, action: &str) {
+    browser.with_key_down("Control", |browser| browser.key("k"));
+    browser.wait("document.querySelector('#palette').open");
+    browser.type_text(text);
+    let choice = "document.querySelector('#palette-choices [aria-selected=true] span')";
+    browser.wait(&format!("{choice}?.innerText === '{action}'"));
+    browser.key("Enter");
 }
 
 fn titles(browser: &mut BrowserPage) -> Value {
@@ -70,7 +90,24 @@ fn a_card_file_is_opened_drawn_and_kept() {
     assert_eq!(titles(&mut browser).as_array().and_then(|titles| titles.last()), Some(&json!("<b>Workers</b>")));
     browser.wait("[...document.querySelectorAll('#cards canvas[role=img]')].at(-1).getAttribute('aria-label').startsWith('<b>Workers</b>. 0 s to')");
     let stored = viewer.folder.path().join("config/tumit/cards/workers.card.toml");
-    assert_eq!(std::fs::read_to_string(stored).unwrap(), CARD);
+    assert_eq!(std::fs::read_to_string(&stored).unwrap(), CARD);
+
+    // A removed file is restored with its card.
+    press(&mut browser, "button", "Add views");
+    browser.wait(GALLERY_SETTLED);
+    scroll_to_own_views(&mut browser);
+    press(&mut browser, "button", "Remove the card file of <b>Workers</b>");
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'Restore <b>Workers</b>'");
+    assert_eq!(own_views(&mut browser), json!([]));
+    let kept = viewer.folder.path().join("config/tumit/cards/removed/workers.card.toml");
+    assert!(!stored.exists() && kept.exists(), "the file is kept in another folder");
+    browser.wait(GALLERY_SETTLED);
+    browser.screenshot(&screenshot_path("own-views-removed.png"));
+    press(&mut browser, "button", "Restore <b>Workers</b>");
+    browser.wait("document.activeElement.getAttribute('aria-label') === '<b>Workers</b>'");
+    assert!(stored.exists() && !kept.exists(), "the file is back");
+    press(&mut browser, "button", "Done");
+    assert_eq!(titles(&mut browser).as_array().and_then(|titles| titles.last()), Some(&json!("<b>Workers</b>")));
 
     // A file with a mistake is refused with its line, and the card stays.
     press(&mut browser, "button", "Add views");
@@ -102,13 +139,26 @@ fn card_files_of_the_folder_are_in_the_gallery_and_changes_are_drawn() {
     std::fs::write(folder.join("bad.card.toml"), CARD.replace("levels", "level")).unwrap();
     let (mut browser, _) = open(&viewer);
     browser.evaluate(&format!("{}; true", axe()));
-    open_gallery(&mut browser);
-    assert_eq!(own_views(&mut browser), json!([["bad.card.toml", true], ["Near", false]]));
+    // The palette shows a view of a card file, and opens another file.
+    watch_files(&mut browser);
+    palette(&mut browser, "view near", "Show the view Near");
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'Marks of Near'");
+    assert_eq!(titles(&mut browser), json!(["Near"]));
+    palette(&mut browser, "open card", "Open card file…");
+    choose_file(&mut browser, "other.card.toml", &CARD.replace("<b>Workers</b>", "Other"));
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'Marks of Other'");
+    assert_eq!(titles(&mut browser), json!(["Near", "Other"]));
+    press(&mut browser, "button", "Remove Near");
+    press(&mut browser, "button", "Add views");
+    browser.wait(GALLERY_SETTLED);
+    assert_eq!(own_views(&mut browser), json!([["bad.card.toml", true], ["Near", false], ["Other", false]]));
+    // Files next to the trace belong to it.
+    assert!(browser.find_all("button", Some("Remove the card file of Near")).is_empty());
     let reason =
         browser.evaluate("document.querySelector('#gallery [aria-label=\"bad.card.toml\"] .reason').innerText");
     assert!(reason.as_str().unwrap().contains("did you mean `levels`?"), "{reason}");
     assert_eq!(faults(&mut browser, "light"), json!([]), "the gallery");
-    browser.evaluate("document.querySelector('#gallery [aria-label=\"Your own\"]').scrollIntoView({ block: 'end' })");
+    scroll_to_own_views(&mut browser);
     browser.screenshot(&screenshot_path("own-views.png"));
     browser.evaluate("document.querySelector('#gallery [aria-label=Near]').scrollIntoView({ block: 'center' })");
     press(&mut browser, "button", "Near");

@@ -1,4 +1,4 @@
-//! The request that adds a card file of the user.
+//! The request that adds, removes or restores a card file of the user.
 
 use std::sync::Arc;
 
@@ -10,24 +10,36 @@ use serde_json::json;
 
 use super::{AppState, DrawRequest, JsonAnswer, RequestError, run};
 
-/// A card file that the user opened on the page.
+/// A change of the user's folder of card files.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct OpenedCard {
-    /// The name of the file.
-    file: String,
-    text: String,
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum CardFileEdit {
+    /// Adds a file that the user opened on the page, or replaces the card file with its name.
+    Put {
+        /// The name of the file.
+        file: String,
+        text: String,
+    },
+    /// Removes the file of a view.
+    Remove(String),
+    /// Restores the removed file of a view.
+    Restore(String),
 }
 
-/// Adds a card file to the user's folder, and returns the name of its view.
-pub(crate) async fn open_card(
+/// Changes the user's folder of card files, and returns the name of the view.
+pub(crate) async fn change_cards(
     State(app): State<Arc<AppState>>,
     Query(_request): Query<DrawRequest>,
-    Json(card): Json<OpenedCard>,
+    Json(edit): Json<CardFileEdit>,
 ) -> JsonAnswer {
-    let answer = run(app, move |app, _| match app.own_views.add(&card.file, &card.text) {
-        Ok(name) => Ok(json!({ "name": name })),
-        Err(problem) => Err(RequestError(StatusCode::CONFLICT, problem)),
+    let answer = run(app, move |app, _| {
+        let own = &app.own_views;
+        let changed = match edit {
+            CardFileEdit::Put { file, text } => own.add(&file, &text),
+            CardFileEdit::Remove(name) => own.remove(&name).map(|()| name),
+            CardFileEdit::Restore(name) => own.restore(&name).map(|()| name),
+        };
+        changed.map(|name| json!({ "name": name })).map_err(|problem| RequestError(StatusCode::CONFLICT, problem))
     });
     answer.await.map(Json)
 }

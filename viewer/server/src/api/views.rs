@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
+use tumit_perspectives::cards::FoundCard;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::gallery;
@@ -40,6 +41,7 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
         Ok::<_, RequestError>(json!({
             "groups": ViewGroup::NAMES.map(|(name, _)| name),
             "views": views,
+            "removed": removed_cards(app),
             "options": EXECUTION_OPTIONS.iter().chain(&VIEW_OPTIONS).map(option_json).collect::<Vec<_>>(),
             "of_all": EXECUTION_OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>(),
             "layouts": app.layouts.of_model(&model).names(),
@@ -85,24 +87,37 @@ fn own_views(app: &AppState, trace: &TraceCache) -> Vec<Value> {
     let own = &app.own_views;
     let mut list: Vec<Value> = own.views.iter().map(|view| view_json(&view.info())).collect();
     for file in own.files(trace.served.path.as_deref()) {
-        list.push(own.card(&file.path).map_or_else(
-            |_| {
-                json!({
-                    "name": file.name,
-                    "number": null,
-                    "title": file.file_name(),
-                    "group": ViewGroup::Own.name(),
-                    "summary": "",
-                    "needs": "",
-                    "modes": [TimeMode::Range.word()],
-                    "options": [],
-                    "is_diagram": false,
-                })
-            },
-            |view| view_json(&view.info()),
-        ));
+        let mut json = own.card(&file.path).map_or_else(|_| faulty_card(&file), |view| view_json(&view.info()));
+        json["file"] = json!(file.file_name());
+        json["is_removable"] = json!(own.is_removable(&file));
+        list.push(json);
     }
     list
+}
+
+/// The description of a card file with a mistake.
+fn faulty_card(file: &FoundCard) -> Value {
+    json!({
+        "name": file.name,
+        "number": null,
+        "title": file.file_name(),
+        "group": ViewGroup::Own.name(),
+        "summary": "",
+        "needs": "",
+        "modes": [TimeMode::Range.word()],
+        "options": [],
+        "is_diagram": false,
+    })
+}
+
+/// The names and titles of removed card files.
+fn removed_cards(app: &AppState) -> Vec<Value> {
+    let own = &app.own_views;
+    let json = |file: &FoundCard| {
+        let title = own.card(&file.path).map_or_else(|_| file.file_name(), |view| view.info().title.to_owned());
+        json!({ "name": file.name, "title": title })
+    };
+    own.removed().iter().map(json).collect()
 }
 
 /// An option, with its words. It is free if it also accepts other values.

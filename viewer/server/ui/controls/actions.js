@@ -13,7 +13,8 @@ import { keepOnlySelection, zoomToSelection } from "./selection_actions.js";
 import { editSelection, moveEdge, moveSelection, toggleSelectMode } from "./selection_keys.js";
 import { bookmark } from "../panels/notes.js";
 import { openPane } from "./pane.js";
-import { openPreset, toggleDock } from "../dock/dock.js";
+import { openPreset, openView, toggleDock } from "../dock/dock.js";
+import { chooseCardFile } from "../dock/own_views.js";
 import { PRESETS } from "../dock/card_list.js";
 import { showTab, togglePanel } from "../panels/side_panel.js";
 import { clearNote, showNote } from "../util/status_line.js";
@@ -28,6 +29,7 @@ import { back, fit, pan, zoom } from "../state/view.js";
  * @typedef {object} Action
  * @property {string} group heading in the help sheet
  * @property {string} name its effect; the palette searches in it
+ * @property {string} [detail] shown beside its name instead of its key
  * @property {string[]} [keys] in the notation of `keyOf`
  * @property {string} [pointer] how a pointer does it
  * @property {() => unknown} [run] absent if only a pointer can give the target
@@ -98,6 +100,7 @@ export const ACTIONS = [
 
   { group: "Views", name: "Views at a time cursor: open or close the dock", keys: ["v"], run: toggleDock },
   ...PRESETS.map(([name, names]) => ({ group: "Views", name: `${name}: ${names.join(", ").replaceAll("-", " ")}`, run: () => openPreset(name) })),
+  { group: "Views", name: "Open card file…", run: () => chooseCardFile(openView) },
   { group: "Views", name: "Play or pause", pointer: "in the dock: Space" },
   { group: "Views", name: "Play backward, pause, play forward; again: faster", pointer: "in the dock: J, K, L" },
   { group: "Views", name: "Step to the previous or next event; with Shift, by change of state", pointer: "in the dock: , and ." },

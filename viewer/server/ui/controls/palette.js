@@ -1,7 +1,9 @@
-// The command palette: every action, row and time range, found by typing.
+// The command palette: every action, view, row and time range, found by typing.
 
 import { ACTIONS, runAction, setPalette, keyLabel } from "./actions.js";
 import { request } from "../net/api.js";
+import { openView } from "../dock/dock.js";
+import { reloadViews } from "../dock/own_views.js";
 import { goTo } from "../panels/selection.js";
 import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { findText } from "../panels/search.js";
@@ -12,6 +14,7 @@ import { focusRow } from "../view/tree.js";
 import { show, view } from "../state/view.js";
 
 /** @typedef {{ name: string, more: string, run: () => unknown }} Choice */
+/** @typedef {import("./actions.js").Action} Action */
 
 /** @type {HTMLDialogElement} */ const dialog = byId("palette");
 /** @type {HTMLInputElement} */ const field = byId("palette-field");
@@ -20,11 +23,17 @@ import { show, view } from "../state/view.js";
 let markedChoice = 0;
 /** Whether the user has moved the mark since the last change of the text. */
 let isMarkMoved = false;
+/**
+ * An action for each view, with the card files at the time when the palette opens.
+ * @type {Promise<Action[]>}
+ */
+let viewActions = Promise.resolve([]);
 
 export function listenToPalette() {
   setPalette(() => {
     field.value = "";
     dialog.showModal();
+    viewActions = reloadViews().then(({ views }) => views.map(({ name, title, group, file }) => ({ group, name: `Show the view ${title}`, detail: file ?? group, run: () => openView(name) })), () => []);
     updateChoices();
   });
   byId("open-palette").addEventListener("click", () => ACTIONS.find((action) => action.keys?.includes("Ctrl+k"))?.run?.());
@@ -49,7 +58,7 @@ function runChoice(choice) {
 async function updateChoices() {
   isMarkMoved = false;
   const text = field.value.trim();
-  const matches = matchingActions(text);
+  const matches = matchingActions(text, ACTIONS);
   const timeRange = text && parseShownTimeRange(text, view);
   if (timeRange && "from" in timeRange) {
     matches.unshift({ name: `Show ${text}`, more: formatDuration(timeRange.to - timeRange.from), run: () => show(timeRange.from, timeRange.to, true) });
@@ -57,23 +66,29 @@ async function updateChoices() {
   }
   if (text) matches.push({ name: `Find “${text}”`, more: "in values", run: () => findText(text) });
   fill(matches);
-  if (text.length < 2) return;
+  const [rows, actions] = await Promise.all([text.length < 2 ? [] : matchingRows(text), viewActions]);
+  if (field.value.trim() !== text) return;
+  const late = [...matchingActions(text, actions), ...rows];
+  fill(text ? [...matches.slice(0, -1), ...late, ...matches.slice(-1)] : [...matches, ...late]);
+}
+
+/** Rows whose names contain a text. @param {string} text @returns {Promise<Choice[]>} */
+async function matchingRows(text) {
   const answer = await request("containers", { text }).catch(() => undefined);
-  if (!answer || field.value.trim() !== text) return;
-  const rows = answer.containers.slice(0, 8).map((/** @type {any} */ one) => ({
+  return (answer?.containers ?? []).slice(0, 8).map((/** @type {any} */ one) => ({
     name: `Go to ${isolate(one.name)}`, more: joinNames(one.path.slice(0, -1)), run: () => goTo(`c${one.id}`).then(() => focusRow(one.id)),
   }));
-  fill([...matches.slice(0, -1), ...rows, ...matches.slice(-1)]);
 }
 
 /**
  * Actions that contain all the words; matches at the start of a word come first.
  * @param {string} text
+ * @param {Action[]} actions
  * @returns {Choice[]}
  */
-function matchingActions(text) {
+function matchingActions(text, actions) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const scored = ACTIONS.filter((action) => action.run).map((action) => {
+  const scored = actions.filter((action) => action.run).map((action) => {
     const name = `${action.name} ${action.group}`.toLowerCase();
     const places = words.map((word) => name.indexOf(word));
     const fits = places.every((place) => place >= 0);
@@ -81,7 +96,7 @@ function matchingActions(text) {
     return { action, score: fits ? starts * 10 - (places[0] ?? 0) / 100 : -1 };
   });
   return scored.filter((one) => one.score >= -0.9).sort((a, b) => b.score - a.score).map(({ action }) => ({
-    name: action.name, more: (action.keys ?? []).slice(0, 1).map(keyLabel).join(""), run: /** @type {() => unknown} */ (action.run),
+    name: action.name, more: action.detail ?? (action.keys ?? []).slice(0, 1).map(keyLabel).join(""), run: /** @type {() => unknown} */ (action.run),
   }));
 }
 

@@ -8,12 +8,14 @@ import { setSetting, setting } from "../state/view.js";
  * A card: the name of a view, its time mode (empty: the default of the view), its options, and
  * whether it shows its numbers as a table.
  * @typedef {{ name: string, mode: string, options: Record<string, string>, table?: boolean }} Card
- * A view, as the server describes it.
+ * A view, as the server describes it. `file` is its card file.
  * @typedef {{ name: string, number: number | null, title: string, group: string, summary: string,
- * needs: string, modes: string[], options: string[], is_diagram: boolean }} View
+ * needs: string, modes: string[], options: string[], is_diagram: boolean, file?: string,
+ * is_removable?: boolean }} View
  * @typedef {{ name: string, forms: string, help: string, words: string[], is_free: boolean }} Option
  * @typedef {{ groups: string[], views: View[], options: Option[], of_all: string[], names:
- * Record<string, string[]>, layouts: string[], parents: [number, number][] }} ViewList
+ * Record<string, string[]>, layouts: string[], parents: [number, number][], removed:
+ * { name: string, title: string }[] }} ViewList
  */
 
 /** @type {Card[]} */
@@ -38,11 +40,12 @@ let listFilters = "";
 /**
  * The list of all views.
  * @param {string} filters
+ * @param {boolean} [again] loads the list even if it is loaded
  * @returns {Promise<ViewList>}
  */
-export async function loadViews(filters) {
-  if (viewList && listFilters === filters) return viewList;
-  const answer = await request("views", { filters }, "views");
+export async function loadViews(filters, again = false) {
+  if (viewList && listFilters === filters && !again) return viewList;
+  const answer = await request("views", { filters }, again ? "views again" : "views");
   if (answer) {
     [viewList, listFilters] = [answer, filters];
     setParents(answer.parents);
@@ -95,6 +98,24 @@ export function addCard(name) {
 export function removeCard(index) {
   cards.splice(index, 1);
   setLarge(null);
+}
+
+/**
+ * Removes the cards of a view. Returns them with their places, for `putCards`.
+ * @param {string} name
+ * @returns {[number, Card][]}
+ */
+export function takeCards(name) {
+  const taken = cards.flatMap((card, at) => card.name === name ? [/** @type {[number, Card]} */ ([at, card])] : []);
+  cards.splice(0, cards.length, ...cards.filter((card) => card.name !== name));
+  if (taken.length) setLarge(null);
+  return taken;
+}
+
+/** Puts cards back to their places. @param {[number, Card][]} taken */
+export function putCards(taken) {
+  for (const [at, card] of taken) cards.splice(at, 0, card);
+  if (taken.length) setLarge(null);
 }
 
 /** Moves a card to the place of another one. @param {number} from @param {number} to */

@@ -8,8 +8,8 @@ import { highlightRows } from "../view/tree.js";
 import { onPointed, pointed } from "../state/pointed_units.js";
 import { onCursor, restoreCursor } from "../state/time_cursor.js";
 import { activeFilters, setSetting, setting } from "../state/view.js";
-import { addCard, cards, loadViews, PRESETS, replaceCards, restoreCards } from "./card_list.js";
-import { layOut, refreshCards, showCards, showPointed } from "./card_grid.js";
+import { addCard, cards, loadViews, PRESETS, replaceCards, restoreCards, setLarge } from "./card_list.js";
+import { focusCard, layOut, refreshCards, showCards, showPointed } from "./card_grid.js";
 import { refreshGallery, showGallery } from "./gallery.js";
 import { loadCategories } from "./category_list.js";
 import { showCategories } from "./category_table.js";
@@ -53,6 +53,17 @@ export async function openPreset(name) {
   if (!isDockOpen()) return openDock(true);
   showPart(null);
   showCards();
+}
+
+/** Shows the card of a view, and moves the keyboard to it. @param {string} name of the view */
+export async function openView(name) {
+  if (cards.some((card) => card.name === name)) setLarge(null);
+  else addCard(name);
+  if (isDockOpen()) {
+    showPart(null);
+    showCards();
+  } else await openDock();
+  focusCard(name);
 }
 
 export function closeDock() {

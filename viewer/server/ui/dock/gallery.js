@@ -5,15 +5,22 @@ import { byId, make, sizedContext } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
 import { cards, views } from "./card_list.js";
 import { paintCard, Pump, requestCards } from "./card_request.js";
-import { openCardFile, OWN_GROUP, reloadViews } from "./own_views.js";
+import { openCardFile, OWN_GROUP, reloadViews, removeButton, removedList } from "./own_views.js";
 
 /** @type {HTMLElement} */ const box = byId("gallery");
 /** The size of a view from which its small image is made. */
 const DRAWN = { width: 300, height: 188 };
 const SCALE = 0.4;
 
-/** @type {{ name: string, item: HTMLElement, canvas: HTMLCanvasElement, reason: HTMLElement }[]} */
+/**
+ * A view of the gallery. `key` differs if its description differs.
+ * @typedef {{ name: string, key: string, line: HTMLElement, item: HTMLElement, canvas:
+ * HTMLCanvasElement, reason: HTMLElement }} GalleryItem
+ */
+/** @type {GalleryItem[]} */
 let items = [];
+/** The views that are shown. An unchanged gallery stays, so that a click on it is not lost. */
+let shown = "";
 
 const pump = new Pump(fetchImages, (error) => showNote(error instanceof Error ? error.message : String(error)));
 
@@ -26,12 +33,21 @@ export async function showGallery(add) {
 
 /** @param {(name: string) => void} add */
 function fillGallery(add) {
-  items = [];
+  const list = JSON.stringify([views().views, views().removed]);
+  if (list === shown) {
+    markChosen();
+    return;
+  }
+  shown = list;
+  // Views that stay keep their images and their place.
+  const before = new Map(items.map((item) => [item.key, item]));
+  items = views().views.map((view) => before.get(JSON.stringify(view)) ?? galleryItem(view, add));
   const sections = views().groups.map((group) => {
-    const list = make("ul");
-    for (const view of views().views.filter((one) => one.group === group)) list.append(galleryItem(view, add));
-    const opener = group === OWN_GROUP && openCardFile((name) => showOpened(name, add));
-    return make("section", { "aria-label": group }, make("h3", { text: group }), opener, list);
+    const lines = items.filter((_, at) => views().views[at].group === group).map(({ line }) => line);
+    const isOwn = group === OWN_GROUP;
+    const opener = isOwn && openCardFile((name) => showOpened(name, add));
+    const removed = isOwn && removedList((name) => refill(add, `[data-view="${CSS.escape(name)}"]`));
+    return make("section", { "aria-label": group }, make("h3", { text: group }), opener, make("ul", {}, ...lines), removed);
   });
   box.replaceChildren(...sections);
   markChosen();
@@ -40,19 +56,33 @@ function fillGallery(add) {
 /** Shows an opened card file. It may replace one that has a card. @param {string} name @param {(name: string) => void} add */
 function showOpened(name, add) {
   if (!cards.some((card) => card.name === name)) add(name);
-  fillGallery(add);
-  pump.run();
+  refill(add);
 }
 
-/** @param {import("./card_list.js").View} view @param {(name: string) => void} add */
+/**
+ * Shows the gallery again after a change of the card files.
+ * @param {(name: string) => void} add
+ * @param {string} [focus] the element that gets the keyboard
+ */
+function refill(add, focus) {
+  fillGallery(add);
+  if (focus) /** @type {HTMLElement | null} */ (box.querySelector(focus))?.focus();
+  return pump.run();
+}
+
+/**
+ * @param {import("./card_list.js").View} view
+ * @param {(name: string) => void} add
+ * @returns {GalleryItem}
+ */
 function galleryItem(view, add) {
   const canvas = make("canvas", { "aria-hidden": "true" });
   const [summary, reason] = [`gallery-summary-${view.name}`, `gallery-reason-${view.name}`];
   const reasonLine = make("span", { class: "reason", id: reason });
-  const button = make("button", { class: "gallery-item", "aria-label": view.title, "aria-describedby": `${summary} ${reason}`, onclick: () => { add(view.name); markChosen(); } },
+  const button = make("button", { class: "gallery-item", "aria-label": view.title, "aria-describedby": `${summary} ${reason}`, "data-view": view.name, onclick: () => { add(view.name); markChosen(); } },
     canvas, make("span", { class: "gallery-text" }, make("b", { text: view.title }), make("span", { id: summary, text: view.summary }), reasonLine));
-  items.push({ name: view.name, item: button, canvas, reason: reasonLine });
-  return make("li", {}, button);
+  const line = make("li", {}, button, view.is_removable && removeButton(view, (name) => refill(add, `[data-restores="${CSS.escape(name)}"]`)));
+  return { name: view.name, key: JSON.stringify(view), line, item: button, canvas, reason: reasonLine };
 }
 
 /** Marks the views that have a card. */
