@@ -128,13 +128,13 @@ function showView() {
   showTimeRange();
   showZoomHistory();
   showSelection();
-  paintWindow();
   placeCursorLine();
 }
 
 function showSelection() {
   showSelectMode();
   placeSelection();
+  paintWindow();
   showSelectedRows();
 }
 

@@ -4,14 +4,16 @@
 import { request } from "./net/api.js";
 import { showDifferences, showProgress } from "./panels/differences.js";
 import { byId, joinNames, make } from "./util/dom.js";
+import { rangeInWords } from "./util/format.js";
 import { openMenu } from "./util/menu.js";
 import { applyTheme, watchTheme } from "./controls/theme.js";
 
 /**
+ * `selected` is the selected time range, and `isMoving` is true while a drag changes it.
  * `hasReported` is true once the pane has reported its view; `names` is the width of its names.
  * @typedef {{ trace: number, hash: string, frame: HTMLIFrameElement, box: HTMLElement, from:
- * number, to: number, filters: string, duration: number,
- * hasReported: boolean, names: number }} Pane
+ * number, to: number, selected: [number, number] | null, isMoving: boolean, filters: string,
+ * duration: number, hasReported: boolean, names: number }} Pane
  */
 
 /** @type {Pane[]} */
@@ -38,7 +40,7 @@ function addPane(trace, hash) {
   const frame = make("iframe", { src: `./index.html?trace=${trace}&pane=1${hash}`, title: `${traceNames[trace] ?? "trace"}, pane ${panes.length + 1}` });
   const box = make("div", { class: "pane" }, frame);
   /** @type {Pane} */
-  const pane = { trace, hash, frame, box, from: 0, to: 1, filters: "", duration: 0, hasReported: false, names: 0 };
+  const pane = { trace, hash, frame, box, from: 0, to: 1, selected: null, isMoving: false, filters: "", duration: 0, hasReported: false, names: 0 };
   box.append(make("button", { class: "icon-button pane-close", "aria-label": `Close the pane of ${traceNames[trace]}`, title: "Close this pane", text: "×", onclick: () => removePane(pane) }));
   panes.push(pane);
   byId("panes").append(box);
@@ -71,13 +73,14 @@ window.addEventListener("message", ({ origin, source, data }) => {
     const longest = Math.max(...panes.map((one) => one.duration));
     for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "longest", duration: longest }, location.origin);
     if (panelsOpen !== null) pane.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
+    lead(pointedPane && panes.includes(pointedPane) ? pointedPane : panes[0]);
     // The first pane receives keys until the pointer enters another.
     if (pane === panes[0] && document.activeElement === document.body) pane.frame.focus();
   } else if (data.tumit === "side") {
     panelsOpen = data.open;
     for (const one of panes) if (one !== pane) one.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
   } else if (data.tumit === "pointed") {
-    pointedPane = pane;
+    lead(pane);
     focusPane(pane);
   } else if (data.tumit === "names") {
     pane.names = data.width;
@@ -88,9 +91,12 @@ window.addEventListener("message", ({ origin, source, data }) => {
   } else if (data.tumit === "view") {
     const moved = !data.followed && (data.from !== pane.from || data.to !== pane.to);
     // A pane that has just opened shows all of its trace, unless the address has a time range.
+    const isSelected = !data.followed && pane.hasReported && (pane.isMoving || String(data.selected) !== String(pane.selected));
     if (moved && (pane.hasReported || new URLSearchParams(pane.hash.slice(1)).has("t"))) commonRange = [data.from, data.to];
-    Object.assign(pane, { from: data.from, to: data.to, hash: data.hash, filters: data.filters, hasReported: true });
-    if (moved && /** @type {HTMLInputElement} */ (byId("coupled")).checked) moveAllPanes();
+    Object.assign(pane, { from: data.from, to: data.to, selected: data.selected, isMoving: data.isMoving, hash: data.hash, filters: data.filters, hasReported: true });
+    const isCoupled = /** @type {HTMLInputElement} */ (byId("coupled")).checked;
+    if (moved && isCoupled) moveAllPanes();
+    if (isSelected && isCoupled) selectInOtherPanes(pane);
     storePanes();
     window.clearTimeout(timer);
     timer = window.setTimeout(showPaneDifferences, 150);
@@ -122,8 +128,8 @@ function focusPane(pane) {
  * @param {KeyboardEvent} event
  */
 function forwardKey(event) {
-  const isText = event.key.length === 1 && event.key !== " ";
-  if (!isText || event.defaultPrevented || /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")) return;
+  const isForPanes = (event.key.length === 1 && event.key !== " ") || event.key === "Escape";
+  if (!isForPanes || event.defaultPrevented || /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")) return;
   const pane = pointedPane && panes.includes(pointedPane) ? pointedPane : panes[0];
   pane?.frame.focus();
   if (!pane?.frame.contentDocument?.body.dispatchEvent(new KeyboardEvent("keydown", event))) event.preventDefault();
@@ -142,6 +148,28 @@ function moveAllPanes() {
   }
 }
 
+/**
+ * Shows the selected time range of a pane in the others. Rows stay selected only in that pane.
+ * @param {Pane} pane
+ */
+function selectInOtherPanes(pane) {
+  const { selected: time, isMoving } = pane;
+  for (const one of panes) {
+    if (one === pane || !one.hasReported) continue;
+    one.selected = time;
+    one.frame.contentWindow?.postMessage({ tumit: "select", time, isMoving }, location.origin);
+  }
+}
+
+/**
+ * Shows the toolbar of the selection in one pane.
+ * @param {Pane} pane that of the pointer or the keyboard
+ */
+function lead(pane) {
+  pointedPane = pane;
+  for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "lead", leads: one === pane }, location.origin);
+}
+
 /** Counts requests, so that a late answer for an earlier time range is ignored. */
 let requestCount = 0;
 
@@ -154,7 +182,9 @@ async function showPaneDifferences() {
   const compared = panes.slice(0, 2);
   /** The progress of each answer. @type {Record<string, number>} */
   const progress = {};
-  const answers = await Promise.all(compared.map(async ({ trace, from, to, filters }, at) => {
+  const answers = await Promise.all(compared.map(async (pane, at) => {
+    const { trace, filters } = pane;
+    const [from, to] = comparedRange(pane);
     const [times, totals] = await Promise.all(["times", "totals"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${at}`, ({ done }) => {
       progress[route + at] = done;
       if (requestNumber === requestCount) showProgress(box, Math.min(...Object.values(progress)));
@@ -163,7 +193,21 @@ async function showPaneDifferences() {
   }));
   if (requestNumber !== requestCount) return;
   const other = compared[1].trace === compared[0].trace ? "other pane" : traceNames[compared[1].trace];
-  showDifferences(box, [traceNames[compared[0].trace], other], answers);
+  showDifferences(box, [traceNames[compared[0].trace], other], answers, [...new Set(compared.map(comparedInWords))].join("; "));
+}
+
+/**
+ * The time range that is compared: the selected one, or the visible one.
+ * @param {Pane} pane
+ * @returns {[number, number]}
+ */
+function comparedRange({ from, to, selected }) {
+  return selected ?? [from, to];
+}
+
+/** @param {Pane} pane */
+function comparedInWords(pane) {
+  return `${pane.selected ? "selected" : "visible"} time range ${rangeInWords(...comparedRange(pane))}`;
 }
 
 async function openPanes() {

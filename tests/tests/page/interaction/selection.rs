@@ -53,6 +53,9 @@ fn a_drag_selects_moves_and_resizes() {
         ),
         json!(["thread 0.0", "thread 0.1"])
     );
+    // The minimap shows its time range.
+    let minimap = "[document.querySelector('#minimap').getAttribute('aria-valuetext').includes('; selected: '), Math.round(parseFloat(document.querySelector('#minimap-selection').style.width))]";
+    assert_eq!(browser.evaluate(minimap), json!([true, 20]));
     // The edges and a corner resize it.
     let place = browser.place(&chart);
     let edge = browser.place_of("slider", "End of the selection").center();

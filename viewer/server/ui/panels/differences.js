@@ -50,8 +50,9 @@ function difference({ a, b }, field) {
  * @param {HTMLElement} box
  * @param {[string, string]} names of the two
  * @param {{ types: any[], rows: any[], failed: boolean }[]} answers
+ * @param {string} range the compared time range in words
  */
-export function showDifferences(box, names, answers) {
+export function showDifferences(box, names, answers, range) {
   /** @type {Record<string, Map<string, Line>>} */
   const all = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Map()]));
   answers.forEach(({ types, rows }, at) => {
@@ -65,8 +66,7 @@ export function showDifferences(box, names, answers) {
     }
   });
   lines = Object.fromEntries(Object.entries(all).map(([kind, byKey]) => [kind, [...byKey.values()]]));
-  const failed = answers.some((one) => one.failed);
-  fill(box, names, failed);
+  fill(box, names, range, answers.some((one) => one.failed));
 }
 
 /**
@@ -81,12 +81,18 @@ export function showProgress(box, done) {
   box.prepend(line);
 }
 
-/** @param {HTMLElement} box @param {[string, string]} names @param {boolean} failed */
-function fill(box, names, failed) {
+/**
+ * @param {HTMLElement} box
+ * @param {[string, string]} names
+ * @param {string} range
+ * @param {boolean} failed
+ */
+function fill(box, names, range, failed) {
   refill(box, () => {
-    const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, failed)));
+    const tables = Object.keys(KINDS).filter((kind) => lines[kind].length).map((kind) => table(kind, names, () => fill(box, names, range, failed)));
     box.replaceChildren(
       make("header", {}, make("h2", { text: "Differences" }), make("button", { class: "quiet-button", "aria-label": "Save differences as CSV", text: "CSV", onclick: saveDifferences })),
+      make("p", { class: "hint", text: `Of the ${range}` }),
       ...(failed ? [make("p", { class: "hint", role: "alert", text: "The server did not answer all requests: this table may be incomplete." })] : []),
       ...(tables.length ? tables : [make("p", { class: "hint", text: "There are no entities in these time ranges." })]));
   });

@@ -91,14 +91,15 @@ export function selectedStretches() {
  * Changes the selection.
  * @param {[number, number] | null} time the ends in any order
  * @param {Set<number>} rows
- * @param {"step" | "soon" | "moving"} [pace] a step of the history now, after a pause, or not yet
+ * @param {"step" | "soon" | "moving" | "follow"} [pace] a step of the history now, after a pause,
+ * or not yet; or the selection of another pane, to which the step belongs
  */
 export function select(time, rows, pace = "step") {
   const ends = time?.map(Math.round).sort((a, b) => a - b);
   view.selectedTime = ends ? [ends[0], Math.max(ends[1], ends[0] + 1)] : null;
   view.selectedRows = rows;
   if (pace === "step") storeView();
-  else if (pace === "soon") storeViewSoon();
+  else if (pace !== "moving") storeViewSoon(pace === "follow");
   notifyChange(pace === "moving" ? "shape" : "selection");
 }
 

@@ -43,6 +43,16 @@ export function formatTimestamp(time, resolution) {
 }
 
 /**
+ * A time range, precise to a thousandth of it.
+ * @param {number} from
+ * @param {number} to
+ */
+export function rangeInWords(from, to) {
+  const resolution = Math.max(1, (to - from) / 1000);
+  return `${formatTimestamp(from, resolution)} to ${formatTimestamp(to, resolution)}`;
+}
+
+/**
  * A duration with four significant digits, or another number of them.
  * @param {number} nanos
  * @param {number} [significant]

@@ -4,7 +4,7 @@ import { request } from "../net/api.js";
 import { clockAt, isClock, timeAxis } from "./clock.js";
 import { byId, cssColor, pixelRatio, sizedContext } from "../util/dom.js";
 import { drawScene } from "./scene.js";
-import { formatTimestamp, formatDuration } from "../util/format.js";
+import { formatTimestamp, formatDuration, rangeInWords } from "../util/format.js";
 import { notes } from "../state/notes_store.js";
 import { traceDuration, imageParameters, pan, show, view } from "../state/view.js";
 
@@ -129,7 +129,7 @@ export function markTimes(times) {
   }
 }
 
-/** Puts the frame around the shown time range. */
+/** Puts the frame around the shown time range, and marks the selected one. */
 export function paintWindow() {
   const duration = traceDuration();
   const [from, to] = [Math.max(0, view.from / duration), Math.min(1, view.to / duration)];
@@ -138,7 +138,15 @@ export function paintWindow() {
   frame.classList.toggle("all", from <= 0 && to >= 1);
   frame.classList.toggle("narrow", (to - from) * minimap.clientWidth < 24);
   minimap.setAttribute("aria-valuenow", String(Math.round(((from + to) / 2) * 100)));
-  minimap.setAttribute("aria-valuetext", `${formatTimestamp(view.from, (view.to - view.from) / 1000)} to ${formatTimestamp(view.to, (view.to - view.from) / 1000)}`);
+  const selected = view.selectedTime;
+  const mark = byId("minimap-selection");
+  mark.hidden = !selected || selected[1] <= 0 || selected[0] >= duration;
+  if (selected && !mark.hidden) {
+    const [start, end] = [Math.max(0, selected[0] / duration), Math.min(1, selected[1] / duration)];
+    mark.style.left = `${start * 100}%`;
+    mark.style.width = `${(end - start) * 100}%`;
+  }
+  minimap.setAttribute("aria-valuetext", `${rangeInWords(view.from, view.to)}${selected ? `; selected: ${rangeInWords(...selected)}` : ""}`);
 }
 
 /** Lets the user move, stretch and redraw the frame. Keys move it. */
