@@ -94,12 +94,21 @@ fn screenshots_of_the_documentation() {
     browser.wait(SETTLED);
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
+    browser.evaluate("document.activeElement.blur()");
     shoot(&mut browser, "page-dark.png");
 
     let viewer = demo(&["random", "balanced"]);
     let mut browser = page(&viewer, "", LIGHT, (1440, 1280));
+    let settled = "frames.length === 2 && [0, 1].every(at => frames[at].document?.querySelector('#chart')?.dataset.settled === 'true')";
+    browser.wait(settled);
     press(&mut browser, "button", "Differences");
-    browser.wait("[...document.querySelectorAll('iframe')].length === 2 && [...document.querySelectorAll('iframe')].every(frame => frame.contentDocument?.querySelector('#chart')?.dataset.settled === 'true')");
+    // Some steps are selected in both.
+    let ruler = browser.evaluate("(box => [box.x, box.width, box.y + document.querySelector('iframe').getBoundingClientRect().y + 12])(frames[0].document.querySelector('#ruler').getBoundingClientRect())");
+    let [left, width, y] = [0, 1, 2].map(|at| ruler[at].as_f64().unwrap());
+    browser.with_key_down("Shift", |browser| browser.drag((left + width * 0.07, y), (left + width * 0.43, y)));
+    browser.wait("document.querySelector('#differences-table .hint')?.innerText.startsWith('Of the selected')");
+    browser.wait("document.querySelector('#differences-table table')?.getAttribute('aria-label') === 'Differences of time in states'");
+    browser.wait(settled);
     shoot(&mut browser, "page-panes.png");
 }
 
@@ -108,13 +117,14 @@ fn screenshots_of_the_documentation() {
 fn screenshot_of_the_views() {
     const CARDS: &str =
         r#"["utilization-count","kiviat",["hypercube","",{"layout":"polytope"}],"communication-matrix"]"#;
-    const CARDS_SETTLED: &str = "document.querySelectorAll('#cards canvas').length === 4 && document.querySelector('#cards').dataset.settled === '1'";
+    const CARDS_SETTLED: &str = "document.querySelectorAll('#cards canvas[role=img]').length === 4 && document.querySelector('#cards').dataset.settled === '1'";
     let run = root().join("examples/fft-hypercube/run.tmt");
     assert!(run.is_dir(), "not there: {run:?}; docs/images/README.md has the command that records it");
     let viewer = ViewProcess::of_paths(&[run]);
-    // At this time all ranks wait for the slow one. The time range depends on the run.
+    // At this time all ranks wait for the slow one. The time range ends with the last rank, which
+    // depends on the run.
     let address = format!(
-        "#t=0-1040000000&dock=44&at=300000000&filters=%5B%22hide%20type%20Task,%20Phase%22%5D&cards={}",
+        "#t=0-1020000000&dock=44&at=300000000&filters=%5B%22hide%20type%20Task,%20Phase%22%5D&cards={}",
         CARDS.replace('"', "%22")
     );
     let mut browser = page(&viewer, &address, LIGHT, (1440, 1000));
