@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use tumit_paje::collective::CollectiveKind;
 use tumit_viewer::query::{QueryError, ValueId, entity_walk};
+use tumit_viewer::stats::collective::{Collective, CollectivePart};
 
-use crate::analysis::collectives::collective::{Collective, CollectivePart};
 use crate::execution::Execution;
 
 /// The kind of an operation by the name of its states, such as `MPI_Allreduce`.
