@@ -77,8 +77,10 @@ fn collectives(source: &dyn TimelineSource, range: TimeRange, by: RowGrouping) -
     rows.into_iter().filter(|row| row.kind == "collective").collect()
 }
 
-/// Kind, operations, parts, bytes, total wait and longest wait of each row.
-fn numbers(rows: &[StatsRow]) -> Vec<(&str, u64, u64, Option<f64>, f64, f64)> {
+/// Kind, operations, parts, bytes, total wait and longest wait of a row.
+type RowNumbers<'a> = (&'a str, u64, u64, Option<f64>, f64, f64);
+
+fn numbers(rows: &[StatsRow]) -> Vec<RowNumbers<'_>> {
     let of = |row: &StatsRow| {
         let kind = row.operation.unwrap();
         (kind, row.count.unwrap(), row.parts.unwrap(), row.size, row.wait.unwrap(), row.wait_max.unwrap())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, ExtraField, ExtraValue, PajeEvent, PajeTypeKind, TypeId, ValueId};
+use tumit_paje::{ContainerId, ExtraField, ExtraValue, PajeEvent, PajeSink as _, PajeTypeKind, TypeId, ValueId};
 use tumit_viewer::index::IndexReader;
 use tumit_viewer::query::{EntityId, OperationFacts, TimelineSource};
 use tumit_viewer::sim::Simulation;
@@ -82,7 +82,9 @@ fn the_parts_of_an_operation_are_found_by_number() {
     write_with_little_memory(&path, "trace", &events);
     let index = IndexReader::open_file(&path, KEY).expect("it was just written");
     let mut simulation = Simulation::new("trace");
-    events.iter().for_each(|event| tumit_paje::PajeSink::event(&mut simulation, event).expect("a valid event"));
+    events.iter().for_each(|event| simulation.event(event).expect("a valid event"));
+    let end = events.iter().filter_map(PajeEvent::time).max().expect("events");
+    simulation.finish(end).expect("a valid end");
     let store = simulation.into_store();
     compare(&store, &index).expect("the index is whole");
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tumit_paje::collective::CollectiveKind;
 use tumit_viewer::query::{TimeRange, ValueId};
+use tumit_viewer::stats::collective::Collective;
 
 use crate::analysis::collectives::CollectiveSet;
-use crate::analysis::collectives::collective::Collective;
 use crate::execution::Execution;
 
 /// Statistics of the collective operations of a state and a communicator.

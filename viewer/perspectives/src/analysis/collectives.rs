@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, ValueId};
 use tumit_viewer::stats::RecordedOperations;
-pub use tumit_viewer::stats::collective;
+use tumit_viewer::stats::collective::Collective;
 
-use crate::analysis::collectives::collective::Collective;
 use crate::analysis::collectives::guess::GuessedOperations;
 use crate::execution::Execution;
 

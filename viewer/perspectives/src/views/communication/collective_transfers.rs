@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use tumit_paje::collective::CollectiveKind;
 use tumit_viewer::query::QueryError;
+use tumit_viewer::stats::collective::Collective;
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::analysis::collectives::CollectiveSet;
-use crate::analysis::collectives::collective::Collective;
 use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
 use crate::views::measured_messages::{MessageSum, SumsByPair, message_bounds};
