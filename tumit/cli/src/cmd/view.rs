@@ -229,14 +229,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
     let mut inputs = Vec::new();
     for (at, argument) in args.paths.iter().enumerate() {
         let mut options = options.clone();
-        // An index needs the complete trace, and a strict command reads it twice, so a pipe is
-        // copied first.
-        let open = match options.index {
-            IndexChoice::At(_) => TraceInput::open,
-            _ if args.run.strict.is_given() => TraceInput::open,
-            _ => TraceInput::open_streamed,
-        };
-        let input = if args.follow { None } else { Some(open(argument)?) };
+        let input = if args.follow { None } else { Some(shown_input(args, argument, &options)?) };
         if let Some(input) = &input {
             input.apply(&mut options);
             if !args.run.strict.accepts(input, &options)? {
@@ -285,6 +278,16 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
     match served? {
         Some(error) => refuse_trace(error),
         None => Ok(ExitStatus::Done),
+    }
+}
+
+/// The input of a trace that is not followed. An index needs the complete trace, and a strict
+/// command reads it twice, so a pipe is copied first.
+fn shown_input(args: &Args, argument: &Path, options: &OpenOptions) -> anyhow::Result<TraceInput> {
+    match options.index {
+        IndexChoice::At(_) => TraceInput::open(argument),
+        _ if args.run.strict.is_given() => TraceInput::open(argument),
+        _ => TraceInput::open_streamed(argument),
     }
 }
 
