@@ -43,5 +43,6 @@ pub mod style;
 pub mod tables;
 pub mod text;
 
+pub use crate::input::first_finding::first_finding;
 pub use crate::input::open_options::{IndexChoice, OpenOptions, TraceOpenError};
 pub use open::{PreparedIndex, make_index, open};

@@ -103,6 +103,100 @@ fn faults_have_lines_and_remedies_and_stop_strict_checks() {
     assert!(out.contains("\"5\""), "{out}");
 }
 
+/// A command that ends with status 1 at the first problem of its input, and writes nothing.
+fn assert_strict(folder: &Path, args: &[&str], expected: &[&str]) {
+    let (code, out, errors) = run(folder, args);
+    assert_eq!(code, Some(1), "{args:?}: {out}{errors}");
+    assert!(out.is_empty() && errors.lines().count() == 1, "{args:?}: {out}{errors}");
+    expected.iter().for_each(|part| assert!(errors.contains(part), "{args:?}: {errors}"));
+}
+
+#[test]
+fn the_first_problem_ends_each_strict_command() {
+    let dir = tempfile::tempdir().unwrap();
+    // The unknown record in line 4 is a warning, and the line that is no record an error.
+    let picl = "-3 5 0.1 0 0 0\n-4 5 0.2 0 0 0\nxyz\n-3 -999 0.3 0 0 0\n".to_owned();
+    let alog = fs::read_to_string(case("upshot.alog")).unwrap() + "xyz\n";
+    for (name, text, line) in [("x.picl", &picl, 3), ("x.alog", &alog, alog.lines().count())] {
+        fs::write(dir.path().join(name), text).unwrap();
+        let expected = &format!("{name}: line {line}: expected the start of a record");
+        let commands: [&[&str]; 9] = [
+            &["stats", name],
+            &["diagnose", name],
+            &["index", name, "-o", "out.tmtx"],
+            &["view", name, "-o", "out.svg"],
+            &["view", name, "--no-open", "--until-idle", "1"],
+            &["convert", name, "-o", "out.paje"],
+            &["convert", name, "-o", "out.csv"],
+            &["convert", name, "-o", "-", "--pj-dump"],
+            &["convert", name, "-o", "out.paje", "--filter", "hide value a"],
+        ];
+        for command in commands {
+            let args: Vec<&str> = command.iter().copied().chain(["--strict"]).collect();
+            assert_strict(dir.path(), &args, &[expected, "to correct this, repair or delete the line"]);
+            assert!(!fs::exists(dir.path().join(command[command.len() - 1])).unwrap(), "{command:?}");
+        }
+        // Without the option, the rest is read, and the problems are counted.
+        let (code, out, errors) = run(dir.path(), &["stats", name]);
+        assert!(code == Some(1) && !out.is_empty() && errors.contains("expected the start of a record"), "{errors}");
+    }
+    let (code, _, errors) = run(dir.path(), &["view", "x.picl", "--follow", "--strict"]);
+    assert!(code == Some(2) && errors.contains("--strict"), "{errors}");
+    // A trace without problems is not changed by the option.
+    fs::copy(case("conceptual.picl"), dir.path().join("good.picl")).unwrap();
+    let (code, out, errors) = run(dir.path(), &["stats", "--strict", "good.picl"]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    assert_eq!(out, run(dir.path(), &["stats", "good.picl"]).1);
+}
+
+#[test]
+fn strict_has_one_meaning_for_text_pipes_and_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &["convert", case("conceptual.picl").to_str().unwrap(), "-o", "x.paje"]);
+    let text = fs::read_to_string(dir.path().join("x.paje")).unwrap();
+    let line = text.lines().count();
+    // A construct that other readers reject is a problem, too.
+    fs::write(dir.path().join("y.paje"), text.trim_end()).unwrap();
+    let expected = [format!("y.paje: line {line}: last line without a line end"), "end the last line".to_owned()];
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    assert_strict(dir.path(), &["stats", "--strict", "y.paje"], &expected);
+    let (code, _, errors) = run(dir.path(), &["index", "y.paje", "-o", "y.tmtx"]);
+    assert_eq!(code, Some(0), "{errors}");
+    // An index does not hide the problems of its trace.
+    assert_strict(dir.path(), &["stats", "--strict", "y.paje", "--index", "y.tmtx"], &expected);
+    let mut command = tumit();
+    command.args(["stats", "--strict", "-"]).current_dir(dir.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.trim_end().as_bytes()).unwrap();
+    let out = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.code() == Some(1) && errors.contains("last line without a line end"), "{errors}");
+
+    let trace = dir.path().join("run.tmt");
+    succeed(molecular_dynamics().args(["--steps", "2"]).env("TUMIT_TRACE", &trace).current_dir(dir.path()));
+    for args in
+        [&["stats", "run.tmt"][..], &["dump", "run.tmt"], &["sync", "run.tmt"], &["convert", "run.tmt", "-o", "-"]]
+    {
+        let (code, out, errors) = run(dir.path(), args);
+        assert_eq!(code, Some(0), "{args:?}: {errors}");
+        let strict: Vec<&str> = args.iter().copied().chain(["--strict"]).collect();
+        let (code, strict_out, errors) = run(dir.path(), &strict);
+        assert!(code == Some(0) && (out == strict_out || args[0] == "sync"), "{args:?}: {errors}");
+    }
+    // Half of a file is missing.
+    let process = fs::read_dir(&trace).unwrap().map(|entry| entry.unwrap().path());
+    let process = process.filter(|path| path.extension().is_some_and(|ending| ending == "tmt")).max().unwrap();
+    let bytes = fs::read(&process).unwrap();
+    fs::write(&process, &bytes[..bytes.len() / 2]).unwrap();
+    for args in
+        [&["stats", "run.tmt"][..], &["dump", "run.tmt"], &["cut", "run.tmt", "-o", "cut.tmt", "--interval", "..1"]]
+    {
+        let strict: Vec<&str> = args.iter().copied().chain(["--strict"]).collect();
+        assert_strict(dir.path(), &strict, &["tumit: run.tmt: ", "(--strict ends at the first problem)"]);
+        assert!(!fs::exists(dir.path().join("cut.tmt")).unwrap(), "{args:?}");
+    }
+}
+
 #[test]
 fn picl_is_written_and_read_again() {
     let dir = tempfile::tempdir().unwrap();

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::convert::{ConvertError, ConvertOptions};
-use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
+use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError, first_finding};
 
 use crate::byte_sizes::ByteSize;
 use crate::progress::ProgressDisplay;
 use crate::time_unit::TimeUnitChoice;
-use crate::trace_input::TraceInput;
+use crate::trace_input::{TraceInput, was_cut_short};
 use crate::{spec_files, term};
 
 /// How clocks are corrected.
@@ -130,6 +130,66 @@ pub(crate) fn options(dating: ClockOptions, resources: ResourceOptions) -> Conve
     options
 }
 
+/// Whether the first problem of a trace ends the command.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct StrictOption {
+    /// Ends at the first problem of the trace, prints it with its line and a remedy, and writes
+    /// nothing. A construct that other readers reject is a problem, too. The trace is read twice
+    /// [default: the rest of the trace is read, and problems are counted]
+    #[arg(long, help_heading = "Problems of the trace")]
+    strict: bool,
+}
+
+impl StrictOption {
+    pub(crate) fn is_given(self) -> bool {
+        self.strict
+    }
+
+    /// Whether the command may continue. If not, the first problem is already reported.
+    pub(crate) fn accepts(self, input: &TraceInput, options: &OpenOptions) -> anyhow::Result<bool> {
+        if !self.strict {
+            return Ok(true);
+        }
+        let name = input.name();
+        if was_cut_short() {
+            term::note(&format!("tumit: {name}: --strict ends at this damage; repair the file"));
+            return Ok(false);
+        }
+        let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
+        let mut options = options.clone();
+        options.convert.progress = bar.callback();
+        let found = first_finding(input.path(), &options);
+        drop(bar);
+        match found {
+            Ok(None) => Ok(true),
+            Ok(Some(finding)) => {
+                term::note(&format!("tumit: {name}: {finding} (--strict ends at the first problem)"));
+                Ok(false)
+            }
+            Err(TraceOpenError::Convert(error)) if is_mistake(&error) => {
+                term::error(&error.into());
+                Ok(false)
+            }
+            Err(error) => Err(anyhow::Error::msg(input.with_user_path(&error.to_string()))),
+        }
+    }
+
+    /// Whether the command may continue with a run, or a trace without options. If not, the first
+    /// problem is already reported. The run is converted by its rules, because a text output need
+    /// not be Pajé.
+    pub(crate) fn accepts_run(
+        self,
+        input: &TraceInput,
+        convert: &ConvertOptions,
+        launches: LaunchSelection,
+    ) -> anyhow::Result<bool> {
+        let mut options = OpenOptions::default();
+        (options.convert, options.launches) = (convert.clone(), launches);
+        options.convert.output = None;
+        self.accepts(input, &options)
+    }
+}
+
 /// Options for reading a run or a Pajé file.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Runs")]
@@ -151,6 +211,8 @@ pub(crate) struct RunOptions {
     /// warning if that is doubtful]
     #[arg(long, value_enum, help_heading = "Pajé files")]
     unit: Option<TimeUnitChoice>,
+    #[command(flatten)]
+    pub(crate) strict: StrictOption,
 }
 
 impl RunOptions {
@@ -174,7 +236,7 @@ impl RunOptions {
     }
 
     /// Calls `open` for a trace, and shows the progress. `None` when the user's spec has mistakes,
-    /// which are already reported.
+    /// or the trace has some and the user wants none. They are already reported.
     pub(crate) fn open<T>(
         &self,
         path: &Path,
@@ -184,6 +246,9 @@ impl RunOptions {
         let input = TraceInput::open(path)?;
         let Some(mut options) = self.of(index)? else { return Ok(None) };
         input.apply(&mut options);
+        if !self.strict.accepts(&input, &options)? {
+            return Ok(None);
+        }
         let path = input.path();
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.convert.progress = bar.callback();

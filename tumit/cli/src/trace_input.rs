@@ -150,6 +150,11 @@ impl TraceInput {
         &self.path
     }
 
+    /// The path as the user gave it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The path at which a spec can be read. `argument` is its name on the command line.
     pub(crate) fn spec_path<'a>(&'a self, argument: &'a str) -> &'a str {
         if self.spool.is_some() { self.path.to_str().unwrap_or(argument) } else { argument }

@@ -176,7 +176,7 @@ fn warnings(report: &ReadReport) -> impl Iterator<Item = TraceDiagnostic> {
 }
 
 /// A reader of text, including the text of a run.
-fn reader<R: Read>(input: R, options: &OpenOptions) -> PajeReader<R> {
+pub(super) fn reader<R: Read>(input: R, options: &OpenOptions) -> PajeReader<R> {
     let reader = PajeReader::new(input).in_unit(options.unit).with_field_announcements();
     let reader = if options.unit_is_known { reader.trusting_unit() } else { reader };
     if options.as_pj_dump { reader.as_pj_dump() } else { reader }
@@ -239,7 +239,7 @@ fn feed_text(
 const PROGRESS_BYTES: u64 = 1 << 22;
 
 /// Reports the progress of reading.
-struct CountingReader<'a> {
+pub(super) struct CountingReader<'a> {
     inner: BufReader<File>,
     done: u64,
     reported: u64,
@@ -248,7 +248,7 @@ struct CountingReader<'a> {
 }
 
 impl<'a> CountingReader<'a> {
-    fn new(inner: BufReader<File>, options: &'a OpenOptions) -> Self {
+    pub(super) fn new(inner: BufReader<File>, options: &'a OpenOptions) -> Self {
         let total = inner.get_ref().metadata().map_or(0, |metadata| metadata.len());
         Self { inner, done: 0, reported: 0, total, progress: options.convert.progress.as_ref() }
     }

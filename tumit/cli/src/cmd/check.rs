@@ -45,8 +45,8 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// For traces: stops at the first mistake; a construct that other readers reject is a
-    /// mistake, too
+    /// For traces: ends at the first problem; a construct that other readers reject is a problem,
+    /// too
     #[arg(long)]
     strict: bool,
 

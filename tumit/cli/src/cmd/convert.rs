@@ -84,6 +84,9 @@ fn convert_run(args: &Args, input: &TraceInput, format: OutputFormat) -> anyhow:
             .refuse_all(&format!("needs Pajé text from rules as output; the spec defines the lines of `{output}`"))?;
     }
     let style = TextStyle::new(args.style, format)?;
+    if !args.strict.accepts_run(input, &options, args.launch.launches())? {
+        return Ok(ExitStatus::InputHasMistakes);
+    }
     let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.callback();
     let result = if args.out.as_os_str() == "-" {

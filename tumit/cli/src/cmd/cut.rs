@@ -13,7 +13,7 @@ use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
 use crate::record_filters::RecordFilters;
-use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
+use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, StrictOption, options};
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term};
 
@@ -53,6 +53,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     resources: ResourceOptions,
+
+    #[command(flatten)]
+    strict: StrictOption,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
@@ -65,9 +68,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let input = TraceInput::open(&args.input)?;
     let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
     let selection = args.filters.selection(&recorded)?;
+    let mut options = options(args.dating, args.resources);
+    if !args.strict.accepts_run(&input, &options, args.launch.launches())? {
+        return Ok(ExitStatus::InputHasMistakes);
+    }
     let folder = OutputFolder::create(&args.output)?;
     let bar = ProgressDisplay::new("{human_len} records");
-    let mut options = options(args.dating, args.resources);
     options.progress = bar.callback();
     let summary = cut(&recorded, &options, &selection, folder.path())?;
     drop(bar);

@@ -14,7 +14,7 @@ use tumit_paje::TraceDiagnostic;
 
 use super::exit_status::ExitStatus;
 use crate::record_filters::RecordFilters;
-use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
+use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, StrictOption, options};
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term, text_table};
 
@@ -63,6 +63,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     resources: ResourceOptions,
+
+    #[command(flatten)]
+    strict: StrictOption,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
@@ -72,6 +75,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         bail!("--wall-clock: {} has no time of day, because no process read the real-time clock", args.input.display());
     }
     let options = options(args.dating, args.resources);
+    if !args.strict.accepts_run(&input, &options, args.launch.launches())? {
+        return Ok(ExitStatus::InputHasMistakes);
+    }
     let mut out = term::stdout();
     let processes: Vec<String> = (0..recorded.processes.len()).map(|at| recorded.process_name(at)).collect();
     let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.distinct_name().chars().count()).max();

@@ -20,7 +20,7 @@ use super::exit_status::ExitStatus;
 use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
-use crate::run_options::{ClockOptions, ResourceOptions, options};
+use crate::run_options::{ClockOptions, ResourceOptions, StrictOption, options};
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term};
 
@@ -64,6 +64,9 @@ pub(crate) struct Args {
 
     #[command(flatten, next_help_heading = "With --sort")]
     resources: ResourceOptions,
+
+    #[command(flatten)]
+    strict: StrictOption,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
@@ -71,6 +74,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let inputs: Vec<TraceInput> = args.inputs.iter().map(|input| TraceInput::open(input)).collect::<Result<_, _>>()?;
     let mut runs = Vec::new();
     for input in &inputs {
+        if !args.strict.accepts_run(input, &options(args.dating, args.resources), LaunchSelection::All)? {
+            return Ok(ExitStatus::InputHasMistakes);
+        }
         runs.push(OpenRun::open_launches(input.path(), LaunchSelection::All)?);
     }
     OpenRun::adopt_live_files(&mut runs)?;

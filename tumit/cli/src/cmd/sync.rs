@@ -16,7 +16,7 @@ use tumit_paje::diagnostic_texts;
 
 use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
-use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, options};
+use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, StrictOption, options};
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term, text_table};
 
@@ -44,6 +44,8 @@ pub(crate) struct Args {
     dating: ClockOptions,
     #[command(flatten)]
     resources: ResourceOptions,
+    #[command(flatten)]
+    strict: StrictOption,
 
     /// Writes one JSON object
     #[arg(long)]
@@ -66,8 +68,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if let Some(title) = input.title() {
         recorded.path = title.into();
     }
-    let start = Instant::now();
     let chosen = options(args.dating, args.resources);
+    if !args.strict.accepts_run(&input, &chosen, args.launch.launches())? {
+        return Ok(ExitStatus::InputHasMistakes);
+    }
+    let start = Instant::now();
     let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&recorded, &chosen)?;
     let seconds = start.elapsed().as_secs_f64();
     let report = SyncReport { run: &recorded, reversed_raw, corrected: &corrected, seconds };

@@ -111,7 +111,7 @@ pub(crate) struct Args {
     perspective: PerspectiveOptions,
 
     /// Shows a run or a Pajé file while it is written; it need not exist yet
-    #[arg(long, conflicts_with_all = ["output", "index"], help_heading = "Page")]
+    #[arg(long, conflicts_with_all = ["output", "index", "strict"], help_heading = "Page")]
     follow: bool,
     /// Folder with the source files that the trace names; can be repeated
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Page")]
@@ -165,7 +165,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let outputs = if perspective.is_some() { Vec::new() } else { outputs(&args.output, args.format)? };
     let time_range = args.time_range.unwrap_or_default();
     let options = args.run.of(index_choice(args.index.as_ref()))?;
-    let Some(mut options) = options else { return Ok(ExitStatus::InputHasMistakes) };
+    let Some(options) = options else { return Ok(ExitStatus::InputHasMistakes) };
     ensure!(
         args.paths.len() == 1 || args.output.is_empty() && options.index == IndexChoice::Auto,
         "--output and --index need a single trace: draw or index the traces one at a time"
@@ -178,11 +178,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         return show(args, options, &chain);
     }
     for path in &args.paths {
-        let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
-        options.convert.progress = bar.callback();
         let input = TraceInput::open(path)?;
         let mut options = options.clone();
         input.apply(&mut options);
+        if !args.run.strict.accepts(&input, &options)? {
+            return Ok(ExitStatus::InputHasMistakes);
+        }
+        let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
+        options.convert.progress = bar.callback();
         let opened = tumit_viewer::open(input.path(), &options);
         drop(bar);
         let source = match opened {
@@ -220,14 +223,12 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
     let mut inputs = Vec::new();
     for (at, argument) in args.paths.iter().enumerate() {
         let mut options = options.clone();
-        // An index needs the complete trace, so a pipe is copied first.
-        let open = match options.index {
-            IndexChoice::At(_) => TraceInput::open,
-            _ => TraceInput::open_streamed,
-        };
-        let input = if args.follow { None } else { Some(open(argument)?) };
+        let input = if args.follow { None } else { Some(shown_input(args, argument, &options)?) };
         if let Some(input) = &input {
             input.apply(&mut options);
+            if !args.run.strict.accepts(input, &options)? {
+                return Ok(ExitStatus::InputHasMistakes);
+            }
         }
         let is_copy = input.as_ref().is_some_and(TraceInput::is_copy);
         let path = input.as_ref().map_or(argument.as_path(), TraceInput::path).to_owned();
@@ -271,6 +272,16 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
     match served? {
         Some(error) => refuse_trace(error),
         None => Ok(ExitStatus::Done),
+    }
+}
+
+/// The input of a trace that is not followed. An index needs the complete trace, and a strict
+/// command reads it twice, so a pipe is copied first.
+fn shown_input(args: &Args, argument: &Path, options: &OpenOptions) -> anyhow::Result<TraceInput> {
+    match options.index {
+        IndexChoice::At(_) => TraceInput::open(argument),
+        _ if args.run.strict.is_given() => TraceInput::open(argument),
+        _ => TraceInput::open_streamed(argument),
     }
 }
 

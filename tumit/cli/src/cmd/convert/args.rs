@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tumit_picl::PiclStyle;
 
 use super::paje_style::PajeStyleOptions;
-use crate::run_options::{ClockOptions, ConvertChoices, LaunchChoice, ResourceOptions};
+use crate::run_options::{ClockOptions, ConvertChoices, LaunchChoice, ResourceOptions, StrictOption};
 use crate::view_filters::FilterOptions;
 
 /// Converts runs, Pajé, PICL and Alog traces to Pajé, PICL or other text, and to tables of entities
@@ -81,6 +81,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(super) resources: ResourceOptions,
+
+    #[command(flatten)]
+    pub(super) strict: StrictOption,
 
     #[command(flatten)]
     pub(super) style: PajeStyleOptions,

@@ -24,6 +24,9 @@ pub(super) fn run(args: &Args, input: &TraceInput, format: tables::TableFormat) 
     input.apply(&mut options);
     let Some(convert) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
     options.convert = convert;
+    if !args.strict.accepts(input, &options)? {
+        return Ok(ExitStatus::InputHasMistakes);
+    }
     let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
     options.convert.progress = bar.callback();
     let result = if args.out.as_os_str() == "-" {

@@ -35,6 +35,9 @@ pub(super) fn run(
         open.unit = options.unit.take().unwrap_or_default().into();
     }
     let style = TextStyle::new(options, format)?;
+    if !args.strict.accepts(input, &open)? {
+        return Ok(ExitStatus::InputHasMistakes);
+    }
     let bar = ProgressDisplay::new(if input.path().is_dir() { "{human_len} records" } else { "{total_bytes}" });
     open.convert.progress = bar.callback();
     let opened = tumit_viewer::open(input.path(), &open);

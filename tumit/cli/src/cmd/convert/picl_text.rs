@@ -53,6 +53,9 @@ pub(super) fn run(
     if is_for_runs {
         bail!("{} is no run: options for clocks, rules, outputs and launches are for runs only", args.input.display());
     }
+    if !args.strict.accepts_run(input, &ConvertOptions::default(), LaunchSelection::default())? {
+        return Ok(ExitStatus::InputHasMistakes);
+    }
     let cannot_read = || format!("cannot read `{}`", args.input.display());
     let file = File::open(input.path()).with_context(cannot_read)?;
     let total = file.metadata().map_or(0, |metadata| metadata.len());
