@@ -392,11 +392,25 @@ fn generated() -> impl Strategy<Value = String> {
 }
 
 /// Whether a line can be broken. A few long names and a field with one of them cannot, wherever
-/// they begin.
+/// they begin. An operator at the start of a line is where the line before it was broken.
 fn can_break(line: &str) -> bool {
     let inner = line.trim().trim_end_matches([',', ';', '[', '(', '{']);
     inner.contains(['(', '[', '{', ','])
-        || inner.split(' ').any(|word| ["+", "-", "*", "%", "==", "!=", "<=", "and", "||"].contains(&word))
+        || inner.split(' ').skip(1).any(|word| ["+", "-", "*", "%", "==", "!=", "<=", "and", "||"].contains(&word))
+}
+
+/// Operands of long names in nested calls: each is on a line of its own, which starts with its
+/// operator.
+#[test]
+fn an_operand_with_its_operator_may_exceed_the_width() {
+    let name = format!("n{}", "a".repeat(20));
+    let sum = [format!("{name}.{name}"), format!("{name}.{name}")].join("+");
+    let text = format!("also rule {name}->set n=1 on n with{{{name}={name}({name}({name}({sum},1),2)),n=2}};");
+    let after = formatted(&text).unwrap();
+    let long: Vec<&str> = after.lines().filter(|line| line.chars().count() > MAX_WIDTH).map(str::trim).collect();
+    assert_eq!(long, [format!("+ {name}.{name},")], "{after}");
+    assert!(!can_break(long[0]) && can_break("a + b") && can_break("+ a * b") && can_break("+ f(a)"));
+    assert_eq!(formatted(&after).unwrap(), after);
 }
 
 proptest! {
