@@ -115,7 +115,8 @@ pub struct ConversionCounts {
     pub links: u64,
     /// Links that end before they start by their final timestamps.
     pub reversed_links: u64,
-    /// Link starts without an end. They are left out.
+    /// Link starts without an end. Only sinks that keep them receive them
+    /// ([`keeps_open_links`](tumit_paje::PajeSink::keeps_open_links)).
     pub unmatched_starts: u64,
     /// Link ends without a start. They are left out.
     pub unmatched_ends: u64,
@@ -211,7 +212,10 @@ impl ConversionReport {
             1 => repairs.push(TraceDiagnostic::error(kind, format!("1 {one}"))),
             count => repairs.push(TraceDiagnostic::error(kind, format!("{count} {many}"))),
         };
-        let (one, many) = ("link start without an end: omitted", "link starts without an end: omitted");
+        let (one, many) = (
+            "link start without an end: pending in views, omitted from text",
+            "link starts without an end: pending in views, omitted from text",
+        );
         add(DiagnosticKind::Link, counts.unmatched_starts, one, many);
         let (one, many) = ("link end without a start: omitted", "link ends without a start: omitted");
         add(DiagnosticKind::Link, counts.unmatched_ends, one, many);

@@ -3,11 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::io;
+
 use tracer_format::PayloadCodec;
 use tumit_converter::convert::{ConvertOptions, convert, convert_to_text};
 use tumit_converter::report::ConversionReport;
 use tumit_converter::run::OpenRun;
+use tumit_paje::time::GlobalNanos;
 use tumit_paje::write::PajeWriter;
+use tumit_paje::{ContainerId, PajeEvent, PajeSink};
 use tumit_test_support::pj_dump;
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
@@ -233,6 +237,62 @@ fn unmatched_links_are_left_out_and_keys_may_return() {
             "Link, Program, Message, 0.000000300, 0.000000400, 0.000000100, Message, T1, T3, k1",
         ]
     );
+}
+
+/// A sink that keeps the starts of links that never end.
+#[derive(Default)]
+struct OpenLinkSink {
+    starts: Vec<(i64, ContainerId)>,
+    ends: usize,
+    is_settled: bool,
+}
+
+impl PajeSink for OpenLinkSink {
+    fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
+        match event {
+            PajeEvent::StartLink { time, start, .. } => self.starts.push((time.0, *start)),
+            PajeEvent::EndLink { .. } => self.ends += 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn keeps_open_links(&self) -> bool {
+        true
+    }
+
+    fn settle_unpaired_endpoints(&mut self) -> io::Result<()> {
+        self.is_settled = true;
+        Ok(())
+    }
+
+    fn finish(&mut self, _: GlobalNanos) -> io::Result<()> {
+        assert!(self.is_settled, "endpoints are settled before the end");
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_can_keep_starts_without_an_end_in_containers_that_exist() {
+    let key = |thread: u32, key: u64| body(&[&thread.to_le_bytes(), &key.to_le_bytes()]);
+    for by_record in [false, true] {
+        let (_folder, run) = run_of(EVERYTHING, |_, records| {
+            // Thread 9 has no container yet, and the start does not create one.
+            records.record(5, 50, &key(9, 1));
+            records.record(5, 100, &key(1, 7));
+            records.record(6, 200, &key(2, 7));
+            records.record(5, 300, &key(1, 8));
+            records.record(6, 400, &key(1, 9));
+        });
+        let mut options = ConvertOptions::default();
+        options.by_record = by_record;
+        let mut sink = OpenLinkSink::default();
+        let report = convert(&run, &options, &mut sink).unwrap();
+        assert_eq!((report.counts.unmatched_starts, report.counts.unmatched_ends, report.counts.links), (2, 1, 1));
+        let times: Vec<i64> = sink.starts.iter().map(|start| start.0).collect();
+        assert_eq!((times, sink.ends), (vec![100, 300], 1));
+        assert_eq!(sink.starts[0].1, sink.starts[1].1);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! One pass has the same result as two passes. Random rules over random runs send the same
 //! operations to a sink that can discard its input and start again, and to a sink that cannot. This
-//! holds for records that are read by columns or one by one, and for any number of threads.
+//! holds for records that are read by columns or one by one, and for any number of threads. A sink
+//! that keeps the starts of links that never end receives them in addition to all other operations.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -166,11 +167,18 @@ struct SinkInput {
     end: Option<GlobalNanos>,
 }
 
+/// The abilities of a sink.
+#[derive(Clone, Copy, Debug, Default)]
+struct SinkAbilities {
+    can_restart: bool,
+    keeps_open_links: bool,
+}
+
 /// A sink that keeps its input.
 #[derive(Debug, Default)]
 struct InputRecorder {
     input: SinkInput,
-    can_restart: bool,
+    abilities: SinkAbilities,
     /// Number of restarts, and number of removals of incomplete links.
     restarts: usize,
     link_removals: usize,
@@ -195,7 +203,11 @@ impl PajeSink for InputRecorder {
     }
 
     fn can_restart(&self) -> bool {
-        self.can_restart
+        self.abilities.can_restart
+    }
+
+    fn keeps_open_links(&self) -> bool {
+        self.abilities.keeps_open_links
     }
 
     fn restart(&mut self) -> io::Result<()> {
@@ -204,12 +216,8 @@ impl PajeSink for InputRecorder {
         Ok(())
     }
 
-    fn drop_unpaired_endpoints(&mut self) -> io::Result<()> {
-        let mut ends: BTreeMap<u64, usize> = BTreeMap::new();
-        for key in self.input.operations.iter().filter_map(|operation| operation.0) {
-            *ends.entry(key).or_default() += 1;
-        }
-        self.input.operations.retain(|(key, _)| key.is_none_or(|key| ends[&key] == 2));
+    fn settle_unpaired_endpoints(&mut self) -> io::Result<()> {
+        self.input.drop_unpaired(self.abilities.keeps_open_links);
         self.link_removals += 1;
         Ok(())
     }
@@ -220,10 +228,26 @@ impl PajeSink for InputRecorder {
     }
 }
 
-/// The output of a conversion, its report, and the numbers of conversions in one pass and of
-/// unsuccessful attempts.
-fn convert_run(run: &OpenRun, options: &ConvertOptions, can_restart: bool) -> (SinkInput, String, (usize, usize)) {
-    let mut recorder = InputRecorder { can_restart, ..InputRecorder::default() };
+impl SinkInput {
+    /// Removes the endpoints of links without a partner, except for starts if they are kept.
+    fn drop_unpaired(&mut self, keeps_starts: bool) {
+        let mut ends: BTreeMap<u64, usize> = BTreeMap::new();
+        for key in self.operations.iter().filter_map(|operation| operation.0) {
+            *ends.entry(key).or_default() += 1;
+        }
+        let is_kept = |text: &str| keeps_starts && text.starts_with("StartLink");
+        self.operations.retain(|(key, text)| key.is_none_or(|key| ends[&key] == 2 || is_kept(text)));
+    }
+}
+
+/// The output of a conversion, its report, and the numbers of settled ends and of unsuccessful
+/// attempts of one pass.
+fn convert_run(
+    run: &OpenRun,
+    options: &ConvertOptions,
+    abilities: SinkAbilities,
+) -> (SinkInput, String, (usize, usize)) {
+    let mut recorder = InputRecorder { abilities, ..InputRecorder::default() };
     let report = convert(run, options, &mut recorder).unwrap();
     let (counts, lines, reversed) = (report.counts, report.all_diagnostics(), report.reversed_by_samples);
     (
@@ -247,7 +271,7 @@ fn actions() -> impl Strategy<Value = Vec<ActionClause>> {
 fn one_pass_gives_the_operations_of_two_passes() {
     let seed = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config { failure_persistence: None, ..Config::with_cases(90) }, seed);
-    let (at_once, in_vain) = (Cell::new(0), Cell::new(0));
+    let (at_once, in_vain, open_links) = (Cell::new(0), Cell::new(0), Cell::new(0));
     let cases = (
         prop::collection::vec(actions(), usize::from(TYPES)),
         prop::collection::vec(stream(), 1..5),
@@ -266,8 +290,20 @@ fn one_pass_gives_the_operations_of_two_passes() {
         if !is_forward {
             (options.causal, options.clock) = (false, CorrectionMethod::None);
         }
-        let (expected, report, _) = convert_run(&run, &options, false);
-        let (input, its_report, (link_removals, restarts)) = convert_run(&run, &options, true);
+        let (keeping, restarting) = (
+            SinkAbilities { keeps_open_links: true, can_restart: false },
+            SinkAbilities { keeps_open_links: false, can_restart: true },
+        );
+        let (expected, report, _) = convert_run(&run, &options, SinkAbilities::default());
+        let (mut kept, report_of_kept, _) = convert_run(&run, &options, keeping);
+        let (at_once_kept, ..) =
+            convert_run(&run, &options, SinkAbilities { keeps_open_links: true, can_restart: true });
+        prop_assert_eq!(&at_once_kept, &kept, "{}", &spec);
+        open_links.set(open_links.get() + kept.operations.len() - expected.operations.len());
+        kept.drop_unpaired(false);
+        prop_assert_eq!(&kept, &expected, "{}", &spec);
+        prop_assert_eq!(&report_of_kept, &report, "{}", &spec);
+        let (input, its_report, (link_removals, restarts)) = convert_run(&run, &options, restarting);
         prop_assert_eq!(input, expected, "{}", &spec);
         prop_assert_eq!(its_report, report, "{}", &spec);
         prop_assert!(link_removals + restarts <= 1);
@@ -276,6 +312,7 @@ fn one_pass_gives_the_operations_of_two_passes() {
         Ok(())
     });
     compared.unwrap_or_else(|error| panic!("{error}"));
+    assert!(open_links.get() > 100, "{} open links", open_links.get());
     // Both cases are frequent.
     assert!(at_once.get() >= 10 && in_vain.get() >= 10, "{} runs at once, {} in vain", at_once.get(), in_vain.get());
 }

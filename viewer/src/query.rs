@@ -54,12 +54,12 @@ pub use tumit_paje::{
 pub(crate) use containers_by_type::{ContainersByType, types_in};
 pub use counts::{EventCount, LinkCount, LinkVisitor};
 pub use entities::{
-    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, SourceLine,
-    StateEntity, StateLaneId, VariableSample,
+    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, OpenLinkEntity, SeriesColumn,
+    SourceLine, StateEntity, StateLaneId, VariableSample,
 };
 pub use error::QueryError;
 pub use lane_limits::{lanes_at_once, weight};
-pub(crate) use links::{LinkRow, effective_end};
+pub(crate) use links::{DESTINATION, LinkRow, OpenLinkRow, effective_end};
 pub(crate) use mixture_cells::MixtureCellWriter;
 pub use mixture_cells::{MixtureCell, MixtureCells, ValueShares};
 pub use nested_times::NestedTime;

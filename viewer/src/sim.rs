@@ -20,7 +20,8 @@
 //! - The end of a link before its start: they are paired, and the timestamps are kept.
 //! - A key that is used again: after its pair, a new link; before, pairs in order of arrival.
 //! - Another value at the end of a link than at its start: the value of the start counts.
-//! - An endpoint of a link without the other: not kept.
+//! - A start of a link without an end: an open link, which lasts until the end of the trace.
+//! - An end of a link without a start: not kept.
 //! - An operation after the destruction of its container: in Pajé text it is kept, and the
 //!   container lasts until then; in a run or with `--pj-dump` it is not kept.
 //! - A container that is created in a destroyed one: it and its contents are not kept.
@@ -79,7 +80,7 @@ use crate::query::{ContainerInfo, RawValue, TimeRange, TimestampExtent, TypeInfo
 pub use checkpoint::CheckpointError;
 pub use collector::EntityGatherer;
 pub use counter::EntityCounts;
-pub use entity_sink::{EndedLink, EndedState, EntityPlace, EntitySink};
+pub use entity_sink::{EndedLink, EndedState, EntityPlace, EntitySink, OpenLinkStart};
 pub use faults::{Fault, SimFault};
 use links::LinkOperation;
 pub(crate) use outcome::SimOutcome;
@@ -310,8 +311,12 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
         Ok(())
     }
 
-    fn drop_unpaired_endpoints(&mut self) -> io::Result<()> {
-        self.entity_count -= self.links.drop_unpaired_endpoints(&mut self.entities)?;
+    fn keeps_open_links(&self) -> bool {
+        self.entities.keeps_open_links()
+    }
+
+    fn settle_unpaired_endpoints(&mut self) -> io::Result<()> {
+        self.entity_count -= self.links.settle_unpaired_endpoints(&mut self.entities, &self.value_types)?;
         self.entities.flush()
     }
 

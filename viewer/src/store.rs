@@ -61,18 +61,18 @@ pub(crate) use marks::RawMarks;
 pub(crate) use states::RawLane;
 pub(crate) use store_parts::{RawStates, StoreParts, model};
 pub use trace_store::TraceStore;
+pub(crate) use trace_store::check_time_range;
 pub(crate) use variables::RawVariable;
 
 use crate::query::entity_facts;
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventEntity, GlobalNanos, LinkEntity, MixtureCell, MixtureCells,
-    NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel,
-    ValueRange, VariableSample, nanos_range,
+    NestedTime, OpenLinkEntity, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource,
+    TraceSummary, TypeModel, ValueRange, VariableSample, nanos_range,
 };
 use entity_number::number;
 use states::{StoreStateLane, StoreTimeSums};
-use trace_store::check_time_range;
 
 impl TimelineSource for TraceStore {
     fn summary(&self) -> TraceSummary {
@@ -211,6 +211,15 @@ impl TimelineSource for TraceStore {
             }
         });
         Ok(EntityList { total: table.count(time_range), items: items.collect() })
+    }
+
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        self.check_type(ty)?;
+        check_time_range(time_range)?;
+        let first = self.open_links.partition_point(|row| row.ty < ty);
+        let rows = (first..).zip(&self.open_links[first..]);
+        let rows = rows.take_while(|(_, row)| row.ty == ty && row.start_time < time_range.to.0);
+        Ok(rows.map(|(at, row)| entity_facts::open_link(self, number(0, at), row)).collect())
     }
 
     fn samples(

@@ -137,8 +137,8 @@ impl PajeSink for EventSender {
         self.take_rest(RareEvent::Announce(Box::new(OwnedFieldSet { operation, fields, source })))
     }
 
-    fn drop_unpaired_endpoints(&mut self) -> io::Result<()> {
-        self.take_rest(RareEvent::DropUnpairedEndpoints)
+    fn settle_unpaired_endpoints(&mut self) -> io::Result<()> {
+        self.take_rest(RareEvent::SettleUnpairedEndpoints)
     }
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {

@@ -378,7 +378,7 @@ pub trait PajeSink {
 
     /// Whether the sink can discard its input by [`Self::restart`]. It then also accepts
     /// definitions of values in the middle of the stream, and link endpoints without a partner,
-    /// which [`Self::drop_unpaired_endpoints`] drops before the end.
+    /// which [`Self::settle_unpaired_endpoints`] settles before the end.
     fn can_restart(&self) -> bool {
         false
     }
@@ -392,12 +392,20 @@ pub trait PajeSink {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 
-    /// Drops the link endpoints that have no partner so far. Called only if
-    /// [`Self::can_restart`] is true.
+    /// Whether the sink keeps the starts of links that never end. If so, producers may send such
+    /// starts, each with a key of its own, and call [`Self::settle_unpaired_endpoints`] at the end.
+    /// Pajé text must not contain them: `pj_dump` rejects it.
+    fn keeps_open_links(&self) -> bool {
+        false
+    }
+
+    /// No further partners of link endpoints come. Drops the endpoints that have no partner so far,
+    /// except for starts, if [`Self::keeps_open_links`] is true. Called only if
+    /// [`Self::can_restart`] or [`Self::keeps_open_links`] is true.
     ///
     /// # Errors
     /// As [`Self::event`].
-    fn drop_unpaired_endpoints(&mut self) -> std::io::Result<()> {
+    fn settle_unpaired_endpoints(&mut self) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 

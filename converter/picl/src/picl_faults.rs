@@ -55,7 +55,7 @@ kinds! {
     /// A beginning without an end.
     BeginWithoutEnd: Warning, Operation, "event or block that does not end; it lasts until the end of the trace", "record the trace until the event ends";
     /// A send without a receive.
-    UnmatchedSend: Warning, Link, "message that is sent, but not received; it is not shown", "trace all nodes, and all types of records, until the end";
+    UnmatchedSend: Warning, Link, "message that is sent, but not received; views show it as pending until the end of the trace", "trace all nodes, and all types of records, until the end";
     /// A receive without a send.
     UnmatchedReceive: Warning, Link, "message that is received, but not sent; it is not shown", "trace all nodes, and all types of records, from the start";
     /// The memory of the trace library was full.

@@ -55,6 +55,8 @@ pub(crate) struct PassRequirements {
     pub(crate) floors: MinTimestamps,
     /// The requirements of a single pass.
     pub(crate) once: Option<SinglePassState>,
+    /// Whether the sink keeps the starts of links that never end.
+    pub(crate) keeps_open_links: bool,
 }
 
 /// Runs the rules over all records and sends the Pajé operations. `None` if the operations that
@@ -65,11 +67,12 @@ fn emitter(
     model: &RuleModel,
     survey: &mut FirstPassResult,
     symbols: &mut Symbols,
-    PassRequirements { floors, once }: PassRequirements,
+    PassRequirements { floors, once, keeps_open_links }: PassRequirements,
     sink: &mut dyn PajeSink,
 ) -> Result<Option<PajePassResult>, ConvertError> {
     announce(&plan.programs, survey, sink)?;
     let mut emitter = Emitter::begin(plan, model, survey, symbols, sink, once)?;
+    emitter.keeps_open_links = keeps_open_links;
     let pass_kind = match once {
         _ if job.options.by_record => PassKind::Records,
         Some(_) => PassKind::SinglePass,

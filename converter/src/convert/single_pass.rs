@@ -50,7 +50,11 @@ pub(crate) fn convert(
     job.total = plan.records();
     let is_graph = job.options.clock == CorrectionMethod::Graph;
     let (mut survey, once) = (FirstPassResult::default(), SinglePassState::new(job.options.causal || is_graph));
-    let requirements = PassRequirements { floors: vec![None; plan.streams.len()], once: Some(once) };
+    let requirements = PassRequirements {
+        floors: vec![None; plan.streams.len()],
+        once: Some(once),
+        keeps_open_links: sink.keeps_open_links(),
+    };
     let outcome = run_paje_pass(&mut job, plan, model, &mut survey, symbols, requirements, sink)?;
     let Some(PajePassResult { counts, end }) = outcome else { return Ok(None) };
     job.counts.links = counts.links;

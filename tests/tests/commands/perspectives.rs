@@ -59,6 +59,81 @@ fn a_view_is_written_in_all_formats() {
     assert_eq!(lines[2], "rank 1,1,0,3,25,0,75");
 }
 
+/// The definition of a start with its size and its receiver, and three messages. The second one and
+/// the third one are never received. The receiver of the third one is unknown.
+const UNRECEIVED: &str = "%EventDef PajeStartLink 20
+% Time date
+% Container string
+% Type string
+% StartContainer string
+% Value string
+% Key string
+% Bytes int
+% SentToContainer string
+%EndEventDef
+";
+
+#[test]
+fn messages_that_are_never_received_stay_in_the_queue() {
+    let dir = tempfile::tempdir().unwrap();
+    let received = "15 1 0 M r0 data k\n";
+    let sent = format!("{received}20 1.5 0 M r0 data u 64 r1\n15 1.5 0 M r1 data v\n");
+    let text = [HEADER, UNRECEIVED, &BODY.replace(received, &sent)].concat();
+    fs::write(dir.path().join("a.paje"), &text).unwrap();
+    let line = text.lines().position(|line| line.starts_with("20 1.5")).unwrap() + 1;
+    // The same in memory and from an index, and both when it is made and when it is opened.
+    for index in ["none", "a.tmtx", "a.tmtx"] {
+        let queues = |at: &str| {
+            let args = ["a.paje", "--perspective", "message-queues", "--at", at, "--index", index, "--export", "q.csv"];
+            let (status, _, errors) = call(dir.path(), &args);
+            assert_eq!(status, Some(1), "{errors}");
+            let count = format!(
+                "2 links have only one endpoint: views show starts as pending until the end of the trace, and no ends (the first in line {line})"
+            );
+            assert!(errors.contains(&count), "{errors}");
+            fs::read_to_string(dir.path().join("q.csv")).unwrap().lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(queues("1"), ["rank 0,0,0,0,0", "rank 1,1,1,0,0", "unknown receiver,0,0,0,0"]);
+        assert_eq!(queues("1.5"), ["rank 0,0,0,0,0", "rank 1,2,2,64,64", "unknown receiver,1,1,0,0"]);
+        assert_eq!(queues("4"), ["rank 0,0,0,0,0", "rank 1,1,2,64,64", "unknown receiver,1,1,0,0"]);
+    }
+    let csv = |name: &str, option: &[&str]| {
+        let args = [&["a.paje", "--perspective", name, "-o", "-", "--format", "csv"], option].concat();
+        call(dir.path(), &args).1
+    };
+    assert_eq!(csv("communication-matrix", &["--at", "3"]).lines().nth(1), Some("rank 0,rank 1,1,64"));
+    assert_eq!(csv("communication-matrix", &["--mode", "range"]).lines().nth(1), Some("rank 0,rank 1,1,0"));
+    let queue = |filter: &str| csv("message-queues", &["--at", "3", "--filter", filter]);
+    assert!(queue("cut ..2.5").contains("rank 1,1,2,64,64"), "{}", queue("cut ..2.5"));
+    assert!(!queue("cut ..1.2").contains("unknown receiver"), "{}", queue("cut ..1.2"));
+    assert!(queue("only where Bytes > 32 of Message").contains("rank 1,1,1,64,64"));
+    // Statistics and text have the received message only.
+    let stats = output(tumit().args(["stats", "a.paje", "--csv"]).current_dir(dir.path()));
+    let stats = String::from_utf8_lossy(&stats.stdout).into_owned();
+    let links: Vec<&str> = stats.lines().filter(|line| line.starts_with("link,")).collect();
+    assert!(matches!(links[..], [line] if line.contains(",1,")), "{stats}");
+    output(tumit().args(["convert", "a.paje", "-o", "b.paje"]).current_dir(dir.path()));
+    let strict = output(tumit().args(["check", "--strict", "b.paje"]).current_dir(dir.path()));
+    assert_eq!(strict.status.code(), Some(0), "pj_dump accepts the text: {}", String::from_utf8_lossy(&strict.stdout));
+}
+
+#[test]
+fn messages_of_picl_that_are_never_received_are_in_the_queue_of_their_receiver() {
+    let dir = tempfile::tempdir().unwrap();
+    // Node 0 sends two messages to node 1, which receives one, and one to node 7, which has no
+    // records.
+    let sends: String = [(1, 1), (2, 1), (3, 7)].map(|(at, to)| format!("4 {at} 0 0 {to} 5 64\n")).concat();
+    let text = format!("1 0 0 0 0 0 0\n1 0 0 1 0 0 0\n{sends}6 4 0 1 0 5 64\n13 9 0 0\n13 9 0 1\n");
+    fs::write(dir.path().join("a.picl"), text).unwrap();
+    let args = ["a.picl", "--perspective", "message-queues", "--at", "8", "--export", "q.csv"];
+    let (status, _, errors) = call(dir.path(), &args);
+    assert_eq!(status, Some(0), "{errors}");
+    assert!(errors.contains("message that is sent, but not received"), "{errors}");
+    let rows = fs::read_to_string(dir.path().join("q.csv")).unwrap();
+    let rows: Vec<&str> = rows.lines().skip(1).collect();
+    assert_eq!(rows, ["node 0,0,0,0,0", "node 1,1,2,64,128", "unknown receiver,1,1,64,64"]);
+}
+
 #[test]
 fn time_options_and_categories_select_the_contents() {
     let dir = tempfile::tempdir().unwrap();

@@ -173,7 +173,7 @@ impl Execution {
     pub fn messages(&self) -> Result<&UnitMessages, PerspectiveError> {
         let messages = self.shared.messages.get_or_init(|| {
             let messages = UnitMessages::new(self.source(), &self.units, true)?;
-            if messages.list().is_empty() {
+            if messages.is_empty() {
                 let (missing, remedy) = if self.units.is_restricted() {
                     (
                         "links between the chosen units",

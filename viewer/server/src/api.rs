@@ -340,7 +340,7 @@ fn facts_json(trace: &FilteredTrace, facts: &EntityFacts) -> Value {
         EntityId::Container(_) => "Container",
         EntityId::State(_) => "State",
         EntityId::Event(_) => "Event",
-        EntityId::Link(_) => "Link",
+        EntityId::Link(_) | EntityId::OpenLink(_) => "Link",
         EntityId::Sample(_) => "Value",
     };
     let related: Vec<Value> = related

@@ -9,11 +9,14 @@ use super::file::packed_table::PackedTable;
 use super::index_reader::IndexReader;
 use super::lanes::links::{self, IndexLinks};
 use super::lanes::marks::IndexMarkLane;
+use super::lanes::open_links::IndexOpenLinks;
 use super::lanes::states::{self, IndexStateLane};
 use super::lanes::variables::IndexVariableLane;
-use crate::query::LinkRow;
-use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
-use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range};
+use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity, find_open_link};
+use crate::query::{
+    ContainerInfo, EntityId, GlobalNanos, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range,
+};
+use crate::query::{LinkRow, OpenLinkRow};
 
 impl EntityLookup for IndexReader {
     fn types(&self) -> &TypeModel {
@@ -74,6 +77,7 @@ impl EntityLookup for IndexReader {
                     detail: row.detail,
                 })
             }
+            EntityId::OpenLink(number) => find_open_link(self, number, |value| self.value_name(value)),
             EntityId::Sample(number) => {
                 let (record, row) =
                     self.locate(header.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
@@ -87,6 +91,14 @@ impl EntityLookup for IndexReader {
     fn link(&self, number: u32) -> Option<LinkRow> {
         let (record, row) = self.locate(self.index_bytes.header.links, number)?;
         Some(IndexLinks::new(&self.index_bytes, record).row(row))
+    }
+
+    fn open_link(&self, number: u32) -> Option<OpenLinkRow> {
+        IndexOpenLinks::new(&self.index_bytes).row(number)
+    }
+
+    fn end(&self) -> GlobalNanos {
+        self.summary.extent.to
     }
 
     fn detail(&self, row: u32) -> EntityDetail {

@@ -11,6 +11,7 @@ use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, LaneRecord, Page
 use super::file::index_bytes::{IndexBytes, IndexOpenError, blocks_read};
 use super::lanes::links::{self, IndexLinks};
 use super::lanes::marks::IndexMarkLane;
+use super::lanes::open_links::IndexOpenLinks;
 use super::lanes::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
 use super::lanes::variables::IndexVariableLane;
 use super::link_fields;
@@ -22,9 +23,10 @@ use crate::query::entity_facts::{self, EntityLookup};
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, LinkEntity, LinkVisitor, MixtureCell,
-    MixtureCellWriter, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
+    MixtureCellWriter, MixtureCells, NestedTime, OpenLinkEntity, QueryError, SeriesColumn, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
+use crate::store::check_time_range;
 
 /// Minimum number of cells per thread.
 const CELLS_PER_THREAD: usize = 1 << 13;
@@ -38,7 +40,7 @@ const FEWER: usize = DENSE_VALUES / 2;
 #[derive(Debug)]
 pub struct IndexReader {
     pub(super) index_bytes: IndexBytes,
-    summary: TraceSummary,
+    pub(super) summary: TraceSummary,
     pub(super) model: Arc<TypeModel>,
     pub(super) containers: Arc<Vec<ContainerInfo>>,
     /// Position in `containers` by id; `u32::MAX` if there is no such container.
@@ -233,10 +235,6 @@ fn lanes_per_thread(cells: u32) -> usize {
     CELLS_PER_THREAD.div_ceil((cells as usize).saturating_add(CELLS_PER_LANE))
 }
 
-fn check_time_range(time_range: TimeRange) -> Result<(), QueryError> {
-    if time_range.from < time_range.to { Ok(()) } else { Err(QueryError::EmptyTimeRange) }
-}
-
 fn empty_list<T>() -> EntityList<T> {
     EntityList { total: 0, items: Vec::new() }
 }
@@ -386,6 +384,13 @@ impl TimelineSource for IndexReader {
         check_time_range(time_range)?;
         let Some(table) = self.link_table(ty) else { return self.check_damage(empty_list()) };
         self.check_damage(EntityList { total: table.count(time_range), items: table.list(time_range, limit) })
+    }
+
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        self.check_type(ty)?;
+        check_time_range(time_range)?;
+        let rows = IndexOpenLinks::new(&self.index_bytes).before_end(ty, time_range);
+        self.check_damage(rows.iter().map(|(number, row)| entity_facts::open_link(self, *number, row)).collect())
     }
 
     fn event_counts(

@@ -4,6 +4,7 @@
 pub(crate) mod link_density;
 pub(crate) mod links;
 pub(crate) mod marks;
+pub(crate) mod open_links;
 pub(crate) mod prefix_counts;
 pub(crate) mod states;
 pub(crate) mod variables;

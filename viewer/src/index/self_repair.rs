@@ -13,8 +13,8 @@ use crate::index::{IndexKey, IndexReader};
 use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, LinkEntity,
-    LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
+    LinkVisitor, MixtureCells, NestedTime, OpenLinkEntity, QueryError, SeriesColumn, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
 
 /// Maximum number of repairs. After them the disk is assumed to lose data.
@@ -170,6 +170,10 @@ impl TimelineSource for SelfRepairingIndex {
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.query_or_repair(|source| source.links(ty, time_range, limit))
+    }
+
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        self.query_or_repair(|source| source.open_links(ty, time_range))
     }
 
     fn event_counts(

@@ -71,6 +71,14 @@ impl PajeSink for PreviewSink<'_> {
         self.target.at_line(line);
     }
 
+    fn keeps_open_links(&self) -> bool {
+        self.target.keeps_open_links()
+    }
+
+    fn settle_unpaired_endpoints(&mut self) -> io::Result<()> {
+        self.target.settle_unpaired_endpoints()
+    }
+
     fn name_part(&mut self, name: &str) {
         if let Some(preview) = &mut self.preview {
             preview.name_part(name);

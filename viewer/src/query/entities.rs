@@ -26,6 +26,8 @@ pub enum EntityId {
     Event(u32),
     /// A link, by its number in the store.
     Link(u32),
+    /// A link that never ends, by its number among all of them.
+    OpenLink(u32),
     /// A value of a variable. It lasts from its timestamp to the next.
     Sample(u32),
 }
@@ -60,6 +62,20 @@ pub struct LinkEntity {
     pub end_time: GlobalNanos,
     pub start: ContainerId,
     pub end: ContainerId,
+}
+
+/// A link that starts and never ends, such as a message that is sent and not received. It is
+/// pending until the end of the trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct OpenLinkEntity {
+    pub id: EntityId,
+    pub ty: TypeId,
+    pub value: ValueId,
+    pub start_time: GlobalNanos,
+    pub start: ContainerId,
+    /// The container at which it should end: that of its field `sent to`, if there is one.
+    pub destination: Option<ContainerId>,
 }
 
 /// A value of a variable over a time range.

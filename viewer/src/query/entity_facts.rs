@@ -4,10 +4,10 @@
 use tumit_paje::collective::{KIND, OPERATION};
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
-use tumit_paje::{ContainerId, TypeId};
+use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use crate::query::{ContainerInfo, EntityFacts, EntityId, QueryError, SourceLine, TimestampExtent, TypeModel};
-use crate::query::{LinkRow, effective_end};
+use crate::query::{DESTINATION, LinkRow, OpenLinkEntity, OpenLinkRow, effective_end};
 
 /// Maximum number of states of a container that are examined for parts of an operation.
 const MAX_EXAMINED_STATES: usize = 1 << 10;
@@ -58,6 +58,10 @@ pub(crate) trait EntityLookup {
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError>;
     /// Finds a link by its number.
     fn link(&self, number: u32) -> Option<LinkRow>;
+    /// Finds a link that never ends by its number.
+    fn open_link(&self, number: u32) -> Option<OpenLinkRow>;
+    /// The last timestamp of the trace.
+    fn end(&self) -> GlobalNanos;
     fn detail(&self, row: u32) -> EntityDetail;
     /// The first field of a row with this name, in upper or lower case.
     fn field(&self, row: u32, name: &str) -> Option<DetailValue>;
@@ -73,6 +77,28 @@ pub(crate) trait EntityLookup {
     fn link_ends(&self, container: ContainerId, extent: TimestampExtent, max_count: usize) -> Vec<EntityId>;
 }
 
+/// Finds a link that never ends, for facts.
+pub(crate) fn find_open_link(
+    tables: &impl EntityLookup,
+    number: u32,
+    name: impl FnOnce(ValueId) -> String,
+) -> Result<FoundEntity, QueryError> {
+    let row = tables.open_link(number).ok_or(QueryError::Unknown { kind: "link" })?;
+    let life = TimeRange { from: GlobalNanos(row.start_time), to: tables.end().max(GlobalNanos(row.start_time)) };
+    Ok(FoundEntity { name: name(row.value), ty: row.ty, container: row.holder, life, detail: row.detail })
+}
+
+/// A row with its number, as an entity.
+pub(crate) fn open_link(tables: &impl EntityLookup, number: u32, row: &OpenLinkRow) -> OpenLinkEntity {
+    let destination = match tables.field(row.detail, DESTINATION) {
+        Some(DetailValue::Container(container)) => Some(container),
+        _ => None,
+    };
+    let (ty, value, start) = (row.ty, row.value, row.start);
+    let (id, start_time) = (EntityId::OpenLink(number), GlobalNanos(row.start_time));
+    OpenLinkEntity { id, ty, value, start_time, start, destination }
+}
+
 /// Implements [`crate::query::TimelineSource::facts`] or
 /// [`facts_without_paths`](crate::query::TimelineSource::facts_without_paths).
 pub(crate) fn facts(tables: &impl EntityLookup, id: EntityId, with_paths: bool) -> Result<EntityFacts, QueryError> {
@@ -84,6 +110,12 @@ pub(crate) fn facts(tables: &impl EntityLookup, id: EntityId, with_paths: bool) 
     {
         fields.push(("from".to_owned(), path(row.start).join(" › ")));
         fields.push(("to".to_owned(), path(row.end).join(" › ")));
+        fields.push(("key".to_owned(), tables.key(row.key)));
+    }
+    if let EntityId::OpenLink(number) = id
+        && let Some(row) = tables.open_link(number)
+    {
+        fields.push(("from".to_owned(), path(row.start).join(" › ")));
         fields.push(("key".to_owned(), tables.key(row.key)));
     }
     let EntityDetail { fields: extra, source } = tables.detail(found.detail);
@@ -123,7 +155,7 @@ pub(crate) fn number_fields(
 ) -> Result<Vec<Option<f64>>, QueryError> {
     let number = |id: &EntityId| {
         let row = match *id {
-            EntityId::Link(_) if is_own_link_field(field) => {
+            EntityId::Link(_) | EntityId::OpenLink(_) if is_own_link_field(field) => {
                 return Ok(number_of_facts(&facts(tables, *id, true)?, field));
             }
             EntityId::Link(number) => tables.link(number).ok_or(QueryError::Unknown { kind: "link" })?.detail,
@@ -197,7 +229,7 @@ fn container_path(tables: &impl EntityLookup, container: ContainerId) -> Vec<Str
 ///   and overlap it, and the links that start or end in its container between its first and last
 ///   timestamp, both included;
 /// - a link: the states of its two containers at its two timestamps, including states that end or
-///   begin there;
+///   begin there; a link that never ends has one of each;
 /// - an event: the states of its container at its timestamp, likewise;
 /// - a container: the states that refer to it.
 pub(crate) fn related_entities(
@@ -229,6 +261,11 @@ pub(crate) fn related_entities(
             if let Some(row) = tables.link(link) {
                 related.add(tables.states_at(row.start, row.start_time, max_count));
                 related.add(tables.states_at(row.end, row.end_time, max_count));
+            }
+        }
+        EntityId::OpenLink(number) => {
+            if let Some(row) = tables.open_link(number) {
+                related.add(tables.states_at(row.start, row.start_time, max_count));
             }
         }
         EntityId::Event(_) => related.add(tables.states_at(found.container, from.0, max_count)),

@@ -8,8 +8,8 @@ use tumit_paje::{ContainerId, TypeId, ValueId};
 
 use super::counts::{self, EventCount, LinkVisitor};
 use super::entities::{
-    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, SeriesColumn, StateEntity,
-    StateLaneId, VariableSample,
+    EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, OpenLinkEntity, SeriesColumn,
+    StateEntity, StateLaneId, VariableSample,
 };
 use super::entity_facts::number_of_facts;
 use super::error::QueryError;
@@ -138,6 +138,16 @@ pub trait TimelineSource: Send + Sync {
     /// # Errors
     /// See [`QueryError`].
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError>;
+
+    /// Returns the links of a type that never end, and that start before the end of a time range,
+    /// by start. They are pending until the end of the trace. [`Self::links`] does not list them.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        let _ = (ty, time_range);
+        Ok(Vec::new())
+    }
 
     /// Returns the number of point events in each column, in total and for the `limit` most
     /// frequent values.

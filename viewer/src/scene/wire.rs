@@ -133,12 +133,13 @@ pub fn parse_entity(text: &str) -> Option<EntityId> {
         'e' => EntityId::Event(number),
         'l' => EntityId::Link(number),
         'v' => EntityId::Sample(number),
+        'o' => EntityId::OpenLink(number),
         _ => return None,
     })
 }
 
 /// Letters of the kinds of entities. The page has the same order.
-const KINDS: &[u8; 5] = b"cselv";
+const KINDS: &[u8; 6] = b"cselvo";
 
 fn parts(id: EntityId) -> (usize, u32) {
     match id {
@@ -147,6 +148,7 @@ fn parts(id: EntityId) -> (usize, u32) {
         EntityId::Event(id) => (2, id),
         EntityId::Link(id) => (3, id),
         EntityId::Sample(id) => (4, id),
+        EntityId::OpenLink(id) => (5, id),
     }
 }
 
@@ -336,7 +338,13 @@ mod tests {
 
     #[test]
     fn a_parsed_entity_id_equals_the_written_one() {
-        for id in [EntityId::State(7), EntityId::Link(0), EntityId::Sample(u32::MAX), EntityId::Event(3)] {
+        for id in [
+            EntityId::State(7),
+            EntityId::Link(0),
+            EntityId::OpenLink(8),
+            EntityId::Sample(u32::MAX),
+            EntityId::Event(3),
+        ] {
             assert_eq!(parse_entity(&entity(id)), Some(id));
         }
         for wrong in ["", "s", "x1", "s-1", "é5", "s99999999999"] {

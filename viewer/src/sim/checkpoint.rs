@@ -23,7 +23,7 @@ use super::simulation::Simulation;
 /// The first bytes of a saved state.
 const MAGIC: [u8; 8] = *b"TMTSIM\r\n";
 /// The version of the format. It increases with each change of the saved data.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 /// Bytes of magic, version, length and checksum.
 const HEAD: usize = 8 + 4 + 8 + 8;
 

@@ -7,9 +7,9 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, SourcePosition, TypeId, ValueId};
 use tumit_spill::endpoint_map::OverflowStore;
 
-use super::entity_sink::{EndedLink, EndedState, EntityPlace, EntitySink};
-use crate::query::LinkRow;
+use super::entity_sink::{EndedLink, EndedState, EntityPlace, EntitySink, OpenLinkStart};
 use crate::query::TimeRange;
+use crate::query::{LinkRow, OpenLinkRow};
 use crate::store::{DetailTable, RawLane, RawMarks, RawStates, RawVariable};
 
 /// Entities by place.
@@ -22,6 +22,7 @@ pub struct EntityGatherer {
     pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
     /// Index in `links` by type.
     places_of_links: BTreeMap<TypeId, u32>,
+    pub(crate) open_links: Vec<OpenLinkRow>,
     pub(crate) details: DetailTable,
 }
 
@@ -101,5 +102,13 @@ impl EntitySink for EntityGatherer {
         let next = self.links.len() as u32;
         let place = *self.places_of_links.entry(link.ty).or_insert(next);
         list(&mut self.links, place, || (link.ty, Vec::new())).1.push(row);
+    }
+
+    fn keeps_open_links(&self) -> bool {
+        true
+    }
+
+    fn open_link(&mut self, link: &OpenLinkStart) {
+        self.open_links.push(link.row());
     }
 }

@@ -7,7 +7,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, FieldSet, SourcePosition, TypeId, ValueId};
 use tumit_spill::endpoint_map::OverflowStore;
 
-use crate::query::{ContainerInfo, TimeRange, TypeInfo};
+use crate::query::{ContainerInfo, OpenLinkRow, TimeRange, TypeInfo};
 
 /// The states, the events or the variable of one type in one container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -49,6 +49,27 @@ pub struct EndedLink {
     pub end: ContainerId,
     pub key: u64,
     pub detail: u32,
+}
+
+/// The start of a link that never ends.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct OpenLinkStart {
+    pub container: ContainerId,
+    pub ty: TypeId,
+    pub value: ValueId,
+    pub time: GlobalNanos,
+    pub start: ContainerId,
+    pub key: u64,
+    pub detail: u32,
+}
+
+impl OpenLinkStart {
+    /// The row of the link.
+    pub(crate) fn row(&self) -> OpenLinkRow {
+        let &Self { container, ty, value, time, start, key, detail } = self;
+        OpenLinkRow { ty, start_time: time.0, key, value, holder: container, start, detail }
+    }
 }
 
 /// Receives entities. Types, values and containers come before the entities that refer to them.
@@ -128,6 +149,17 @@ pub trait EntitySink {
 
     /// Receives a link when both endpoints are known.
     fn link(&mut self, link: &EndedLink);
+
+    /// Whether links that never end are kept. If so, the sink receives them by
+    /// [`Self::open_link`].
+    fn keeps_open_links(&self) -> bool {
+        false
+    }
+
+    /// Receives a link that starts and never ends, when the trace ends. They come in no order.
+    fn open_link(&mut self, link: &OpenLinkStart) {
+        let _ = link;
+    }
 
     /// Called after each operation.
     ///

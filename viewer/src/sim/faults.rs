@@ -97,8 +97,8 @@ faults! {
     LinkValue: "link has another value at its end than at its start; the value of the start is shown",
         "links have other values at their ends than at their starts; the values of the starts are shown",
         "give both endpoints of a link the same value";
-    IncompleteLink: "link has only one endpoint and is not shown",
-        "links have only one endpoint and are not shown",
+    IncompleteLink: "link has only one endpoint: views show a start as pending until the end of the trace, and no end",
+        "links have only one endpoint: views show starts as pending until the end of the trace, and no ends",
         "write both endpoints of each link, with the same key, type and container";
     LateCreation: "timestamp is before the creation of its container; the start of the container was moved to it",
         "timestamps are before the creation of their containers; the starts of the containers were moved to them",

@@ -105,16 +105,17 @@ impl<E: EntitySink> Simulation<E> {
             _ => self.last,
         };
         self.close_all(last);
-        self.links.count_pending(&mut self.faults);
+        self.links.end(Some(&mut self.faults), &mut self.entities, &self.value_types);
     }
 
     /// Ends a preview of a trace that continues. Open entities end at the largest timestamp so far.
-    /// Incomplete links are not reported.
+    /// Links that have started are open links. Incomplete links are not reported.
     pub(crate) fn pause(&mut self) {
         if self.first > self.last {
             (self.first, self.last) = (0, 0);
         }
         self.close_all(self.last);
+        self.links.end(None, &mut self.entities, &self.value_types);
     }
 
     fn close_all(&mut self, last: i64) {

@@ -29,7 +29,8 @@ impl<E: EntitySink> Simulation<E> {
         if self.can_link(starts, holder, ty, value, end) {
             let detail = self.detail(extra, source);
             self.entities.wait(detail);
-            let endpoint = SimLinkEndpoint { starts, time, value, container: end, detail, key, line: self.faults.line };
+            let line = self.faults.line;
+            let endpoint = SimLinkEndpoint { starts, time, value, container: end, holder, detail, key, line };
             let pair = self.links.add_endpoint((holder, ty), endpoint, &mut self.faults, &mut self.entities);
             if let Some(extent) = pair {
                 if !self.mimics_pj_dump && extent.first < self.containers.from(holder) && holder != ContainerId::ROOT {

@@ -71,6 +71,7 @@ impl Simulation {
             marks: entities.marks,
             variables: entities.variables,
             links: entities.links,
+            open_links: entities.open_links,
             details: entities.details,
             extent,
             diagnostics,

@@ -7,7 +7,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, KeyId, TypeId, ValueId};
 use tumit_spill::endpoint_map::{self, EndpointMap, EndpointMatch, OverflowStore, spread};
 
-use super::entity_sink::{EndedLink, EntitySink};
+use super::entity_sink::{EndedLink, EntitySink, OpenLinkStart};
 use super::faults::{Fault, FaultCounts};
 use crate::query::TimestampExtent;
 
@@ -18,11 +18,22 @@ pub(crate) struct SimLinkEndpoint {
     pub(crate) time: i64,
     pub value: ValueId,
     pub(crate) container: ContainerId,
+    /// The container that holds the link.
+    pub(crate) holder: ContainerId,
     pub(crate) detail: u32,
     /// The key of the link.
     pub(crate) key: KeyId,
     /// Line of the file; 0 if unknown.
     pub(crate) line: u64,
+}
+
+impl SimLinkEndpoint {
+    /// The link that starts with this endpoint and never ends. `None` for the end of a link.
+    fn open_link(&self, value_types: &[TypeId]) -> Option<OpenLinkStart> {
+        let ty = value_types.get(self.value.index()).copied().filter(|_| self.starts)?;
+        let &Self { time, value, container: start, holder: container, detail, key, .. } = self;
+        Some(OpenLinkStart { container, ty, value, time: GlobalNanos(time), start, key: key.0, detail })
+    }
 }
 
 impl endpoint_map::Endpoint<5> for SimLinkEndpoint {
@@ -33,16 +44,18 @@ impl endpoint_map::Endpoint<5> for SimLinkEndpoint {
     fn words(&self) -> [u64; 5] {
         let both = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         let line = self.line << 1 | u64::from(self.starts);
-        [self.time.cast_unsigned(), both(self.value.0, self.container.0), self.detail.into(), self.key.0, line]
+        let (ends, row) = (both(self.value.0, self.container.0), both(self.holder.0, self.detail));
+        [self.time.cast_unsigned(), ends, row, self.key.0, line]
     }
 
-    fn of([time, both, detail, key, line]: [u64; 5]) -> Self {
+    fn of([time, both, row, key, line]: [u64; 5]) -> Self {
         Self {
             starts: line & 1 == 1,
             time: time.cast_signed(),
             value: ValueId((both >> 32) as u32),
             container: ContainerId(both as u32),
-            detail: detail as u32,
+            holder: ContainerId((row >> 32) as u32),
+            detail: row as u32,
             key: KeyId(key),
             line: line >> 1,
         }
@@ -123,22 +136,42 @@ impl PendingLinks {
         Some(TimestampExtent::at(start.time).join(TimestampExtent::at(end.time)))
     }
 
-    /// Drops all endpoints that wait, and returns their number.
-    pub(crate) fn drop_unpaired_endpoints(&mut self, out: &mut impl EntitySink) -> io::Result<u64> {
-        let count = self.waiting.len();
+    /// Sends the starts that wait as open links, if the receiver keeps them. Drops all other
+    /// endpoints that wait, and returns their number.
+    pub(crate) fn settle_unpaired_endpoints(
+        &mut self,
+        out: &mut impl EntitySink,
+        value_types: &[TypeId],
+    ) -> io::Result<u64> {
+        let mut dropped = 0;
         self.waiting.for_each(|endpoint| {
-            out.free_detail(endpoint.detail);
-            out.forget_key(endpoint.key.0);
+            match endpoint.open_link(value_types).filter(|_| out.keeps_open_links()) {
+                Some(link) => out.open_link(&link),
+                None => {
+                    dropped += 1;
+                    out.free_detail(endpoint.detail);
+                    out.forget_key(endpoint.key.0);
+                }
+            }
             Ok(())
         })?;
         self.waiting.clear();
-        Ok(count)
+        Ok(dropped)
     }
 
-    /// Counts endpoints without the other one, by line and timestamp.
-    pub(crate) fn count_pending(&mut self, faults: &mut FaultCounts) {
+    /// Sends the starts that wait as open links, at the end of the trace or of a preview. Counts
+    /// all endpoints without the other one in `faults`, by line and timestamp.
+    pub(crate) fn end(
+        &mut self,
+        mut faults: Option<&mut FaultCounts>,
+        out: &mut impl EntitySink,
+        value_types: &[TypeId],
+    ) {
         let all = self.waiting.for_each(|endpoint| {
-            faults.count_at(Fault::IncompleteLink, (endpoint.line, endpoint.time));
+            if let Some(faults) = &mut faults {
+                faults.count_at(Fault::IncompleteLink, (endpoint.line, endpoint.time));
+            }
+            endpoint.open_link(value_types).into_iter().for_each(|link| out.open_link(&link));
             Ok(())
         });
         if let Err(why) = all {

@@ -79,7 +79,10 @@ fn the_first_of_a_kind_is_reported_with_advice() {
         format!("2 pops of states found no state to end (the first in line {}); the producer should pop", lines + 1);
     assert!(texts.len() == 1 && texts[0].starts_with(&expected), "{texts:?}");
     let (_, texts) = run("11 1 t S a\n15 1 0 L t l k\n");
-    let expected = format!("1 link has only one endpoint and is not shown (in line {})", lines + 2);
+    let expected = format!(
+        "1 link has only one endpoint: views show a start as pending until the end of the trace, and no end (in line {})",
+        lines + 2
+    );
     assert!(texts.len() == 1 && texts[0].starts_with(&expected), "{texts:?}");
     // Without lines, the position is a timestamp.
     let mut simulation = super::Simulation::new("run");

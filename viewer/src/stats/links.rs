@@ -73,8 +73,13 @@ pub fn size_field(
 ) -> Result<Option<String>, QueryError> {
     const NAMES: [&str; 4] = ["bytes", "size", "length", "volume"];
     const EXAMINED: usize = 100;
-    for link in source.links(ty, time_range, EXAMINED)?.items {
-        let facts = source.facts(link.id)?;
+    let mut examined: Vec<EntityId> =
+        source.links(ty, time_range, EXAMINED)?.items.iter().map(|link| link.id).collect();
+    if examined.is_empty() {
+        examined.extend(source.open_links(ty, time_range)?.iter().take(EXAMINED).map(|link| link.id));
+    }
+    for id in examined {
+        let facts = source.facts(id)?;
         let usual = |name: &String| NAMES.iter().any(|usual| name.eq_ignore_ascii_case(usual));
         if let Some((name, _)) = facts.fields.into_iter().find(|(name, _)| usual(name)) {
             return Ok(Some(name));

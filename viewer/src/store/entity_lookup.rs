@@ -8,9 +8,11 @@ use super::marks::StoreMarkLane;
 use super::states::StoreStateLane;
 use super::trace_store::TraceStore;
 use super::variables::StoreVariableLane;
-use crate::query::LinkRow;
-use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity};
-use crate::query::{ContainerInfo, EntityId, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range};
+use crate::query::entity_facts::{DetailValue, EntityDetail, EntityLookup, FoundEntity, find_open_link};
+use crate::query::{
+    ContainerInfo, EntityId, GlobalNanos, QueryError, TimeRange, TimestampExtent, TypeModel, nanos_range,
+};
+use crate::query::{LinkRow, OpenLinkRow};
 
 /// A list of entities with consecutive numbers.
 pub(crate) trait NumberedList {
@@ -96,6 +98,7 @@ impl EntityLookup for TraceStore {
                     detail: row.detail,
                 })
             }
+            EntityId::OpenLink(number) => find_open_link(self, number, |value| self.value_name(value)),
             EntityId::Sample(number) => {
                 let (lane, index) = locate(&self.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
                 Ok(FoundEntity {
@@ -111,6 +114,14 @@ impl EntityLookup for TraceStore {
 
     fn link(&self, number: u32) -> Option<LinkRow> {
         locate(&self.links, number).map(|(table, index)| table.rows[index])
+    }
+
+    fn open_link(&self, number: u32) -> Option<OpenLinkRow> {
+        self.open_links.get(number as usize).copied()
+    }
+
+    fn end(&self) -> GlobalNanos {
+        self.summary.extent.to
     }
 
     fn detail(&self, row: u32) -> EntityDetail {

@@ -19,8 +19,8 @@ use super::trace_store::{NestedCheckpoints, TraceStore};
 use super::variables::{RawVariable, StoreVariableLane};
 use crate::query::nested_times::{CheckpointWriter, NEEDS_CHECKPOINTS, NestedState};
 use crate::query::{
-    ContainerInfo, LinkRow, RawValue, TimeRange, TimestampExtent, TraceSummary, TypeInfo, TypeModel, ValueInfo,
-    ValueRange, effective_end, nanos_range,
+    ContainerInfo, GlobalNanos, LinkRow, OpenLinkRow, RawValue, TimeRange, TimestampExtent, TraceSummary, TypeInfo,
+    TypeModel, ValueInfo, ValueRange, effective_end, nanos_range,
 };
 use crate::style::palette;
 
@@ -45,6 +45,8 @@ pub(crate) struct StoreParts {
     pub(crate) marks: Vec<RawMarks>,
     pub(crate) variables: Vec<RawVariable>,
     pub(crate) links: Vec<(TypeId, Vec<LinkRow>)>,
+    /// The links that never end.
+    pub(crate) open_links: Vec<OpenLinkRow>,
     pub(crate) details: DetailTable,
     /// First and last timestamp of the trace.
     pub(crate) extent: TimestampExtent,
@@ -75,10 +77,15 @@ impl StoreParts {
         let marks = seal_marks(std::mem::take(&mut self.marks));
         let variables = seal_variables(std::mem::take(&mut self.variables));
         let links = seal_links(std::mem::take(&mut self.links), &model);
+        let mut open_links = std::mem::take(&mut self.open_links);
+        open_links.retain(|row| row.ty.index() < model.types.len());
+        open_links.sort_by_key(|row| (row.ty, row.start_time));
         self.details.seal();
         let references = StateReferences::new(&states, &self.details);
         let ends = LinkEndIndex::new(&links);
-        let extent = self.visible_extent(&states, &marks, &variables, &links);
+        let mut extent = self.visible_extent(&states, &marks, &variables, &links);
+        let last_open = open_links.iter().map(|row| effective_end(row.start_time, row.start_time)).max();
+        extent.to = extent.to.max(GlobalNanos(last_open.unwrap_or(extent.to.0)));
         let summary = TraceSummary {
             name: self.name,
             extent,
@@ -102,6 +109,7 @@ impl StoreParts {
             ranges: ranges_by_type(&variables),
             variables,
             links,
+            open_links,
             details: self.details,
             container_details: self.container_details,
             references,

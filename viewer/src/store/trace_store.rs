@@ -11,7 +11,9 @@ use super::marks::StoreMarkLane;
 use super::relations::{LinkEndIndex, StateReferences};
 use super::states::StoreStateLane;
 use super::variables::StoreVariableLane;
-use crate::query::{ContainerInfo, QueryError, StateLaneId, TimeRange, TraceSummary, TypeModel, ValueRange};
+use crate::query::{
+    ContainerInfo, OpenLinkRow, QueryError, StateLaneId, TimeRange, TraceSummary, TypeModel, ValueRange,
+};
 
 /// The checkpoints of the nested states of one container and type.
 #[derive(Debug)]
@@ -55,6 +57,8 @@ pub struct TraceStore {
     pub(crate) ranges: FxHashMap<TypeId, ValueRange>,
     /// Sorted by type.
     pub(crate) links: Vec<StoreLinks>,
+    /// The links that never end. Sorted by type and start.
+    pub(crate) open_links: Vec<OpenLinkRow>,
     pub(crate) details: DetailTable,
     /// Rows of `details` by container id.
     pub(crate) container_details: Vec<u32>,

@@ -131,6 +131,58 @@ fn four_lanes() -> Vec<PajeEvent<'static>> {
     events
 }
 
+/// Open links of two types: more than the memory of the index may hold, in no order of time.
+#[test]
+fn open_links_of_an_index_equal_those_of_the_store() {
+    let (thread, message, signal) = (TypeId(1), TypeId(2), TypeId(3));
+    let link = PajeTypeKind::Link { start: thread, end: thread };
+    let mut events = vec![define_type(thread, PajeTypeKind::Container, TypeId::ROOT)];
+    events.extend([message, signal].map(|ty| define_type(ty, link, TypeId::ROOT)));
+    events.extend([define_value(0, message), define_value(1, signal)]);
+    events.extend((1..=3).map(|number| create_container(number, thread)));
+    const LINKS: u64 = 9_000;
+    let fields: Vec<[ExtraField<'_>; 2]> = (0..LINKS)
+        .map(|n| {
+            let destination = ContainerId(1 + (n % 3) as u32);
+            [
+                ExtraField { name: "bytes", value: ExtraValue::Integer(n as i64) },
+                ExtraField { name: "sent to", value: ExtraValue::Container(destination) },
+            ]
+        })
+        .collect();
+    let (mut random, holder, source) = (XorshiftGenerator(3), ContainerId::ROOT, None);
+    let mut expected = [0; 2];
+    for (n, fields) in (0..).zip(&fields) {
+        let (ty, value) = if n % 3 == 0 { (signal, ValueId(1)) } else { (message, ValueId(0)) };
+        let time = GlobalNanos(random.below(1_000_000) as i64 - 500_000);
+        let (start, end, key) = (ContainerId(1 + (n % 2) as u32), ContainerId(3), KeyId(n));
+        let extra = &fields[..(n % 3) as usize];
+        events.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra, source });
+        if n % 5 == 0 {
+            let extra = &[];
+            events.push(PajeEvent::EndLink { time, container: holder, ty, value, end, key, extra, source });
+        } else {
+            expected[usize::from(ty == signal)] += 1;
+        }
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("open.tmtx");
+    write_with_little_memory(&path, "trace", &events);
+    let store = TraceStore::from_events("trace", events);
+    let index = IndexReader::open_file(&path, KEY).expect("it was just written");
+    compare(&store, &index).expect("the index is whole");
+    let all = index.open_links(message, EVER).expect("the index is whole");
+    assert_eq!([all.len(), index.open_links(signal, EVER).expect("whole").len()], expected);
+    assert!(all.is_sorted_by_key(|link| link.start_time));
+    assert!(all.iter().any(|link| link.destination == Some(ContainerId(2))));
+    assert!(index.open_links(TypeId(9), EVER).is_err());
+    // The extent contains the last start.
+    let last = all.last().map(|link| link.start_time);
+    assert!(last < Some(index.extent().to));
+    assert_eq!(index.summary().links, LINKS / 5);
+    assert!(index.summary().diagnostics[0].text.contains("links have only one endpoint"));
+}
+
 /// Fields of links: equal ones and different ones. There are enough links that rows are also
 /// identified by their distance.
 #[test]

@@ -59,6 +59,7 @@ fn compare_lane(
         }
         assert_eq!(a.samples(container, ty, time_range, 1000)?, b.samples(container, ty, time_range, 1000)?);
         assert_eq!(a.links(ty, time_range, 1000)?, b.links(ty, time_range, 1000)?);
+        assert_eq!(a.open_links(ty, time_range)?, b.open_links(ty, time_range)?);
     }
     // These methods cannot report damage. The next query can.
     let ranges = [a.value_range(ty), b.value_range(ty)];
@@ -71,8 +72,13 @@ fn compare_lane(
 fn compare_entities(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<(), QueryError> {
     let (counts, containers) = (a.summary(), a.containers());
     let numbers = |count: u64| (0..count as u32).step_by((count as usize / 60).max(1));
+    let mut open_links = 0;
+    for ty in &a.model().types {
+        open_links += a.open_links(ty.id, EVER)?.len() as u64;
+    }
     let entities = numbers(counts.states)
         .map(EntityId::State)
+        .chain(numbers(open_links).map(EntityId::OpenLink))
         .chain(numbers(counts.events).map(EntityId::Event))
         .chain(numbers(counts.links).map(EntityId::Link))
         .chain(numbers(counts.samples).map(EntityId::Sample))
@@ -94,5 +100,6 @@ fn compare_entities(a: &dyn TimelineSource, b: &dyn TimelineSource) -> Result<()
         }
     }
     assert!(b.facts(EntityId::State(counts.states as u32)).is_err());
+    assert!(b.facts(EntityId::OpenLink(open_links as u32)).is_err());
     Ok(())
 }

@@ -145,7 +145,7 @@ pub(super) enum RareEvent {
         label: TextRange,
     },
     Announce(Box<OwnedFieldSet>),
-    DropUnpairedEndpoints,
+    SettleUnpairedEndpoints,
     Finish(GlobalNanos),
 }
 
@@ -321,7 +321,7 @@ impl EventBatch {
                 sink.own_container(*container, *process, self.at(*label))?;
             }
             RareEvent::Announce(shape) => announce(shape, sink)?,
-            RareEvent::DropUnpairedEndpoints => sink.drop_unpaired_endpoints()?,
+            RareEvent::SettleUnpairedEndpoints => sink.settle_unpaired_endpoints()?,
             RareEvent::Finish(end) => sink.finish(*end)?,
             rest => {
                 let mut fields = BatchExtras::new();
@@ -361,7 +361,7 @@ impl EventBatch {
             RareEvent::NameKey { .. }
             | RareEvent::OwnContainer { .. }
             | RareEvent::Announce(_)
-            | RareEvent::DropUnpairedEndpoints
+            | RareEvent::SettleUnpairedEndpoints
             | RareEvent::Finish(_) => return None,
         })
     }

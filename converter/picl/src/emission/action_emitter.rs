@@ -73,6 +73,8 @@ pub(crate) struct ActionEmitter<'a> {
     now: i64,
     end: i64,
     text: Vec<u8>,
+    /// Number of messages that are not received and that the sink keeps.
+    open_links: u64,
     pub(crate) sent: u64,
 }
 
@@ -105,7 +107,8 @@ impl<'a> ActionEmitter<'a> {
         let pairs = std::mem::take(&mut log.messages).pair(&log.units);
         let live = log.units.units.iter().map(|_| None).collect();
         let (unsent, text) = (Vec::new(), Vec::new());
-        Ok(Self { sink, types, log, pairs, derived, containers, live, unsent, now: start, end, text, sent: 0 })
+        let (now, open_links, sent) = (start, 0, 0);
+        Ok(Self { sink, types, log, pairs, derived, containers, live, unsent, now, end, text, open_links, sent })
     }
 
     /// Sends an action.
@@ -263,21 +266,61 @@ impl<'a> ActionEmitter<'a> {
     fn start_links(&mut self, action: &TraceAction, start: ContainerId, unit: TraceUnit) -> Result<(), EmitError> {
         let endpoint = PiclEndpoint::of_words(action.words);
         let mut keys = Vec::new();
-        self.pairs.send(unit, endpoint, |key| keys.push(key));
-        let field = |name, value| ExtraField { name, value: ExtraValue::Integer(value) };
-        let extra = &[field("bytes", endpoint.bytes), field("type", endpoint.tag)];
-        let (time, ty, value) =
-            (GlobalNanos(action.time), self.types.of_slot(TypeSlot::Message), ValueId(action.value));
-        let container = PROGRAM_CONTAINER;
-        for key in keys {
+        self.pairs.send(unit, endpoint, |target, key| keys.push((target, key)));
+        for (target, key) in keys {
             match key.map(KeyId) {
-                Some(key) => {
-                    self.emit(&PajeEvent::StartLink { time, container, ty, value, start, key, extra, source: None })?;
+                Some(key) => self.start_link(action, (start, None), key, endpoint)?,
+                None => {
+                    self.unmatched(PiclFaultKind::UnmatchedSend, action, endpoint)?;
+                    self.start_open_link(action, start, target, endpoint)?;
                 }
-                None => self.unmatched(PiclFaultKind::UnmatchedSend, action, endpoint)?,
             }
         }
         Ok(())
+    }
+
+    /// Sends the start of a message that is not received, if the sink keeps it.
+    fn start_open_link(
+        &mut self,
+        action: &TraceAction,
+        start: ContainerId,
+        target: TraceUnit,
+        endpoint: PiclEndpoint,
+    ) -> Result<(), EmitError> {
+        if !self.sink.keeps_open_links() {
+            return Ok(());
+        }
+        // Keys of pairs are numbered from 0.
+        let key = KeyId(u64::MAX - self.open_links);
+        self.open_links += 1;
+        let of_unit = |number: u32| Some(self.live.get(number as usize)?.as_ref()?.container);
+        let destination = if self.types.has_processes {
+            self.log.units.find(target).and_then(of_unit)
+        } else {
+            self.containers.of_node(target.node)
+        };
+        self.start_link(action, (start, destination), key, endpoint)
+    }
+
+    /// Sends the start of a message. The destination is given if the message has no end.
+    fn start_link(
+        &mut self,
+        action: &TraceAction,
+        (start, destination): (ContainerId, Option<ContainerId>),
+        key: KeyId,
+        endpoint: PiclEndpoint,
+    ) -> Result<(), EmitError> {
+        let field = |name, value| ExtraField { name, value };
+        let fields = [
+            field("bytes", ExtraValue::Integer(endpoint.bytes)),
+            field("type", ExtraValue::Integer(endpoint.tag)),
+            field("sent to", ExtraValue::Container(destination.unwrap_or(ContainerId::ROOT))),
+        ];
+        let extra = if destination.is_some() { &fields[..] } else { &fields[..2] };
+        let (time, ty, value) =
+            (GlobalNanos(action.time), self.types.of_slot(TypeSlot::Message), ValueId(action.value));
+        let (container, source) = (PROGRAM_CONTAINER, None);
+        self.emit(&PajeEvent::StartLink { time, container, ty, value, start, key, extra, source })
     }
 
     fn end_link(&mut self, action: &TraceAction, end: ContainerId, unit: TraceUnit) -> Result<(), EmitError> {
@@ -360,6 +403,9 @@ impl<'a> ActionEmitter<'a> {
         for unit in 0..self.live.len() as u32 {
             let (kind, value, words) = (TraceActionKind::Finish, 0, [0; 3]);
             self.close_states(&TraceAction { time: end, line: 0, kind, unit, value, words })?;
+        }
+        if self.sink.keeps_open_links() {
+            self.sink.settle_unpaired_endpoints()?;
         }
         self.sink.finish(GlobalNanos(end))?;
         Ok(end)

@@ -64,6 +64,11 @@ impl UnitContainers {
         (created, container)
     }
 
+    /// The container of a node, if it exists.
+    pub(crate) fn of_node(&self, node: i64) -> Option<ContainerId> {
+        self.nodes.get(&node).copied()
+    }
+
     fn name_of(&self, node: i64) -> String {
         match self.names.get(&node) {
             Some(name) => name.clone(),

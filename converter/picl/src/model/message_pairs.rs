@@ -203,15 +203,20 @@ impl MessagePairs {
         }
     }
 
-    /// Calls `add_key` with the key of a send for each receiver. The key is `None` if the receiver
-    /// has no receive.
-    pub(crate) fn send(&mut self, unit: TraceUnit, endpoint: PiclEndpoint, mut add_key: impl FnMut(Option<u64>)) {
+    /// Calls `add_key` for each receiver of a send, with the receiver and the key. The key is
+    /// `None` if the receiver has no receive.
+    pub(crate) fn send(
+        &mut self,
+        unit: TraceUnit,
+        endpoint: PiclEndpoint,
+        mut add_key: impl FnMut(TraceUnit, Option<u64>),
+    ) {
         let PiclEndpoint { peer, tag, .. } = endpoint;
         if peer.node != ANY {
-            return add_key(self.send_on(MessageChannel { source: unit, target: peer, tag }));
+            return add_key(peer, self.send_on(MessageChannel { source: unit, target: peer, tag }));
         }
-        for target in self.targets_of(unit) {
-            add_key(self.send_on(MessageChannel { source: unit, target: TraceUnit::of_node(target), tag }));
+        for target in self.targets_of(unit).into_iter().map(TraceUnit::of_node) {
+            add_key(target, self.send_on(MessageChannel { source: unit, target, tag }));
         }
     }
 
@@ -260,7 +265,7 @@ mod tests {
 
     fn sent(pairs: &mut MessagePairs, from: i64, endpoint: PiclEndpoint) -> Vec<Option<u64>> {
         let mut keys = Vec::new();
-        pairs.send(TraceUnit::of_node(from), endpoint, |key| keys.push(key));
+        pairs.send(TraceUnit::of_node(from), endpoint, |_, key| keys.push(key));
         keys
     }
 

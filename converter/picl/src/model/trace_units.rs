@@ -51,6 +51,11 @@ impl TraceUnits {
         number
     }
 
+    /// The number of a unit, if it has records.
+    pub(crate) fn find(&self, unit: TraceUnit) -> Option<u32> {
+        self.numbers.get(&unit).copied()
+    }
+
     /// Whether a node has several processes. Otherwise, nodes are the innermost containers.
     pub(crate) fn has_processes(&self) -> bool {
         self.has_processes

@@ -188,6 +188,27 @@ impl<'p> Emitter<'p> {
         Ok(instance)
     }
 
+    /// The container of the start of a link that never ends, if it exists.
+    #[cold]
+    fn existing(&mut self, head: &TemplateHead, op: PendingOp) -> Option<usize> {
+        if self.instances.is_living(head.at as usize, head.container) {
+            return Some(head.at as usize);
+        }
+        let number = op.template as usize;
+        let TemplateBody { program, action, ref mut template, .. } = self.templates.bodies[number];
+        let ActionOp::Link { link, on, .. } = &action.op else { return None };
+        let body = std::mem::take(&mut template.body);
+        let plan = self.plan;
+        let scope = plan.scope(op.stream as usize, program, 0, RecordOrigin::default(), &body);
+        self.scratch.clear();
+        let instance = self.existing_container(&scope, on);
+        self.templates.bodies[number].template.body = body;
+        if instance.is_none() {
+            self.skip(*link);
+        }
+        instance
+    }
+
     fn find_in(&mut self, scope: &RecordScope<'_>, on: &ContainerTarget, op: &ActionOp) -> io::Result<Option<usize>> {
         if self.is_ambiguous(scope, on) {
             return Ok(None);
@@ -223,7 +244,8 @@ impl<'p> Emitter<'p> {
         let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
         let value = self.op_value(head, PendingOp { bits: if wide.value { next() } else { 0 }, ..op })?;
         let containers = self.counts.containers;
-        let Some(instance) = self.instance_of(head, op)? else { return Ok(()) };
+        let found = if other == EndpointState::Missing { self.existing(head, op) } else { self.instance_of(head, op)? };
+        let Some(instance) = found else { return Ok(()) };
         let stream = op.stream;
         let plan = self.plan;
         let scope = plan.scope(stream as usize, program, 0, RecordOrigin { site, ordinal: op.bits }, &[]);
@@ -251,6 +273,9 @@ impl<'p> Emitter<'p> {
                     Some(LinkValue::Declared(number)) => Some(LinkValueRef::Declared(*number)),
                     _ => None,
                 };
+                if other == EndpointState::Missing {
+                    return self.send_open_link((*link, instance), value, extras, scope.source());
+                }
                 let Some(paired) = self.pair_endpoint((*end, *link), at, key, value, other)? else { return Ok(()) };
                 self.link(paired, instance, extras, scope.source())
             }
@@ -258,7 +283,7 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// The state of the other endpoint of a link. `None` if the link is not sent.
+    /// The state of the other endpoint of a link. `None` if the endpoint is not sent.
     #[inline]
     fn other_endpoint(
         &mut self,
@@ -266,10 +291,10 @@ impl<'p> Emitter<'p> {
         action: &ProgramAction,
         columnar: &ColumnarAction,
     ) -> io::Result<Option<EndpointState>> {
-        let ActionOp::Link { link, .. } = &action.op else { return Ok(Some(EndpointState::Somewhere)) };
+        let ActionOp::Link { end, link, .. } = &action.op else { return Ok(Some(EndpointState::Somewhere)) };
         let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar.action };
         let other = self.survey.partner(position)?;
-        if other == EndpointState::Missing {
+        if other == EndpointState::Missing && !self.is_kept_open(*end, *link) {
             self.skip(*link);
             return Ok(None);
         }

@@ -52,6 +52,8 @@ pub(crate) struct Emitter<'p> {
     pub(super) ends: EndTable,
     /// Set in a single pass.
     pub(super) once: Option<SinglePassState>,
+    /// Whether the sink keeps the starts of links that never end.
+    pub(crate) keeps_open_links: bool,
     pub(super) counts: ConversionCounts,
 }
 
@@ -100,6 +102,7 @@ impl<'p> Emitter<'p> {
             label_suffixes: LabelSuffixes::default(),
             ends: EndTable::of(plan),
             once,
+            keeps_open_links: false,
             counts: ConversionCounts { paje_events: events, ..ConversionCounts::default() },
         };
         emitter.label_suffixes = LabelSuffixes::of(plan, model, emitter.symbols);
@@ -119,7 +122,7 @@ impl<'p> Emitter<'p> {
     /// Ends all open containers at `end`, children first. Returns the counts and their
     /// explanations, or `None` if a single pass is void.
     pub(crate) fn finish(mut self, end: i64) -> io::Result<Option<(ConversionCounts, OmissionReport)>> {
-        if !self.drop_unpaired()? {
+        if !self.settle_unpaired()? {
             return Ok(None);
         }
         self.end_before(end.saturating_add(1))?;

@@ -11,9 +11,11 @@ use crate::convert::first_pass::survey::{EndpointState, link_key};
 use crate::rules::eval::RecordScope;
 use crate::rules::link_keys::LinkKey;
 use crate::rules::program::{ActionOp, ContainerTarget, LinkSide, LinkValue, ProgramAction};
+use crate::rules::rule_model::LinkVariant;
 use crate::rules::rule_value::KeyPart;
 use crate::rules::stream_facts::SourceLocation;
-use tumit_paje::{KeyId, PajeEvent, TypeId};
+use crate::rules::value_table::ValueTable;
+use tumit_paje::{KeyId, PajeEvent, TypeId, ValueId};
 use tumit_spill::endpoint_map::EndpointMatch;
 
 /// The value of a link: the number of a declared value, or a name.
@@ -54,21 +56,67 @@ impl Emitter<'_> {
         let ActionOp::Link { end, link, value, key, on } = &action.op else { return Ok(()) };
         let other = self.survey.partner(position)?;
         if other == EndpointState::Missing {
-            self.skip(*link);
-            return Ok(());
+            return self.open_link_action(scope, action);
         }
         let at = self.locate_end(scope, on)?;
         let key = link_key(scope, *link, key, on, self.model, &mut self.scratch, self.symbols);
-        let value = match value {
-            Some(LinkValue::Declared(number)) => Some(LinkValueRef::Declared(*number)),
-            Some(LinkValue::Computed(code)) => Some(LinkValueRef::By(scope.key(code, &mut self.scratch, self.symbols))),
-            None => None,
-        };
+        let value = self.link_value(scope, value.as_ref());
         let Some(paired) = self.pair_endpoint((*end, *link), at, key, value, other)? else {
             return Ok(());
         };
         let (fields, related) = self.fields(scope, action)?;
         self.link(paired, at.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
+    }
+
+    fn link_value(&mut self, scope: &RecordScope<'_>, value: Option<&LinkValue>) -> Option<LinkValueRef> {
+        Some(match value? {
+            LinkValue::Declared(number) => LinkValueRef::Declared(*number),
+            LinkValue::Computed(code) => LinkValueRef::By(scope.key(code, &mut self.scratch, self.symbols)),
+        })
+    }
+
+    /// Runs an action that starts or ends a link without its partner. A start is sent if the sink
+    /// keeps it, and its container exists: a link that never ends creates no container.
+    fn open_link_action(&mut self, scope: &RecordScope<'_>, action: &ProgramAction) -> io::Result<()> {
+        let ActionOp::Link { end, link, value, on, .. } = &action.op else { return Ok(()) };
+        let instance = if self.is_kept_open(*end, *link) { self.existing_container(scope, on) } else { None };
+        let Some(instance) = instance else {
+            self.skip(*link);
+            return Ok(());
+        };
+        let value = self.link_value(scope, value.as_ref());
+        let (fields, related) = self.fields(scope, action)?;
+        let extras = EntityExtras { fields: &fields, related: &related };
+        self.send_open_link((*link, instance), value, extras, scope.source())
+    }
+
+    /// Whether an endpoint without a partner is sent. The type of a link depends on the containers
+    /// of both endpoints if its rules allow several.
+    pub(super) fn is_kept_open(&self, end: LinkSide, link: usize) -> bool {
+        let model = &self.model.links[link];
+        self.keeps_open_links && end == LinkSide::Start && model.variants.len() == 1 && !model.is_partial
+    }
+
+    /// Sends the start of a link that never ends. It is no part of the Pajé text of the run, so it
+    /// does not count.
+    pub(super) fn send_open_link(
+        &mut self,
+        (link, instance): (usize, usize),
+        value: Option<LinkValueRef>,
+        extras: EntityExtras<'_>,
+        source: Option<SourceLocation>,
+    ) -> io::Result<()> {
+        let model = self.model;
+        let holder = self.ancestor(instance, model.links[link].holder);
+        let found = model.links[link].variants.first().zip(holder);
+        let Some((variant, holder)) = found else { return Ok(()) };
+        let Some(value) = variant_value(&self.values, variant, value) else { return Ok(()) };
+        let (key, time) = (KeyId(self.next_key), self.now);
+        self.next_key += 1;
+        let started = OpenLink { end: LinkSide::Start, key, value, time, holder, is_first: false };
+        self.link(PairedEndpoint { end: LinkSide::Start, started, ty: variant.ty, holder }, instance, extras, source)?;
+        self.counts.paje_events -= 1;
+        Ok(())
     }
 
     /// Skips a link endpoint without a partner. It uses up a key nevertheless, as in a single pass,
@@ -108,12 +156,7 @@ impl Emitter<'_> {
         let key = if model.links[link].variants.len() == 1 { key } else { key.of_type(ty) };
         let mut new = None;
         let partner = self.waiting.match_or_insert(key.hash(), end == LinkSide::Start, || {
-            let value = match value {
-                Some(LinkValueRef::Declared(number)) => variant.values.get(number).copied(),
-                Some(LinkValueRef::By(name)) => self.values.get(ty, name),
-                None => None,
-            };
-            let value = value.or(variant.values.last().copied());
+            let value = variant_value(&self.values, variant, value);
             new =
                 value.map(|value| OpenLink { end, key: KeyId(self.next_key), value, time: self.now, holder, is_first });
             new
@@ -161,4 +204,14 @@ impl Emitter<'_> {
         let holder_instance = self.instances.get(holder);
         if holder_instance.doomed && holder_instance.open_links == 0 { self.destroy(holder) } else { Ok(()) }
     }
+}
+
+/// The value of a link of a type. Without a value of its own, it has the last declared one.
+fn variant_value(values: &ValueTable, variant: &LinkVariant, value: Option<LinkValueRef>) -> Option<ValueId> {
+    let value = match value {
+        Some(LinkValueRef::Declared(number)) => variant.values.get(number).copied(),
+        Some(LinkValueRef::By(name)) => values.get(variant.ty, name),
+        None => None,
+    };
+    value.or(variant.values.last().copied())
 }

@@ -2,7 +2,7 @@
 //! the definitions of values, and endpoints without a partner. The sink can discard its input.
 //!
 //! Values are defined at their first use, in the same order in which a first pass declares them.
-//! All link endpoints are sent. The sink removes those without a partner at the end.
+//! All link endpoints are sent. At the end, the sink settles those without a partner.
 //!
 //! Some cases cannot be corrected so late. They make the pass *void*, and the conversion is
 //! repeated in two passes:
@@ -105,17 +105,22 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// Drops link endpoints without a partner at the end of the run. Returns `false` if the pass is
-    /// void.
-    pub(crate) fn drop_unpaired(&mut self) -> io::Result<bool> {
-        let Some(mut once) = self.once else { return Ok(true) };
+    /// Settles link endpoints without a partner at the end of the run. Returns `false` if the pass
+    /// is void.
+    pub(crate) fn settle_unpaired(&mut self) -> io::Result<bool> {
+        let Some(mut once) = self.once else {
+            if self.keeps_open_links {
+                self.sink.settle_unpaired_endpoints()?;
+            }
+            return Ok(true);
+        };
         let Self { waiting, counts, instances, .. } = self;
         waiting.for_each(|started| {
             match started.end {
                 LinkSide::Start => counts.unmatched_starts += 1,
                 LinkSide::Finish => counts.unmatched_ends += 1,
             }
-            // The endpoint was sent, and is now dropped.
+            // The endpoint was sent, and is no part of the Pajé text of the run.
             counts.paje_events -= 1;
             let holder = instances.get_mut(started.holder);
             once.is_void |= started.is_first || holder.doomed;
@@ -124,7 +129,7 @@ impl<'p> Emitter<'p> {
         })?;
         waiting.clear();
         if !once.is_void {
-            self.sink.drop_unpaired_endpoints()?;
+            self.sink.settle_unpaired_endpoints()?;
         }
         Ok(!once.is_void)
     }

@@ -162,8 +162,20 @@ impl<'a> MeasuredMessages<'a> {
             1 => Some(format!("1 {one}")),
             _ => Some(format!("{} {several}", group_digits(count))),
         };
+        let unaddressed = messages.unaddressed().len() as u64;
+        let unreceived = messages.unreceived().len() as u64 + unaddressed;
         let without_size = if self.measure == MessageMeasure::Bytes { messages.without_size } else { 0 };
         [
+            note(
+                unreceived,
+                "message is never received. It is pending until the end of the trace.",
+                "messages are never received. They are pending until the end of the trace.",
+            ),
+            note(
+                unaddressed,
+                "message that is never received has an unknown receiver. It is in the queue of no unit.",
+                "messages that are never received have unknown receivers. They are in the queues of no unit.",
+            ),
             note(
                 messages.backward,
                 "message is received before it is sent. It is never pending.",

@@ -22,6 +22,8 @@ pub(crate) struct TestTrace {
     /// The unit, the time range, and the value: `work`, `send` or `wait`.
     pub(crate) states: Vec<(u32, i64, i64, &'static str)>,
     pub(crate) messages: Vec<TestMessage>,
+    /// Messages that are never received, and whether their receivers are known.
+    pub(crate) unreceived: Vec<(TestMessage, bool)>,
 }
 
 /// A message of a test.
@@ -55,7 +57,14 @@ impl TestTrace {
         const HEADER: &str = include_str!("../../../tests/header.paje");
         const SIZED_LINK: &str = "%EventDef PajeStartLink 20\n% Time date\n% Container string\n% Type string\n\
             % StartContainer string\n% Value string\n% Key string\n% Bytes int\n%EndEventDef\n";
-        let mut text = format!("{HEADER}{SIZED_LINK}0 T 0 Rank\n2 S T Activity\n4 L 0 T T Message\n");
+        let addressed_link = |id, size| {
+            SIZED_LINK
+                .replace(" 20\n", id)
+                .replace("% Bytes int\n", size)
+                .replace("%End", "% SentToContainer string\n%End")
+        };
+        let addressed = addressed_link(" 21\n", "") + &addressed_link(" 22\n", "% Bytes int\n");
+        let mut text = format!("{HEADER}{SIZED_LINK}{addressed}0 T 0 Rank\n2 S T Activity\n4 L 0 T T Message\n");
         for (alias, ty, name) in [("w", "S", "work"), ("s", "S", "send"), ("i", "S", "wait"), ("d", "L", "data")] {
             let _ = writeln!(text, "5 {alias} {ty} {name} \"0 1 0\"");
         }
@@ -75,6 +84,17 @@ impl TestTrace {
             lines.push((*sent, 4, format!("{event} {} 0 L r{from} d k{key}{size}", seconds(*sent))));
             lines.push((*received, 5, format!("16 {} 0 L r{to} d k{key}", seconds(*received))));
         }
+        for (key, (TestMessage { from, to, sent, bytes, .. }, is_addressed)) in self.unreceived.iter().enumerate() {
+            let size = if self.has_sizes { format!(" {bytes}") } else { String::new() };
+            let receiver = if *is_addressed { format!(" r{to}") } else { String::new() };
+            let event = match (self.has_sizes, is_addressed) {
+                (false, false) => 15,
+                (true, false) => 20,
+                (false, true) => 21,
+                (true, true) => 22,
+            };
+            lines.push((*sent, 4, format!("{event} {} 0 L r{from} d u{key}{size}{receiver}", seconds(*sent))));
+        }
         lines.sort_by_key(|line| (line.0, line.1));
         lines.iter().for_each(|line| _ = writeln!(text, "{}", line.2));
         text
@@ -92,6 +112,19 @@ impl TestTrace {
     pub(crate) fn between_units(&self) -> impl Iterator<Item = &TestMessage> {
         self.messages.iter().filter(|message| message.from != message.to)
     }
+}
+
+/// As [`traces`], with messages that are never received.
+pub(crate) fn traces_with_unreceived(units: u32) -> impl Strategy<Value = TestTrace> {
+    let unreceived = prop::collection::vec((0..units, 0..units, 0..=100_i64, 0..1000_i64, any::<bool>()), 0..20);
+    (traces(units), unreceived).prop_map(|(mut trace, unreceived)| {
+        let units = trace.units;
+        let message = |(from, to, sent, bytes, is_addressed): (u32, u32, i64, i64, bool)| {
+            (message(from % units, to % units, sent, i64::MAX, bytes), is_addressed)
+        };
+        trace.unreceived = unreceived.into_iter().map(message).collect();
+        trace
+    })
 }
 
 /// A request of the whole time range from 0 to `end`.

@@ -149,7 +149,7 @@ fn find_on_line(
         EntityId::Link(_) => {
             named(|kind| matches!(kind, PajeTypeKind::Link { .. })).into_iter().map(EntityLine::Links).collect()
         }
-        EntityId::Container(_) => Vec::new(),
+        EntityId::OpenLink(_) | EntityId::Container(_) => Vec::new(),
     };
     for line in lines {
         let items = line.list(source, now, usize::MAX)?;

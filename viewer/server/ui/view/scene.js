@@ -19,7 +19,7 @@ import { NumberReader } from "../net/wire.js";
  * Kinds of entities, in the order of their numbers on the wire: container, state, event, link,
  * value of a variable.
  */
-const KINDS = "cselv";
+const KINDS = "cselvo";
 /** @type {CanvasTextAlign[]} */
 const ANCHORS = ["left", "center", "right"];
 

@@ -23,8 +23,9 @@ use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
 use crate::query::entity_walk;
 use crate::query::{
-    ContainerId, EntityFacts, EntityId, EntityList, EventEntity, LinkEntity, MixtureCells, PajeTypeKind, QueryError,
-    StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo, TypeModel, ValueId, ValueInfo,
+    ContainerId, EntityFacts, EntityId, EntityList, EventEntity, LinkEntity, MixtureCells, OpenLinkEntity,
+    PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId, TypeInfo, TypeModel,
+    ValueId, ValueInfo,
 };
 
 struct ClassifySource {
@@ -187,6 +188,17 @@ impl FilterLayer for ClassifySource {
             }
         }
         Ok(listed)
+    }
+
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        let mut links = self.inner.open_links(ty, time_range)?;
+        if let Some(first) = self.first(ty) {
+            let end = self.inner.extent().to.0;
+            for link in &mut links {
+                link.value = self.value(first, link.id, end.saturating_sub(link.start_time.0))?;
+            }
+        }
+        Ok(links)
     }
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {

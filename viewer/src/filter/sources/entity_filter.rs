@@ -13,8 +13,8 @@ use super::layer::FilterLayer;
 use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, GlobalNanos, LinkEntity,
-    LinkVisitor, MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueShares, counts,
+    LinkVisitor, MixtureCell, MixtureCells, OpenLinkEntity, PajeTypeKind, QueryError, StateEntity, StateLaneId,
+    TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueShares, counts,
 };
 
 /// Number of states of a lane that may be read to decide if few enough of them pass to be drawn
@@ -117,6 +117,19 @@ impl<P: EntityPredicate> EntityFilterSource<P> {
         self.is_selected(link.id, ty, link.value, nanos)
     }
 
+    /// An open link ends nowhere. Its endpoint is then the root, which no condition names.
+    fn open_link(&self, link: &OpenLinkEntity) -> Result<bool, QueryError> {
+        if self.predicate.needs_ends() {
+            let ends = [link.start, link.destination.unwrap_or(ContainerId::ROOT)];
+            return match self.predicate.ends(ends) {
+                Some(passes) => Ok(passes),
+                None => Ok(self.predicate.link(&self.inner.facts(link.id)?, ends, &self.model)),
+            };
+        }
+        let nanos = self.inner.extent().to.0.saturating_sub(link.start_time.0);
+        self.is_selected(link.id, link.ty, link.value, nanos)
+    }
+
     fn state(&self, ty: TypeId, state: &StateEntity) -> Result<bool, QueryError> {
         self.is_selected(state.id, ty, state.value, state.life.to.0.saturating_sub(state.life.from.0))
     }
@@ -129,7 +142,7 @@ pub(crate) fn type_of(model: &TypeModel, facts: &EntityFacts) -> Option<TypeId> 
         EntityId::State(_) => ty == PajeTypeKind::State,
         EntityId::Event(_) => ty == PajeTypeKind::Event,
         EntityId::Sample(_) => ty == PajeTypeKind::Variable,
-        EntityId::Link(_) => matches!(ty, PajeTypeKind::Link { .. }),
+        EntityId::Link(_) | EntityId::OpenLink(_) => matches!(ty, PajeTypeKind::Link { .. }),
     };
     let mut fitting = model.types.iter().filter(|ty| kind(ty.kind) && facts.type_path.last() == Some(&ty.name));
     let first = fitting.next()?;
@@ -167,6 +180,17 @@ impl<T: Copy> PassingEntities<T> {
             }
         }
     }
+}
+
+/// The items that pass.
+fn keep_passing<T>(items: Vec<T>, passes: impl Fn(&T) -> Result<bool, QueryError>) -> Result<Vec<T>, QueryError> {
+    let mut kept = Vec::new();
+    for item in items {
+        if passes(&item)? {
+            kept.push(item);
+        }
+    }
+    Ok(kept)
 }
 
 /// Computes the shares of columns from single states.
@@ -314,6 +338,14 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             Ok(())
         })?;
         Ok(found.listed)
+    }
+
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        let mut links = self.inner.open_links(ty, time_range)?;
+        if self.predicate.applies_to(ty) {
+            links = keep_passing(links, |link| self.open_link(link))?;
+        }
+        Ok(links)
     }
 
     fn event_counts(

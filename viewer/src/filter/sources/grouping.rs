@@ -28,8 +28,9 @@ use crate::query::entity_facts::number_of_facts;
 use crate::query::nested_times::NestedTotals;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    LinkCount, LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId,
-    TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange, VariableSample, container_tree,
+    LinkCount, LinkEntity, LinkVisitor, MixtureCells, NestedTime, OpenLinkEntity, QueryError, SeriesColumn,
+    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange, VariableSample,
+    container_tree,
 };
 
 /// A group to be made: its name, and the positions of its members.
@@ -220,6 +221,15 @@ impl FilterLayer for GroupSource {
         Ok(listed)
     }
 
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        let mut links = self.inner.open_links(ty, time_range)?;
+        for link in &mut links {
+            link.start = self.group_of(link.start);
+            link.destination = link.destination.map(|destination| self.group_of(destination));
+        }
+        Ok(links)
+    }
+
     fn event_counts(
         &self,
         container: ContainerId,
@@ -338,7 +348,10 @@ impl FilterLayer for GroupSource {
     }
 
     fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
-        if ids.iter().all(|id| matches!(id, EntityId::State(_) | EntityId::Event(_) | EntityId::Link(_))) {
+        if ids
+            .iter()
+            .all(|id| matches!(id, EntityId::State(_) | EntityId::Event(_) | EntityId::Link(_) | EntityId::OpenLink(_)))
+        {
             return self.inner.number_fields(ids, field);
         }
         ids.iter().map(|id| Ok(number_of_facts(&FilterLayer::facts(self, *id)?, field))).collect()

@@ -14,9 +14,9 @@ use super::layer::FilterLayer;
 use super::variable_range::{self, VariableRanges};
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    GlobalNanos, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, PajeTypeKind, QueryError,
-    SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId,
-    ValueRange, VariableSample,
+    GlobalNanos, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OpenLinkEntity, PajeTypeKind,
+    QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel,
+    ValueId, ValueRange, VariableSample,
 };
 use crate::query::{container_tree, entity_walk};
 
@@ -221,6 +221,15 @@ impl FilterLayer for HideSource {
         Ok(found)
     }
 
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        if self.hides(ty) {
+            return Ok(Vec::new());
+        }
+        let mut links = self.inner.open_links(ty, time_range)?;
+        links.retain(|link| self.shows_both(link.start, link.destination.unwrap_or(link.start)));
+        Ok(links)
+    }
+
     fn event_counts(
         &self,
         container: ContainerId,
@@ -294,6 +303,10 @@ impl FilterLayer for HideSource {
         let facts = self.inner.facts(id)?;
         let ty = type_of(&self.model, &facts);
         let link = matches!(id, EntityId::Link(_));
+        if let (EntityId::OpenLink(_), Some(ty)) = (id, ty) {
+            let listed = FilterLayer::open_links(self, ty, entity_walk::EVER)?;
+            return listed.iter().any(|link| link.id == id).then_some(facts).ok_or(unknown);
+        }
         if ty.is_some_and(|ty| self.hides(ty)) || !link && !self.visible_containers.contains(&facts.container) {
             return Err(unknown);
         }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use crate::query::{
     self, ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    LinkEntity, LinkVisitor, MixtureCells, NestedTime, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
-    TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueRange, VariableSample, counts,
+    LinkEntity, LinkVisitor, MixtureCells, NestedTime, OpenLinkEntity, QueryError, SeriesColumn, StateEntity,
+    StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueRange, VariableSample,
+    counts,
     entity_facts::number_of_facts,
     nested_times::{self, NestedLaneGroup},
 };
@@ -147,6 +148,10 @@ pub trait FilterLayer: Send + Sync {
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.checked_source()?.links(ty, time_range, limit)
+    }
+
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        self.checked_source()?.open_links(ty, time_range)
     }
 
     /// Computed from [`Self::events`], as [`Self::largest_shares`] is from cells.
@@ -306,6 +311,10 @@ impl<L: FilterLayer> TimelineSource for L {
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         FilterLayer::links(self, ty, time_range, limit)
+    }
+
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        FilterLayer::open_links(self, ty, time_range)
     }
 
     fn event_counts(

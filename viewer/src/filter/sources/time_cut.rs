@@ -14,8 +14,9 @@ use crate::filter::language::error::FilterError;
 use crate::query::entity_walk;
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
-    LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OpenTimeRange, QueryError, SeriesColumn,
-    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange, VariableSample, counts,
+    LinkEntity, LinkVisitor, MixtureCell, MixtureCells, NestedTime, OpenLinkEntity, OpenTimeRange, QueryError,
+    SeriesColumn, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueRange,
+    VariableSample, counts,
 };
 
 struct TimeCutSource {
@@ -142,7 +143,7 @@ impl TimeCutSource {
         if !root && !overlaps(ordered, self.kept_range) {
             return Err(QueryError::Unknown { kind: "entity" });
         }
-        if !matches!(id, EntityId::Link(_)) {
+        if !matches!(id, EntityId::Link(_) | EntityId::OpenLink(_)) {
             facts.life = clip(life, self.kept_range);
         }
         Ok(facts)
@@ -220,6 +221,12 @@ impl FilterLayer for TimeCutSource {
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         self.cut_links(ty, time_range, limit)
+    }
+
+    fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
+        entity_filter::check(time_range, 1)?;
+        let to = time_range.to.min(self.kept_range.to);
+        self.inner_source().open_links(ty, TimeRange { from: time_range.from.min(self.kept_range.from), to })
     }
 
     fn event_counts(

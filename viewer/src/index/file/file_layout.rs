@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 pub(crate) const MAGIC: [u8; 8] = *b"TMTINDEX";
 /// The version of the layout. It increases with every change of the layout or of the simulation's
 /// results.
-pub(crate) const VERSION: u64 = 15;
+pub(crate) const VERSION: u64 = 16;
 /// Bytes per checksum. The header occupies the first page.
 pub(crate) const PAGE: usize = 4096;
 /// Sections begin at multiples of this number of bytes.
@@ -89,6 +89,7 @@ pub(crate) struct IndexHeader {
     pub(crate) overview: PageBytes,
     /// Lane records of the sums of nested states.
     pub(crate) nested: PageBytes,
+    pub(crate) open_links: TableRef,
 }
 
 /// The reason why an index is not used.
@@ -153,6 +154,7 @@ impl IndexHeader {
         put(&mut page, &[self.reference_tree]);
         put_table(&mut page, self.ends);
         put_places(&mut page, &[self.overview, self.nested]);
+        put_table(&mut page, self.open_links);
         page.resize(PAGE - 8, 0);
         let hash = XxHash3_64::oneshot(&page);
         put(&mut page, &[hash]);
@@ -195,6 +197,7 @@ impl IndexHeader {
             ends: words.table(),
             overview: words.place(),
             nested: words.place(),
+            open_links: words.table(),
         };
         let pages = header.checksums.at / PAGE as u64;
         let whole = header.checksums.at.is_multiple_of(PAGE as u64)

@@ -21,6 +21,7 @@ use crate::index::file::file_layout::{IndexHeader, IndexKey, PageBytes};
 use crate::index::file::max_end_tree::MaxEndTreeWriter;
 use crate::index::file::packed_table::PackedTableWriter;
 use crate::index::file::page_writer::{FinishedPages, PageWriter};
+use crate::index::lanes::open_links::OPEN_LINK_COLUMNS;
 use crate::index::mixtures::overview::{self, OverviewWriter};
 use crate::parallel::map_in_order;
 use crate::query::{GlobalNanos, TimeRange, TimestampExtent, effective_end};
@@ -68,6 +69,7 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
         marks,
         variables,
         links,
+        open_links,
         details,
         references,
         reference_count,
@@ -89,6 +91,7 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
     };
     let ([states, marks, variables, links, nested], overviews) = assembly.pieces(jobs, extent)?;
     assembly.references(references, reference_count)?;
+    assembly.open_links(open_links)?;
     let mut summary = crate::query::TraceSummary {
         name,
         extent: TimeRange { from: GlobalNanos(extent.first), to: GlobalNanos(assembly.end) },
@@ -153,6 +156,18 @@ impl IndexAssembly<'_> {
         }
         self.header.references = table.finish(&mut self.out, 0)?;
         self.header.reference_tree = tree.finish(&mut self.out)?;
+        Ok(())
+    }
+
+    fn open_links(&mut self, rows: RowSorter<OPEN_LINK_COLUMNS, 6>) -> io::Result<()> {
+        let mut rows = rows.finish()?;
+        let mut table = PackedTableWriter::<OPEN_LINK_COLUMNS>::new(self.room, &mut self.out)?;
+        while let Some(row) = rows.next()? {
+            let start = timestamp(row[1]);
+            self.end = self.end.max(effective_end(start, start));
+            table.push(&mut self.out, row)?;
+        }
+        self.header.open_links = table.finish(&mut self.out, 0)?;
         Ok(())
     }
 

@@ -16,9 +16,10 @@ use tumit_spill::varint;
 use super::lane_summaries::{LaneSummary, write_value};
 use crate::index::details::DetailTableWriter;
 use crate::index::lanes::links;
+use crate::index::lanes::open_links::{OPEN_LINK_COLUMNS, open_link_words};
 use crate::query::TimeRange;
 use crate::query::{LinkRow, effective_end};
-use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink};
+use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink, OpenLinkStart};
 
 /// Number of operations between two checks for cancellation.
 const OPERATIONS_PER_CHECK: u32 = 1 << 12;
@@ -36,11 +37,15 @@ pub(crate) struct IndexBuilder {
     pub(crate) marks: Vec<Option<LaneSummary>>,
     pub(crate) variables: Vec<Option<LaneSummary>>,
     pub(crate) links: RowSorter<LINK_WORDS, 2>,
+    /// The links that never end, by type, start and key.
+    pub(crate) open_links: RowSorter<OPEN_LINK_COLUMNS, 6>,
     pub(crate) details: DetailTableWriter,
     /// Byte stream of the states that refer to containers: container, start, effective end, byte
     /// stream, row.
     pub(crate) references: usize,
     pub(crate) reference_count: u64,
+    /// The first error of storing an open link.
+    failure: Option<io::Error>,
     cancel: Option<Arc<AtomicBool>>,
     operations: u32,
 }
@@ -58,6 +63,8 @@ impl IndexBuilder {
             marks: Vec::new(),
             variables: Vec::new(),
             links: RowSorter::new(&room.part(2)),
+            open_links: RowSorter::new(&room.part(8)),
+            failure: None,
             details,
             references,
             reference_count: 0,
@@ -204,6 +211,21 @@ impl EntitySink for IndexBuilder {
         words[0] = link.ty.0.into();
         words[1..].copy_from_slice(&links::words(&row));
         self.links.push(words);
+    }
+
+    fn keeps_open_links(&self) -> bool {
+        true
+    }
+
+    fn open_link(&mut self, link: &OpenLinkStart) {
+        self.open_links.push(open_link_words(&link.row()));
+        if let Err(error) = self.open_links.flush() {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.failure.take().map_or(Ok(()), Err)
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use crate::chart::{
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::execution::messages::{MESSAGES, PendingSteps};
+use crate::execution::messages::{MESSAGES, PendingByUnit, PendingSteps, UnitMessages};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, signed_number};
@@ -16,6 +16,9 @@ use crate::views::unit_bundles::UnitBundles;
 
 /// The largest number of bars.
 const MAX_BARS: usize = 256;
+
+/// The name of the queue of messages that are never received, if their receivers are unknown.
+const UNKNOWN_RECEIVER: &str = "unknown receiver";
 
 /// The messages or bytes that were sent to each unit and not yet received: now, and the maximum so
 /// far.
@@ -47,12 +50,20 @@ impl PerspectiveView for MessageQueuesView {
         let measured = MeasuredMessages::new(execution, request, false)?;
         let component = measured.component();
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
-        let incoming = &measured.messages.by_unit().incoming;
+        let PendingByUnit { incoming, unaddressed, .. } = measured.messages.by_unit();
+        let has_unaddressed = !measured.messages.unaddressed().is_empty();
         let queues: Vec<UnitQueue> = incoming.iter().map(|steps| queue(steps, request, component)).collect();
-        let bars = (0..bundles.count()).map(|bundle| bar(execution, &bundles, bundle, &queues)).collect();
+        let mut bars: Vec<ChartBar> =
+            (0..bundles.count()).map(|bundle| bar(execution, &bundles, bundle, &queues)).collect();
+        let mut unit_lists = bundles.lists();
+        if has_unaddressed {
+            bars.push(unaddressed_bar(&queue(unaddressed, request, component)));
+            unit_lists.push([]);
+        }
         // The axis does not change while the time moves.
         let range = if request.mode == TimeMode::At { request.range } else { request.visible_range() };
-        let largest = incoming.iter().map(|steps| steps.maximum(range)[component]);
+        let drawn = incoming.iter().chain(has_unaddressed.then_some(unaddressed));
+        let largest = drawn.map(|steps| steps.maximum(range)[component]);
         let largest = largest.chain(queues.iter().map(|queue| queue.maximum)).max().unwrap_or(0);
         let axis = ChartAxis::new(format!("waiting {}", measured.word()), measured.unit(), signed_number(largest));
         let level = execution.model().types[execution.units().ty.index()].name.clone();
@@ -68,19 +79,13 @@ impl PerspectiveView for MessageQueuesView {
             ]),
             panels: vec![TitledPanel {
                 title: String::new(),
-                panel: ChartPanel::Bars(BarChart {
-                    axis,
-                    arrangement: level,
-                    bars,
-                    unit_lists: bundles.lists(),
-                    counts: None,
-                }),
+                panel: ChartPanel::Bars(BarChart { axis, arrangement: level, bars, unit_lists, counts: None }),
             }],
             legend: vec![
                 LegendItem { paint: ChartPaint::Now, label: now.to_owned() },
                 LegendItem { paint: ChartPaint::Maximum, label: maximum.to_owned() },
             ],
-            table: table(execution, request, incoming, measured.messages.has_sizes())?,
+            table: table(execution, request, measured.messages)?,
             notes,
         })
     }
@@ -118,26 +123,45 @@ fn bar(execution: &Execution, bundles: &UnitBundles, bundle: usize, queues: &[Un
     }
 }
 
-/// A row per unit, with messages and, if there are sizes, bytes.
+/// The bar of the messages that are never received, with unknown receivers.
+fn unaddressed_bar(queue: &UnitQueue) -> ChartBar {
+    ChartBar {
+        label: UNKNOWN_RECEIVER.to_owned(),
+        unit: None,
+        base: 0.0,
+        parts: vec![BarPart { paint: ChartPaint::Now, value: queue.now }],
+        maximum: Some(signed_number(queue.maximum)),
+    }
+}
+
+/// A row per unit, with messages and, if there are sizes, bytes. The last row has the messages with
+/// unknown receivers, if there are some.
 fn table(
     execution: &Execution,
     request: &ViewRequest,
-    incoming: &[PendingSteps],
-    has_sizes: bool,
+    messages: &UnitMessages,
 ) -> Result<ChartTable, PerspectiveError> {
+    let has_sizes = messages.has_sizes();
+    let by_unit = messages.by_unit();
     let mut columns =
         vec![("unit", AxisUnit::Count), ("messages", AxisUnit::Count), ("maximum messages", AxisUnit::Count)];
     if has_sizes {
         columns.extend([("bytes", AxisUnit::Bytes), ("maximum bytes", AxisUnit::Bytes)]);
     }
     let mut table = ChartTable::new(&columns);
-    for unit in execution.order(&request.options.order, request.range)? {
-        let mut row = vec![execution.units().list()[unit].name.as_str().into()];
+    let mut add_row = |name: &str, steps: &PendingSteps| {
+        let mut row = vec![name.into()];
         for component in MESSAGES..=usize::from(has_sizes) {
-            let queue = queue(&incoming[unit], request, component);
+            let queue = queue(steps, request, component);
             row.extend([queue.now.into(), signed_number(queue.maximum).into()]);
         }
         table.rows.push(row);
+    };
+    for unit in execution.order(&request.options.order, request.range)? {
+        add_row(&execution.units().list()[unit].name, &by_unit.incoming[unit]);
+    }
+    if !messages.unaddressed().is_empty() {
+        add_row(UNKNOWN_RECEIVER, &by_unit.unaddressed);
     }
     Ok(table)
 }

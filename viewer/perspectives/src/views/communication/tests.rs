@@ -9,7 +9,9 @@ use crate::execution::messages::{BYTES, MESSAGES};
 use crate::gallery;
 use crate::network::topology::Topology;
 use crate::view::TimeMode;
-use crate::views::test_traces::{TestMessage, TestTrace, chart, message, numbers, range, request, texts, traces};
+use crate::views::test_traces::{
+    TestMessage, TestTrace, chart, message, numbers, range, request, texts, traces, traces_with_unreceived,
+};
 
 /// Three messages among four ranks in 100 ns, and one within a rank.
 fn example() -> TestTrace {
@@ -25,6 +27,7 @@ fn example() -> TestTrace {
             message(3, 3, 5, 95, 7),
             message(1, 2, 90, 80, 8),
         ],
+        ..TestTrace::default()
     }
 }
 
@@ -72,6 +75,48 @@ fn queues_have_values_now_and_their_maxima_so_far() {
     assert_eq!(at(1_000).0, some([0, 0, 0, 0]));
     let whole = chart(&execution, "message-queues", &request(TimeMode::Range, 0, 100, &[]));
     assert_eq!(numbers(&whole.table, "messages"), [Some(0.0), Some(0.6), Some(0.0), Some(0.7)]);
+}
+
+#[test]
+fn messages_that_are_never_received_are_pending_until_the_end() {
+    let mut trace = example();
+    trace.unreceived = vec![
+        (message(0, 3, 60, i64::MAX, 1000), true),
+        (message(2, 0, 70, i64::MAX, 2000), false),
+        (message(1, 1, 80, i64::MAX, 4000), true),
+    ];
+    let execution = trace.execution();
+    let at = |time| chart(&execution, "message-queues", &request(TimeMode::At, time, 100, &[]));
+    let queues = |time| numbers(&at(time).table, "messages").into_iter().map(Option::unwrap_or_default).collect();
+    let some = |list: [i32; 5]| list.map(f64::from).to_vec();
+    let (before, sent, end): (Vec<f64>, Vec<f64>, Vec<f64>) = (queues(59), queues(70), queues(100));
+    assert_eq!([before, sent, end], [some([0, 0, 0, 1, 0]), some([0, 0, 0, 2, 1]), some([0, 0, 0, 1, 1])]);
+    let last = at(100);
+    assert_eq!(texts(&last.table, "unit")[4], "unknown receiver");
+    assert_eq!(numbers(&last.table, "bytes")[3..], [Some(1000.0), Some(2000.0)]);
+    assert!(last.notes.iter().any(|note| note.starts_with("2 messages are never received.")), "{:?}", last.notes);
+    assert!(last.notes.iter().any(|note| note.contains("an unknown receiver")), "{:?}", last.notes);
+    let ChartPanel::Bars(bars) = &last.panels[0].panel else { panic!("bars") };
+    assert_eq!((bars.bars.len(), bars.unit_lists.len()), (5, 5));
+    // The matrix has the receiver now, and no message of a time range that was not received.
+    let now = chart(&execution, "communication-matrix", &request(TimeMode::At, 99, 100, &[]));
+    assert_eq!(numbers(&now.table, "bytes"), [Some(1000.0), Some(50.0)]);
+    let sent = chart(&execution, "communication-matrix", &request(TimeMode::Range, 0, 100, &[]));
+    assert_eq!(numbers(&sent.table, "bytes").iter().flatten().sum::<f64>(), 458.0);
+    let options = [("unit", "rank 2"), ("direction", "outgoing"), ("measure", "messages")];
+    let one = chart(&execution, "traffic", &request(TimeMode::Range, 0, 100, &options));
+    assert_eq!(numbers(&one.table, "mean")[6..], [1, 2, 2, 2].map(|n| Some(f64::from(n))));
+    // A trace with such messages only has views.
+    trace.messages.clear();
+    let execution = trace.execution();
+    let only = chart(&execution, "traffic", &request(TimeMode::Range, 0, 100, &[]));
+    assert_eq!(numbers(&only.table, "largest")[9], Some(3000.0));
+    for view in gallery::views().filter(|view| view.info().needs.contains("links between units")) {
+        for mode in view.info().modes {
+            let answer = view.chart(&execution, &request(*mode, 75, 100, &[]));
+            assert!(answer.is_ok(), "{}: {:?}", view.info().name, answer.err());
+        }
+    }
 }
 
 #[test]
@@ -256,6 +301,39 @@ proptest! {
             prop_assert_eq!(sum(&by_unit.incoming), messages.pending().at(time)[component]);
             prop_assert_eq!(sum(&by_unit.outgoing), messages.pending().at(time)[component]);
         }
+    }
+
+    #[test]
+    fn unreceived_messages_equal_a_count_of_all_messages(
+        trace in traces_with_unreceived(6),
+        time in -5..110_i64,
+        unit in 0..6_usize,
+    ) {
+        let execution = trace.execution();
+        let Ok(messages) = execution.messages() else { return Ok(()) };
+        let unit = unit % trace.units as usize;
+        let bytes = |one: &TestMessage| if trace.has_sizes { one.bytes } else { 0 };
+        // The receiver is `None` if it is unknown.
+        let unreceived = trace.unreceived.iter().map(|(one, is_addressed)| (one, is_addressed.then_some(one.to)));
+        let all: Vec<(&TestMessage, Option<u32>)> = trace
+            .between_units()
+            .map(|one| (one, Some(one.to)))
+            .chain(unreceived.filter(|(one, to)| *to != Some(one.from)))
+            .collect();
+        let total = |fits: &dyn Fn(u32, Option<u32>) -> bool| {
+            let list = all.iter().filter(|(one, to)| one.is_pending(time) && fits(one.from, *to));
+            list.fold([0, 0], |sum, (one, _)| [sum[0] + 1, sum[1] + bytes(one)])
+        };
+        let by_unit = messages.by_unit();
+        prop_assert_eq!(messages.pending().at(time), total(&|_, _| true));
+        prop_assert_eq!(by_unit.outgoing[unit].at(time), total(&|from, _| from as usize == unit));
+        prop_assert_eq!(by_unit.incoming[unit].at(time), total(&|_, to| to == u32::try_from(unit).ok()));
+        prop_assert_eq!(by_unit.unaddressed.at(time), total(&|_, to| to.is_none()));
+        let incoming: i64 = by_unit.incoming.iter().map(|steps| steps.at(time)[MESSAGES]).sum();
+        prop_assert_eq!(incoming + by_unit.unaddressed.at(time)[MESSAGES], messages.pending().at(time)[MESSAGES]);
+        prop_assert_eq!(messages.pending_at(time).count() as i64, total(&|_, to| to.is_some())[0]);
+        prop_assert_eq!(messages.list().len(), trace.between_units().count());
+        prop_assert_eq!(messages.sent_between(0, 101).len(), messages.list().len());
     }
 
     #[test]

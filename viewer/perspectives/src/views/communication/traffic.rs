@@ -8,7 +8,7 @@ use crate::chart::{
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::execution::messages::{PendingSteps, UnitMessage};
+use crate::execution::messages::PendingSteps;
 use crate::execution::step_function::StepColumn;
 use crate::options::MessageDirection;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
@@ -92,10 +92,10 @@ fn pending_steps<'a>(
     let Some(unit) = unit.and_then(|unit| u32::try_from(unit).ok()) else {
         return Cow::Borrowed(measured.messages.pending());
     };
-    let fits = |message: &UnitMessage| match direction {
-        MessageDirection::Both => message.to == unit || message.from == unit,
-        MessageDirection::Incoming => message.to == unit,
-        MessageDirection::Outgoing => message.from == unit,
+    let fits = |from: u32, to: Option<u32>| match direction {
+        MessageDirection::Both => to == Some(unit) || from == unit,
+        MessageDirection::Incoming => to == Some(unit),
+        MessageDirection::Outgoing => from == unit,
     };
     Cow::Owned(measured.messages.pending_of(fits))
 }

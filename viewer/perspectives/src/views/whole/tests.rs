@@ -11,6 +11,7 @@ fn example() -> TestTrace {
         has_sizes: true,
         states: vec![(0, 0, 50, "work"), (0, 50, 60, "send"), (1, 0, 100, "wait")],
         messages: vec![message(0, 1, 10, 50, 100), message(0, 1, 20, 40, 300), message(1, 0, 90, 100, 8)],
+        ..TestTrace::default()
     }
 }
 

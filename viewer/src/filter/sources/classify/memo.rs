@@ -33,7 +33,7 @@ impl ClassMemo {
             EntityId::State(number) => (&self.states, number),
             EntityId::Event(number) => (&self.events, number),
             EntityId::Link(number) => (&self.links, number),
-            EntityId::Sample(_) | EntityId::Container(_) => return find(),
+            EntityId::OpenLink(_) | EntityId::Sample(_) | EntityId::Container(_) => return find(),
         };
         let (page, at) = (number as usize / PAGE, number as usize % PAGE);
         let page = pages[page].get_or_init(|| (0..PAGE).map(|_| AtomicU8::new(0)).collect());
