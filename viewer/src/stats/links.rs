@@ -61,8 +61,8 @@ pub fn number(source: &dyn TimelineSource, id: EntityId, field: &str) -> Result<
     Ok(source.number_fields(&[id], field)?.into_iter().next().flatten())
 }
 
-/// The name of the size field of a link type. It is found in the first links of the time range, as
-/// a field with one of the usual names.
+/// The name of the size field of a link type: a field with one of the usual names. It is found in
+/// the first links of the time range, or in the first ones that never end.
 ///
 /// # Errors
 /// As [`TimelineSource::links`].
@@ -73,12 +73,9 @@ pub fn size_field(
 ) -> Result<Option<String>, QueryError> {
     const NAMES: [&str; 4] = ["bytes", "size", "length", "volume"];
     const EXAMINED: usize = 100;
-    let mut examined: Vec<EntityId> =
-        source.links(ty, time_range, EXAMINED)?.items.iter().map(|link| link.id).collect();
-    if examined.is_empty() {
-        examined.extend(source.open_links(ty, time_range)?.iter().take(EXAMINED).map(|link| link.id));
-    }
-    for id in examined {
+    let links = source.links(ty, time_range, EXAMINED)?.items.into_iter().map(|link| link.id);
+    let open_links = source.open_links(ty, time_range)?.into_iter().take(EXAMINED).map(|link| link.id);
+    for id in links.chain(open_links) {
         let facts = source.facts(id)?;
         let usual = |name: &String| NAMES.iter().any(|usual| name.eq_ignore_ascii_case(usual));
         if let Some((name, _)) = facts.fields.into_iter().find(|(name, _)| usual(name)) {
