@@ -18,7 +18,6 @@ use crate::query::{
     ContainerInfo, EntityId, GlobalNanos, LinkRow, OpenLinkRow, OperationPart, QueryError, TimeRange, TimestampExtent,
     TypeModel, nanos_range,
 };
-use crate::query::{LinkRow, OpenLinkRow};
 
 impl EntityLookup for IndexReader {
     fn types(&self) -> &TypeModel {

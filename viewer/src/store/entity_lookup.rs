@@ -13,7 +13,6 @@ use crate::query::{
     ContainerInfo, EntityId, GlobalNanos, LinkRow, OpenLinkRow, OperationPart, QueryError, TimeRange, TimestampExtent,
     TypeModel, nanos_range,
 };
-use crate::query::{LinkRow, OpenLinkRow};
 
 /// A list of entities with consecutive numbers.
 pub(crate) trait NumberedList {
