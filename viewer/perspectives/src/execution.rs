@@ -1,6 +1,7 @@
 //! [`Execution`]: a trace prepared for the views: its units, their activity, messages and tasks.
 //! Each part is computed at its first use.
 
+pub mod active_tasks;
 pub mod activity;
 pub mod categories;
 pub mod category_timeline;
@@ -8,6 +9,7 @@ mod derived_data;
 pub mod messages;
 pub mod order;
 pub mod step_function;
+pub mod task_timeline;
 pub mod tasks;
 pub mod units;
 mod value_timelines;
@@ -19,6 +21,7 @@ use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
 
 use crate::error::PerspectiveError;
+use crate::execution::active_tasks::{ActiveTaskSums, ActiveTasks};
 use crate::execution::activity::{ActivitySettings, UnitActivity};
 use crate::execution::categories::{CategoryRule, CategoryTable};
 use crate::execution::derived_data::DerivedData;
@@ -60,6 +63,7 @@ struct SharedParts {
     values: OnceLock<Result<Option<ValueTimelines>, PerspectiveError>>,
     messages: OnceLock<Result<UnitMessages, PerspectiveError>>,
     tasks: OnceLock<Result<TaskSet, PerspectiveError>>,
+    active_tasks: OnceLock<Result<ActiveTaskSums, PerspectiveError>>,
 }
 
 impl fmt::Debug for Execution {
@@ -103,13 +107,14 @@ impl Execution {
 
     /// Whether all parts in memory were read without an error.
     pub fn is_complete(&self) -> bool {
-        let SharedParts { values, messages, tasks } = self.shared.as_ref();
+        let SharedParts { values, messages, tasks, active_tasks } = self.shared.as_ref();
         let is_cancelled =
             |error: Option<&PerspectiveError>| error.is_some_and(|error| matches!(error, PerspectiveError::Query(_)));
         !(is_cancelled(self.activity.get().and_then(|part| part.as_ref().err()))
             || is_cancelled(values.get().and_then(|part| part.as_ref().err()))
             || is_cancelled(messages.get().and_then(|part| part.as_ref().err()))
-            || is_cancelled(tasks.get().and_then(|part| part.as_ref().err())))
+            || is_cancelled(tasks.get().and_then(|part| part.as_ref().err()))
+            || is_cancelled(active_tasks.get().and_then(|part| part.as_ref().err())))
     }
 
     /// The trace.
@@ -220,6 +225,16 @@ impl Execution {
             Ok(tasks)
         });
         tasks.as_ref().map_err(Clone::clone)
+    }
+
+    /// The number of units that execute each task, at any time.
+    ///
+    /// # Errors
+    /// As [`Self::tasks`].
+    pub fn active_tasks(&self) -> Result<ActiveTasks<'_>, PerspectiveError> {
+        let tasks = self.tasks()?;
+        let sums = self.shared.active_tasks.get_or_init(|| Ok(ActiveTaskSums::new(self.source(), &self.units, tasks)?));
+        sums.as_ref().map(|sums| ActiveTasks::new(tasks, sums)).map_err(Clone::clone)
     }
 
     /// Data that a view derives from the trace, such as a list of events with their fields. It is

@@ -1,11 +1,11 @@
-//! [`ComputedView`]: the chart of a card, or the trace of a diagram.
+//! [`CardComputation`]: computes the chart of a card, or the trace of a diagram.
 
 use std::sync::Arc;
 
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::error::PerspectiveError;
-use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::categories::CategoryRule;
+use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
@@ -41,7 +41,14 @@ pub(super) enum ComputedView {
     Diagram(Arc<dyn TimelineSource>),
 }
 
-impl ComputedView {
+/// A view with the request that a card makes of it.
+pub(super) struct CardComputation {
+    view: CardViewKind,
+    execution: ExecutionSettings,
+    request: ViewRequest,
+}
+
+impl CardComputation {
     pub(super) fn new(card: &Card, context: CardContext<'_>) -> Result<Self, CardError> {
         let CardContext { trace, request, range, .. } = context;
         let view = context.own_views.view(&card.name)?;
@@ -53,17 +60,42 @@ impl ComputedView {
         }
         let time = trace.origin.saturating_add(context.time);
         let columns = columns(card.bounded_size().0, request.resolution);
-        let view_request = ViewRequest { mode, range, time, columns, options: options.view };
-        let computed = trace.executions.with(&options.execution, context.cancel, |execution| {
-            let chart = match &view {
-                CardViewKind::Diagram(mode) => return Ok(Self::Diagram(mode.trace(execution, range)?)),
-                CardViewKind::Chart(view) => gallery::chart(*view, execution, &view_request)?,
-                CardViewKind::Own(view) => gallery::chart(view.as_ref(), execution, &view_request)?,
-            };
-            let units = unit_containers(execution, &chart);
-            Ok(Self::Chart(Box::new(chart), units))
-        });
-        Ok(computed?)
+        let request = ViewRequest { mode, range, time, columns, options: options.view };
+        Ok(Self { view, execution: options.execution, request })
+    }
+
+    /// Computes an answer from the execution of the card.
+    pub(super) fn with_execution<T>(
+        &self,
+        context: CardContext<'_>,
+        work: impl Fn(&Execution) -> Result<T, PerspectiveError>,
+    ) -> Result<T, CardError> {
+        Ok(context.trace.executions.with(&self.execution, context.cancel, work)?)
+    }
+
+    /// The chart, or the trace of the diagram.
+    pub(super) fn compute(&self, execution: &Execution) -> Result<ComputedView, PerspectiveError> {
+        let chart = match &self.view {
+            CardViewKind::Diagram(mode) => {
+                return Ok(ComputedView::Diagram(mode.trace(execution, self.request.range)?));
+            }
+            CardViewKind::Chart(view) => gallery::chart(*view, execution, &self.request)?,
+            CardViewKind::Own(view) => gallery::chart(view.as_ref(), execution, &self.request)?,
+        };
+        let units = unit_containers(execution, &chart);
+        Ok(ComputedView::Chart(Box::new(chart), units))
+    }
+
+    /// The part of the request that determines the contents, if they may be the same at all times.
+    /// The files of views and layouts may change.
+    pub(super) fn constant_key(&self) -> Option<String> {
+        let ViewRequest { mode, range, columns, options, time: _ } = &self.request;
+        let is_constant = match self.view {
+            CardViewKind::Chart(_) => *mode == TimeMode::Range && options.layout.is_none(),
+            CardViewKind::Diagram(_) => true,
+            CardViewKind::Own(_) => false,
+        };
+        is_constant.then(|| format!("{} {range:?} {columns} {options:?}", self.view.info().name))
     }
 }
 
