@@ -6,6 +6,7 @@
 
 use std::sync::OnceLock;
 
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
 use tumit_viewer::query::{EntityId, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, entity_walk};
 use tumit_viewer::stats::size_field;
 
@@ -168,12 +169,12 @@ impl UnitMessages {
 
     /// The messages by timestamp of the receive.
     pub fn by_receive(&self) -> impl Iterator<Item = &UnitMessage> {
-        self.receive_order().iter().map(|index| &self.list[*index as usize])
+        self.messages_at(self.receive_order())
     }
 
     fn receive_order(&self) -> &[u32] {
         self.by_receive.get_or_init(|| {
-            let mut order: Vec<u32> = (0..u32::try_from(self.list.len()).unwrap_or(u32::MAX)).collect();
+            let mut order: Vec<u32> = self.send_order().collect();
             order.sort_by_key(|index| self.list[*index as usize].received);
             order
         })
@@ -186,19 +187,39 @@ impl UnitMessages {
 
     /// The pending messages of the whole trace. Computed at the first call, in O(n log n).
     pub fn pending(&self) -> &PendingSteps {
-        self.pending.get_or_init(|| steps(self.list.iter()))
+        self.pending.get_or_init(|| steps(self.list.iter(), self.by_receive()))
     }
 
     /// The pending messages of each unit. Computed at the first call, in O(n log n).
     pub fn by_unit(&self) -> &PendingByUnit {
         self.by_unit.get_or_init(|| {
-            let grouped = |unit: fn(&UnitMessage) -> u32| {
-                let mut lists: Vec<Vec<&UnitMessage>> = vec![Vec::new(); self.units];
-                self.list.iter().for_each(|message| lists[unit(message) as usize].push(message));
-                lists.into_iter().map(|list| steps(list.into_iter())).collect()
-            };
-            PendingByUnit { incoming: grouped(|message| message.to), outgoing: grouped(|message| message.from) }
+            let MessageIndexes { sent, received } = self.indexes();
+            let sent_to = self.grouped(self.send_order(), |message| message.to);
+            let received_from = self.grouped(self.receive_order().iter().copied(), |message| message.from);
+            let pending = |sent, received| steps(self.messages_at(sent), self.messages_at(received));
+            let jobs = (0..self.units).collect();
+            let by_unit = map_in_order(jobs, MAX_THREADS, |unit: usize| {
+                (pending(&sent_to[unit], &received[unit]), pending(&sent[unit], &received_from[unit]))
+            });
+            let (incoming, outgoing) = by_unit.into_iter().unzip();
+            PendingByUnit { incoming, outgoing }
         })
+    }
+
+    /// The indexes of the list.
+    fn send_order(&self) -> std::ops::Range<u32> {
+        0..u32::try_from(self.list.len()).unwrap_or(u32::MAX)
+    }
+
+    fn messages_at<'a>(&'a self, indexes: &'a [u32]) -> impl Iterator<Item = &'a UnitMessage> {
+        indexes.iter().map(|index| &self.list[*index as usize])
+    }
+
+    /// The indexes of the messages of each unit, in an order of all messages.
+    fn grouped(&self, order: impl Iterator<Item = u32>, unit: fn(&UnitMessage) -> u32) -> Vec<Vec<u32>> {
+        let mut indexes = vec![Vec::new(); self.units];
+        order.for_each(|index| indexes[unit(&self.list[index as usize]) as usize].push(index));
+        indexes
     }
 
     /// The messages that are sent in a time range, by timestamp of the send.
@@ -214,7 +235,7 @@ impl UnitMessages {
         let received = |index: &u32| self.list[*index as usize].received;
         let first = order.partition_point(|index| received(index) < from);
         let end = order.partition_point(|index| received(index) < to).max(first);
-        order[first..end].iter().map(|index| &self.list[*index as usize])
+        self.messages_at(&order[first..end])
     }
 
     /// The messages that a unit sends in a time range, by timestamp of the send.
@@ -239,17 +260,13 @@ impl UnitMessages {
         let at = |index: &u32| time(&self.list[*index as usize]);
         let first = indexes.partition_point(|index| at(index) < from);
         let end = indexes.partition_point(|index| at(index) < to).max(first);
-        indexes[first..end].iter().map(|index| &self.list[*index as usize])
+        self.messages_at(&indexes[first..end])
     }
 
     fn indexes(&self) -> &MessageIndexes {
-        self.indexes.get_or_init(|| {
-            let (mut sent, mut received) = (vec![Vec::new(); self.units], vec![Vec::new(); self.units]);
-            (self.list.iter().zip(0_u32..)).for_each(|(message, index)| sent[message.from as usize].push(index));
-            for index in self.receive_order() {
-                received[self.list[*index as usize].to as usize].push(*index);
-            }
-            MessageIndexes { sent, received }
+        self.indexes.get_or_init(|| MessageIndexes {
+            sent: self.grouped(self.send_order(), |message| message.from),
+            received: self.grouped(self.receive_order().iter().copied(), |message| message.to),
         })
     }
 
@@ -262,9 +279,9 @@ impl UnitMessages {
         blocks.flat_map(|(block, _)| block).filter(move |message| message.pending_until() > time)
     }
 
-    /// The pending messages among those that fit. Takes O(n log n).
+    /// The pending messages among those that fit. Takes O(n) of all messages.
     pub fn pending_of(&self, fits: impl Fn(&UnitMessage) -> bool) -> PendingSteps {
-        steps(self.list.iter().filter(|message| fits(message)))
+        steps(self.list.iter().filter(|message| fits(message)), self.by_receive().filter(|message| fits(message)))
     }
 }
 
@@ -279,15 +296,36 @@ fn read_sizes(source: &dyn TimelineSource, messages: &mut [UnitMessage], field: 
     Ok(())
 }
 
-/// The number of pending messages and bytes at any time.
-fn steps<'a>(messages: impl Iterator<Item = &'a UnitMessage>) -> PendingSteps {
-    let mut deltas = Vec::new();
-    for message in messages {
-        let bytes = i64::try_from(message.bytes.unwrap_or(0)).unwrap_or(i64::MAX);
-        deltas.push((message.sent, [1, bytes]));
-        deltas.push((message.pending_until(), [-1, -bytes]));
+/// The number of pending messages and bytes at any time, of the same messages by timestamp of the
+/// send and by timestamp of the receive.
+fn steps<'a>(
+    sent: impl Iterator<Item = &'a UnitMessage>,
+    received: impl Iterator<Item = &'a UnitMessage>,
+) -> PendingSteps {
+    let is_pending = |message: &&UnitMessage| message.sent < message.received;
+    let bytes = |message: &UnitMessage| i64::try_from(message.bytes.unwrap_or(0)).unwrap_or(i64::MAX);
+    let begin = |message: &UnitMessage| (message.sent, [1, bytes(message)]);
+    let end = |message: &UnitMessage| (message.received, [-1, -bytes(message)]);
+    let mut begins = sent.filter(is_pending).map(begin).peekable();
+    let mut ends = received.filter(is_pending).map(end).peekable();
+    let (mut times, mut values, mut value) = (Vec::new(), Vec::new(), [0_i64; 2]);
+    while let Some(time) = begins.peek().into_iter().chain(ends.peek()).map(|change| change.0).min() {
+        let before = value;
+        let mut add = |delta: [i64; 2]| {
+            value.iter_mut().zip(delta).for_each(|(sum, delta)| *sum = sum.saturating_add(delta));
+        };
+        while let Some((_, delta)) = begins.next_if(|change| change.0 == time) {
+            add(delta);
+        }
+        while let Some((_, delta)) = ends.next_if(|change| change.0 == time) {
+            add(delta);
+        }
+        if value != before {
+            times.push(time);
+            values.push(value);
+        }
     }
-    StepFunction::from_deltas([0; 2], deltas)
+    StepFunction::from_steps([0; 2], times, values)
 }
 
 /// A size in bytes. Negative sizes and other values that are no size are `None`.
