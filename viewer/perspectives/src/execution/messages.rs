@@ -4,6 +4,7 @@
 //! A message is *pending* from its send to its receive: at `sent ≤ t < received`. The endpoints of
 //! a link are the units that contain them. Links within a unit are left out.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
@@ -174,9 +175,10 @@ impl UnitMessages {
 
     fn receive_order(&self) -> &[u32] {
         self.by_receive.get_or_init(|| {
-            let mut order: Vec<u32> = self.send_order().collect();
-            order.sort_by_key(|index| self.list[*index as usize].received);
-            order
+            let receives = self.list.iter().zip(self.send_order()).map(|(message, index)| (message.received, index));
+            let mut order: Vec<(i64, u32)> = receives.collect();
+            order.sort_unstable();
+            order.into_iter().map(|(_, index)| index).collect()
         })
     }
 
@@ -187,27 +189,39 @@ impl UnitMessages {
 
     /// The pending messages of the whole trace. Computed at the first call, in O(n log n).
     pub fn pending(&self) -> &PendingSteps {
-        self.pending.get_or_init(|| steps(self.list.iter(), self.by_receive()))
+        self.pending.get_or_init(|| self.steps_of(|_| true))
     }
 
     /// The pending messages of each unit. Computed at the first call, in O(n log n).
     pub fn by_unit(&self) -> &PendingByUnit {
         self.by_unit.get_or_init(|| {
-            let MessageIndexes { sent, received } = self.indexes();
-            let sent_to = self.grouped(self.send_order(), |message| message.to);
-            let received_from = self.grouped(self.receive_order().iter().copied(), |message| message.from);
-            let pending = |sent, received| steps(self.messages_at(sent), self.messages_at(received));
-            let jobs = (0..self.units).collect();
-            let by_unit = map_in_order(jobs, MAX_THREADS, |unit: usize| {
-                (pending(&sent_to[unit], &received[unit]), pending(&sent[unit], &received_from[unit]))
-            });
-            let (incoming, outgoing) = by_unit.into_iter().unzip();
-            PendingByUnit { incoming, outgoing }
+            let steps_of = |unit: fn(&UnitMessage) -> u32| {
+                let begins = self.changes_by_unit(self.list.iter(), |message| message.sent, unit);
+                let ends = self.changes_by_unit(self.by_receive(), |message| message.received, unit);
+                let jobs = begins.into_iter().zip(ends).collect();
+                map_in_order(jobs, MAX_THREADS, |(begins, ends)| steps(begins.into_iter(), ends.into_iter()))
+            };
+            PendingByUnit { incoming: steps_of(|message| message.to), outgoing: steps_of(|message| message.from) }
         })
     }
 
+    /// The timestamps of the pending messages of each unit, with their bytes, in the order of all
+    /// messages.
+    fn changes_by_unit<'a>(
+        &self,
+        messages: impl Iterator<Item = &'a UnitMessage>,
+        time: fn(&UnitMessage) -> i64,
+        unit: fn(&UnitMessage) -> u32,
+    ) -> Vec<Vec<(i64, i64)>> {
+        let mut changes = vec![Vec::new(); self.units];
+        for message in messages.filter(|message| is_pending(message)) {
+            changes[unit(message) as usize].push((time(message), pending_bytes(message)));
+        }
+        changes
+    }
+
     /// The indexes of the list.
-    fn send_order(&self) -> std::ops::Range<u32> {
+    fn send_order(&self) -> Range<u32> {
         0..u32::try_from(self.list.len()).unwrap_or(u32::MAX)
     }
 
@@ -224,18 +238,33 @@ impl UnitMessages {
 
     /// The messages that are sent in a time range, by timestamp of the send.
     pub fn sent_between(&self, from: i64, to: i64) -> &[UnitMessage] {
+        &self.list[self.send_places(from, to)]
+    }
+
+    /// The places in the list of the messages that are sent in a time range.
+    pub(crate) fn send_places(&self, from: i64, to: i64) -> Range<usize> {
         let first = self.list.partition_point(|message| message.sent < from);
         let end = self.list.partition_point(|message| message.sent < to).max(first);
-        &self.list[first..end]
+        first..end
     }
 
     /// The messages that are received in a time range, by timestamp of the receive.
     pub fn received_between(&self, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
+        self.messages_at(&self.receive_order()[self.receive_places(from, to)])
+    }
+
+    /// The places of the messages that are received in a time range, in the order of receives.
+    pub(crate) fn receive_places(&self, from: i64, to: i64) -> Range<usize> {
         let order = self.receive_order();
         let received = |index: &u32| self.list[*index as usize].received;
         let first = order.partition_point(|index| received(index) < from);
         let end = order.partition_point(|index| received(index) < to).max(first);
-        self.messages_at(&order[first..end])
+        first..end
+    }
+
+    /// The messages at some places in the order of receives.
+    pub(crate) fn received_at(&self, places: Range<usize>) -> impl Iterator<Item = &UnitMessage> {
+        self.messages_at(&self.receive_order()[places])
     }
 
     /// The messages that a unit sends in a time range, by timestamp of the send.
@@ -281,7 +310,13 @@ impl UnitMessages {
 
     /// The pending messages among those that fit. Takes O(n) of all messages.
     pub fn pending_of(&self, fits: impl Fn(&UnitMessage) -> bool) -> PendingSteps {
-        steps(self.list.iter().filter(|message| fits(message)), self.by_receive().filter(|message| fits(message)))
+        self.steps_of(fits)
+    }
+
+    fn steps_of(&self, fits: impl Fn(&UnitMessage) -> bool) -> PendingSteps {
+        let fits = |message: &&UnitMessage| is_pending(message) && fits(message);
+        let begins = self.list.iter().filter(fits).map(|message| (message.sent, pending_bytes(message)));
+        steps(begins, self.by_receive().filter(fits).map(|message| (message.received, pending_bytes(message))))
     }
 }
 
@@ -296,18 +331,21 @@ fn read_sizes(source: &dyn TimelineSource, messages: &mut [UnitMessage], field: 
     Ok(())
 }
 
-/// The number of pending messages and bytes at any time, of the same messages by timestamp of the
-/// send and by timestamp of the receive.
-fn steps<'a>(
-    sent: impl Iterator<Item = &'a UnitMessage>,
-    received: impl Iterator<Item = &'a UnitMessage>,
-) -> PendingSteps {
-    let is_pending = |message: &&UnitMessage| message.sent < message.received;
-    let bytes = |message: &UnitMessage| i64::try_from(message.bytes.unwrap_or(0)).unwrap_or(i64::MAX);
-    let begin = |message: &UnitMessage| (message.sent, [1, bytes(message)]);
-    let end = |message: &UnitMessage| (message.received, [-1, -bytes(message)]);
-    let mut begins = sent.filter(is_pending).map(begin).peekable();
-    let mut ends = received.filter(is_pending).map(end).peekable();
+/// Whether a message is pending at any time.
+fn is_pending(message: &UnitMessage) -> bool {
+    message.sent < message.received
+}
+
+/// The bytes of a pending message.
+fn pending_bytes(message: &UnitMessage) -> i64 {
+    i64::try_from(message.bytes.unwrap_or(0)).unwrap_or(i64::MAX)
+}
+
+/// The number of pending messages and bytes at any time. Sends and receives of the same messages
+/// are timestamps with bytes, by time.
+fn steps(begins: impl Iterator<Item = (i64, i64)>, ends: impl Iterator<Item = (i64, i64)>) -> PendingSteps {
+    let mut begins = begins.map(|(time, bytes)| (time, [1, bytes])).peekable();
+    let mut ends = ends.map(|(time, bytes)| (time, [-1, -bytes])).peekable();
     let (mut times, mut values, mut value) = (Vec::new(), Vec::new(), [0_i64; 2]);
     while let Some(time) = begins.peek().into_iter().chain(ends.peek()).map(|change| change.0).min() {
         let before = value;
