@@ -8,6 +8,7 @@ pub mod category_timeline;
 mod derived_data;
 pub mod messages;
 pub mod order;
+mod overlapping_tasks;
 pub mod step_function;
 pub mod task_timeline;
 pub mod tasks;

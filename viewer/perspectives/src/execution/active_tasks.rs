@@ -1,9 +1,8 @@
 //! [`ActiveTasks`]: the number of units that execute each task, at any time.
 //!
-//! The execution has many more changes of tasks than a view can show, so that the numbers are not
-//! stored at each change. Time is divided into slices with some thousand changes. For each task, sums
-//! are stored at the ends of the slices in which its number of units changes. A query adds the
-//! changes within the slices that it divides. All results are exact.
+//! Time is divided into slices with some thousand changes of tasks. For each task, sums are stored
+//! at the ends of the slices in which its number of units changes. A query adds the changes within
+//! the slices that it divides. All results are exact.
 
 use std::mem;
 use std::ops::Range;
@@ -11,8 +10,9 @@ use std::ops::Range;
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
 use tumit_viewer::query::{QueryError, TimeRange, TimelineSource};
 
+use crate::execution::overlapping_tasks::OverlappingTasks;
 use crate::execution::step_function::StepFunction;
-use crate::execution::task_timeline::{TaskPiece, TaskTimeline};
+use crate::execution::task_timeline::TaskTimeline;
 use crate::execution::tasks::{TaskSet, task_lanes};
 use crate::execution::units::UnitSet;
 
@@ -51,17 +51,6 @@ pub(crate) struct ActiveTaskSums {
     /// The start of each slice, ascending. The first is the first change of all units.
     starts: Vec<i64>,
     by_task: Vec<TaskSums>,
-}
-
-/// The begins and ends of the tasks of a unit that executes several at a time.
-#[derive(Debug, Default)]
-struct OverlappingTasks {
-    /// Timestamps, ascending.
-    times: Vec<i64>,
-    /// Twice the number of the task, plus 1 if it begins.
-    changes: Vec<u32>,
-    /// The ends of the active tasks, latest first. Empty after the last state.
-    open: Vec<(i64, u32)>,
 }
 
 /// The sums of a task.
@@ -123,55 +112,17 @@ impl<'a> UnitChanges<'a> {
     fn timestamps(self) -> &'a [i64] {
         match self {
             Self::Innermost(timeline) => timeline.timestamps(),
-            Self::Overlapping(tasks) => &tasks.times,
+            Self::Overlapping(tasks) => tasks.timestamps(),
         }
     }
 
     /// Visits the changes with some indexes, in order.
     fn for_each(self, indexes: Range<usize>, mut visit: impl FnMut(TaskChange)) {
+        let visit = |time, task, is_begin| visit(TaskChange { time, task, is_begin });
         match self {
-            Self::Innermost(timeline) => {
-                timeline.for_each_change(indexes, |time, task, is_begin| visit(TaskChange { time, task, is_begin }));
-            }
-            Self::Overlapping(tasks) => {
-                for (&time, &change) in tasks.times[indexes.clone()].iter().zip(&tasks.changes[indexes]) {
-                    visit(TaskChange { time, task: change / 2, is_begin: change % 2 == 1 });
-                }
-            }
+            Self::Innermost(timeline) => timeline.for_each_change(indexes, visit),
+            Self::Overlapping(tasks) => tasks.for_each_change(indexes, visit),
         }
-    }
-}
-
-impl OverlappingTasks {
-    /// Adds a state. States are added by start. Nested and overlapping states of one task count once.
-    fn add(&mut self, TaskPiece { from, to, task }: TaskPiece) {
-        self.end_until(from);
-        let before = self.open.iter().position(|open| open.1 == task).map(|at| self.open.remove(at).0);
-        if before.is_none() {
-            self.push(from, 2 * task + 1);
-        }
-        let end = before.map_or(to, |before| before.max(to));
-        let at = self.open.partition_point(|open| open.0 > end);
-        self.open.insert(at, (end, task));
-    }
-
-    /// Ends the tasks that end until a time.
-    fn end_until(&mut self, time: i64) {
-        while let Some((end, task)) = self.open.pop_if(|open| open.0 <= time) {
-            self.push(end, 2 * task);
-        }
-    }
-
-    fn push(&mut self, time: i64, change: u32) {
-        self.times.push(time);
-        self.changes.push(change);
-    }
-
-    fn finish(mut self) -> Self {
-        self.end_until(i64::MAX);
-        self.times.shrink_to_fit();
-        self.changes.shrink_to_fit();
-        self
     }
 }
 
@@ -400,7 +351,8 @@ mod tests {
     use proptest::prelude::*;
     use tumit_viewer::query::{GlobalNanos, TimeRange, ValueId};
 
-    use super::{ActiveTaskSums, ActiveTasks, OverlappingTasks, TaskActivity};
+    use super::{ActiveTaskSums, ActiveTasks, TaskActivity};
+    use crate::execution::overlapping_tasks::OverlappingTasks;
     use crate::execution::task_timeline::{TaskPiece, TaskState, UnitTasksBuilder};
     use crate::execution::tasks::TaskSet;
 

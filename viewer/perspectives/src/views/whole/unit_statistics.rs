@@ -42,7 +42,7 @@ pub(crate) struct MessageTotals {
 }
 
 /// The messages of a unit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MessageStatistics {
     pub(crate) sent: MessageSum,
     pub(crate) received: MessageSum,
@@ -234,4 +234,28 @@ fn add_received<'a>(messages: impl Iterator<Item = &'a UnitMessage>, by_unit: &m
 
 fn combine(by_unit: &mut [MessageStatistics], block: &[MessageStatistics]) {
     by_unit.iter_mut().zip(block).for_each(|(sum, one)| sum.combine(one));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::MessageBlocks;
+    use crate::network::topology::Topology;
+    use crate::views::test_traces::traces;
+
+    proptest! {
+        #[test]
+        fn sums_of_blocks_equal_those_of_all_messages(
+            trace in traces(4),
+            size in 1..7_usize,
+            (from, nanos) in (-5..60_i64, 0..60_i64),
+        ) {
+            let execution = trace.execution();
+            let Ok(messages) = execution.messages() else { return Ok(()) };
+            let blocks = |size| MessageBlocks::new(messages, size, (Topology::default(), execution.units().count()));
+            let sums = |size| blocks(size).between(messages, from, from + nanos);
+            prop_assert_eq!(sums(size), sums(usize::MAX));
+        }
+    }
 }
