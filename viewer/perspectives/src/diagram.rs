@@ -87,7 +87,9 @@ impl DiagramMode {
     /// # Errors
     /// If the execution lacks the data of the view, or the source fails.
     pub fn trace(self, execution: &Execution, range: TimeRange) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
-        let key = format!("{} {range:?}", self.info().name);
+        // Only the critical path depends on the time range.
+        let range_key = if self == Self::CriticalPath { format!("{range:?}") } else { String::new() };
+        let key = format!("{} {range_key}", self.info().name);
         Ok(Arc::clone(&*execution.derived(&key, || self.new_trace(execution, range))?))
     }
 

@@ -1,15 +1,20 @@
 //! [`Execution`]: a trace prepared for the views: its units, their activity, messages and tasks.
 //! Each part is computed at its first use.
 
+pub mod active_tasks;
 pub mod activity;
 pub mod categories;
 mod category_sums;
 pub mod category_timeline;
 mod derived_data;
+mod message_reader;
 pub mod messages;
 pub mod order;
+mod overlapping_tasks;
 pub mod step_function;
+pub mod task_timeline;
 pub mod tasks;
+mod unit_message;
 pub mod units;
 mod value_timelines;
 
@@ -20,6 +25,7 @@ use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
 
 use crate::error::PerspectiveError;
+use crate::execution::active_tasks::{ActiveTaskSums, ActiveTasks};
 use crate::execution::activity::{ActivitySettings, UnitActivity};
 use crate::execution::categories::{CategoryRule, CategoryTable};
 use crate::execution::derived_data::DerivedData;
@@ -61,6 +67,7 @@ struct SharedParts {
     values: OnceLock<Result<Option<ValueTimelines>, PerspectiveError>>,
     messages: OnceLock<Result<UnitMessages, PerspectiveError>>,
     tasks: OnceLock<Result<TaskSet, PerspectiveError>>,
+    active_tasks: OnceLock<Result<ActiveTaskSums, PerspectiveError>>,
 }
 
 impl fmt::Debug for Execution {
@@ -104,13 +111,14 @@ impl Execution {
 
     /// Whether all parts in memory were read without an error.
     pub fn is_complete(&self) -> bool {
-        let SharedParts { values, messages, tasks } = self.shared.as_ref();
+        let SharedParts { values, messages, tasks, active_tasks } = self.shared.as_ref();
         let is_cancelled =
             |error: Option<&PerspectiveError>| error.is_some_and(|error| matches!(error, PerspectiveError::Query(_)));
         !(is_cancelled(self.activity.get().and_then(|part| part.as_ref().err()))
             || is_cancelled(values.get().and_then(|part| part.as_ref().err()))
             || is_cancelled(messages.get().and_then(|part| part.as_ref().err()))
-            || is_cancelled(tasks.get().and_then(|part| part.as_ref().err())))
+            || is_cancelled(tasks.get().and_then(|part| part.as_ref().err()))
+            || is_cancelled(active_tasks.get().and_then(|part| part.as_ref().err())))
     }
 
     /// The trace.
@@ -221,6 +229,16 @@ impl Execution {
             Ok(tasks)
         });
         tasks.as_ref().map_err(Clone::clone)
+    }
+
+    /// The number of units that execute each task, at any time.
+    ///
+    /// # Errors
+    /// As [`Self::tasks`].
+    pub fn active_tasks(&self) -> Result<ActiveTasks<'_>, PerspectiveError> {
+        let tasks = self.tasks()?;
+        let sums = self.shared.active_tasks.get_or_init(|| Ok(ActiveTaskSums::new(self.source(), &self.units, tasks)?));
+        sums.as_ref().map(|sums| ActiveTasks::new(tasks, sums)).map_err(Clone::clone)
     }
 
     /// Data that a view derives from the trace, such as a list of events with their fields. It is

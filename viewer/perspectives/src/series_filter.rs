@@ -127,17 +127,7 @@ fn total_steps(
         return Ok(component_steps(&counts.steps, category, counts.denominator, life));
     }
     if quantity == SeriesQuantity::ActiveTasks {
-        let active = execution.tasks()?.list().iter().flat_map(|task| {
-            let mut before = 0;
-            let changes = task.active.timestamps().iter().filter_map(move |&time| {
-                let after = i64::from(task.active.at(time)[0] > 0);
-                let delta = after - before;
-                before = after;
-                (delta != 0).then_some((time, [delta]))
-            });
-            changes.collect::<Vec<_>>()
-        });
-        return Ok(component_steps(&StepFunction::from_deltas([0], active.collect()), 0, 1, life));
+        return Ok(component_steps(&execution.active_tasks()?.count(), 0, 1, life));
     }
     let component = message_component(quantity);
     let messages = if component == BYTES { execution.sized_messages()? } else { execution.messages()? };
@@ -157,7 +147,7 @@ fn unit_steps(
         return unit_activity(execution, category, unit, life);
     }
     if quantity == SeriesQuantity::ActiveTasks {
-        let pieces = execution.tasks()?.pieces(unit).iter();
+        let pieces = execution.tasks()?.pieces(unit, execution.extent());
         let deltas = pieces.flat_map(|piece| [(piece.from, [1]), (piece.to, [-1])]).collect();
         return Ok(component_steps(&StepFunction::from_deltas([0], deltas), 0, 1, life));
     }

@@ -103,8 +103,22 @@ pub fn nested_states(
     source: &dyn TimelineSource,
     (container, ty): (ContainerId, TypeId),
     time_range: TimeRange,
-    visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
+    mut visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    let lanes = (0..source.depths(container, ty)).map(|depth| StateLaneId { container, ty, depth });
-    lane_merge::visit_lanes(|lane, time_range, limit| source.states(lane, time_range, limit), lanes, time_range, visit)
+    let lanes = (0..source.depths(container, ty)).map(|depth| (StateLaneId { container, ty, depth }, time_range));
+    merged_states(source, lanes, |state, _| visit(state))
+}
+
+/// Visits the states of several lanes that have a duration, by start. Each lane has a time range,
+/// such as the life of its container: the states that overlap it are visited, and their starts
+/// count from its start on. At equal starts, states of earlier lanes come first.
+///
+/// # Errors
+/// As [`TimelineSource::states`], and the errors of `visit`.
+pub fn merged_states(
+    source: &dyn TimelineSource,
+    lanes: impl ExactSizeIterator<Item = (StateLaneId, TimeRange)>,
+    visit: impl FnMut(&StateEntity, TimeRange) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    lane_merge::visit_lanes(|lane, time_range, limit| source.states(lane, time_range, limit), lanes, visit)
 }

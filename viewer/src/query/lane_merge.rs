@@ -1,9 +1,11 @@
-//! Merges the states of several lanes by start, such as all nesting depths of a container and type.
+//! Merges the states of several lanes by start, such as all nesting depths of a container and type,
+//! or all lanes of several containers.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 
+use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 
 use super::entity_pages::EntityPages;
@@ -12,33 +14,33 @@ use super::{EntityList, QueryError, StateEntity, StateLaneId};
 /// Maximum number of states in memory, over all lanes.
 const STATES_IN_MEMORY: usize = 1 << 16;
 
-/// Visits the states of some lanes that overlap a time range and have a duration, by start. At
-/// equal starts, the states of earlier lanes come first. `list` returns the states of a lane.
+/// Visits the states of some lanes that overlap the time range of their lane and have a duration,
+/// by their start within this time range. Of equal starts, the earlier start before the time range
+/// comes first, then the state of the earlier lane. `list` returns the states of a lane.
 ///
 /// # Errors
 /// Those of `list` and `visit`.
 pub(crate) fn visit_lanes(
     list: impl Fn(StateLaneId, TimeRange, usize) -> Result<EntityList<StateEntity>, QueryError>,
-    lanes: impl ExactSizeIterator<Item = StateLaneId>,
-    time_range: TimeRange,
-    mut visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
+    lanes: impl ExactSizeIterator<Item = (StateLaneId, TimeRange)>,
+    mut visit: impl FnMut(&StateEntity, TimeRange) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let size = (STATES_IN_MEMORY / lanes.len().max(1)).max(16);
-    let mut lanes: Vec<LaneCursor> = lanes.map(|lane| LaneCursor::new(lane, time_range, size)).collect();
+    let mut lanes: Vec<LaneCursor> = lanes.map(|(lane, time_range)| LaneCursor::new(lane, time_range, size)).collect();
     let mut next = BinaryHeap::with_capacity(lanes.len());
     for (number, lane) in lanes.iter_mut().enumerate() {
         lane.fill(&list)?;
-        next.extend(lane.page.front().map(|state| Reverse((state.life.from, number))));
+        next.extend(lane.next_start().map(|(within, start)| Reverse((within, start, number))));
     }
     while let Some(mut first) = next.peek_mut() {
-        let Reverse((_, number)) = *first;
+        let Reverse((.., number)) = *first;
         let lane = &mut lanes[number];
         if let Some(state) = lane.page.pop_front() {
-            visit(&state)?;
+            visit(&state, lane.time_range)?;
         }
         lane.fill(&list)?;
-        match lane.page.front() {
-            Some(state) => *first = Reverse((state.life.from, number)),
+        match lane.next_start() {
+            Some((within, start)) => *first = Reverse((within, start, number)),
             None => drop(PeekMut::pop(first)),
         }
     }
@@ -48,13 +50,20 @@ pub(crate) fn visit_lanes(
 /// Reads the states of one lane that have a duration, by start.
 struct LaneCursor {
     lane: StateLaneId,
+    time_range: TimeRange,
     pages: EntityPages,
     page: VecDeque<StateEntity>,
 }
 
 impl LaneCursor {
     fn new(lane: StateLaneId, time_range: TimeRange, size: usize) -> Self {
-        Self { lane, pages: EntityPages::new(time_range, size), page: VecDeque::new() }
+        Self { lane, time_range, pages: EntityPages::new(time_range, size), page: VecDeque::new() }
+    }
+
+    /// The start of the next state within the time range, and its start.
+    fn next_start(&self) -> Option<(GlobalNanos, GlobalNanos)> {
+        let start = self.page.front()?.life.from;
+        Some((start.max(self.time_range.from), start))
     }
 
     /// Reads pages until the next state is in memory, or the lane ends.

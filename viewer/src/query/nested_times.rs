@@ -158,9 +158,9 @@ pub(crate) fn sweep(
         return Ok(Vec::new());
     }
     let NestedLaneGroup { container, ty, depths } = group;
-    let lanes = (0..depths).map(|depth| StateLaneId { container, ty, depth });
+    let lanes = (0..depths).map(|depth| (StateLaneId { container, ty, depth }, time_range));
     let mut sums = NestingSums::from(time_range.from.0);
-    lane_merge::visit_lanes(list, lanes, time_range, |state| {
+    lane_merge::visit_lanes(list, lanes, |state, _| {
         let TimeRange { from, to } = state.life;
         sums.push(from.0.max(time_range.from.0), to.0.min(time_range.to.0), state.value.0);
         Ok(())

@@ -18,6 +18,7 @@ use crate::analysis::innermost_state::innermost_state;
 use crate::analysis::wait_states::{WaitKind, WaitState, wait_states};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::execution::task_timeline::TaskPiece;
 
 /// Number of waits of a group whose causes are examined, longest first.
 const EXAMINED_WAITS: usize = 64;
@@ -363,14 +364,15 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<(String, TimeRang
     if !chosen.contains(&true) {
         return Err(PerspectiveError::NoTask { name: name.to_owned(), known: known() });
     }
-    let mut states = tasks.states(execution.source(), execution.units())?;
-    states.retain(|(_, state)| chosen[state.task as usize]);
-    states.sort_unstable_by_key(|(unit, state)| (*unit, state.task, state.from));
+    let by_unit = tasks.states(execution.source(), execution.units(), |task| chosen[task as usize])?;
     let mut ranges: FxHashMap<(u32, usize), TimeRange> = FxHashMap::default();
-    for occurrences in states.chunk_by(|one, next| (one.0, one.1.task) == (next.0, next.1.task)) {
-        for (number, (_, state)) in (1..).zip(occurrences) {
-            let (from, to) = (GlobalNanos(state.from), GlobalNanos(state.to));
-            let all = ranges.entry((state.task, number)).or_insert(TimeRange { from, to });
+    for states in by_unit {
+        let mut numbers: FxHashMap<u32, usize> = FxHashMap::default();
+        for TaskPiece { from, to, task } in states {
+            let number = numbers.entry(task).or_default();
+            *number += 1;
+            let (from, to) = (GlobalNanos(from), GlobalNanos(to));
+            let all = ranges.entry((task, *number)).or_insert(TimeRange { from, to });
             *all = TimeRange { from: all.from.min(from), to: all.to.max(to) };
         }
     }

@@ -312,7 +312,7 @@ fn add_tasks(
     };
     let values: Vec<ValueId> = tasks.list().iter().zip(0..).map(define).collect();
     for (unit, &container) in containers.units.iter().enumerate() {
-        for piece in tasks.pieces(unit) {
+        for piece in tasks.pieces(unit, execution.extent()) {
             builder.add(piece.from, 2, Operation::Set { container, ty, value: values[piece.task as usize] });
             builder.add(piece.to, 1, Operation::Reset { container, ty });
         }

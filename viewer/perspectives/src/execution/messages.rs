@@ -5,67 +5,20 @@
 //! a link are the units that contain them. Links within a unit are left out. A message that is
 //! never received is pending until the end of the trace. Its receiver may be unknown.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
-use tumit_viewer::query::{
-    EntityId, LinkEntity, OpenLinkEntity, PajeTypeKind, QueryError, TimelineSource, TypeId, ValueId, entity_walk,
-};
-use tumit_viewer::stats::size_field;
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::query::{QueryError, TimelineSource};
 
+use crate::execution::message_reader::MessageReader;
 use crate::execution::step_function::StepFunction;
+use crate::execution::unit_message::pending_bytes;
+pub use crate::execution::unit_message::{NEVER, UnaddressedMessage, UnitMessage};
 use crate::execution::units::UnitSet;
 
 /// Messages per block. Each block has a stored latest end.
 const BLOCK: usize = 256;
-
-/// Links per request for sizes.
-const SIZES_AT_ONCE: usize = 1 << 14;
-
-/// A link from one unit to another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UnitMessage {
-    /// The link.
-    pub id: EntityId,
-    /// Its type.
-    pub ty: TypeId,
-    /// Its value.
-    pub value: ValueId,
-    /// Index of the sending unit.
-    pub from: u32,
-    /// Index of the receiving unit.
-    pub to: u32,
-    /// Timestamp of the send, in nanoseconds.
-    pub sent: i64,
-    /// Timestamp of the receive, in nanoseconds. Earlier than the send if the clocks are wrong.
-    /// [`NEVER`] if the message is never received.
-    pub received: i64,
-    /// Size in bytes, if the link has a field for it.
-    pub bytes: Option<u64>,
-}
-
-/// The time of the receive of a message that is never received.
-pub const NEVER: i64 = i64::MAX;
-
-/// A message that is never received, and whose receiver is unknown.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UnaddressedMessage {
-    /// The link.
-    pub id: EntityId,
-    /// Index of the sending unit.
-    pub from: u32,
-    /// Timestamp of the send, in nanoseconds.
-    pub sent: i64,
-    /// Size in bytes, if the link has a field for it.
-    pub bytes: Option<u64>,
-}
-
-impl UnitMessage {
-    /// The end of the time in which the message is pending. A message that is received before it is
-    /// sent is never pending.
-    pub fn pending_until(&self) -> i64 {
-        self.received.max(self.sent)
-    }
-}
 
 /// Numbers of messages and bytes that change over time.
 pub type PendingSteps = StepFunction<2>;
@@ -127,91 +80,15 @@ struct MessageIndexes {
     received: Vec<Vec<u32>>,
 }
 
-/// The messages that are read from links.
-struct MessageReader<'a> {
-    source: &'a dyn TimelineSource,
-    units: &'a UnitSet,
-    received: Vec<UnitMessage>,
-    unreceived: Vec<UnitMessage>,
-    unaddressed: Vec<UnaddressedMessage>,
-    has_sizes: bool,
-    within_units: u64,
-    outside: u64,
-}
-
-impl MessageReader<'_> {
-    /// Reads the links of a type.
-    fn read(&mut self, ty: TypeId, needs_sizes: bool) -> Result<(), QueryError> {
-        let (source, extent) = (self.source, self.source.extent());
-        let first = [self.received.len(), self.unreceived.len(), self.unaddressed.len()];
-        entity_walk::links(source, ty, extent, |link| {
-            self.add_link(link);
-            Ok(())
-        })?;
-        source.open_links(ty, extent)?.iter().for_each(|link| self.add_open_link(link));
-        let field = if needs_sizes { size_field(source, ty, extent)? } else { None };
-        if let Some(field) = field {
-            self.has_sizes = true;
-            read_sizes(source, &mut self.received[first[0]..], |one| (one.id, &mut one.bytes), &field)?;
-            read_sizes(source, &mut self.unreceived[first[1]..], |one| (one.id, &mut one.bytes), &field)?;
-            read_sizes(source, &mut self.unaddressed[first[2]..], |one| (one.id, &mut one.bytes), &field)?;
-        }
-        Ok(())
-    }
-
-    fn add_link(&mut self, link: &LinkEntity) {
-        let Some((from, to)) = self.units.owner(link.start).zip(self.units.owner(link.end)) else {
-            self.outside += 1;
-            return;
-        };
-        if from == to {
-            self.within_units += 1;
-            return;
-        }
-        let (sent, received) = (link.start_time.0, link.end_time.0);
-        let (id, ty, value, bytes) = (link.id, link.ty, link.value, None);
-        self.received.push(UnitMessage { id, ty, value, from, to, sent, received, bytes });
-    }
-
-    fn add_open_link(&mut self, link: &OpenLinkEntity) {
-        let Some(from) = self.units.owner(link.start) else {
-            self.outside += 1;
-            return;
-        };
-        let (id, ty, value, sent, bytes) = (link.id, link.ty, link.value, link.start_time.0, None);
-        let Some(destination) = link.destination else {
-            return self.unaddressed.push(UnaddressedMessage { id, from, sent, bytes });
-        };
-        match self.units.owner(destination) {
-            None => self.outside += 1,
-            Some(to) if to == from => self.within_units += 1,
-            Some(to) => {
-                self.unreceived.push(UnitMessage { id, ty, value, from, to, sent, received: NEVER, bytes });
-            }
-        }
-    }
-}
-
 impl UnitMessages {
     /// Reads all links. With `needs_sizes`, it also reads their sizes, which takes longer.
     ///
     /// # Errors
     /// The errors of the source.
     pub fn new(source: &dyn TimelineSource, units: &UnitSet, needs_sizes: bool) -> Result<Self, QueryError> {
-        let mut reader = MessageReader {
-            source,
-            units,
-            received: Vec::new(),
-            unreceived: Vec::new(),
-            unaddressed: Vec::new(),
-            has_sizes: false,
-            within_units: 0,
-            outside: 0,
-        };
-        for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-            reader.read(ty.id, needs_sizes)?;
-        }
-        let MessageReader { received: mut list, mut unreceived, mut unaddressed, .. } = reader;
+        let MessageReader {
+            received: mut list, mut unreceived, mut unaddressed, has_sizes, within_units, outside, ..
+        } = MessageReader::read_all(source, units, needs_sizes)?;
         list.sort_by_key(|message| (message.sent, message.received));
         unreceived.sort_by_key(|message| message.sent);
         unaddressed.sort_by_key(|message| message.sent);
@@ -228,9 +105,9 @@ impl UnitMessages {
         Ok(Self {
             ends,
             units: units.count(),
-            has_sizes: reader.has_sizes,
-            within_units: reader.within_units,
-            outside: reader.outside,
+            has_sizes,
+            within_units,
+            outside,
             backward,
             without_size,
             smallest_size,
@@ -269,14 +146,15 @@ impl UnitMessages {
 
     /// The received messages, by timestamp of the receive.
     pub fn by_receive(&self) -> impl Iterator<Item = &UnitMessage> {
-        self.receive_order().iter().map(|index| &self.list[*index as usize])
+        self.messages_at(self.receive_order())
     }
 
     fn receive_order(&self) -> &[u32] {
         self.by_receive.get_or_init(|| {
-            let mut order: Vec<u32> = (0..u32::try_from(self.list.len()).unwrap_or(u32::MAX)).collect();
-            order.sort_by_key(|index| self.list[*index as usize].received);
-            order
+            let receives = self.list.iter().zip(self.send_order()).map(|(message, index)| (message.received, index));
+            let mut order: Vec<(i64, u32)> = receives.collect();
+            order.sort_unstable();
+            order.into_iter().map(|(_, index)| index).collect()
         })
     }
 
@@ -287,40 +165,93 @@ impl UnitMessages {
 
     /// The pending messages of the whole trace. Computed at the first call, in O(n log n).
     pub fn pending(&self) -> &PendingSteps {
-        self.pending.get_or_init(|| self.pending_of(|_, _| true))
+        self.pending.get_or_init(|| self.steps_of(|_, _| true))
     }
 
     /// The pending messages of each unit. Computed at the first call, in O(n log n).
     pub fn by_unit(&self) -> &PendingByUnit {
         self.by_unit.get_or_init(|| {
-            let lists = || vec![Vec::new(); self.units];
-            let (mut incoming, mut outgoing, mut unaddressed) = (lists(), lists(), Vec::new());
-            for message in self.intervals() {
-                outgoing[message.from as usize].push(message);
-                match message.to {
-                    Some(to) => incoming[to as usize].push(message),
-                    None => unaddressed.push(message),
-                }
+            let sends = |unit| {
+                let messages = self.list.iter().chain(&self.unreceived);
+                self.changes_by_unit(messages, |message| message.sent, unit)
+            };
+            let steps_of = |begins: Vec<Vec<PendingChange>>, unit| {
+                let ends = self.changes_by_unit(self.by_receive(), |message| message.received, unit);
+                let jobs = begins.into_iter().zip(ends).collect();
+                map_in_order(jobs, MAX_THREADS, |(begins, ends)| steps(begins, ends.into_iter()))
+            };
+            let mut outgoing = sends(|message| message.from);
+            for message in &self.unaddressed {
+                outgoing[message.from as usize].push((message.sent, pending_bytes(message.bytes)));
             }
-            let grouped = |lists: Vec<Vec<PendingInterval>>| lists.into_iter().map(steps).collect();
-            PendingByUnit { incoming: grouped(incoming), outgoing: grouped(outgoing), unaddressed: steps(unaddressed) }
+            let unaddressed = self.unaddressed.iter().map(|message| (message.sent, pending_bytes(message.bytes)));
+            PendingByUnit {
+                incoming: steps_of(sends(|message| message.to), |message| message.to),
+                outgoing: steps_of(outgoing, |message| message.from),
+                unaddressed: steps(unaddressed.collect(), std::iter::empty()),
+            }
         })
+    }
+
+    /// The changes of the pending messages of each unit, in the order of the messages.
+    fn changes_by_unit<'a>(
+        &self,
+        messages: impl Iterator<Item = &'a UnitMessage>,
+        time: fn(&UnitMessage) -> i64,
+        unit: fn(&UnitMessage) -> u32,
+    ) -> Vec<Vec<PendingChange>> {
+        let mut changes = vec![Vec::new(); self.units];
+        for message in messages.filter(|message| message.is_ever_pending()) {
+            changes[unit(message) as usize].push((time(message), pending_bytes(message.bytes)));
+        }
+        changes
+    }
+
+    /// The indexes of the list.
+    fn send_order(&self) -> Range<u32> {
+        0..u32::try_from(self.list.len()).unwrap_or(u32::MAX)
+    }
+
+    fn messages_at<'a>(&'a self, indexes: &'a [u32]) -> impl Iterator<Item = &'a UnitMessage> {
+        indexes.iter().map(|index| &self.list[*index as usize])
+    }
+
+    /// The indexes of the messages of each unit, in an order of all messages.
+    fn grouped(&self, order: impl Iterator<Item = u32>, unit: fn(&UnitMessage) -> u32) -> Vec<Vec<u32>> {
+        let mut indexes = vec![Vec::new(); self.units];
+        order.for_each(|index| indexes[unit(&self.list[index as usize]) as usize].push(index));
+        indexes
     }
 
     /// The messages that are sent in a time range, by timestamp of the send.
     pub fn sent_between(&self, from: i64, to: i64) -> &[UnitMessage] {
+        &self.list[self.send_places(from, to)]
+    }
+
+    /// The places in the list of the messages that are sent in a time range.
+    pub(crate) fn send_places(&self, from: i64, to: i64) -> Range<usize> {
         let first = self.list.partition_point(|message| message.sent < from);
         let end = self.list.partition_point(|message| message.sent < to).max(first);
-        &self.list[first..end]
+        first..end
     }
 
     /// The messages that are received in a time range, by timestamp of the receive.
     pub fn received_between(&self, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
+        self.messages_at(&self.receive_order()[self.receive_places(from, to)])
+    }
+
+    /// The places of the messages that are received in a time range, in the order of receives.
+    pub(crate) fn receive_places(&self, from: i64, to: i64) -> Range<usize> {
         let order = self.receive_order();
         let received = |index: &u32| self.list[*index as usize].received;
         let first = order.partition_point(|index| received(index) < from);
         let end = order.partition_point(|index| received(index) < to).max(first);
-        order[first..end].iter().map(|index| &self.list[*index as usize])
+        first..end
+    }
+
+    /// The messages at some places in the order of receives.
+    pub(crate) fn received_at(&self, places: Range<usize>) -> impl Iterator<Item = &UnitMessage> {
+        self.messages_at(&self.receive_order()[places])
     }
 
     /// The messages that a unit sends in a time range, by timestamp of the send.
@@ -345,17 +276,13 @@ impl UnitMessages {
         let at = |index: &u32| time(&self.list[*index as usize]);
         let first = indexes.partition_point(|index| at(index) < from);
         let end = indexes.partition_point(|index| at(index) < to).max(first);
-        indexes[first..end].iter().map(|index| &self.list[*index as usize])
+        self.messages_at(&indexes[first..end])
     }
 
     fn indexes(&self) -> &MessageIndexes {
-        self.indexes.get_or_init(|| {
-            let (mut sent, mut received) = (vec![Vec::new(); self.units], vec![Vec::new(); self.units]);
-            (self.list.iter().zip(0_u32..)).for_each(|(message, index)| sent[message.from as usize].push(index));
-            for index in self.receive_order() {
-                received[self.list[*index as usize].to as usize].push(*index);
-            }
-            MessageIndexes { sent, received }
+        self.indexes.get_or_init(|| MessageIndexes {
+            sent: self.grouped(self.send_order(), |message| message.from),
+            received: self.grouped(self.receive_order().iter().copied(), |message| message.to),
         })
     }
 
@@ -370,72 +297,49 @@ impl UnitMessages {
         received.chain(&self.unreceived[..unreceived])
     }
 
-    /// The pending messages among those whose sender and receiver fit. Takes O(n log n).
+    /// The pending messages among those whose sender and receiver fit. Takes O(n) of all messages.
     pub fn pending_of(&self, fits: impl Fn(u32, Option<u32>) -> bool) -> PendingSteps {
-        steps(self.intervals().filter(|message| fits(message.from, message.to)))
+        self.steps_of(fits)
     }
 
-    /// The times in which each message is pending.
-    fn intervals(&self) -> impl Iterator<Item = PendingInterval> {
-        let addressed = self.list.iter().chain(&self.unreceived).map(|message| PendingInterval {
-            from: message.from,
-            to: Some(message.to),
-            sent: message.sent,
-            until: message.pending_until(),
-            bytes: message.bytes,
-        });
-        addressed.chain(self.unaddressed.iter().map(|message| PendingInterval {
-            from: message.from,
-            to: None,
-            sent: message.sent,
-            until: NEVER,
-            bytes: message.bytes,
-        }))
+    fn steps_of(&self, fits: impl Fn(u32, Option<u32>) -> bool) -> PendingSteps {
+        let fits_message = |message: &&UnitMessage| message.is_ever_pending() && fits(message.from, Some(message.to));
+        let addressed = self.list.iter().chain(&self.unreceived).filter(fits_message);
+        let addressed = addressed.map(|message| (message.sent, pending_bytes(message.bytes)));
+        let unaddressed = self.unaddressed.iter().filter(|message| fits(message.from, None));
+        let unaddressed = unaddressed.map(|message| (message.sent, pending_bytes(message.bytes)));
+        let ends = self.by_receive().filter(fits_message);
+        let ends = ends.map(|message| (message.received, pending_bytes(message.bytes)));
+        steps(addressed.chain(unaddressed).collect(), ends)
     }
 }
 
-/// The time in which a message is pending.
-#[derive(Clone, Copy)]
-struct PendingInterval {
-    from: u32,
-    /// `None` if the receiver is unknown.
-    to: Option<u32>,
-    sent: i64,
-    until: i64,
-    bytes: Option<u64>,
-}
+/// The timestamp at which a message begins or ends to be pending, and its bytes.
+type PendingChange = (i64, i64);
 
-/// Reads the sizes of messages of one type.
-fn read_sizes<M>(
-    source: &dyn TimelineSource,
-    messages: &mut [M],
-    size: impl Fn(&mut M) -> (EntityId, &mut Option<u64>),
-    field: &str,
-) -> Result<(), QueryError> {
-    for some in messages.chunks_mut(SIZES_AT_ONCE) {
-        let ids: Vec<EntityId> = some.iter_mut().map(|message| size(message).0).collect();
-        for (message, number) in some.iter_mut().zip(source.number_fields(&ids, field)?) {
-            *size(message).1 = number.and_then(whole_number);
+/// The number of pending messages and bytes at any time. `begins` consists of a few sorted lists,
+/// `ends` is sorted.
+fn steps(mut begins: Vec<PendingChange>, ends: impl Iterator<Item = PendingChange>) -> PendingSteps {
+    // A stable sort merges sorted lists in O(n).
+    begins.sort_by_key(|begin| begin.0);
+    let mut begins = begins.into_iter().map(|(time, bytes)| (time, [1, bytes])).peekable();
+    let mut ends = ends.map(|(time, bytes)| (time, [-1, -bytes])).peekable();
+    let (mut times, mut values, mut value) = (Vec::new(), Vec::new(), [0_i64; 2]);
+    while let Some(time) = begins.peek().into_iter().chain(ends.peek()).map(|change| change.0).min() {
+        let before = value;
+        let mut add = |delta: [i64; 2]| {
+            value.iter_mut().zip(delta).for_each(|(sum, delta)| *sum = sum.saturating_add(delta));
+        };
+        while let Some((_, delta)) = begins.next_if(|change| change.0 == time) {
+            add(delta);
+        }
+        while let Some((_, delta)) = ends.next_if(|change| change.0 == time) {
+            add(delta);
+        }
+        if value != before {
+            times.push(time);
+            values.push(value);
         }
     }
-    Ok(())
-}
-
-/// The number of pending messages and bytes at any time.
-fn steps(messages: impl IntoIterator<Item = PendingInterval>) -> PendingSteps {
-    let mut deltas = Vec::new();
-    for PendingInterval { sent, until, bytes, .. } in messages {
-        let bytes = i64::try_from(bytes.unwrap_or(0)).unwrap_or(i64::MAX);
-        deltas.push((sent, [1, bytes]));
-        if until < NEVER {
-            deltas.push((until, [-1, -bytes]));
-        }
-    }
-    StepFunction::from_deltas([0; 2], deltas)
-}
-
-/// A size in bytes. Negative sizes and other values that are no size are `None`.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
-fn whole_number(size: f64) -> Option<u64> {
-    (0.0..1e18).contains(&size).then_some(size as u64)
+    StepFunction::from_steps([0; 2], times, values)
 }

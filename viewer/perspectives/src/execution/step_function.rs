@@ -29,11 +29,20 @@ pub struct StepFunction<const K: usize> {
     /// The timestamps, ascending and distinct.
     times: Vec<i64>,
     /// The values from each timestamp on.
-    values: Vec<[i64; K]>,
+    values: StepValues<K>,
     /// The integrals from the first timestamp to the first timestamp of each block.
     sums: Vec<[i128; K]>,
     /// The extremes of each block, then of 64 blocks, and so on.
     extremes: Vec<Vec<StepExtremes<K>>>,
+}
+
+/// The values of steps.
+#[derive(Clone, Debug, PartialEq)]
+enum StepValues<const K: usize> {
+    /// The first values of each block, and the differences of each step from those of its block.
+    Near { first: Vec<[i64; K]>, differences: Vec<[i32; K]> },
+    /// The values of each step, because some differences need more bits.
+    Far(Vec<[i64; K]>),
 }
 
 /// The smallest and largest values of some steps.
@@ -52,6 +61,38 @@ pub struct StepColumn<const K: usize> {
     pub extremes: StepExtremes<K>,
     /// The mean over time of each component.
     pub mean: [f64; K],
+}
+
+impl<const K: usize> StepValues<K> {
+    fn new(values: Vec<[i64; K]>) -> Self {
+        Self::near(&values).unwrap_or(Self::Far(values))
+    }
+
+    fn near(values: &[[i64; K]]) -> Option<Self> {
+        let first: Vec<[i64; K]> = values.iter().step_by(BLOCK).copied().collect();
+        let mut differences = Vec::with_capacity(values.len());
+        for (block, first) in values.chunks(BLOCK).zip(&first) {
+            for value in block {
+                let mut difference = [0; K];
+                for component in 0..K {
+                    difference[component] = i32::try_from(value[component].checked_sub(first[component])?).ok()?;
+                }
+                differences.push(difference);
+            }
+        }
+        Some(Self::Near { first, differences })
+    }
+
+    fn at(&self, index: usize) -> [i64; K] {
+        match self {
+            Self::Near { first, differences } => {
+                let mut value = first[index / BLOCK];
+                value.iter_mut().zip(differences[index]).for_each(|(sum, difference)| *sum += i64::from(difference));
+                value
+            }
+            Self::Far(values) => values[index],
+        }
+    }
 }
 
 impl<const K: usize> StepExtremes<K> {
@@ -89,7 +130,8 @@ impl<const K: usize> StepFunction<K> {
     }
 
     /// Creates a step function from ascending timestamps and the values from each of them on.
-    pub(crate) fn from_steps(start: [i64; K], times: Vec<i64>, values: Vec<[i64; K]>) -> Self {
+    pub(crate) fn from_steps(start: [i64; K], mut times: Vec<i64>, values: Vec<[i64; K]>) -> Self {
+        times.shrink_to_fit();
         let mut sums = Vec::with_capacity(times.len() / BLOCK + 1);
         let mut sum = [0_i128; K];
         for (index, value) in values.iter().enumerate() {
@@ -99,13 +141,16 @@ impl<const K: usize> StepFunction<K> {
             let next = times.get(index + 1).copied().unwrap_or(times[index]);
             add_product(&mut sum, value, next, times[index]);
         }
+        let of_block = |values: &[[i64; K]]| merge_extremes(values.iter().copied().map(StepExtremes::of));
         let mut extremes: Vec<Vec<StepExtremes<K>>> = Vec::new();
-        let mut level: Vec<StepExtremes<K>> = values.iter().copied().map(StepExtremes::of).collect();
-        while level.len() > 1 {
-            level = level.chunks(BLOCK).filter_map(merge_extremes).collect();
-            extremes.push(level.clone());
+        if values.len() > 1 {
+            extremes.push(values.chunks(BLOCK).filter_map(of_block).collect());
         }
-        Self { start, times, values, sums, extremes }
+        while let Some(level) = extremes.last().filter(|level| level.len() > 1) {
+            let of_block = |extremes: &[StepExtremes<K>]| merge_extremes(extremes.iter().copied());
+            extremes.push(level.chunks(BLOCK).filter_map(of_block).collect());
+        }
+        Self { start, times, values: StepValues::new(values), sums, extremes }
     }
 
     /// The timestamps at which a value changes, ascending.
@@ -120,7 +165,7 @@ impl<const K: usize> StepFunction<K> {
 
     /// The value after the first `steps` steps.
     fn value_after(&self, steps: usize) -> [i64; K] {
-        steps.checked_sub(1).map_or(self.start, |index| self.values[index])
+        steps.checked_sub(1).map_or(self.start, |index| self.values.at(index))
     }
 
     /// The values at a time in nanoseconds.
@@ -145,9 +190,9 @@ impl<const K: usize> StepFunction<K> {
         let block = last / BLOCK;
         let mut sum = self.sums[block];
         for index in block * BLOCK..last {
-            add_product(&mut sum, &self.values[index], self.times[index + 1], self.times[index]);
+            add_product(&mut sum, &self.values.at(index), self.times[index + 1], self.times[index]);
         }
-        add_product(&mut sum, &self.values[last], time, self.times[last]);
+        add_product(&mut sum, &self.values.at(last), time, self.times[last]);
         sum
     }
 
@@ -188,11 +233,11 @@ impl<const K: usize> StepFunction<K> {
     fn add_extremes(&self, first: usize, end: usize, all: &mut StepExtremes<K>) {
         let (low, high) = (first.next_multiple_of(BLOCK), end / BLOCK * BLOCK);
         if low >= high {
-            self.values[first..end].iter().for_each(|value| all.add(&StepExtremes::of(*value)));
+            (first..end).for_each(|index| all.add(&StepExtremes::of(self.values.at(index))));
             return;
         }
-        let edges = self.values[first..low].iter().chain(&self.values[high..end]);
-        edges.for_each(|value| all.add(&StepExtremes::of(*value)));
+        let edges = (first..low).chain(high..end);
+        edges.for_each(|index| all.add(&StepExtremes::of(self.values.at(index))));
         let (mut first, mut end) = (low / BLOCK, high / BLOCK);
         for level in &self.extremes {
             let (low, high) = (first.next_multiple_of(BLOCK), end / BLOCK * BLOCK);
@@ -243,8 +288,8 @@ impl<const K: usize> StepPiece<K> {
     }
 }
 
-fn merge_extremes<const K: usize>(list: &[StepExtremes<K>]) -> Option<StepExtremes<K>> {
-    list.iter().copied().reduce(|mut all, one| {
+fn merge_extremes<const K: usize>(list: impl Iterator<Item = StepExtremes<K>>) -> Option<StepExtremes<K>> {
+    list.reduce(|mut all, one| {
         all.add(&one);
         all
     })
@@ -280,7 +325,12 @@ mod tests {
         fn all_queries_equal_a_sum_over_each_nanosecond(
             deltas in prop::collection::vec((-50..400_i64, [-3..4_i64, -3..4_i64]), 0..300),
             (from, nanos) in (-80..450_i64, 1..200_i64),
+            is_far in any::<bool>(),
         ) {
+            // Large differences are stored in another way.
+            let factor = if is_far { 1 << 31 } else { 1 };
+            let deltas: Vec<(i64, [i64; 2])> =
+                deltas.into_iter().map(|(time, delta)| (time, delta.map(|delta| delta * factor))).collect();
             let function = StepFunction::from_deltas([5, 0], deltas.clone());
             let range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + nanos) };
             let values: Vec<[i64; 2]> = (from..from + nanos).map(|time| value(&deltas, time)).collect();

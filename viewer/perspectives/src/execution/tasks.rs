@@ -3,11 +3,17 @@
 
 use rustc_hash::FxHashMap;
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::query::{PajeTypeKind, TimeRange, TimelineSource, TypeId, TypeModel, ValueId, entity_walk};
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::query::{
+    GlobalNanos, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId, TypeModel,
+    ValueId, entity_walk,
+};
 
 use crate::error::PerspectiveError;
 use crate::execution::categories::words;
-use crate::execution::step_function::StepFunction;
+use crate::execution::task_timeline::{
+    NO_TASK, TaskPiece, TaskState, TaskTimeline, TaskTotal, UnitTasks, UnitTasksBuilder,
+};
 use crate::execution::units::UnitSet;
 
 /// Words in the names of state types for tasks, such as `Phases` or `Time_step`, but not `Blocked`.
@@ -23,21 +29,8 @@ pub struct ExecutionTask {
     pub name: String,
     /// From the first begin to the last end by any unit.
     pub life: TimeRange,
-    /// The number of units that execute it, at any time.
-    pub active: StepFunction<1>,
     /// The time that all units together execute it, in nanoseconds.
     pub unit_time: i128,
-}
-
-/// A time during which the innermost task of a unit does not change, or a state of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskPiece {
-    /// Start in nanoseconds.
-    pub from: i64,
-    /// End in nanoseconds.
-    pub to: i64,
-    /// Index of the task.
-    pub task: u32,
 }
 
 /// The tasks of an execution, by their first begin.
@@ -46,20 +39,24 @@ pub struct TaskSet {
     /// The state types whose values are tasks.
     pub types: Vec<TypeId>,
     tasks: Vec<ExecutionTask>,
-    /// For each unit, the times with an innermost task, by start.
-    by_unit: Vec<Vec<TaskPiece>>,
+    /// The number of the task of each value.
+    numbers: Vec<u32>,
+    by_unit: Vec<UnitTimeline>,
 }
 
-/// A state of a task in a unit.
-#[derive(Clone, Copy)]
-struct TaskState {
-    from: i64,
-    to: i64,
-    value: ValueId,
+/// The innermost task of a unit at any time.
+#[derive(Debug)]
+pub(crate) struct UnitTimeline {
+    pub(crate) timeline: TaskTimeline,
+    /// Whether the unit may execute several tasks at a time.
+    pub(crate) has_overlaps: bool,
 }
+
+/// The lanes of a unit with states of tasks, with the lives of their containers.
+type TaskLanes = Vec<(StateLaneId, TimeRange)>;
 
 impl TaskSet {
-    /// Reads the task states of all units. Takes O(states log states).
+    /// Reads the task states of all units. Takes O(states log lanes of a unit).
     ///
     /// # Errors
     /// If no state type has the chosen name, or the source fails.
@@ -70,26 +67,41 @@ impl TaskSet {
     ) -> Result<Self, PerspectiveError> {
         let model = source.model();
         let types = task_types(&model, choice)?;
-        let mut by_unit_states: Vec<Vec<TaskState>> = vec![Vec::new(); units.count()];
-        for_each_state(source, units, &types, |unit, state| by_unit_states[unit as usize].push(state))?;
-        let numbers = numbers(&by_unit_states);
-        let mut deltas: Vec<Vec<(i64, [i64; 1])>> = vec![Vec::new(); numbers.len()];
-        let mut by_unit = Vec::with_capacity(units.count());
-        for mut states in by_unit_states {
-            states.sort_by_key(|state| (state.from, std::cmp::Reverse(state.to)));
-            add_active(&states, &numbers, &mut deltas);
-            by_unit.push(innermost(&states, &numbers));
-        }
-        let mut values: Vec<(u32, ValueId)> = numbers.iter().map(|(value, number)| (*number, *value)).collect();
-        values.sort_unstable();
-        let tasks = values.into_iter().zip(deltas).map(|((_, value), deltas)| {
-            let name = model.values.get(value.index()).map_or_else(String::new, |info| info.name.clone());
-            ExecutionTask::new(value, name, deltas)
+        let read = map_in_order(task_lanes(source, units, &types), MAX_THREADS, |lanes| {
+            let mut builder = UnitTasksBuilder::default();
+            visit_states(source, &lanes, |state| builder.add(state))?;
+            Ok(builder.finish())
         });
-        Ok(Self { types, tasks: tasks.collect(), by_unit })
+        let read: Vec<UnitTasks> = read.into_iter().collect::<Result<_, QueryError>>()?;
+        let name = |value: ValueId| model.values.get(value.index()).map_or_else(String::new, |info| info.name.clone());
+        Ok(Self::from_units(types, read, name))
     }
 
-    /// The states of tasks in the units, with the number of the task, in no particular order.
+    /// The tasks of some units.
+    pub(crate) fn from_units(types: Vec<TypeId>, units: Vec<UnitTasks>, name: impl Fn(ValueId) -> String) -> Self {
+        let totals = totals(&units);
+        let largest = totals.iter().map(|(value, _)| value.index()).max();
+        let mut numbers = vec![NO_TASK; largest.map_or(0, |largest| largest + 1)];
+        totals.iter().zip(0..).for_each(|((value, _), number)| numbers[value.index()] = number);
+        let by_unit = map_in_order(units, MAX_THREADS, |UnitTasks { mut timeline, has_overlaps, .. }| {
+            timeline.renumber(&numbers);
+            UnitTimeline { timeline, has_overlaps }
+        });
+        let task = |(value, TaskTotal { from, to, nanos }): (ValueId, TaskTotal)| ExecutionTask {
+            value,
+            name: name(value),
+            life: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) },
+            unit_time: nanos,
+        };
+        Self { types, tasks: totals.into_iter().map(task).collect(), numbers, by_unit }
+    }
+
+    /// The number of the task of a value.
+    fn number(&self, value: ValueId) -> Option<u32> {
+        self.numbers.get(value.index()).copied().filter(|task| *task != NO_TASK)
+    }
+
+    /// The states of some tasks in each unit, by start. Nested states are included.
     ///
     /// # Errors
     /// If the source fails.
@@ -97,14 +109,32 @@ impl TaskSet {
         &self,
         source: &dyn TimelineSource,
         units: &UnitSet,
-    ) -> Result<Vec<(u32, TaskPiece)>, PerspectiveError> {
-        let numbers = (0..).zip(&self.tasks).map(|(number, task)| (task.value, number));
-        let numbers: FxHashMap<ValueId, u32> = numbers.collect();
-        let mut states = Vec::new();
-        for_each_state(source, units, &self.types, |unit, TaskState { from, to, value }| {
-            states.extend(numbers.get(&value).map(|task| (unit, TaskPiece { from, to, task: *task })));
-        })?;
-        Ok(states)
+        is_chosen: impl Fn(u32) -> bool + Sync,
+    ) -> Result<Vec<Vec<TaskPiece>>, QueryError> {
+        let by_unit = map_in_order(task_lanes(source, units, &self.types), MAX_THREADS, |lanes| {
+            let mut states = Vec::new();
+            visit_states(source, &lanes, |TaskState { from, to, value }| {
+                let task = self.number(value).filter(|task| is_chosen(*task));
+                states.extend(task.map(|task| TaskPiece { from, to, task }));
+            })?;
+            Ok(states)
+        });
+        by_unit.into_iter().collect()
+    }
+
+    /// Visits the states of the tasks of a unit by start. Of equal starts, the longest one is first.
+    ///
+    /// # Errors
+    /// If the source fails.
+    pub(crate) fn visit_unit(
+        &self,
+        source: &dyn TimelineSource,
+        lanes: &TaskLanes,
+        mut visit: impl FnMut(TaskPiece),
+    ) -> Result<(), QueryError> {
+        visit_states(source, lanes, |TaskState { from, to, value }| {
+            self.number(value).into_iter().for_each(|task| visit(TaskPiece { from, to, task }));
+        })
     }
 
     /// The tasks by their first begin.
@@ -112,48 +142,78 @@ impl TaskSet {
         &self.tasks
     }
 
-    /// The times of a unit with an innermost task, by start.
-    pub fn pieces(&self, unit: usize) -> &[TaskPiece] {
-        self.by_unit.get(unit).map_or(&[], Vec::as_slice)
+    /// The innermost tasks of each unit.
+    pub(crate) fn by_unit(&self) -> &[UnitTimeline] {
+        &self.by_unit
+    }
+
+    fn timeline(&self, unit: usize) -> Option<&TaskTimeline> {
+        self.by_unit.get(unit).map(|unit| &unit.timeline)
+    }
+
+    /// The times of a unit with an innermost task in a time range, by start.
+    pub fn pieces(&self, unit: usize, range: TimeRange) -> impl Iterator<Item = TaskPiece> {
+        self.timeline(unit).into_iter().flat_map(move |timeline| timeline.pieces(range))
+    }
+
+    /// The timestamps at which the innermost task of a unit changes, ascending.
+    pub fn timestamps(&self, unit: usize) -> &[i64] {
+        self.timeline(unit).map_or(&[], TaskTimeline::timestamps)
     }
 
     /// The innermost task of a unit at a time.
     pub fn at(&self, unit: usize, time: i64) -> Option<u32> {
-        let pieces = self.pieces(unit);
-        let before = pieces.partition_point(|piece| piece.from <= time);
-        before.checked_sub(1).map(|index| pieces[index]).filter(|piece| piece.to > time).map(|piece| piece.task)
+        self.timeline(unit)?.at(time)
     }
 }
 
-impl ExecutionTask {
-    fn new(value: ValueId, name: String, deltas: Vec<(i64, [i64; 1])>) -> Self {
-        use tumit_viewer::query::GlobalNanos;
-
-        let active = StepFunction::from_deltas([0], deltas);
-        let time = |time: Option<&i64>| GlobalNanos(time.copied().unwrap_or(0));
-        let life = TimeRange { from: time(active.timestamps().first()), to: time(active.timestamps().last()) };
-        let [unit_time] = active.integral(life);
-        Self { value, name, life, active, unit_time }
-    }
-}
-
-/// Visits the task states of all units.
-fn for_each_state(
-    source: &dyn TimelineSource,
-    units: &UnitSet,
-    types: &[TypeId],
-    mut visit: impl FnMut(u32, TaskState),
-) -> Result<(), PerspectiveError> {
-    for info in source.containers().iter() {
+/// The lanes of each unit with states of tasks.
+pub(crate) fn task_lanes(source: &dyn TimelineSource, units: &UnitSet, types: &[TypeId]) -> Vec<TaskLanes> {
+    let mut by_unit = vec![TaskLanes::new(); units.count()];
+    for info in source.containers().iter().filter(|info| info.life.from < info.life.to) {
         let Some(unit) = units.owner(info.id) else { continue };
-        for ty in types.iter().filter(|ty| source.depths(info.id, **ty) > 0) {
-            entity_walk::nested_states(source, (info.id, *ty), info.life, |state| {
-                let (from, to) = (state.life.from.0.max(info.life.from.0), state.life.to.0.min(info.life.to.0));
-                visit(unit, TaskState { from, to, value: state.value });
-                Ok(())
-            })?;
+        for ty in types {
+            let lane = |depth| (StateLaneId { container: info.id, ty: *ty, depth }, info.life);
+            by_unit[unit as usize].extend((0..source.depths(info.id, *ty)).map(lane));
         }
     }
+    by_unit
+}
+
+/// Visits the states of some lanes by start. Of equal starts, the longest one is first.
+fn visit_states(
+    source: &dyn TimelineSource,
+    lanes: &TaskLanes,
+    mut visit: impl FnMut(TaskState),
+) -> Result<(), QueryError> {
+    let within = |state: &StateEntity, life: TimeRange| TaskState {
+        from: state.life.from.max(life.from).0,
+        to: state.life.to.min(life.to).0,
+        value: state.value,
+    };
+    // The states of one lane do not overlap.
+    if let [(lane, life)] = lanes[..] {
+        return entity_walk::states(source, lane, life, |state| {
+            if state.life.from < state.life.to {
+                visit(within(state, life));
+            }
+            Ok(())
+        });
+    }
+    let mut same_start: Vec<TaskState> = Vec::new();
+    let mut visit_all = |states: &mut Vec<TaskState>| {
+        states.sort_by_key(|state| std::cmp::Reverse(state.to));
+        states.drain(..).for_each(&mut visit);
+    };
+    entity_walk::merged_states(source, lanes.iter().copied(), |state, life| {
+        let state = within(state, life);
+        if same_start.first().is_some_and(|first| first.from < state.from) {
+            visit_all(&mut same_start);
+        }
+        same_start.push(state);
+        Ok(())
+    })?;
+    visit_all(&mut same_start);
     Ok(())
 }
 
@@ -183,64 +243,15 @@ fn has_word(name: &str, endings: &[&str]) -> bool {
     })
 }
 
-/// Numbers the tasks in order of their first begin.
-fn numbers(by_unit: &[Vec<TaskState>]) -> FxHashMap<ValueId, u32> {
-    let mut first: FxHashMap<ValueId, i64> = FxHashMap::default();
-    for state in by_unit.iter().flatten() {
-        let begin = first.entry(state.value).or_insert(i64::MAX);
-        *begin = state.from.min(*begin);
+/// The states of each task in all units, by their first begin.
+fn totals(by_unit: &[UnitTasks]) -> Vec<(ValueId, TaskTotal)> {
+    let mut all: FxHashMap<ValueId, TaskTotal> = FxHashMap::default();
+    for (value, total) in by_unit.iter().flat_map(|unit| &unit.totals) {
+        let sum = all.entry(*value).or_insert(TaskTotal { nanos: 0, ..*total });
+        let (from, to) = (sum.from.min(total.from), sum.to.max(total.to));
+        *sum = TaskTotal { from, to, nanos: sum.nanos + total.nanos };
     }
-    let mut order: Vec<(i64, ValueId)> = first.into_iter().map(|(value, begin)| (begin, value)).collect();
-    order.sort_unstable();
-    order.into_iter().zip(0..).map(|((_, value), number)| (value, number)).collect()
-}
-
-/// Adds the times in which a unit executes each task. Nested and overlapping states of one task
-/// count once.
-fn add_active(states: &[TaskState], numbers: &FxHashMap<ValueId, u32>, deltas: &mut [Vec<(i64, [i64; 1])>]) {
-    let mut ends: FxHashMap<ValueId, i64> = FxHashMap::default();
-    for state in states {
-        let list = &mut deltas[numbers[&state.value] as usize];
-        let covered = ends.entry(state.value).or_insert(i64::MIN);
-        let from = state.from.max(*covered);
-        if from < state.to {
-            list.push((from, [1]));
-            list.push((state.to, [-1]));
-            *covered = state.to;
-        }
-    }
-}
-
-/// The times with an innermost task. Of overlapping states, the one that begins later is inner.
-fn innermost(states: &[TaskState], numbers: &FxHashMap<ValueId, u32>) -> Vec<TaskPiece> {
-    let mut pieces: Vec<TaskPiece> = Vec::new();
-    let mut add = |from: i64, to: i64, value: ValueId| {
-        if from >= to {
-            return;
-        }
-        let task = numbers[&value];
-        match pieces.last_mut().filter(|last| last.to == from && last.task == task) {
-            Some(last) => last.to = to,
-            None => pieces.push(TaskPiece { from, to, task }),
-        }
-    };
-    let mut open: Vec<TaskState> = Vec::new();
-    let mut now = i64::MIN;
-    for state in states {
-        while let Some(inner) = open.last().copied().filter(|inner| inner.to <= state.from) {
-            add(now.max(inner.from), inner.to, inner.value);
-            now = now.max(inner.to);
-            open.pop();
-        }
-        if let Some(inner) = open.last() {
-            add(now.max(inner.from), state.from, inner.value);
-        }
-        now = now.max(state.from);
-        open.push(*state);
-    }
-    while let Some(inner) = open.pop() {
-        add(now.max(inner.from), inner.to, inner.value);
-        now = now.max(inner.to);
-    }
-    pieces
+    let mut order: Vec<(ValueId, TaskTotal)> = all.into_iter().collect();
+    order.sort_unstable_by_key(|(value, total)| (total.from, *value));
+    order
 }

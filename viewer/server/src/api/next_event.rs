@@ -45,8 +45,10 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
 /// The sorted timestamps of the changes of each unit. Data that the trace lacks are left out.
 fn changes(execution: &Execution) -> impl Iterator<Item = &[i64]> {
     let units = 0..execution.units().count();
-    let activity = execution.activity().ok();
-    units.filter_map(move |unit| Some(activity?.timelines(unit))).flatten().map(CategoryTimeline::timestamps)
+    let (activity, tasks) = (execution.activity().ok(), execution.tasks().ok());
+    let of_tasks = units.clone().filter_map(move |unit| Some(tasks?.timestamps(unit)));
+    let of_activity = units.filter_map(move |unit| Some(activity?.timelines(unit))).flatten();
+    of_activity.map(CategoryTimeline::timestamps).chain(of_tasks)
 }
 
 fn first_after(execution: &Execution, time: i64) -> Result<Option<i64>, QueryError> {
@@ -56,13 +58,6 @@ fn first_after(execution: &Execution, time: i64) -> Result<Option<i64>, QueryErr
         let later = (time.saturating_add(1), i64::MAX);
         next.extend(messages.sent_between(later.0, later.1).first().map(|message| message.sent));
         next.extend(messages.received_between(later.0, later.1).next().map(|message| message.received));
-    }
-    if let Ok(tasks) = execution.tasks() {
-        for unit in 0..execution.units().count() {
-            let pieces = tasks.pieces(unit);
-            let piece = pieces.get(pieces.partition_point(|piece| piece.to <= time));
-            next.extend(piece.map(|piece| if piece.from > time { piece.from } else { piece.to }));
-        }
     }
     let next = next.into_iter().min();
     let bound = next.unwrap_or(execution.extent().to.0);
@@ -85,13 +80,6 @@ fn last_before(execution: &Execution, time: i64) -> Result<Option<i64>, QueryErr
                 break;
             }
             width = width.saturating_mul(4);
-        }
-    }
-    if let Ok(tasks) = execution.tasks() {
-        for unit in 0..execution.units().count() {
-            let pieces = tasks.pieces(unit);
-            let piece = pieces.partition_point(|piece| piece.from < time).checked_sub(1).map(|at| pieces[at]);
-            last.extend(piece.map(|piece| if piece.to < time { piece.to } else { piece.from }));
         }
     }
     let last = last.into_iter().max();

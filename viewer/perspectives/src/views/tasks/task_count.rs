@@ -1,13 +1,12 @@
 //! G16: the number of units that execute each task.
 
-use tumit_viewer::query::TimeRange;
-
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
     TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::execution::active_tasks::TaskActivity;
 use crate::execution::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
@@ -51,7 +50,7 @@ impl PerspectiveView for TaskCount {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let tasks = execution.tasks()?.list();
-        let counts: Vec<ActiveUnits> = tasks.iter().map(|task| active_units(task, request)).collect();
+        let counts = active_units(execution, request)?;
         let bundles = task_bundles::bundles(tasks, MAX_BARS);
         let largest = counts.iter().map(|count| count.units.max(count.maximum)).fold(0.0, f64::max);
         let chart = BarChart {
@@ -77,24 +76,32 @@ impl PerspectiveView for TaskCount {
     }
 }
 
+/// The numbers of units that execute each task.
 #[expect(clippy::cast_precision_loss, reason = "numbers of units are drawn")]
-fn active_units(task: &ExecutionTask, request: &ViewRequest) -> ActiveUnits {
+fn active_units(execution: &Execution, request: &ViewRequest) -> Result<Vec<ActiveUnits>, PerspectiveError> {
+    let (tasks, active) = (execution.tasks()?.list(), execution.active_tasks()?);
     if request.mode == TimeMode::At {
-        let [now] = task.active.at(request.time);
-        let [maximum] = task.active.maximum(request.past());
-        return ActiveUnits { units: now as f64, maximum: maximum.max(now) as f64, unit_nanos: None };
+        let counts = active.at(request.time).into_iter().zip(active.during(request.past()));
+        let units = |(now, past): (i64, TaskActivity)| ActiveUnits {
+            units: now as f64,
+            maximum: past.maximum.max(now) as f64,
+            unit_nanos: None,
+        };
+        return Ok(counts.map(units).collect());
     }
     let range = request.visible_range();
-    let (from, to) = (range.from.max(task.life.from), range.to.min(task.life.to));
-    if from >= to {
+    let units = |(task, during): (&ExecutionTask, TaskActivity)| {
+        let (from, to) = (range.from.max(task.life.from), range.to.min(task.life.to));
+        let maximum = during.maximum as f64;
+        if from < to {
+            let nanos = i128::from(to.0) - i128::from(from.0);
+            let unit_time = during.unit_time as f64;
+            return ActiveUnits { units: unit_time / nanos as f64, maximum, unit_nanos: Some(unit_time) };
+        }
         // In an empty time range, the task counts with its number at this time.
-        let [units] = if range.from == range.to { task.active.at(range.from.0) } else { [0] };
-        return ActiveUnits { units: units as f64, maximum: units as f64, unit_nanos: Some(0.0) };
-    }
-    let during = TimeRange { from, to };
-    let ([integral], [maximum]) = (task.active.integral(during), task.active.maximum(during));
-    let nanos = i128::from(to.0) - i128::from(from.0);
-    ActiveUnits { units: integral as f64 / nanos as f64, maximum: maximum as f64, unit_nanos: Some(integral as f64) }
+        ActiveUnits { units: maximum, maximum, unit_nanos: Some(0.0) }
+    };
+    Ok(tasks.iter().zip(active.during(range)).map(units).collect())
 }
 
 /// The largest numbers of some tasks.

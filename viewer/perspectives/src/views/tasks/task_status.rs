@@ -32,9 +32,10 @@ enum TaskProgress {
 impl TaskProgress {
     const ALL: [Self; 3] = [Self::NotBegun, Self::InProgress, Self::Completed];
 
-    fn at(task: &ExecutionTask, time: i64) -> Self {
-        match task.active.at(time) {
-            [units] if units > 0 => Self::InProgress,
+    /// The progress of a task that a number of units executes at a time.
+    fn at(task: &ExecutionTask, units: i64, time: i64) -> Self {
+        match units {
+            1.. => Self::InProgress,
             _ if task.life.from.0 <= time => Self::Completed,
             _ => Self::NotBegun,
         }
@@ -74,8 +75,12 @@ impl PerspectiveView for TaskStatus {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let tasks = execution.tasks()?.list();
+        let units = execution.active_tasks()?.at(request.time);
+        let progress = |(task, units): (&ExecutionTask, &i64)| TaskProgress::at(task, *units, request.time);
+        let progress: Vec<(TaskProgress, i64)> =
+            tasks.iter().zip(&units).map(progress).zip(units.iter().copied()).collect();
         let bundles = task_bundles::bundles(tasks, MAX_CELLS);
-        let cells: Vec<StatusCell> = bundles.iter().map(|bundle| cell(bundle, request.time)).collect();
+        let cells: Vec<StatusCell> = bundles.iter().map(|bundle| cell(bundle, &progress)).collect();
         let side = cells.len().isqrt();
         let columns = if side * side < cells.len() { side + 1 } else { side.max(1) };
         let item = |progress: TaskProgress| LegendItem { paint: progress.paint(), label: progress.word().to_owned() };
@@ -87,20 +92,21 @@ impl PerspectiveView for TaskStatus {
                 panel: ChartPanel::Grid(StatusGrid { columns, cells, ..StatusGrid::default() }),
             }],
             legend: TaskProgress::ALL.into_iter().map(item).collect(),
-            table: table(tasks, request.time),
+            table: table(tasks, &progress),
             notes: task_bundles::note(tasks, MAX_CELLS, "Each cell is the progress").into_iter().collect(),
         })
     }
 }
 
 /// The common progress of some tasks: in progress if they differ.
-fn cell(bundle: &TaskBundle<'_>, time: i64) -> StatusCell {
-    let number = |progress| bundle.members.iter().filter(|task| TaskProgress::at(task, time) == progress).count();
+fn cell(bundle: &TaskBundle<'_>, progress: &[(TaskProgress, i64)]) -> StatusCell {
+    let members = &progress[bundle.number as usize..][..bundle.members.len()];
+    let number = |progress| members.iter().filter(|member| member.0 == progress).count();
     let counts = TaskProgress::ALL.map(|progress| (progress, number(progress)));
-    let all = bundle.members.len();
-    let common = counts.iter().find(|(_, count)| *count == all).map_or(TaskProgress::InProgress, |(common, _)| *common);
-    let status = match bundle.members {
-        [task] => status(task, time),
+    let common = counts.iter().find(|(_, count)| *count == members.len());
+    let common = common.map_or(TaskProgress::InProgress, |(common, _)| *common);
+    let status = match *members {
+        [(progress, units)] => status(progress, units),
         _ => {
             let parts = counts.iter().filter(|(_, count)| *count > 0);
             parts.map(|(progress, count)| format!("{count} {}", progress.word())).collect::<Vec<_>>().join(", ")
@@ -110,16 +116,16 @@ fn cell(bundle: &TaskBundle<'_>, time: i64) -> StatusCell {
 }
 
 /// The progress of a task in words.
-fn status(task: &ExecutionTask, time: i64) -> String {
-    match (TaskProgress::at(task, time), task.active.at(time)) {
-        (TaskProgress::InProgress, [1]) => "in progress in 1 unit".to_owned(),
-        (TaskProgress::InProgress, [units]) => format!("in progress in {units} units"),
+fn status(progress: TaskProgress, units: i64) -> String {
+    match (progress, units) {
+        (TaskProgress::InProgress, 1) => "in progress in 1 unit".to_owned(),
+        (TaskProgress::InProgress, units) => format!("in progress in {units} units"),
         (progress, _) => progress.word().to_owned(),
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "CSV has decimal numbers")]
-fn table(tasks: &[ExecutionTask], time: i64) -> ChartTable {
+fn table(tasks: &[ExecutionTask], progress: &[(TaskProgress, i64)]) -> ChartTable {
     let mut table = ChartTable::new(&[
         ("task", AxisUnit::Count),
         ("status", AxisUnit::Count),
@@ -127,10 +133,9 @@ fn table(tasks: &[ExecutionTask], time: i64) -> ChartTable {
         ("first begin", AxisUnit::Nanos),
         ("last end", AxisUnit::Nanos),
     ]);
-    table.rows.extend(tasks.iter().map(|task| {
-        let [units] = task.active.at(time);
-        let numbers = [units, task.life.from.0, task.life.to.0];
-        let mut row = vec![TableValue::Text(task.name.clone()), TaskProgress::at(task, time).word().into()];
+    table.rows.extend(tasks.iter().zip(progress).map(|(task, (progress, units))| {
+        let numbers = [*units, task.life.from.0, task.life.to.0];
+        let mut row = vec![TableValue::Text(task.name.clone()), progress.word().into()];
         row.extend(numbers.map(|number| TableValue::Number(number as f64)));
         row
     }));

@@ -8,6 +8,7 @@ use crate::chart::{
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::execution::active_tasks::TaskActivity;
 use crate::execution::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
@@ -36,6 +37,7 @@ impl PerspectiveView for TaskSummary {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (tasks, range) = (execution.tasks()?.list(), request.visible_range());
+        let activity = execution.active_tasks()?.during(range);
         let bundles = task_bundles::bundles(tasks, MAX_BARS);
         let chart = BarChart {
             axis: ChartAxis::new("time range", AxisUnit::Percent, 100.0),
@@ -55,7 +57,7 @@ impl PerspectiveView for TaskSummary {
             subtitle: captions::range_caption(request),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: Vec::new(),
-            table: table(tasks, range),
+            table: table(tasks, &activity, range),
             notes: [grouped, outside].into_iter().flatten().collect(),
         })
     }
@@ -87,7 +89,7 @@ fn bar(bundle: &TaskBundle<'_>, range: TimeRange) -> ChartBar {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
-fn table(tasks: &[ExecutionTask], range: TimeRange) -> ChartTable {
+fn table(tasks: &[ExecutionTask], activity: &[TaskActivity], range: TimeRange) -> ChartTable {
     let mut table = ChartTable::new(&[
         ("task", AxisUnit::Count),
         ("first begin", AxisUnit::Nanos),
@@ -96,7 +98,7 @@ fn table(tasks: &[ExecutionTask], range: TimeRange) -> ChartTable {
         ("to, %", AxisUnit::Percent),
         ("time of all units", AxisUnit::Nanos),
     ]);
-    table.rows.extend(tasks.iter().map(|task| {
+    table.rows.extend(tasks.iter().zip(activity).map(|(task, activity)| {
         let shown = shown_percent(task.life, range);
         vec![
             TableValue::Text(task.name.clone()),
@@ -104,7 +106,7 @@ fn table(tasks: &[ExecutionTask], range: TimeRange) -> ChartTable {
             TableValue::Number(task.life.to.0 as f64),
             shown.map(|(from, _)| from).into(),
             shown.map(|(_, to)| to).into(),
-            TableValue::Number(task.active.integral(range)[0] as f64),
+            TableValue::Number(activity.unit_time as f64),
         ]
     }));
     table

@@ -41,6 +41,8 @@ impl PerspectiveView for TaskSurface {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (tasks, range) = (execution.tasks()?.list(), request.visible_range());
         let columns: Vec<TimeRange> = range.columns(request.columns.clamp(1, MAX_COLUMNS)).collect();
+        let means =
+            execution.derived(&format!("{} {columns:?}", self.info().name), || mean_units(execution, &columns))?;
         let bundles = task_bundles::bundles(tasks, MAX_ROWS);
         let mut table = ChartTable::new(&[
             ("task", AxisUnit::Count),
@@ -50,7 +52,7 @@ impl PerspectiveView for TaskSurface {
         ]);
         let mut cells = Vec::new();
         for (row, bundle) in (0..).zip(&bundles) {
-            for (column, value) in row_values(bundle, &columns) {
+            for (column, value) in row_values(bundle, &columns, &means) {
                 let time = columns[column as usize];
                 let times = [time.from.0 as f64, time.to.0 as f64, value].map(TableValue::Number);
                 table.rows.push([TableValue::Text(bundle.label.clone())].into_iter().chain(times).collect());
@@ -82,14 +84,28 @@ impl PerspectiveView for TaskSurface {
     }
 }
 
-/// The columns in which a task of a bundle is active, with the largest mean number of units. Takes
-/// the time of the columns within the lifetimes of the tasks.
-fn row_values(bundle: &TaskBundle<'_>, columns: &[TimeRange]) -> Vec<(u32, f64)> {
+/// For each column, the mean number of units that execute each task. Of an empty column, the number
+/// at its time.
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn mean_units(execution: &Execution, columns: &[TimeRange]) -> Result<Vec<Vec<f64>>, PerspectiveError> {
+    let active = execution.active_tasks()?;
+    let mean = |column: &TimeRange| {
+        let nanos = column.to.0.saturating_sub(column.from.0);
+        if nanos <= 0 {
+            return active.at(column.from.0).into_iter().map(|units| units as f64).collect();
+        }
+        let times = active.unit_times(*column).into_iter();
+        times.map(|unit_time| unit_time as f64 / nanos as f64).collect()
+    };
+    Ok(columns.iter().map(mean).collect())
+}
+
+/// The columns in which a task of a bundle is active, with the largest mean number of units.
+fn row_values(bundle: &TaskBundle<'_>, columns: &[TimeRange], means: &[Vec<f64>]) -> Vec<(u32, f64)> {
     let mut largest = vec![0.0_f64; columns.len()];
-    for task in bundle.members {
+    for (task, number) in bundle.members.iter().zip(bundle.number as usize..) {
         for column in columns_of(task, columns) {
-            let [mean] = task.active.mean(columns[column]);
-            largest[column] = largest[column].max(mean);
+            largest[column] = largest[column].max(means[column][number]);
         }
     }
     (0..).zip(largest).filter(|(_, value)| *value > 0.0).collect()

@@ -27,6 +27,12 @@ const MAX_TASKS: usize = 12;
 /// window; of several, the one that began last.
 pub(crate) struct PhasePortrait;
 
+/// The points of the curve with their tasks.
+struct PortraitCurve {
+    points: Vec<PortraitPoint>,
+    common: Vec<Option<u32>>,
+}
+
 impl PerspectiveView for PhasePortrait {
     fn info(&self) -> ViewInfo<'_> {
         ViewInfo {
@@ -51,6 +57,7 @@ impl PerspectiveView for PhasePortrait {
             None => messages.has_sizes(),
         };
         let times = times(request);
+        let window = MovingWindow::new(request.range, request.options.width);
         let (tasks, no_tasks) = match execution.tasks() {
             Ok(tasks) => (tasks.list(), None),
             Err(PerspectiveError::NoData { .. }) => {
@@ -58,10 +65,14 @@ impl PerspectiveView for PhasePortrait {
             }
             Err(error) => return Err(error),
         };
-        let window = MovingWindow::new(request.range, request.options.width);
-        let last_of_window = times.iter().map(|time| time.saturating_sub(1).max(request.range.from.0));
-        let common = most_common_tasks(tasks, &last_of_window.collect::<Vec<_>>());
-        let points = points(execution, request, (messages, counts_bytes), window, &times, &common)?;
+        // Only the cursor depends on the present time.
+        let settings = (request.range, request.columns, window.width, counts_bytes, request.options.counts_overhead);
+        let curve = execution.derived(&format!("{} {settings:?}", self.info().name), || {
+            let common = common_tasks(execution, tasks.is_empty(), request, &times)?;
+            let points = points(execution, request, (messages, counts_bytes), window, &times, &common)?;
+            Ok(PortraitCurve { points, common })
+        })?;
+        let PortraitCurve { points, common } = curve.as_ref();
         let quantity = if counts_bytes { "pending bytes" } else { "pending messages" };
         let counted = if request.options.counts_overhead { "busy and overhead units" } else { "busy units" };
         let cursor = (request.range.from.0..=request.range.to.0).contains(&request.time);
@@ -72,15 +83,15 @@ impl PerspectiveView for PhasePortrait {
             horizontal: ChartAxis::up_to(format!("{quantity}, % of the maximum"), AxisUnit::Percent, right),
             vertical: ChartAxis::up_to(counted, AxisUnit::Percent, top),
             cursor: times.partition_point(|time| *time <= request.time).checked_sub(1).filter(|_| cursor),
-            points,
+            points: points.clone(),
         };
         let smoothing = format!("mean over the last {}", duration(window.width));
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::subtitle(&[captions::range_caption(request), smoothing]),
-            table: table(&chart, tasks, &common),
+            table: table(&chart, tasks, common),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Portrait(chart) }],
-            legend: legend(tasks, &common),
+            legend: legend(tasks, common),
             notes: no_tasks.into_iter().collect(),
         })
     }
@@ -122,21 +133,26 @@ fn points(
     Ok((0..times.len()).map(point).collect())
 }
 
-/// The task that most units execute at each of ascending times. Of several, the one that began
-/// last. Takes the number of times within the lifetimes of all tasks.
-fn most_common_tasks(tasks: &[ExecutionTask], times: &[i64]) -> Vec<Option<u32>> {
-    let mut common: Vec<(i64, Option<u32>)> = vec![(0, None); times.len()];
-    for (number, task) in (0..).zip(tasks) {
-        let first = times.partition_point(|time| *time < task.life.from.0);
-        let end = times.partition_point(|time| *time < task.life.to.0).max(first);
-        for (time, common) in times[first..end].iter().zip(&mut common[first..end]) {
-            let [active] = task.active.at(*time);
-            if active > 0 && active >= common.0 {
-                *common = (active, Some(number));
-            }
-        }
+/// The tasks that most units execute at the ends of the windows of some times.
+fn common_tasks(
+    execution: &Execution,
+    has_no_tasks: bool,
+    request: &ViewRequest,
+    times: &[i64],
+) -> Result<Vec<Option<u32>>, PerspectiveError> {
+    if has_no_tasks {
+        return Ok(vec![None; times.len()]);
     }
-    common.into_iter().map(|(_, task)| task).collect()
+    let active = execution.active_tasks()?;
+    let last_of_window = times.iter().map(|time| time.saturating_sub(1).max(request.range.from.0));
+    Ok(last_of_window.map(|time| most_common_task(&active.at(time))).collect())
+}
+
+/// The task that most units execute, of the numbers of units that execute each task. Of several, the
+/// one that began last.
+fn most_common_task(units: &[i64]) -> Option<u32> {
+    let active = units.iter().zip(0..).filter(|(units, _)| **units > 0);
+    active.max_by_key(|(units, task)| (**units, *task)).map(|(_, task)| task)
 }
 
 /// The tasks that occur, by number. At most [`MAX_TASKS`].

@@ -1,12 +1,21 @@
 //! [`UnitStatistics`]: times and messages of each unit in a time range.
 
+use std::ops::Range;
+
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::execution::messages::UnitMessage;
+use crate::execution::messages::{UnitMessage, UnitMessages};
+use crate::network::topology::Topology;
 use crate::view::{TimeMode, ViewRequest};
 use crate::views::measured_messages::{MessageSum, message_bounds};
+
+/// Minimum number of messages of a block.
+const MIN_BLOCK: usize = 1 << 16;
+/// Minimum number of messages of a block for each unit.
+const MESSAGES_PER_UNIT: usize = 64;
 
 /// Times and messages of each unit and of all units.
 #[derive(Debug)]
@@ -33,7 +42,7 @@ pub(crate) struct MessageTotals {
 }
 
 /// The messages of a unit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MessageStatistics {
     pub(crate) sent: MessageSum,
     pub(crate) received: MessageSum,
@@ -69,6 +78,18 @@ impl MessageStatistics {
     fn add_received(&mut self, message: &UnitMessage) {
         self.received.add(message);
         self.latency += i128::from(message.pending_until()) - i128::from(message.sent);
+    }
+
+    /// Adds other messages. Queues are left out.
+    fn combine(&mut self, other: &Self) {
+        self.sent.combine(other.sent);
+        self.received.combine(other.received);
+        self.sized += other.sized;
+        self.smallest = self.smallest.into_iter().chain(other.smallest).min();
+        self.largest = self.largest.max(other.largest);
+        self.hops += other.hops;
+        self.most_hops = self.most_hops.max(other.most_hops);
+        self.latency += other.latency;
     }
 
     /// The sum of the latencies of the received messages, in nanoseconds.
@@ -129,16 +150,13 @@ impl MessageTotals {
             TimeMode::At => (range.from.0, range.to.0.saturating_add(1)),
             TimeMode::Range | TimeMode::Moving => message_bounds(execution, range),
         };
-        let (mut by_unit, mut all) = (vec![MessageStatistics::default(); count], MessageStatistics::default());
-        for message in messages.sent_between(from, to) {
-            let hops = topology.distance(count, message.from as usize, message.to as usize);
-            by_unit[message.from as usize].add_sent(message, hops);
-            all.add_sent(message, hops);
-        }
-        for message in messages.received_between(from, to) {
-            by_unit[message.to as usize].add_received(message);
-            all.add_received(message);
-        }
+        let blocks = execution.derived(&format!("{topology:?}"), || {
+            let size = MIN_BLOCK.max(MESSAGES_PER_UNIT * count);
+            Ok(MessageBlocks::new(messages, size, (topology, count)))
+        })?;
+        let mut by_unit = blocks.between(messages, from, to);
+        let mut all = MessageStatistics::default();
+        by_unit.iter().for_each(|unit| all.combine(unit));
         let maxima = TimeRange { from: range.from, to: GlobalNanos(to) };
         for (unit, incoming) in by_unit.iter_mut().zip(&messages.by_unit().incoming) {
             unit.queue = incoming.maximum(maxima);
@@ -146,5 +164,98 @@ impl MessageTotals {
         // The queue of all units is the number of pending messages.
         all.queue = messages.pending().maximum(maxima);
         Ok(Self { by_unit, all, has_sizes: messages.has_sizes() })
+    }
+}
+
+/// The statistics of each unit in blocks of messages, so that those of a time range are the sums of
+/// blocks and of few messages. They take at most some bytes per message.
+struct MessageBlocks {
+    topology: Topology,
+    units: usize,
+    /// Messages per block.
+    size: usize,
+    /// The senders, for each block of messages by timestamp of the send.
+    sent: Vec<Vec<MessageStatistics>>,
+    /// The receivers, for each block of messages by timestamp of the receive.
+    received: Vec<Vec<MessageStatistics>>,
+}
+
+impl MessageBlocks {
+    fn new(messages: &UnitMessages, size: usize, (topology, units): (Topology, usize)) -> Self {
+        let mut blocks = Self { topology, units, size, sent: Vec::new(), received: Vec::new() };
+        let jobs = (0..messages.list().len() / size).map(|block| block * size..(block + 1) * size).collect();
+        let of_block = |places: Range<usize>| {
+            let (mut sent, mut received) = (blocks.no_messages(), blocks.no_messages());
+            blocks.add_sent(&messages.list()[places.clone()], &mut sent);
+            add_received(messages.received_at(places), &mut received);
+            (sent, received)
+        };
+        let by_block = map_in_order(jobs, MAX_THREADS, of_block);
+        (blocks.sent, blocks.received) = by_block.into_iter().unzip();
+        blocks
+    }
+
+    fn no_messages(&self) -> Vec<MessageStatistics> {
+        vec![MessageStatistics::default(); self.units]
+    }
+
+    fn add_sent(&self, messages: &[UnitMessage], by_unit: &mut [MessageStatistics]) {
+        for message in messages {
+            let hops = self.topology.distance(self.units, message.from as usize, message.to as usize);
+            by_unit[message.from as usize].add_sent(message, hops);
+        }
+    }
+
+    /// The statistics of the messages that are sent or received in a time range.
+    fn between(&self, messages: &UnitMessages, from: i64, to: i64) -> Vec<MessageStatistics> {
+        let mut by_unit = self.no_messages();
+        let (edges, blocks) = self.parts(messages.send_places(from, to));
+        edges.into_iter().for_each(|places| self.add_sent(&messages.list()[places], &mut by_unit));
+        self.sent[blocks].iter().for_each(|block| combine(&mut by_unit, block));
+        let (edges, blocks) = self.parts(messages.receive_places(from, to));
+        edges.into_iter().for_each(|places| add_received(messages.received_at(places), &mut by_unit));
+        self.received[blocks].iter().for_each(|block| combine(&mut by_unit, block));
+        by_unit
+    }
+
+    /// The places outside of whole blocks, and the whole blocks.
+    fn parts(&self, places: Range<usize>) -> ([Range<usize>; 2], Range<usize>) {
+        let (first, end) = (places.start.div_ceil(self.size), places.end / self.size);
+        if first >= end {
+            return ([places, 0..0], 0..0);
+        }
+        ([places.start..first * self.size, end * self.size..places.end], first..end)
+    }
+}
+
+fn add_received<'a>(messages: impl Iterator<Item = &'a UnitMessage>, by_unit: &mut [MessageStatistics]) {
+    messages.for_each(|message| by_unit[message.to as usize].add_received(message));
+}
+
+fn combine(by_unit: &mut [MessageStatistics], block: &[MessageStatistics]) {
+    by_unit.iter_mut().zip(block).for_each(|(sum, one)| sum.combine(one));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::MessageBlocks;
+    use crate::network::topology::Topology;
+    use crate::views::test_traces::traces;
+
+    proptest! {
+        #[test]
+        fn sums_of_blocks_equal_those_of_all_messages(
+            trace in traces(4),
+            size in 1..7_usize,
+            (from, nanos) in (-5..60_i64, 0..60_i64),
+        ) {
+            let execution = trace.execution();
+            let Ok(messages) = execution.messages() else { return Ok(()) };
+            let blocks = |size| MessageBlocks::new(messages, size, (Topology::default(), execution.units().count()));
+            let sums = |size| blocks(size).between(messages, from, from + nanos);
+            prop_assert_eq!(sums(size), sums(usize::MAX));
+        }
     }
 }

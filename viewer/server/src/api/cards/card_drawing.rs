@@ -7,9 +7,10 @@ use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::chart_text;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::draw::{ChartImage, DrawOptions, draw, draw_with_regions, mark_text};
+use tumit_perspectives::error::PerspectiveError;
 use tumit_viewer::export::svg;
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
-use tumit_viewer::query::TimelineSource;
+use tumit_viewer::query::{QueryError, TimelineSource};
 use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
 use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document_with_rows};
 use twox_hash::XxHash3_64;
@@ -17,7 +18,7 @@ use twox_hash::XxHash3_64;
 use super::card_error::CardError;
 use super::card_request::Card;
 use super::card_table::{TableRequest, table_json};
-use super::computed_view::{CardContext, ComputedView};
+use super::computed_view::{CardComputation, CardContext, ComputedView};
 use super::diagram_marks::DiagramMarks;
 use super::flat_items::flat_items;
 use super::region_message::{UnitContainers, region_json};
@@ -56,16 +57,53 @@ struct CardScene {
     text: Option<String>,
 }
 
+/// The bytes of a drawing, without those that the page has.
+struct EncodedScene {
+    /// The JSON text of the scene.
+    head: Vec<u8>,
+    sections: Vec<u8>,
+    top: f32,
+    /// The JSON text of the subtitle and the notes.
+    about: String,
+    hash: String,
+    /// The JSON text of the places of marks.
+    regions: String,
+    marks: String,
+    /// The text of the mark that is pointed at.
+    text: Option<String>,
+}
+
+/// A drawing in the data of an execution.
+enum StoredDrawing {
+    /// The drawing is the same at all times.
+    Constant(EncodedScene),
+    /// The drawing differs from time to time.
+    Changing,
+}
+
 impl CardDrawing {
-    /// Draws a card, or lists its numbers.
+    /// Draws a card, or lists its numbers. A drawing that is the same at all times is drawn once.
     pub(super) fn new(card: &Card, context: CardContext<'_>) -> Result<Self, CardError> {
-        let scene = match (ComputedView::new(card, context)?, card.table) {
+        let computation = CardComputation::new(card, context)?;
+        let key = computation.constant_key().filter(|_| card.table.is_none() && card.pointed.is_none());
+        if let Some(key) = key {
+            let key =
+                format!("{key} {:?} {:?}", card.bounded_size(), (context.request.theme, context.request.resolution));
+            let stored = computation.with_execution(context, |execution| {
+                execution.derived(&key, || StoredDrawing::new(computation.compute(execution)?, card, context))
+            })?;
+            if let StoredDrawing::Constant(scene) = stored.as_ref() {
+                return Ok(scene.for_page(card));
+            }
+        }
+        let scene = match (computation.with_execution(context, |execution| computation.compute(execution))?, card.table)
+        {
             (ComputedView::Chart(chart, _), Some(table)) => return Ok(Self::of_table(*chart, table, &card.hash)),
             (ComputedView::Chart(chart, units), None) => of_chart(*chart, &units, card, context),
             (ComputedView::Diagram(..), Some(_)) => return Err(no_table()),
             (ComputedView::Diagram(source, units), None) => of_diagram(source.as_ref(), &units, card, context)?,
         };
-        Ok(scene.encode(context.request.resolution, card))
+        Ok(scene.encode(context.request.resolution).for_page(card))
     }
 
     /// The numbers of a chart.
@@ -85,7 +123,8 @@ impl CardDrawing {
 /// A card as a file: an image, or the table of its numbers.
 pub(super) fn card_file(card: &Card, context: CardContext<'_>) -> Result<(&'static str, Vec<u8>), CardError> {
     let ((width, height), theme) = (card.bounded_size(), context.request.theme);
-    let scene = match ComputedView::new(card, context)? {
+    let computation = CardComputation::new(card, context)?;
+    let scene = match computation.with_execution(context, |execution| computation.compute(execution))? {
         ComputedView::Chart(chart, _) if context.request.format == "csv" => {
             return Ok(("text/csv; charset=utf-8", chart_text::csv(&chart.table).into_bytes()));
         }
@@ -106,32 +145,60 @@ fn hash_of(parts: &[&[u8]]) -> String {
     format!("{:016x}", hasher.finish())
 }
 
+impl StoredDrawing {
+    fn new(view: ComputedView, card: &Card, context: CardContext<'_>) -> Result<Self, PerspectiveError> {
+        let scene = match view {
+            ComputedView::Chart(chart, _) if chart.panels.iter().any(|panel| marks_time(&panel.panel)) => {
+                return Ok(Self::Changing);
+            }
+            ComputedView::Chart(chart, units) => of_chart(*chart, &units, card, context),
+            ComputedView::Diagram(source, units) => of_diagram(source.as_ref(), &units, card, context)?,
+        };
+        Ok(Self::Constant(scene.encode(context.request.resolution)))
+    }
+}
+
 impl CardScene {
-    fn encode(&self, resolution: f32, card: &Card) -> CardDrawing {
+    fn encode(self, resolution: f32) -> EncodedScene {
         let message = SceneMessage::new(&self.scene, resolution.clamp(1.0, 4.0), ColumnDetail::ALL[0], true).bytes();
         let (length, rest) = message.split_at(size_of::<u32>());
         let length = length.try_into().map_or(0, |bytes| u32::from_le_bytes(bytes) as usize);
         let (head, sections) = rest.split_at(length.min(rest.len()));
         let about = json!({ "subtitle": self.subtitle, "notes": self.notes }).to_string();
         let hash = hash_of(&[head, sections, about.as_bytes()]);
-        let regions = Value::from(self.regions.clone()).to_string();
+        let regions = Value::from(self.regions).to_string();
         let marks = hash_of(&[regions.as_bytes()]);
+        let (head, sections) = (head.to_vec(), sections.to_vec());
+        EncodedScene { head, sections, top: self.top, about, hash, regions, marks, text: self.text }
+    }
+}
+
+impl EncodedScene {
+    /// The drawing, without the parts that the page has.
+    fn for_page(&self, card: &Card) -> CardDrawing {
+        let Self { head, sections, top, about, hash, regions, marks, text } = self;
         let mut json = format!(r#"{{"hash":"{hash}""#);
-        if let Some(text) = &self.text {
+        if let Some(text) = text {
             json.push_str(&format!(r#","text":{}"#, json!(text)));
         }
-        if marks != card.marks {
+        if *marks != card.marks {
             json.push_str(&format!(r#","marks":{{"hash":"{marks}","regions":{regions}}}"#));
         }
-        let is_known = hash == card.hash;
+        let is_known = *hash == card.hash;
         if !is_known {
-            json.push_str(&format!(r#","top":{:.1},"about":{about},"scene":"#, self.top));
+            json.push_str(&format!(r#","top":{top:.1},"about":{about},"scene":"#));
         }
         let mut json = json.into_bytes();
         json.extend_from_slice(if is_known { &[] } else { head });
         json.push(b'}');
-        CardDrawing { json, sections: if is_known { Vec::new() } else { sections.to_vec() }, hash, marks }
+        let sections = if is_known { Vec::new() } else { sections.clone() };
+        CardDrawing { json, sections, hash: hash.clone(), marks: marks.clone() }
     }
+}
+
+/// Whether a panel marks the present time after [`remove_cursor`].
+fn marks_time(panel: &ChartPanel) -> bool {
+    matches!(panel, ChartPanel::Portrait(_))
 }
 
 fn of_chart(mut chart: ViewChart, units: &UnitContainers, card: &Card, context: CardContext<'_>) -> CardScene {
@@ -164,7 +231,7 @@ fn of_diagram(
     units: &UnitContainers,
     card: &Card,
     context: CardContext<'_>,
-) -> Result<CardScene, CardError> {
+) -> Result<CardScene, QueryError> {
     let (width, height) = card.bounded_size();
     let outline = ContainerOutline::new(source)?;
     let layout = LayoutOptions { theme: context.request.theme, ..LayoutOptions::default() };

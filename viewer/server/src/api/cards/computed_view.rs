@@ -1,11 +1,11 @@
-//! [`ComputedView`]: the chart of a card, or the trace of a diagram.
+//! [`CardComputation`]: computes the chart of a card, or the trace of a diagram.
 
 use std::sync::Arc;
 
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::error::PerspectiveError;
-use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::categories::CategoryRule;
+use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
@@ -41,44 +41,64 @@ pub(super) enum ComputedView {
     Diagram(Arc<dyn TimelineSource>, UnitContainers),
 }
 
-impl ComputedView {
-    pub(super) fn new(card: &Card, context: CardContext<'_>) -> Result<Self, CardError> {
-        let view = context.own_views.view(&card.name)?;
-        with_view(card, &view, context, |execution, request| {
-            let chart = match &view {
-                CardViewKind::Diagram(mode) => {
-                    let units = unit_containers(execution, false);
-                    return Ok(Self::Diagram(mode.trace(execution, request.range)?, units));
-                }
-                CardViewKind::Chart(view) => gallery::chart(*view, execution, request)?,
-                CardViewKind::Own(view) => gallery::chart(view.as_ref(), execution, request)?,
-            };
-            let has_table = chart.panels.iter().any(|panel| matches!(panel.panel, ChartPanel::Table(_)));
-            let units = unit_containers(execution, has_table);
-            Ok(Self::Chart(Box::new(chart), units))
-        })
-    }
+/// A view with the request that a card makes of it.
+pub(super) struct CardComputation {
+    view: CardViewKind,
+    execution: ExecutionSettings,
+    request: ViewRequest,
 }
 
-/// Computes an answer from the execution and the request of a card with a view.
-fn with_view<T>(
-    card: &Card,
-    view: &CardViewKind,
-    context: CardContext<'_>,
-    work: impl Fn(&Execution, &ViewRequest) -> Result<T, PerspectiveError>,
-) -> Result<T, CardError> {
-    let CardContext { trace, request, range, .. } = context;
-    let info = view.info();
-    let mut options = parsed_options(card, &info, context)?;
-    let mode = mode(&info, &card.mode)?;
-    if mode == TimeMode::Moving && options.view.width.is_none() {
-        options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
+impl CardComputation {
+    pub(super) fn new(card: &Card, context: CardContext<'_>) -> Result<Self, CardError> {
+        let CardContext { trace, request, range, .. } = context;
+        let view = context.own_views.view(&card.name)?;
+        let info = view.info();
+        let mut options = parsed_options(card, &info, context)?;
+        let mode = mode(&info, &card.mode)?;
+        if mode == TimeMode::Moving && options.view.width.is_none() {
+            options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
+        }
+        let time = trace.origin.saturating_add(context.time);
+        let columns = columns(card.bounded_size().0, request.resolution);
+        let request = ViewRequest { mode, range, time, columns, options: options.view };
+        Ok(Self { view, execution: options.execution, request })
     }
-    let time = trace.origin.saturating_add(context.time);
-    let columns = columns(card.bounded_size().0, request.resolution);
-    let view_request = ViewRequest { mode, range, time, columns, options: options.view };
-    let work = |execution: &Execution| work(execution, &view_request);
-    Ok(trace.executions.with(&options.execution, context.cancel, work)?)
+
+    /// Computes an answer from the execution of the card.
+    pub(super) fn with_execution<T>(
+        &self,
+        context: CardContext<'_>,
+        work: impl Fn(&Execution) -> Result<T, PerspectiveError>,
+    ) -> Result<T, CardError> {
+        Ok(context.trace.executions.with(&self.execution, context.cancel, work)?)
+    }
+
+    /// The chart, or the trace of the diagram.
+    pub(super) fn compute(&self, execution: &Execution) -> Result<ComputedView, PerspectiveError> {
+        let chart = match &self.view {
+            CardViewKind::Diagram(mode) => {
+                let units = unit_containers(execution, false);
+                return Ok(ComputedView::Diagram(mode.trace(execution, self.request.range)?, units));
+            }
+            CardViewKind::Chart(view) => gallery::chart(*view, execution, &self.request)?,
+            CardViewKind::Own(view) => gallery::chart(view.as_ref(), execution, &self.request)?,
+        };
+        let has_table = chart.panels.iter().any(|panel| matches!(panel.panel, ChartPanel::Table(_)));
+        let units = unit_containers(execution, has_table);
+        Ok(ComputedView::Chart(Box::new(chart), units))
+    }
+
+    /// The part of the request that determines the contents, if they may be the same at all times.
+    /// The files of views and layouts may change.
+    pub(super) fn constant_key(&self) -> Option<String> {
+        let ViewRequest { mode, range, columns, options, time: _ } = &self.request;
+        let is_constant = match self.view {
+            CardViewKind::Chart(_) => *mode == TimeMode::Range && options.layout.is_none(),
+            CardViewKind::Diagram(_) => true,
+            CardViewKind::Own(_) => false,
+        };
+        is_constant.then(|| format!("{} {range:?} {columns} {options:?}", self.view.info().name))
+    }
 }
 
 /// Computes an answer from the execution and the request of a card.
@@ -87,7 +107,8 @@ pub(super) fn with_request<T>(
     context: CardContext<'_>,
     work: impl Fn(&Execution, &ViewRequest) -> Result<T, PerspectiveError>,
 ) -> Result<T, CardError> {
-    with_view(card, &context.own_views.view(&card.name)?, context, work)
+    let computation = CardComputation::new(card, context)?;
+    computation.with_execution(context, |execution| work(execution, &computation.request))
 }
 
 /// Computes an answer from the execution of a card.

@@ -1,0 +1,457 @@
+//! [`ActiveTasks`]: the number of units that execute each task, at any time.
+//!
+//! Time is divided into slices with some thousand changes of tasks. For each task, sums are stored
+//! at the ends of the slices in which its number of units changes. A query adds the changes within
+//! the slices that it divides. All results are exact.
+
+use std::mem;
+use std::ops::Range;
+
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::query::{QueryError, TimeRange, TimelineSource};
+
+use crate::execution::overlapping_tasks::OverlappingTasks;
+use crate::execution::step_function::StepFunction;
+use crate::execution::task_timeline::TaskTimeline;
+use crate::execution::tasks::{TaskSet, task_lanes};
+use crate::execution::units::UnitSet;
+
+/// Minimum number of changes of a slice.
+const MIN_CHANGES: usize = 1 << 12;
+/// Maximum number of changes of a slice, approximately.
+const MAX_CHANGES: usize = 1 << 19;
+/// Slices begin at each of so many changes of a unit, at most.
+const CHANGES_PER_SAMPLE: usize = 64;
+/// Slices per job of a thread.
+const SLICES_PER_JOB: usize = 64;
+/// Slices per stored maximum.
+const BLOCK: usize = 64;
+
+/// The number of units that execute each task, at any time.
+#[derive(Clone, Copy, Debug)]
+pub struct ActiveTasks<'a> {
+    tasks: &'a TaskSet,
+    sums: &'a ActiveTaskSums,
+}
+
+/// The number of units that execute a task in a time range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskActivity {
+    /// The time that all units together execute it, in nanoseconds.
+    pub unit_time: i128,
+    /// The largest number of units at any time.
+    pub maximum: i64,
+}
+
+/// The stored part of [`ActiveTasks`].
+#[derive(Debug, Default)]
+pub(crate) struct ActiveTaskSums {
+    /// For each unit that executes several tasks at a time, the begins and ends of all of them.
+    overlaps: Vec<Option<OverlappingTasks>>,
+    /// The start of each slice, ascending. The first is the first change of all units.
+    starts: Vec<i64>,
+    by_task: Vec<TaskSums>,
+}
+
+/// The sums of a task.
+#[derive(Debug, Default)]
+struct TaskSums {
+    /// The slices in which the number of units changes, ascending.
+    slices: Vec<SliceSum>,
+    /// The maximum of each [`BLOCK`] of these slices.
+    maxima: Vec<i64>,
+}
+
+/// The sums of a task at the end of a slice.
+#[derive(Clone, Copy, Debug, Default)]
+struct SliceSum {
+    slice: u32,
+    /// The largest number of units after any change in the slice.
+    maximum: i64,
+    end: TaskPoint,
+}
+
+/// A task at a time. Its integral until this time is `units × time − moment`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct TaskPoint {
+    /// The number of units that execute it.
+    units: i64,
+    /// The sum of the timestamps of all begins until this time, minus those of all ends.
+    moment: i128,
+}
+
+/// A begin or an end of a task in a unit.
+#[derive(Clone, Copy, Debug)]
+struct TaskChange {
+    time: i64,
+    task: u32,
+    is_begin: bool,
+}
+
+impl TaskPoint {
+    fn add(&mut self, change: TaskChange) {
+        let sign = if change.is_begin { 1_i64 } else { -1 };
+        self.units += sign;
+        self.moment += i128::from(sign) * i128::from(change.time);
+    }
+
+    /// The time that units execute the task until `time`.
+    fn integral(self, time: i64) -> i128 {
+        i128::from(self.units) * i128::from(time) - self.moment
+    }
+}
+
+/// The changes of a unit by time.
+#[derive(Clone, Copy)]
+enum UnitChanges<'a> {
+    Innermost(&'a TaskTimeline),
+    Overlapping(&'a OverlappingTasks),
+}
+
+impl<'a> UnitChanges<'a> {
+    fn timestamps(self) -> &'a [i64] {
+        match self {
+            Self::Innermost(timeline) => timeline.timestamps(),
+            Self::Overlapping(tasks) => tasks.timestamps(),
+        }
+    }
+
+    /// Visits the changes with some indexes, in order.
+    fn for_each(self, indexes: Range<usize>, mut visit: impl FnMut(TaskChange)) {
+        let visit = |time, task, is_begin| visit(TaskChange { time, task, is_begin });
+        match self {
+            Self::Innermost(timeline) => timeline.for_each_change(indexes, visit),
+            Self::Overlapping(tasks) => tasks.for_each_change(indexes, visit),
+        }
+    }
+}
+
+impl ActiveTaskSums {
+    /// Computes the sums. Reads the states of units that execute several tasks at a time. Takes
+    /// O(n log n) of the number of changes, in parallel.
+    ///
+    /// # Errors
+    /// If the source fails.
+    pub(crate) fn new(source: &dyn TimelineSource, units: &UnitSet, tasks: &TaskSet) -> Result<Self, QueryError> {
+        let lanes = task_lanes(source, units, &tasks.types);
+        let jobs: Vec<_> = lanes.into_iter().zip(tasks.by_unit()).collect();
+        let overlaps = map_in_order(jobs, MAX_THREADS, |(lanes, unit)| {
+            let mut overlapping = OverlappingTasks::default();
+            if unit.has_overlaps {
+                tasks.visit_unit(source, &lanes, |state| overlapping.add(state))?;
+            }
+            Ok(unit.has_overlaps.then(|| overlapping.finish()))
+        });
+        let slice_changes = (8 * tasks.list().len()).max(16 * units.count()).clamp(MIN_CHANGES, MAX_CHANGES);
+        Ok(Self::with_slices(tasks, overlaps.into_iter().collect::<Result<_, QueryError>>()?, slice_changes))
+    }
+
+    /// Computes the sums with approximately the same number of changes in each slice.
+    fn with_slices(tasks: &TaskSet, overlaps: Vec<Option<OverlappingTasks>>, slice_changes: usize) -> Self {
+        let mut sums = Self { overlaps, ..Self::default() };
+        let active = ActiveTasks { tasks, sums: &sums };
+        let starts = active.slice_starts(slice_changes);
+        let by_task = active.sums_by_task(&starts);
+        (sums.starts, sums.by_task) = (starts, by_task);
+        sums
+    }
+}
+
+impl TaskSums {
+    /// The task before a slice.
+    fn before(&self, slice: usize) -> TaskPoint {
+        let count = self.slices.partition_point(|sum| (sum.slice as usize) < slice);
+        count.checked_sub(1).map_or_else(TaskPoint::default, |last| self.slices[last].end)
+    }
+
+    /// Appends a slice with its sums from its start.
+    fn push(&mut self, SliceSum { slice, maximum, end }: SliceSum) {
+        let before = self.slices.last().map_or_else(TaskPoint::default, |last| last.end);
+        let end = TaskPoint { units: before.units + end.units, moment: before.moment + end.moment };
+        let maximum = before.units + maximum;
+        if self.slices.len().is_multiple_of(BLOCK) {
+            self.maxima.push(maximum);
+        }
+        self.maxima.last_mut().into_iter().for_each(|last| *last = maximum.max(*last));
+        self.slices.push(SliceSum { slice, maximum, end });
+    }
+
+    /// The largest number of units after any change in some slices.
+    fn maximum(&self, slices: Range<usize>) -> i64 {
+        let place = |slice: usize| self.slices.partition_point(|sum| (sum.slice as usize) < slice);
+        let (first, end) = (place(slices.start), place(slices.end.max(slices.start)));
+        let largest = |slices: &[SliceSum]| slices.iter().map(|sum| sum.maximum).max().unwrap_or(0);
+        let (low, high) = (first.next_multiple_of(BLOCK), end / BLOCK * BLOCK);
+        if low >= high {
+            return largest(&self.slices[first..end]);
+        }
+        let blocks = self.maxima[low / BLOCK..high / BLOCK].iter().copied().max().unwrap_or(0);
+        blocks.max(largest(&self.slices[first..low])).max(largest(&self.slices[high..end]))
+    }
+}
+
+impl<'a> ActiveTasks<'a> {
+    pub(crate) fn new(tasks: &'a TaskSet, sums: &'a ActiveTaskSums) -> Self {
+        Self { tasks, sums }
+    }
+
+    /// The number of units that execute each task at a time.
+    pub fn at(self, time: i64) -> Vec<i64> {
+        self.points(time).into_iter().map(|point| point.units).collect()
+    }
+
+    /// The time that all units together execute each task in a time range, in nanoseconds.
+    pub fn unit_times(self, range: TimeRange) -> Vec<i128> {
+        let (low, high) = (self.points(range.from.0), self.points(range.to.0));
+        let unit_time = |(low, high): (&TaskPoint, &TaskPoint)| high.integral(range.to.0) - low.integral(range.from.0);
+        low.iter().zip(&high).map(unit_time).collect()
+    }
+
+    /// The activity of each task in a time range. The maximum includes the start of the range.
+    pub fn during(self, range: TimeRange) -> Vec<TaskActivity> {
+        let (from, to) = (range.from.0, range.to.0.max(range.from.0));
+        let (low, high) = (self.points(from), self.points(to));
+        let mut maxima: Vec<i64> = low.iter().map(|point| point.units).collect();
+        let mut points = low.clone();
+        let (first, last) = (self.slice_after(from), self.slice_after(to));
+        if first < last {
+            let starts = &self.sums.starts;
+            sweep(&self.sorted_changes((from.saturating_add(1), starts[first] - 1)), &mut points, &mut maxima);
+            for (task, maximum) in self.sums.by_task.iter().zip(&mut maxima) {
+                *maximum = task.maximum(first..last - 1).max(*maximum);
+            }
+            points = self.sums.by_task.iter().map(|task| task.before(last - 1)).collect();
+            sweep(&self.sorted_changes((starts[last - 1], to - 1)), &mut points, &mut maxima);
+        } else if from < to {
+            sweep(&self.sorted_changes((from + 1, to - 1)), &mut points, &mut maxima);
+        }
+        let activity = |((low, high), maximum): ((&TaskPoint, &TaskPoint), i64)| TaskActivity {
+            unit_time: high.integral(to) - low.integral(from),
+            maximum,
+        };
+        low.iter().zip(&high).zip(maxima).map(activity).collect()
+    }
+
+    /// The number of tasks that a unit executes, at any time.
+    pub(crate) fn count(self) -> StepFunction<1> {
+        let (mut times, mut values) = (Vec::new(), Vec::new());
+        let (mut numbers, mut count) = (vec![0_i64; self.tasks.list().len()], 0_i64);
+        let ends = self.sums.starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
+        for (start, end) in self.sums.starts.iter().zip(ends) {
+            for changes in self.sorted_changes((*start, end)).chunk_by(|one, next| one.time == next.time) {
+                let before = count;
+                for change in changes {
+                    let units = &mut numbers[change.task as usize];
+                    let was_active = *units > 0;
+                    *units += if change.is_begin { 1 } else { -1 };
+                    count += i64::from(*units > 0) - i64::from(was_active);
+                }
+                if count != before {
+                    times.push(changes[0].time);
+                    values.push([count]);
+                }
+            }
+        }
+        StepFunction::from_steps([0], times, values)
+    }
+
+    /// The number of slices that start at or before a time.
+    fn slice_after(self, time: i64) -> usize {
+        self.sums.starts.partition_point(|start| *start <= time)
+    }
+
+    /// Each task at a time.
+    fn points(self, time: i64) -> Vec<TaskPoint> {
+        let Some(slice) = self.slice_after(time).checked_sub(1) else {
+            return vec![TaskPoint::default(); self.tasks.list().len()];
+        };
+        let mut points: Vec<TaskPoint> = self.sums.by_task.iter().map(|task| task.before(slice)).collect();
+        self.for_each_change((self.sums.starts[slice], time), |change| points[change.task as usize].add(change));
+        points
+    }
+
+    /// The changes of each unit.
+    fn units(self) -> impl Iterator<Item = UnitChanges<'a>> {
+        self.tasks.by_unit().iter().zip(&self.sums.overlaps).map(|(unit, overlaps)| match overlaps {
+            Some(tasks) => UnitChanges::Overlapping(tasks),
+            None => UnitChanges::Innermost(&unit.timeline),
+        })
+    }
+
+    /// Visits the changes in a time range, ends included, unit by unit.
+    fn for_each_change(self, (from, to): (i64, i64), mut visit: impl FnMut(TaskChange)) {
+        for unit in self.units() {
+            let times = unit.timestamps();
+            let first = times.partition_point(|time| *time < from);
+            let end = first + times[first..].partition_point(|time| *time <= to);
+            unit.for_each(first..end, &mut visit);
+        }
+    }
+
+    /// The changes in a time range, ends included, by time.
+    fn sorted_changes(self, times: (i64, i64)) -> Vec<TaskChange> {
+        let mut changes = Vec::new();
+        self.for_each_change(times, |change| changes.push(change));
+        // The changes of each unit are in order, so that a sort that merges is faster.
+        changes.sort_by_key(|change| change.time);
+        changes
+    }
+
+    /// The starts of slices with approximately the same number of changes.
+    fn slice_starts(self, slice_changes: usize) -> Vec<i64> {
+        let sample = CHANGES_PER_SAMPLE.min(slice_changes);
+        let mut samples: Vec<i64> =
+            self.units().flat_map(|unit| unit.timestamps().iter().step_by(sample).copied()).collect();
+        samples.sort_unstable();
+        let mut starts: Vec<i64> = samples.into_iter().step_by(slice_changes / sample).collect();
+        starts.dedup();
+        starts
+    }
+
+    fn sums_by_task(self, starts: &[i64]) -> Vec<TaskSums> {
+        let ends: Vec<i64> = starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]).collect();
+        let slices: Vec<(u32, (i64, i64))> = (0..).zip(starts.iter().copied().zip(ends)).collect();
+        let jobs: Vec<_> = slices.chunks(SLICES_PER_JOB).collect();
+        let count = self.tasks.list().len();
+        let parts = map_in_order(jobs, MAX_THREADS, |slices| {
+            let (mut points, mut maxima) = (vec![TaskPoint::default(); count], vec![i64::MIN; count]);
+            let mut sums: Vec<(u32, SliceSum)> = Vec::new();
+            for &(slice, times) in slices {
+                let changes = self.sorted_changes(times);
+                sweep(&changes, &mut points, &mut maxima);
+                for TaskChange { task, .. } in changes {
+                    let maximum = mem::replace(&mut maxima[task as usize], i64::MIN);
+                    if maximum > i64::MIN {
+                        let end = mem::take(&mut points[task as usize]);
+                        sums.push((task, SliceSum { slice, maximum, end }));
+                    }
+                }
+            }
+            sums
+        });
+        let mut by_task: Vec<TaskSums> = (0..count).map(|_| TaskSums::default()).collect();
+        parts.into_iter().flatten().for_each(|(task, sum)| by_task[task as usize].push(sum));
+        by_task
+    }
+}
+
+/// Adds changes by time to the points of their tasks. Extends the maxima by the number of units
+/// after each timestamp.
+fn sweep(changes: &[TaskChange], points: &mut [TaskPoint], maxima: &mut [i64]) {
+    for same_time in changes.chunk_by(|one, next| one.time == next.time) {
+        same_time.iter().for_each(|change| points[change.task as usize].add(*change));
+        for task in same_time.iter().map(|change| change.task as usize) {
+            maxima[task] = maxima[task].max(points[task].units);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tumit_viewer::query::{GlobalNanos, TimeRange, ValueId};
+
+    use super::{ActiveTaskSums, ActiveTasks, TaskActivity};
+    use crate::execution::overlapping_tasks::OverlappingTasks;
+    use crate::execution::task_timeline::{TaskPiece, TaskState, UnitTasksBuilder};
+    use crate::execution::tasks::TaskSet;
+
+    const END: i64 = 120;
+
+    /// Units with states in the order in which they are read. Sequences of states do not overlap.
+    fn units() -> impl Strategy<Value = Vec<Vec<TaskState>>> {
+        let state = (0..END - 1, 1..20_i64, 0..4_u32);
+        let unit = (any::<bool>(), prop::collection::vec(state, 0..40)).prop_map(|(is_sequence, states)| {
+            let state = |(from, nanos, value): (i64, i64, u32)| TaskState {
+                from,
+                to: (from + nanos).min(END),
+                value: ValueId(value),
+            };
+            let mut states: Vec<TaskState> = states.into_iter().map(state).collect();
+            states.sort_by_key(|state| (state.from, std::cmp::Reverse(state.to)));
+            if is_sequence {
+                let mut end = 0;
+                states.retain(|state| {
+                    let is_later = state.from >= end;
+                    end = if is_later { state.to } else { end };
+                    is_later
+                });
+            }
+            states
+        });
+        prop::collection::vec(unit, 1..5)
+    }
+
+    fn task_set(units: &[Vec<TaskState>]) -> TaskSet {
+        let read = units.iter().map(|states| {
+            let mut builder = UnitTasksBuilder::default();
+            states.iter().for_each(|state| builder.add(*state));
+            builder.finish()
+        });
+        TaskSet::from_units(Vec::new(), read.collect(), |value| value.0.to_string())
+    }
+
+    fn sums(tasks: &TaskSet, units: &[Vec<TaskState>], slice_changes: usize) -> ActiveTaskSums {
+        let overlaps = units.iter().zip(tasks.by_unit()).map(|(states, unit)| {
+            let mut overlapping = OverlappingTasks::default();
+            for &TaskState { from, to, value } in states {
+                let task = tasks.list().iter().zip(0..).find(|(task, _)| task.value == value).map(|found| found.1);
+                overlapping.add(TaskPiece { from, to, task: task.expect("each value is a task") });
+            }
+            unit.has_overlaps.then(|| overlapping.finish())
+        });
+        ActiveTaskSums::with_slices(tasks, overlaps.collect(), slice_changes)
+    }
+
+    proptest! {
+        #[test]
+        fn all_queries_equal_a_count_of_states_at_each_nanosecond(
+            units in units(),
+            slice_changes in 1..20_usize,
+            (from, nanos) in (-10..END + 10, 0..60_i64),
+        ) {
+            let tasks = task_set(&units);
+            let sums = sums(&tasks, &units, slice_changes);
+            let active = ActiveTasks::new(&tasks, &sums);
+            let is_at = |state: &&TaskState, time: i64| state.from <= time && time < state.to;
+            let counts = |time: i64| -> Vec<i64> {
+                let count = |value: ValueId| {
+                    let has_task = |states: &&Vec<TaskState>| {
+                        states.iter().any(|state| state.value == value && is_at(&state, time))
+                    };
+                    units.iter().filter(has_task).count() as i64
+                };
+                tasks.list().iter().map(|task| count(task.value)).collect()
+            };
+            let (mut expected, steps) = (vec![0_i128; tasks.list().len()], active.count());
+            for time in -10..END + 10 {
+                let before = TimeRange { from: GlobalNanos(-10), to: GlobalNanos(time) };
+                prop_assert_eq!(active.unit_times(before), expected.clone());
+                prop_assert_eq!(active.at(time), counts(time));
+                prop_assert_eq!(steps.at(time), [counts(time).iter().filter(|units| **units > 0).count() as i64]);
+                expected.iter_mut().zip(counts(time)).for_each(|(sum, units)| *sum += i128::from(units));
+                for (unit, states) in units.iter().enumerate() {
+                    let inner = states.iter().rev().find(|state| is_at(state, time));
+                    let found = tasks.at(unit, time).map(|task| tasks.list()[task as usize].value);
+                    prop_assert_eq!(found, inner.map(|state| state.value));
+                }
+            }
+            for (task, nanos) in tasks.list().iter().zip(expected) {
+                prop_assert_eq!(task.unit_time, nanos);
+                let of_task = || units.iter().flatten().filter(|state| state.value == task.value);
+                prop_assert_eq!(Some(task.life.from.0), of_task().map(|state| state.from).min());
+                prop_assert_eq!(Some(task.life.to.0), of_task().map(|state| state.to).max());
+            }
+            let mut expected: Vec<TaskActivity> =
+                counts(from).into_iter().map(|maximum| TaskActivity { unit_time: 0, maximum }).collect();
+            for time in from..from + nanos {
+                for (sum, units) in expected.iter_mut().zip(counts(time)) {
+                    sum.unit_time += i128::from(units);
+                    sum.maximum = sum.maximum.max(units);
+                }
+            }
+            let range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + nanos) };
+            prop_assert_eq!(active.during(range), expected);
+        }
+    }
+}
