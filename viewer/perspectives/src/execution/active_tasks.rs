@@ -20,7 +20,7 @@ use crate::execution::units::UnitSet;
 const MIN_CHANGES: usize = 1 << 12;
 /// Maximum number of changes of a slice, approximately.
 const MAX_CHANGES: usize = 1 << 19;
-/// Slices begin at each of so many changes of a unit, at most.
+/// The number of changes of a unit per possible start of a slice.
 const CHANGES_PER_SAMPLE: usize = 64;
 /// Slices per job of a thread.
 const SLICES_PER_JOB: usize = 64;

@@ -16,7 +16,7 @@ pub(crate) struct OverlappingTasks {
 }
 
 impl OverlappingTasks {
-    /// Adds a state. States are added by start. Nested and overlapping states of one task count once.
+    /// Adds a state. States are added by start. Overlapping states of one task count once.
     pub(crate) fn add(&mut self, TaskPiece { from, to, task }: TaskPiece) {
         self.end_until(from);
         let before = self.open.iter().position(|open| open.1 == task).map(|at| self.open.remove(at).0);

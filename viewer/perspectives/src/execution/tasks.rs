@@ -122,7 +122,7 @@ impl TaskSet {
         by_unit.into_iter().collect()
     }
 
-    /// Visits the states of the tasks of a unit by start. Of equal starts, the longest one is first.
+    /// Visits the states of the tasks of a unit by start. Of equal starts, the longest is first.
     ///
     /// # Errors
     /// If the source fails.

@@ -148,8 +148,7 @@ fn common_tasks(
     Ok(last_of_window.map(|time| most_common_task(&active.at(time))).collect())
 }
 
-/// The task that most units execute, of the numbers of units that execute each task. Of several, the
-/// one that began last.
+/// The task with the largest number of units. Of several, the one that began last.
 fn most_common_task(units: &[i64]) -> Option<u32> {
     let active = units.iter().zip(0..).filter(|(units, _)| **units > 0);
     active.max_by_key(|(units, task)| (**units, *task)).map(|(_, task)| task)
