@@ -79,7 +79,8 @@ impl StoreParts {
         let links = seal_links(std::mem::take(&mut self.links), &model);
         let mut open_links = std::mem::take(&mut self.open_links);
         open_links.retain(|row| row.ty.index() < model.types.len());
-        open_links.sort_by_key(|row| (row.ty, row.start_time));
+        // The order of the index.
+        open_links.sort_by_key(|row| (row.ty, row.start_time, row.key, row.value, row.start, row.holder));
         self.details.seal();
         let references = StateReferences::new(&states, &self.details);
         let ends = LinkEndIndex::new(&links);

@@ -175,7 +175,7 @@ fn open_links_of_an_index_equal_those_of_the_store() {
     let all = index.open_links(message, EVER).expect("the index is whole");
     assert_eq!([all.len(), index.open_links(signal, EVER).expect("whole").len()], expected);
     assert!(all.is_sorted_by_key(|link| link.start_time));
-    assert!(all.iter().any(|link| link.destination == Some(ContainerId(2))));
+    assert!(all.iter().any(|link| link.destination == Some(ContainerId(3))));
     assert!(index.open_links(TypeId(9), EVER).is_err());
     // The extent contains the last start.
     let last = all.last().map(|link| link.start_time);
