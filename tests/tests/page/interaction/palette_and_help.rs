@@ -155,7 +155,7 @@ fn the_compressed_page_is_small() {
         serde_json::json!(all)
     );
     let size = browser.evaluate(&sizes).as_u64().unwrap();
-    assert!((80_000..255_000).contains(&size), "{size} bytes are sent for the page");
+    assert!((80_000..256 * 1024).contains(&size), "{size} bytes are sent for the page");
 }
 
 #[test]
