@@ -1,4 +1,4 @@
-//! [`TaskTimeline`]: the innermost task of a unit at any time.
+//! `TaskTimeline`: the innermost task of a unit at any time.
 
 use std::ops::Range;
 
