@@ -250,7 +250,7 @@ fn rows_of_unusual_files_equal_those_of_pj_dump() {
 #[test]
 fn rows_of_simgrid_traces_equal_those_of_pj_dump() {
     // A ring of messages between four ranks and a reduction, three times (`smpirun -np 4 -trace`);
-    // and two actors on two hosts, with the utilisation of hosts and link as variables
+    // and two actors on two hosts, with the utilization of hosts and link as variables
     // (`tracing/platform`, `tracing/uncategorized`, `tracing/actor`).
     let traces = [
         (include_str!("data/simgrid-smpi.trace"), [5, 48, 12, 0]),

@@ -1,10 +1,10 @@
-//! [`ActivityCategory`]: the effect of a state on the utilisation of its container.
+//! [`ActivityCategory`]: the effect of a state on the utilization of its container.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The effect of a state on the utilisation of its container, as in `ParaGraph`.
+/// The effect of a state on the utilization of its container, as in `ParaGraph`.
 ///
 /// The categories exclude each other. The innermost state determines the category of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

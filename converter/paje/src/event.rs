@@ -141,7 +141,7 @@ pub enum PajeEvent<'a> {
         name: &'a str,
         color: Option<RgbColor>,
         style: DrawStyle,
-        /// The effect of a state on the utilisation of its container, if the trace defines it.
+        /// The effect of a state on the utilization of its container, if the trace defines it.
         category: Option<ActivityCategory>,
     },
     CreateContainer {

@@ -42,8 +42,8 @@ pub(super) fn finish_with(writer: &mut BlockWriter) {
 
 pub(super) extern "C" fn at_exit() {
     // The writer thread may be in a write. A thread that never runs again may hold a lock.
-    const PATIENCE: Duration = Duration::from_secs(10);
-    const SHORT: Duration = Duration::from_millis(500);
+    const MAX_WAIT: Duration = Duration::from_secs(10);
+    const SHORT_WAIT: Duration = Duration::from_millis(500);
     if !is_own_process() {
         return;
     }
@@ -55,10 +55,12 @@ pub(super) extern "C" fn at_exit() {
         if locks::held_locks() != 0 {
             return;
         }
-        if before != work_state::IDLE && (STATE.lock_within(SHORT).is_none() || TABLES.lock_within(SHORT).is_none()) {
+        if before != work_state::IDLE
+            && (STATE.lock_within(SHORT_WAIT).is_none() || TABLES.lock_within(SHORT_WAIT).is_none())
+        {
             return;
         }
-        if let Some(mut writer) = BLOCK_WRITER.lock_within(PATIENCE) {
+        if let Some(mut writer) = BLOCK_WRITER.lock_within(MAX_WAIT) {
             finish_with(&mut writer);
         }
         cursor.end_work(before);

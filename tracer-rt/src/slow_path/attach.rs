@@ -136,12 +136,12 @@ fn exchange(stream: &ThreadStream, now: u64, bytes: usize) -> ExchangedSlot {
 
 /// Waits for a free slot, if the record's level blocks. The record keeps the timestamp of its call.
 fn wait_for_slot(stream: &ThreadStream, id: u16, now: u64, bytes: usize) -> Option<*const SlotHeader> {
-    const PATIENCE: Duration = Duration::from_secs(10);
-    const NAP: Duration = Duration::from_micros(50);
+    const MAX_WAIT: Duration = Duration::from_secs(10);
+    const RETRY_INTERVAL: Duration = Duration::from_micros(50);
     if !STATE.lock().levels.blocks(id) || fault_injection::is_injected("threads do not wait") {
         return None;
     }
-    let give_up = Instant::now() + PATIENCE;
+    let give_up = Instant::now() + MAX_WAIT;
     while Instant::now() < give_up {
         if let Some(slot) = exchange(stream, now, bytes).slot {
             return Some(slot);
@@ -157,7 +157,7 @@ fn wait_for_slot(stream: &ThreadStream, id: u16, now: u64, bytes: usize) -> Opti
             Some(writer_thread) => writer_thread.unpark(),
             None => write_full_slots(),
         }
-        std::thread::sleep(NAP);
+        std::thread::sleep(RETRY_INTERVAL);
     }
     set_stuck(true);
     None

@@ -121,7 +121,7 @@ impl BlockWriter {
         let mapped = state.live.is_some();
         let mut pending = state.entry(stream_of(slot)).and_then(|entry| entry.pending_of(slot));
         drop(state);
-        let effort = if hurry { CompressionEffort::Hurry } else { CompressionEffort::Records };
+        let effort = if hurry { CompressionEffort::Fastest } else { CompressionEffort::Records };
         while let Some(piece) = SealedBlock::of_sealed(slot, pending) {
             if !fault_injection::is_injected("full slots are discarded")
                 && self.write_after_drop_reports(&piece, effort).is_err()

@@ -13,7 +13,7 @@ const MAX_CLOCK_STEPS: u32 = 32;
 const MIN_INTERVAL_NANOS: u64 = 10_000_000;
 /// Relative change of the rate that indicates a clock step.
 /// Programs that adjust clocks change the rate by less.
-const DIFFERENT: f64 = 1e-3;
+const MIN_RATE_CHANGE: f64 = 1e-3;
 
 /// The last reading of the clocks.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl ClockStepWatch {
         #[expect(clippy::cast_precision_loss, reason = "differences within about 0.1 s")]
         let rate = now.ticks.wrapping_sub(last.anchor.ticks).cast_signed() as f64 / nanos as f64;
         let is_jump =
-            self.rate.is_some_and(|usual| (rate / usual - 1.0).abs() > DIFFERENT) && self.jumps < MAX_CLOCK_STEPS;
+            self.rate.is_some_and(|usual| (rate / usual - 1.0).abs() > MIN_RATE_CHANGE) && self.jumps < MAX_CLOCK_STEPS;
         // The reading after a step has another rate and is written, too. It shows the rate after
         // the step.
         self.rate = Some(rate);

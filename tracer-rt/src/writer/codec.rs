@@ -4,12 +4,12 @@ use tracer_format::PayloadCodec;
 use tracer_format::columns::{BlockPacker, RecordShape, layouts};
 
 /// A block is stored raw if packing would save less than one tenth.
-const WORTHWHILE: usize = 10;
+const MIN_SAVING_DIVISOR: usize = 10;
 /// Shorter payloads are stored raw.
 const SHORT_BYTES: usize = 256;
 /// If a block becomes this many times smaller, the shorter checksum and write save the time of
 /// packing.
-const CHEAP: usize = 4;
+const CHEAP_RATIO: usize = 4;
 
 /// The effort of packing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum CompressionEffort {
     /// Columns, for records. LZ4 if columns save too little.
     Records,
     /// Columns, if packing the last block saved as much time in the write as it took.
-    Hurry,
+    Fastest,
 }
 
 /// Packs payloads and reuses its memory.
@@ -30,7 +30,7 @@ pub(crate) struct PayloadPacker {
     /// Created when the first spec is known.
     packer: Option<BlockPacker>,
     packed: Vec<u8>,
-    /// The last packed block is [`CHEAP`] times smaller.
+    /// The last packed block is [`CHEAP_RATIO`] times smaller.
     cheap: bool,
 }
 
@@ -52,11 +52,11 @@ impl PayloadPacker {
 
     /// Returns the stored form of the payload and its codec.
     pub(crate) fn pack<'a>(&'a mut self, payload: &'a [u8], effort: CompressionEffort) -> (PayloadCodec, &'a [u8]) {
-        let no_time = effort == CompressionEffort::None || effort == CompressionEffort::Hurry && !self.cheap;
+        let no_time = effort == CompressionEffort::None || effort == CompressionEffort::Fastest && !self.cheap;
         if no_time || payload.len() < SHORT_BYTES {
             return (PayloadCodec::Raw, payload);
         }
-        let worthwhile = payload.len() - payload.len() / WORTHWHILE;
+        let worthwhile = payload.len() - payload.len() / MIN_SAVING_DIVISOR;
         let by_columns = match &mut self.packer {
             Some(packer) if effort != CompressionEffort::Texts => {
                 packer.pack(payload).filter(|packed| packed.len() < worthwhile)
@@ -64,7 +64,7 @@ impl PayloadPacker {
             _ => None,
         };
         if effort != CompressionEffort::Texts {
-            self.cheap = by_columns.is_some_and(|packed| packed.len() * CHEAP < payload.len());
+            self.cheap = by_columns.is_some_and(|packed| packed.len() * CHEAP_RATIO < payload.len());
         }
         if let Some(packed) = by_columns {
             return (PayloadCodec::Columns, packed);

@@ -22,9 +22,9 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// clocks, and therefore the rate of its own clock.
 const FIRST: Duration = Duration::from_millis(100);
 /// Sleep time when there is little work.
-const REST: Duration = Duration::from_millis(100);
+const IDLE_SLEEP: Duration = Duration::from_millis(100);
 /// Sleep time when threads fill slots all the time, so that they need not wake the writer thread.
-const SHORT_REST: Duration = Duration::from_millis(10);
+const SHORT_SLEEP: Duration = Duration::from_millis(10);
 const STACK_BYTES: usize = 256 << 10;
 
 /// Starts the writer thread.
@@ -87,7 +87,7 @@ fn run() {
         let now = Instant::now();
         if now >= next_reading {
             run_unnested(|| BLOCK_WRITER.lock().read_clocks());
-            next_reading = now + REST;
+            next_reading = now + IDLE_SLEEP;
         }
         if now >= next {
             run_unnested(|| BLOCK_WRITER.lock().tick());
@@ -97,7 +97,7 @@ fn run() {
         serve_deferred();
         written += u32::from(more);
         if !more {
-            let rest = if written >= 2 { SHORT_REST } else { REST };
+            let rest = if written >= 2 { SHORT_SLEEP } else { IDLE_SLEEP };
             written = 0;
             std::thread::park_timeout(rest.min(next.saturating_duration_since(Instant::now())));
         }

@@ -1,8 +1,8 @@
-//! Categories of states: the effect of a state on the utilisation of its container.
+//! Categories of states: the effect of a state on the utilization of its container.
 
 use super::ids::ContainerTypeId;
 
-/// The effect of a state on the utilisation of its container.
+/// The effect of a state on the utilization of its container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecCategory {
     /// The program computes.

@@ -203,8 +203,8 @@ pub struct BarPart {
 pub struct KiviatChart {
     /// The spokes, clockwise from the top.
     pub spokes: Vec<KiviatSpoke>,
-    /// If a spoke stands for several units, the number of units.
-    pub units: usize,
+    /// The number of units per spoke. 1 if each unit has a spoke.
+    pub units_per_spoke: usize,
     /// The units of each spoke.
     #[serde(skip)]
     pub unit_lists: UnitLists,

@@ -1,4 +1,4 @@
-//! The views of `ParaGraph` for any trace: utilisation, communication, tasks, and the critical
+//! The views of `ParaGraph` for any trace: utilization, communication, tasks, and the critical
 //! path.
 //!
 //! An [`Execution`](execution::Execution) prepares a trace: its units, their categories, messages

@@ -44,7 +44,7 @@ pub struct ViewOptions {
     pub direction: MessageDirection,
     /// Half the width of the moving time range, or the smoothing width, in nanoseconds.
     pub width: Option<i64>,
-    /// Whether overhead counts as utilisation.
+    /// Whether overhead counts as utilization.
     pub counts_overhead: bool,
     /// The layout of a network.
     pub layout: Option<String>,
@@ -107,7 +107,7 @@ pub const VIEW_OPTIONS: [OptionInfo; 11] = [
         forms: "TIME",
         help: "the smoothing width, or half the moving time range, such as 10ms",
     },
-    OptionInfo { name: "count", forms: "busy or busy+overhead", help: "the categories that count as utilisation" },
+    OptionInfo { name: "count", forms: "busy or busy+overhead", help: "the categories that count as utilization" },
     OptionInfo {
         name: "layout",
         forms: "NAME or FILE",

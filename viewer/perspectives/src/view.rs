@@ -107,7 +107,7 @@ impl ViewRequest {
     }
 
     /// The time range from the start to the present time, for maxima so far.
-    pub fn past(&self) -> TimeRange {
+    pub fn range_until_time(&self) -> TimeRange {
         use tumit_viewer::query::GlobalNanos;
 
         TimeRange { from: self.range.from, to: GlobalNanos(self.time.saturating_add(1)).max(self.range.from) }
@@ -153,7 +153,7 @@ impl ViewRequest {
 ///         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Event) {
 ///             let mut count = 0.0;
 ///             for container in source.containers().iter() {
-///                 entity_walk::events(source, (container.id, ty.id), request.past(), |_event| {
+///                 entity_walk::events(source, (container.id, ty.id), request.range_until_time(), |_event| {
 ///                     count += 1.0;
 ///                     Ok(())
 ///                 })?;

@@ -130,8 +130,8 @@ fn barriers_of_two_communicators_overlap() {
         .map(|group| (group.communicator.as_str(), group.operations, group.parts, group.wait_nanos / 1_000_000_000))
         .collect();
     assert_eq!(counts, [("low", 2, 4, 10), ("high", 1, 2, 5)]);
-    let CollectiveGroup { is_guess, bytes, ref culprit, .. } = groups[0];
-    assert_eq!((is_guess, bytes, culprit.clone()), (false, Some(42), Some(("rank1".to_owned(), 1.0))));
+    let CollectiveGroup { is_guess, bytes, ref main_cause, .. } = groups[0];
+    assert_eq!((is_guess, bytes, main_cause.clone()), (false, Some(42), Some(("rank1".to_owned(), 1.0))));
 }
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {

@@ -6,7 +6,7 @@ import { request, cancel, RefusedError, watchBusy, watchNoAnswer } from "./net/a
 import * as rowActions from "./controls/row_actions.js";
 import * as chart from "./view/chart.js";
 import { listenToChain, offerFilters, showChain } from "./panels/filter_chain.js";
-import { goTo, openInspector, restoreSelected } from "./panels/selection.js";
+import { goTo, openInspector, restoreInspected } from "./panels/inspected_entity.js";
 import { setClock } from "./view/clock.js";
 import { showZoomHistory } from "./view/zoom_history.js";
 import { byId } from "./util/dom.js";
@@ -81,7 +81,7 @@ async function openTrace() {
   showView();
   offerFilters(summary.saved_filters);
   watchSettings(() => { restorePanel().catch(reportError); restoreSource().catch(reportError); restoreDock().catch(reportError); });
-  await Promise.all([paintOverview(), restorePanel(), restoreSelected().then(restoreSource), showNotes(), restoreDock()]);
+  await Promise.all([paintOverview(), restorePanel(), restoreInspected().then(restoreSource), showNotes(), restoreDock()]);
   listenToPanes(summary.duration);
 }
 
@@ -111,7 +111,7 @@ async function showGeneration(summary) {
   showEmptiness(summary);
   showView();
   reportDuration(summary.duration);
-  await Promise.all([paintOverview(), refreshPanel(), restoreSelected(), showNotes(), refreshDock()]);
+  await Promise.all([paintOverview(), refreshPanel(), restoreInspected(), showNotes(), refreshDock()]);
 }
 
 /** @param {any} summary */
@@ -151,7 +151,7 @@ function updatePage(kind) {
   if (view.chosen !== inspectedId) {
     inspectedId = view.chosen;
     // Back and forward change the chosen entity, too.
-    restoreSelected();
+    restoreInspected();
     if (kind === "selection") refreshPanelLater(0);
   }
   if (kind === "selection") {
@@ -168,7 +168,7 @@ function updatePage(kind) {
     filtersBefore = activeFilters();
     clearFacts();
     overlay.chainLinks = [];
-    if (view.chosen) restoreSelected();
+    if (view.chosen) restoreInspected();
   }
   // The image comes first; the panel repeats its requests when the movement pauses.
   if (kind === "time") cancel("legend", "statistics", "histogram");

@@ -48,7 +48,7 @@ pub(super) const BOTH_BEFORE: u64 = 2;
 pub(super) const VALUES: u64 = 3;
 /// Row numbers up to this one are written directly. They are as short as distances, and equal pairs
 /// give equal rows, which the cache of whole rows finds.
-const SHORT: u32 = 1 << 14;
+const MAX_DIRECT_ROW: u32 = 1 << 14;
 
 /// Items of any length: the byte streams of their bytes and of their lengths.
 #[derive(Clone, Copy, Debug)]
@@ -297,7 +297,7 @@ impl DetailTableWriter {
             return second;
         }
         let mut row = Vec::new();
-        if first.max(second) <= SHORT {
+        if first.max(second) <= MAX_DIRECT_ROW {
             [BOTH, first.into(), second.into()].into_iter().for_each(|number| varint::push(&mut row, number));
             return self.push_unless_cached(byte_streams, &row);
         }

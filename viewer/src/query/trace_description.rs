@@ -69,7 +69,7 @@ pub struct ValueInfo {
     pub color: RgbColor,
     /// Its shape and size: its own, or those of its type, if the trace defines them.
     pub style: DrawStyle,
-    /// The effect of a state on the utilisation of its container. `None`: views guess it from the
+    /// The effect of a state on the utilization of its container. `None`: views guess it from the
     /// name.
     pub category: Option<ActivityCategory>,
 }

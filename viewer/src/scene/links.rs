@@ -40,9 +40,10 @@ const FINEST: f32 = 0.3;
 
 /// In an image with more arrows than this, single arrows cannot be followed.
 const MANY: f32 = 600.0;
-/// Height from which an arrow is long. An arrow at least [`SHORT`] wide shows its duration.
+/// Height from which an arrow is long. An arrow at least [`MIN_LABELED_WIDTH`] wide shows its
+/// duration.
 const LONG: f32 = 160.0;
-const SHORT: f32 = 8.0;
+const MIN_LABELED_WIDTH: f32 = 8.0;
 
 /// Returns all arrows of the image, and notes about them.
 pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<String>), QueryError> {
@@ -204,7 +205,7 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
         // Among many arrows, one that crosses many rows in no visible time carries little
         // information at this zoom level. It is fainter.
         let (wide, high) = ((one.to.0 - one.from.0).abs(), (one.to.1 - one.from.1).abs());
-        let steep = many * (high / LONG).min(1.0) * (1.0 - wide / SHORT).max(0.0);
+        let steep = many * (high / LONG).min(1.0) * (1.0 - wide / MIN_LABELED_WIDTH).max(0.0);
         let clear = clear * (1.0 - 0.6 * steep);
         // An arrow that represents a large share of all links is always visible.
         let clear = if count > 1 { clear.max((count as f32 / all).sqrt()) } else { clear };

@@ -36,7 +36,7 @@ const KINDS: [PlainKind; 5] =
     [PlainKind::SetState, PlainKind::PushState, PlainKind::PopState, PlainKind::ResetState, PlainKind::NewEvent];
 /// The numbers of the other lists.
 const VARIABLE: u32 = 14;
-const REST: u32 = 15;
+const REFERENCE: u32 = 15;
 
 impl PackedEvent {
     /// Packs a plain operation. `None` if its timestamp is before `since` or too far after it, or
@@ -56,7 +56,7 @@ impl PackedEvent {
 
     /// A reference to another operation.
     pub(super) fn rest(index: usize) -> Self {
-        Self::pack_reference(REST, index)
+        Self::pack_reference(REFERENCE, index)
     }
 
     fn pack_reference(list: u32, index: usize) -> Self {

@@ -335,7 +335,7 @@ pub(super) struct Definitions {
 /// Maximum number of fields that every reader accepts in a definition.
 const MAX_FIELDS: usize = 19;
 /// Numeric ids below this are looked up in a table.
-const SMALL: usize = 256;
+const TABLE_IDS: usize = 256;
 
 impl Definitions {
     /// Whether any definition was begun.
@@ -491,5 +491,5 @@ fn small_id(id: &str) -> Option<usize> {
     }
     id.bytes()
         .try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + usize::from(byte - b'0')))
-        .filter(|&id| id < SMALL)
+        .filter(|&id| id < TABLE_IDS)
 }

@@ -53,7 +53,7 @@ pub(crate) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a ClockAnchor>) -
 }
 
 /// Largest rate error of a real clock.
-const MUCH: f64 = 500e-6;
+const MAX_RATE: f64 = 500e-6;
 /// Error of an anchor beyond the time that it took to read, nanoseconds.
 const NOISE: f64 = 20_000.0;
 /// Largest rate error of the system's monotonic clock, which NTP keeps near to the truth.
@@ -79,7 +79,7 @@ pub(crate) fn bounds<'a>(
     };
     let (rate, error) = (by_clock / by_system - 1.0, SYSTEM + (2.0 * NOISE + uncertainty) / by_system);
     // The clock does not follow real time, or the anchors are too close together.
-    (rate.abs() < MUCH && error < MUCH).then_some(RateBounds { low: rate - error, high: rate + error })
+    (rate.abs() < MAX_RATE && error < MAX_RATE).then_some(RateBounds { low: rate - error, high: rate + error })
 }
 
 #[cfg(test)]

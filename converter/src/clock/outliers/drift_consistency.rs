@@ -18,7 +18,7 @@ pub(crate) const MAJORITY_BURSTS: usize = 5;
 /// Constant part of the allowed deviation of neighbours from the usual drift, nanoseconds.
 const BASE_ALLOWANCE: f64 = 20_000.0;
 /// Further part of the allowed deviation with many bursts: this many times the usual deviation.
-const MUCH: f64 = 20.0;
+const USUAL_DEVIATIONS: f64 = 20.0;
 /// Limit of the variable part of the allowed deviation, as a fraction of the time between the
 /// bursts.
 const RATE: f64 = 200e-6;
@@ -222,7 +222,7 @@ pub(crate) fn allowed_departure(elapsed: f64, is_agreed: bool, bursts: usize, us
     let expected = match is_agreed {
         true => AGREED_RATE * elapsed,
         false if bursts < MAJORITY_BURSTS => by_rate,
-        false => MUCH * usual,
+        false => USUAL_DEVIATIONS * usual,
     };
     by_rate.min(expected.max(wandered))
 }

@@ -38,9 +38,9 @@ pub(crate) enum EndpointState {
     /// There is none.
     Missing,
     /// In the only container type that the rules allow.
-    Somewhere,
+    InOnlyType,
     /// In a container of this type, which is one of several that the rules allow.
-    In(usize),
+    InType(usize),
 }
 
 /// The result of a survey of all records.
@@ -74,8 +74,8 @@ impl FirstPassResult {
     pub(crate) fn partner(&mut self, position: ActionPosition) -> io::Result<EndpointState> {
         Ok(match self.ends.find(position)? {
             Some(UNMATCHED) => EndpointState::Missing,
-            Some(container) => EndpointState::In(container.into()),
-            None => EndpointState::Somewhere,
+            Some(container) => EndpointState::InType(container.into()),
+            None => EndpointState::InOnlyType,
         })
     }
 
@@ -92,7 +92,7 @@ impl FirstPassResult {
 pub(crate) struct FirstPassCollector {
     survey: FirstPassResult,
     notes: NoteWriter,
-    waiting: EndpointMap<StreamValues, 4>,
+    waiting: EndpointMap<UnpairedEndpoint, 4>,
     failed: Option<io::Error>,
     /// The log of link endpoints, if required.
     log: Option<LinkLog>,
@@ -112,8 +112,9 @@ struct ValueRecord {
     variant: u16,
 }
 
+/// An endpoint whose partner is not known yet.
 #[derive(Clone, Copy, Debug)]
-struct StreamValues {
+struct UnpairedEndpoint {
     end: LinkSide,
     position: ActionPosition,
     time: i64,
@@ -123,7 +124,7 @@ struct StreamValues {
     link: u64,
 }
 
-impl Endpoint<4> for StreamValues {
+impl Endpoint<4> for UnpairedEndpoint {
     fn starts(&self) -> bool {
         self.end == LinkSide::Start
     }
@@ -326,7 +327,7 @@ impl FirstPassCollector {
         let container = u16::try_from(container).unwrap_or(u16::MAX);
         let LinkModel { variants, is_partial, .. } = &model.links[link];
         let (several, is_partial) = (variants.len() > 1, *is_partial);
-        self.link(key, StreamValues { end, position, time, container, is_partial, link: 0 }, several);
+        self.link(key, UnpairedEndpoint { end, position, time, container, is_partial, link: 0 }, several);
     }
 
     fn value(
@@ -377,7 +378,7 @@ impl FirstPassCollector {
         }
     }
 
-    fn link(&mut self, key: &LinkKey, mut endpoint: StreamValues, several: bool) {
+    fn link(&mut self, key: &LinkKey, mut endpoint: UnpairedEndpoint, several: bool) {
         let ActionPosition { stream, ordinal, .. } = endpoint.position;
         let is_finish = endpoint.end == LinkSide::Finish;
         let Self { waiting, notes, log, .. } = self;

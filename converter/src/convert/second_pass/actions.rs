@@ -79,7 +79,7 @@ impl Emitter<'_> {
         action: &ProgramAction,
         position: ActionPosition,
     ) -> io::Result<()> {
-        if self.once.is_some() {
+        if self.single_pass.is_some() {
             self.meet_values(scope, action)?;
         }
         if self.is_omitted(scope, action) {
@@ -178,7 +178,7 @@ impl Emitter<'_> {
                     self.note_failure(scope.program, code);
                     return None;
                 }
-                self.known.value(&self.values, ty, name)
+                self.known_values.value(&self.values, ty, name)
             }
         }
     }

@@ -35,7 +35,7 @@ impl<'p> Emitter<'p> {
             return;
         };
         let Some(action) = program.actions.get(usize::from(columnar.action)) else { return };
-        let head = TemplateHead::new(&action.op, columnar, self.once.is_some());
+        let head = TemplateHead::new(&action.op, columnar, self.single_pass.is_some());
         let (TemplateTable { heads, bodies }, number) = (&mut self.templates, number as usize);
         if heads.len() <= number {
             heads.resize(number + 1, TemplateHead::NOTHING);
@@ -115,7 +115,7 @@ impl<'p> Emitter<'p> {
         match head.value {
             ValueSource::Declared => Ok(head.declared),
             ValueSource::Number => Ok(value_id(op.bits)),
-            ValueSource::Text => match self.known.of_text(head.ty, value_id(op.bits).0) {
+            ValueSource::Text => match self.known_values.of_text(head.ty, value_id(op.bits).0) {
                 Some(value) => Ok(value),
                 None => self.value_named(op.template, op.stream, op.bits),
             },
@@ -291,7 +291,7 @@ impl<'p> Emitter<'p> {
         action: &ProgramAction,
         columnar: &ColumnarAction,
     ) -> io::Result<Option<EndpointState>> {
-        let ActionOp::Link { end, link, .. } = &action.op else { return Ok(Some(EndpointState::Somewhere)) };
+        let ActionOp::Link { end, link, .. } = &action.op else { return Ok(Some(EndpointState::InOnlyType)) };
         let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar.action };
         let other = self.survey.partner(position)?;
         if other == EndpointState::Missing && !self.is_kept_open(*end, *link) {

@@ -76,14 +76,15 @@ impl Emitter<'_> {
 
     /// The living instance of a target.
     pub(crate) fn existing_container(&mut self, scope: &RecordScope<'_>, target: &ContainerTarget) -> Option<usize> {
-        let Self { found, scratch, symbols, instances, .. } = self;
-        if let Some(instance) = found.last_instance(scope, target, instances.ended_count(), scratch, symbols) {
+        let Self { container_cache, scratch, symbols, instances, .. } = self;
+        if let Some(instance) = container_cache.last_instance(scope, target, instances.ended_count(), scratch, symbols)
+        {
             return Some(instance);
         }
         let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
         let instance = self.living_instance(node)?;
         let found = CachedInstance { ended: self.instances.ended_count(), instance };
-        self.found.note(scope, target, found, &mut self.scratch, self.symbols);
+        self.container_cache.note(scope, target, found, &mut self.scratch, self.symbols);
         Some(instance)
     }
 

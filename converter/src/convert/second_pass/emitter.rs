@@ -40,18 +40,18 @@ pub(crate) struct Emitter<'p> {
     pub(super) now: GlobalNanos,
     pub(super) scratch: String,
     pub(super) gaps: StreamGaps,
-    pub(super) found: ContainerCache,
-    pub(super) failed: EvaluationFailures,
+    pub(super) container_cache: ContainerCache,
+    pub(super) failures: EvaluationFailures,
     pub(super) ambiguous: AmbiguousReferences,
     /// The values of the model. In a single pass, also the values found so far.
     pub(super) values: Cow<'p, ValueTable>,
-    pub(super) known: KnownValues,
+    pub(super) known_values: KnownValues,
     pub(super) templates: TemplateTable<'p>,
     /// Suffixes of labels that would be equal.
     pub(super) label_suffixes: LabelSuffixes,
     pub(super) ends: EndTable,
     /// Set in a single pass.
-    pub(super) once: Option<SinglePassState>,
+    pub(super) single_pass: Option<SinglePassState>,
     /// Whether the sink keeps the starts of links that never end.
     pub(crate) keeps_open_links: bool,
     pub(super) counts: ConversionCounts,
@@ -77,7 +77,7 @@ impl<'p> Emitter<'p> {
         survey: &'p mut FirstPassResult,
         symbols: &'p mut Symbols,
         sink: &'p mut dyn PajeSink,
-        once: Option<SinglePassState>,
+        single_pass: Option<SinglePassState>,
     ) -> io::Result<Self> {
         let events = model.define(sink)?;
         let mut emitter = Self {
@@ -93,15 +93,15 @@ impl<'p> Emitter<'p> {
             now: GlobalNanos(0),
             scratch: String::new(),
             gaps: StreamGaps::default(),
-            found: ContainerCache::default(),
-            failed: EvaluationFailures::default(),
+            container_cache: ContainerCache::default(),
+            failures: EvaluationFailures::default(),
             ambiguous: AmbiguousReferences::default(),
             values: Cow::Borrowed(&model.values),
-            known: KnownValues::default(),
+            known_values: KnownValues::default(),
             templates: TemplateTable::default(),
             label_suffixes: LabelSuffixes::default(),
             ends: EndTable::of(plan),
-            once,
+            single_pass,
             keeps_open_links: false,
             counts: ConversionCounts { paje_events: events, ..ConversionCounts::default() },
         };
@@ -132,7 +132,7 @@ impl<'p> Emitter<'p> {
         }
         self.sink.finish(self.now)?;
         let explanations =
-            OmissionReport { failed: self.failed.diagnostics(self.symbols), ambiguous: self.ambiguous.diagnostics() };
+            OmissionReport { failed: self.failures.diagnostics(self.symbols), ambiguous: self.ambiguous.diagnostics() };
         Ok(Some((self.counts, explanations)))
     }
 
@@ -145,6 +145,6 @@ impl<'p> Emitter<'p> {
     #[cold]
     pub(super) fn note_failure(&mut self, program: &RecordProgram, code: &ExprCode) {
         self.counts.not_computable += 1;
-        self.failed.add(program, code);
+        self.failures.add(program, code);
     }
 }

@@ -144,8 +144,8 @@ impl Emitter<'_> {
         let model = self.model;
         let variant = match (&model.links[link].variants[..], other) {
             ([_], _) => Some(0),
-            (_, EndpointState::In(other)) if end == LinkSide::Start => model.variant(link, here, other),
-            (_, EndpointState::In(other)) => model.variant(link, other, here),
+            (_, EndpointState::InType(other)) if end == LinkSide::Start => model.variant(link, here, other),
+            (_, EndpointState::InType(other)) => model.variant(link, other, here),
             _ => None,
         };
         let holder = self.ancestor(instance, model.links[link].holder);

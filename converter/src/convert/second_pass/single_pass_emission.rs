@@ -23,7 +23,7 @@ use tumit_paje::{TypeId, ValueId};
 impl<'p> Emitter<'p> {
     /// Whether the operations that were sent are void. All further operations then fail.
     pub(crate) fn is_void(&self) -> bool {
-        self.once.is_some_and(|once| once.is_void)
+        self.single_pass.is_some_and(|single_pass| single_pass.is_void)
     }
 
     /// Fails if the pass is void, because further work is useless.
@@ -34,24 +34,24 @@ impl<'p> Emitter<'p> {
 
     /// Notes a link endpoint without a partner so far.
     pub(crate) fn note_waiting_endpoint(&mut self) {
-        if let Some(once) = &mut self.once {
-            once.in_flight += 1;
-            once.is_void |= once.in_flight > MAX_OPEN_LINKS;
+        if let Some(single_pass) = &mut self.single_pass {
+            single_pass.in_flight += 1;
+            single_pass.is_void |= single_pass.in_flight > MAX_OPEN_LINKS;
         }
     }
 
     /// Notes a complete link. `is_forward`: it ends after it starts.
     pub(crate) fn is_complete(&mut self, is_forward: bool) {
-        if let Some(once) = &mut self.once {
-            once.in_flight -= 1;
-            once.is_void |= once.is_forward && !is_forward;
+        if let Some(single_pass) = &mut self.single_pass {
+            single_pass.in_flight -= 1;
+            single_pass.is_void |= single_pass.is_forward && !is_forward;
         }
     }
 
     /// Notes that records are missing.
     pub(crate) fn misses_records(&mut self) -> io::Result<()> {
-        if let Some(once) = &mut self.once {
-            once.is_void = true;
+        if let Some(single_pass) = &mut self.single_pass {
+            single_pass.is_void = true;
         }
         self.go_on()
     }
@@ -78,7 +78,7 @@ impl<'p> Emitter<'p> {
         };
         let name = scope.key(code, &mut self.scratch, self.symbols);
         if let Some(ty) = ty.filter(|_| name != KeyPart::None)
-            && self.known.value(&self.values, ty, name).is_none()
+            && self.known_values.value(&self.values, ty, name).is_none()
         {
             self.define_value(ty, name)?;
         }
@@ -99,7 +99,7 @@ impl<'p> Emitter<'p> {
             OperationPart::Cell(cell) => cell.key(word),
             OperationPart::Fixed(code) => constant_value(code, &scope(), self.symbols).key("", self.symbols),
         };
-        match self.known.value(&self.values, ty, name) {
+        match self.known_values.value(&self.values, ty, name) {
             None if is_met => self.define_value(ty, name).map(Some),
             known => Ok(known),
         }
@@ -108,7 +108,7 @@ impl<'p> Emitter<'p> {
     /// Settles link endpoints without a partner at the end of the run. Returns `false` if the pass
     /// is void.
     pub(crate) fn settle_unpaired(&mut self) -> io::Result<bool> {
-        let Some(mut once) = self.once else {
+        let Some(mut single_pass) = self.single_pass else {
             if self.keeps_open_links {
                 self.sink.settle_unpaired_endpoints()?;
             }
@@ -123,14 +123,14 @@ impl<'p> Emitter<'p> {
             // The endpoint was sent, and is no part of the Pajé text of the run.
             counts.paje_events -= 1;
             let holder = instances.get_mut(started.holder);
-            once.is_void |= started.is_first || holder.doomed;
+            single_pass.is_void |= started.is_first || holder.doomed;
             holder.open_links = holder.open_links.saturating_sub(1);
             Ok(())
         })?;
         waiting.clear();
-        if !once.is_void {
+        if !single_pass.is_void {
             self.sink.settle_unpaired_endpoints()?;
         }
-        Ok(!once.is_void)
+        Ok(!single_pass.is_void)
     }
 }

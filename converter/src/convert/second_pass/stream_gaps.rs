@@ -6,7 +6,7 @@ use crate::rules::stacks::{StackId, StateStack, StateStacks};
 use tumit_paje::{TypeId, ValueId};
 
 /// Shorter lists of stacks are not compacted.
-const SHORT: usize = 64;
+const MIN_COMPACTED_STACKS: usize = 64;
 
 /// The gaps of each stream, and the stacks that a gap would affect.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl StreamGaps {
         stacks[at].stream = stream;
         let concerned = self.of(stream);
         concerned.stacks.push(at);
-        if concerned.stacks.len() > SHORT.max(concerned.limit as usize) {
+        if concerned.stacks.len() > MIN_COMPACTED_STACKS.max(concerned.limit as usize) {
             concerned.remove_settled(stacks, stream);
         }
     }

@@ -17,9 +17,9 @@ const MAX_RECORDS: usize = 1 << 16;
 const DIGIT_BITS: u32 = 11;
 const DIGITS: usize = 1 << DIGIT_BITS;
 /// Minimum number of streams to hold at one time.
-const LIVE: usize = 256;
+const MIN_LIVE_STREAMS: usize = 256;
 /// Windows with fewer records are sorted by comparison.
-const SMALL: usize = 256;
+const MAX_COMPARED_KEYS: usize = 256;
 
 /// A sequence of turns, each a stream and a timestamp, in order of time.
 #[derive(Debug, Default)]
@@ -128,8 +128,9 @@ impl MergedStreams {
             let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
             let min_timestamp = firsts.min().copied().unwrap_or(i64::MIN);
             // Begins more streams than needed, because each beginning stream ends a window early.
-            let room = LIVE.max(self.live.len() + self.live.len() / 4);
-            if self.live.len() >= LIVE && self.waiting.last().is_none_or(|next| next.begin > min_timestamp) {
+            let room = MIN_LIVE_STREAMS.max(self.live.len() + self.live.len() / 4);
+            if self.live.len() >= MIN_LIVE_STREAMS && self.waiting.last().is_none_or(|next| next.begin > min_timestamp)
+            {
                 break;
             }
             while let Some(UnreadStream { stream, .. }) =
@@ -250,7 +251,7 @@ impl MergedStreams {
 /// Sorts keys by the `bits` bits of the timestamp that start at bit `from`. Keys with equal
 /// timestamps keep their order.
 fn sort_keys(keys: &mut Vec<u64>, spare: &mut Vec<u64>, from: u32, bits: u32) {
-    if keys.len() < SMALL {
+    if keys.len() < MAX_COMPARED_KEYS {
         return keys.sort_unstable();
     }
     // The minimum number of digits, and these as short as possible.

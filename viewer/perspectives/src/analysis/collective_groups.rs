@@ -33,7 +33,7 @@ pub struct CollectiveGroup {
     /// The sum of all bytes that units send or receive, if it is known.
     pub bytes: Option<u64>,
     /// The unit for which the others wait most, and its part of the waits from 0 to 1.
-    pub culprit: Option<(String, f64)>,
+    pub main_cause: Option<(String, f64)>,
     /// Whether the operations are guessed from the name of the state. Roots are then unknown.
     pub is_guess: bool,
     /// Whether roots are unknown, so that waits for them are not counted.
@@ -70,7 +70,7 @@ pub fn collective_groups(execution: &Execution, collectives: &CollectiveSet, ran
             wait_nanos,
             longest_wait: waits().max().unwrap_or(0),
             bytes: sizes.fold(None, |sum: Option<u64>, size| Some(sum.unwrap_or(0).saturating_add(size))),
-            culprit: culprit(execution, &operations, wait_nanos),
+            main_cause: main_cause(execution, &operations, wait_nanos),
             is_guess: collectives.guessed.binary_search(&value).is_ok(),
             has_unknown_roots: kind.has_root() && operations.iter().any(|one| one.root().is_none()),
         }
@@ -82,7 +82,7 @@ pub fn collective_groups(execution: &Execution, collectives: &CollectiveSet, ran
 
 /// The unit for which the others wait most.
 #[expect(clippy::cast_precision_loss, reason = "a part is rounded")]
-fn culprit(execution: &Execution, operations: &[&Collective], all: i128) -> Option<(String, f64)> {
+fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> Option<(String, f64)> {
     let mut sums: BTreeMap<u32, i128> = BTreeMap::new();
     for operation in operations {
         for part in &operation.parts {

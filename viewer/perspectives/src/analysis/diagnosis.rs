@@ -88,9 +88,9 @@ pub struct WaitGroup {
     /// The name of the state of the causing unit during most of the waits. Empty if unknown.
     pub cause: String,
     /// The unit that causes most of the time, and its part from 0 to 1.
-    pub culprit: Option<(String, f64)>,
+    pub main_cause: Option<(String, f64)>,
     /// The unit that waits longest, and its part from 0 to 1.
-    pub victim: Option<(String, f64)>,
+    pub main_waiter: Option<(String, f64)>,
     /// Number of waits.
     pub count: u64,
     /// Sum in nanoseconds.
@@ -290,8 +290,8 @@ fn wait_groups(
             kind: kind.words(),
             state: value_name(execution, Some(value)),
             cause: causes.map_or_else(String::new, |value| value_name(execution, Some(value))),
-            culprit: part(|wait| wait.cause),
-            victim: part(|wait| Some(wait.unit)),
+            main_cause: part(|wait| wait.cause),
+            main_waiter: part(|wait| Some(wait.unit)),
             count: list.len() as u64,
             nanos,
             share: nanos as f64 / unit_time,

@@ -23,7 +23,7 @@ const MAX_BARS: usize = 256;
 fn bar_time(execution: &Execution, request: &ViewRequest) -> BarTime {
     let range = |from, to| nonempty(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) });
     if request.mode == TimeMode::At {
-        let (from, past) = (request.range.from.0, request.past());
+        let (from, past) = (request.range.from.0, request.range_until_time());
         return BarTime { span: range(from, past.to.0.saturating_sub(1)), range: nonempty(past), last: request.time };
     }
     let span = nonempty(request.visible_range());

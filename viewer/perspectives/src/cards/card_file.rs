@@ -13,7 +13,7 @@ use crate::view::{TimeMode, ViewGroup};
 /// Maximum size of a card file in bytes.
 pub const MAX_CARD_BYTES: usize = 256 * 1024;
 /// Maximum number of panels.
-const MOST_PANELS: usize = 12;
+const MAX_PANELS: usize = 12;
 
 /// A view defined by a text file in the format TOML.
 ///
@@ -78,7 +78,7 @@ impl CardFile {
         let groups: Vec<(&str, ViewGroup)> = ViewGroup::NAMES.to_vec();
         let words = TimeMode::WORDS;
         let mut modes = table.words("time", &words)?;
-        let panels = table.tables("panel", "panel", MOST_PANELS)?;
+        let panels = table.tables("panel", "panel", MAX_PANELS)?;
         let panels = panels.iter().map(CardPanel::read).collect::<Result<Vec<_>, _>>()?;
         if modes.is_empty() {
             modes = default_modes(&panels);

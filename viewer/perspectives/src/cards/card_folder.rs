@@ -9,7 +9,7 @@ use super::card_fault::CardFault;
 use super::card_file::{CARD_ENDING, CardFile, MAX_CARD_BYTES, card_name};
 
 /// Maximum number of files that are read in a folder.
-const MOST_FILES: usize = 200;
+const MAX_FILES: usize = 200;
 
 /// The reason why a card file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +72,7 @@ pub fn find(folders: &[PathBuf]) -> Vec<FoundCard> {
         let Ok(entries) = std::fs::read_dir(folder) else { continue };
         let paths = entries.flatten().map(|entry| entry.path());
         let is_card = |path: &PathBuf| path.file_name().is_some_and(is_card_file);
-        let mut paths: Vec<PathBuf> = paths.filter(is_card).take(MOST_FILES).collect();
+        let mut paths: Vec<PathBuf> = paths.filter(is_card).take(MAX_FILES).collect();
         paths.sort();
         for path in paths {
             let name = card_name(&path.file_name().unwrap_or_default().to_string_lossy());

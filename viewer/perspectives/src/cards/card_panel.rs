@@ -9,7 +9,7 @@ use super::series_choice::CardSeries;
 use crate::chart::{AxisUnit, ChartPaint, MarkForm};
 
 /// Maximum number of series, or of choices of events, in a panel.
-const MOST_SERIES: usize = 24;
+const MAX_SERIES: usize = 24;
 
 /// A panel of a card file.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +109,7 @@ fn color_number(at: usize) -> u8 {
 fn read_series(table: &CardTable<'_>, is_bar: bool) -> Result<(CardAxis, Vec<CardSeries>), CardFault> {
     let mut axis = CardAxis::read(table, "axis")?;
     let mut series = Vec::new();
-    for (at, one) in table.tables("series", "panel.series", MOST_SERIES)?.iter().enumerate() {
+    for (at, one) in table.tables("series", "panel.series", MAX_SERIES)?.iter().enumerate() {
         let read = CardSeries::read(one, is_bar, color_number(at))?;
         if let Some(unit) = read.unit(is_bar) {
             // The numbers of these series have a unit of their own.
@@ -131,7 +131,7 @@ fn read_series(table: &CardTable<'_>, is_bar: bool) -> Result<(CardAxis, Vec<Car
 
 fn read_marks(table: &CardTable<'_>) -> Result<PanelContents, CardFault> {
     let mut events: Vec<CardMarks> = Vec::new();
-    for (at, one) in table.tables("events", "panel.events", MOST_SERIES)?.iter().enumerate() {
+    for (at, one) in table.tables("events", "panel.events", MAX_SERIES)?.iter().enumerate() {
         let read = CardMarks::read(one, color_number(at))?;
         if let Some(first) = events.first() {
             let differs = |a: &MarkPlace, b: &MarkPlace| {
@@ -157,7 +157,7 @@ impl ElementPanel {
     fn read(table: &CardTable<'_>) -> Result<Self, CardFault> {
         let forms = [("bars", MarkForm::Bars), ("cells", MarkForm::Cells), ("discs", MarkForm::Discs)];
         let form = table.word("shape", &forms)?.unwrap_or(MarkForm::Bars);
-        let tables = table.tables("events", "panel.events", MOST_SERIES)?;
+        let tables = table.tables("events", "panel.events", MAX_SERIES)?;
         let events = tables.iter().map(CardElements::read).collect::<Result<Vec<_>, _>>()?;
         for (one, of) in events.iter().zip(&tables) {
             if one.y.is_none() && form != MarkForm::Cells {

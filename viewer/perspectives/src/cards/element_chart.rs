@@ -16,7 +16,7 @@ use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
 
 /// Maximum number of elements that are drawn.
-const MOST_ELEMENTS: usize = 100_000;
+const MAX_ELEMENTS: usize = 100_000;
 
 /// The elements at a time.
 struct ElementDrawing<'a> {
@@ -64,9 +64,9 @@ pub(super) fn chart(
     if hidden > 0 {
         notes.push(format!("{hidden} of {} elements have no place yet.", history.elements.len()));
     }
-    if placed.len() > MOST_ELEMENTS {
-        notes.push(format!("The first {MOST_ELEMENTS} of {} elements are drawn.", placed.len()));
-        placed.truncate(MOST_ELEMENTS);
+    if placed.len() > MAX_ELEMENTS {
+        notes.push(format!("The first {MAX_ELEMENTS} of {} elements are drawn.", placed.len()));
+        placed.truncate(MAX_ELEMENTS);
     }
     // Elements that move cover the others.
     placed.sort_by_key(|(_, element)| element.is_moving);

@@ -13,7 +13,7 @@ use crate::execution::Execution;
 /// Events per request for fields.
 const AT_ONCE: usize = 1 << 14;
 /// Maximum number of events of a list. They take about 2 GB.
-const MOST_EVENTS: u64 = 1 << 26;
+const MAX_EVENTS: u64 = 1 << 26;
 /// The number of events that are examined for the list of fields in an error.
 const EXAMINED: usize = 16;
 
@@ -79,8 +79,8 @@ impl EventList {
         for (container, ty) in &chosen.lists {
             count += execution.source().events(*container, *ty, range, 0)?.total;
         }
-        if count > MOST_EVENTS {
-            return Err(PerspectiveError::TooManyEvents { count, most: MOST_EVENTS });
+        if count > MAX_EVENTS {
+            return Err(PerspectiveError::TooManyEvents { count, most: MAX_EVENTS });
         }
         let mut found: Vec<(i64, ContainerId, ValueId, EntityId)> = Vec::new();
         for (container, ty) in &chosen.lists {

@@ -19,7 +19,7 @@ use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
 
 /// Maximum number of marks of a panel.
-const MOST_MARKS: usize = 200_000;
+const MAX_MARKS: usize = 200_000;
 
 /// The coordinates of all events of a list.
 enum PlaceColumn {
@@ -201,7 +201,7 @@ fn marks(execution: &Execution, request: &ViewRequest, lists: &[PlacedEventList]
             let (Some(x), Some(y)) = (list.x.number(&list.events, at), list.y.number(&list.events, at)) else {
                 continue;
             };
-            if marks.len() < MOST_MARKS {
+            if marks.len() < MAX_MARKS {
                 marks.push(PlacedEvent { list: number, at, x, y });
             }
         }

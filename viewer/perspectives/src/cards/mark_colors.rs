@@ -11,7 +11,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
 /// Maximum number of entries of a legend.
-const MOST_ENTRIES: usize = 12;
+const MAX_ENTRIES: usize = 12;
 
 /// The colours of the events of a list.
 #[derive(Debug)]
@@ -77,14 +77,14 @@ impl MarkColors {
                     let info = execution.model().values.get(value.index())?;
                     Some(item(ChartPaint::Fixed(info.color), &info.name))
                 };
-                values.iter().take(MOST_ENTRIES).filter_map(of_value).collect()
+                values.iter().take(MAX_ENTRIES).filter_map(of_value).collect()
             }
             Self::Unit(_) => {
-                let units = (0..).zip(execution.units().list()).take(MOST_ENTRIES);
+                let units = (0..).zip(execution.units().list()).take(MAX_ENTRIES);
                 units.map(|(number, unit)| item(numbered(number), &unit.name)).collect()
             }
             Self::Distinct(column) => {
-                let names = (0..).zip(&column.names).take(MOST_ENTRIES);
+                let names = (0..).zip(&column.names).take(MAX_ENTRIES);
                 names.map(|(number, name)| item(numbered(number), name)).collect()
             }
             Self::Gradient(_, least, range) => {

@@ -2,7 +2,7 @@
 //! and the critical path as states, links and variables.
 //!
 //! The diagram, filters, statistics and exports work on it as on any trace. In this way the
-//! utilisation and task Gantt charts, the space-time diagram and the critical path are modes of the
+//! utilization and task Gantt charts, the space-time diagram and the critical path are modes of the
 //! diagram, and the series are variables.
 
 use std::sync::Arc;

@@ -269,7 +269,7 @@ fn group_timeline(
 ) -> Result<CategoryTimeline, QueryError> {
     let mut timeline = CategoryTimeline::new(ActivityCategory::Idle);
     timeline.set(group.life.from.0, stateless);
-    value_timelines::visit_innermost(source, group, |time, open| {
+    value_timelines::visit_open_states(source, group, |time, open| {
         let open = open.iter().rev().map(|state| categories.category(state.value));
         let counted = open.into_iter().find(|category| *category != ActivityCategory::Ignored);
         timeline.set(time, counted.unwrap_or(stateless));

@@ -140,7 +140,7 @@ impl CategoryTable {
         self.by_value.get(value.index()).copied().unwrap_or(BUSY)
     }
 
-    /// Whether a type has values of different categories, so that it shows the utilisation.
+    /// Whether a type has values of different categories, so that it shows the utilization.
     pub fn distinguishes(&self, model: &TypeModel, ty: TypeId) -> bool {
         let mut categories = model.values.iter().filter(|value| value.ty == ty).map(|value| self.category(value.id));
         categories.next().is_some_and(|first| categories.any(|other| other != first))

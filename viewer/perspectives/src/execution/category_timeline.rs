@@ -152,11 +152,6 @@ impl CategoryTimeline {
         self.category_after(self.changes_until(time))
     }
 
-    /// The start of the piece that contains a time, if the category has changed before.
-    pub fn since(&self, time: i64) -> Option<i64> {
-        self.changes_until(time).checked_sub(1).map(|index| self.times[index])
-    }
-
     /// The time per category from the first change to `time`. Negative before the first change.
     fn times_until(&self, time: i64) -> CategoryTimes {
         let mut all = [0; 3];

@@ -1,4 +1,4 @@
-//! [`UnitSet`]: the containers of one level whose utilisation and communication the views show, such
+//! [`UnitSet`]: the containers of one level whose utilization and communication the views show, such
 //! as nodes, processes or threads.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -117,7 +117,7 @@ fn number_of_states(source: &dyn TimelineSource, units: &UnitSet) -> Result<u64,
 
 fn value_timeline(source: &dyn TimelineSource, group: &StateGroup) -> Result<ValueTimeline, QueryError> {
     let mut timeline = ValueTimeline::default();
-    visit_innermost(source, group, |time, open: &[OpenState]| {
+    visit_open_states(source, group, |time, open: &[OpenState]| {
         let value = open.last().and_then(|state| u16::try_from(state.value.0).ok());
         timeline.set(time, value.unwrap_or(NO_STATE));
     })?;
@@ -138,7 +138,7 @@ pub(crate) struct OpenState {
 ///
 /// # Errors
 /// The errors of the source.
-pub(crate) fn visit_innermost(
+pub(crate) fn visit_open_states(
     source: &dyn TimelineSource,
     group: &StateGroup,
     mut visit: impl FnMut(i64, &[OpenState]),

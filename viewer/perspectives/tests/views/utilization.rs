@@ -23,7 +23,7 @@ fn close(one: f64, other: f64) -> bool {
     (one - other).abs() < 1e-9 * one.abs().max(1.0)
 }
 
-/// The smoothed utilisation at a second, by its definition.
+/// The smoothed utilization at a second, by its definition.
 fn smoothed(categories: &[ActivityCategory], (start, time): (i64, i64), width: i64, overhead: bool) -> f64 {
     let counts = |second: &i64| {
         let category = categories[*second as usize];

@@ -7,7 +7,7 @@ import { togglePerfReadout } from "../view/perf_readout.js";
 import { toggleClock } from "../view/clock.js";
 import { byId } from "../util/dom.js";
 import { editTimeRange } from "./time_range_field.js";
-import { toggleChain, closeInspector, goToPartner, stepTo, zoomToSelected } from "../panels/selection.js";
+import { toggleChain, closeInspector, goToPartner, stepTo, zoomToInspected } from "../panels/inspected_entity.js";
 import { measureHere, stopSelecting } from "./measurement.js";
 import { keepOnlySelection, zoomToSelection } from "./selection_actions.js";
 import { editSelection, moveEdge, moveSelection, toggleSelectMode } from "./selection_keys.js";
@@ -88,7 +88,7 @@ export const ACTIONS = [
   { group: "Entities", name: "Previous of the same value", keys: ["<"], run: () => stepTo(-1, true) },
   { group: "Entities", name: "Go to the other endpoint of the link", keys: ["o"], run: goToPartner },
   { group: "Entities", name: "Show the chain of links through the entity", keys: ["c"], run: toggleChain },
-  { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToSelected },
+  { group: "Entities", name: "Zoom to the inspected entity", keys: ["z"], run: zoomToInspected },
   { group: "Entities", name: "Show the source line", keys: ["s"], run: () => openSource() },
 
   { group: "Filters", name: "Add a filter", keys: ["F"], run: () => addFilter() },

@@ -1,7 +1,7 @@
 // Pointer input on the diagram: wheel, drag, click, double click.
 
 import * as chart from "../view/chart.js";
-import { selectAt } from "../panels/selection.js";
+import { inspectAt } from "../panels/inspected_entity.js";
 import { byId } from "../util/dom.js";
 import { setMeasurement, snap } from "./measurement.js";
 import { overlay } from "../state/overlay_state.js";
@@ -21,7 +21,7 @@ export function listenToDiagram() {
   byId("ruler").addEventListener("wheel", wheel, { passive: false });
   diagram.addEventListener("pointerdown", (event) => {
     if (event.ctrlKey || event.metaKey) pressToMeasure(event);
-    else if (isSelectMode() !== event.shiftKey) pressToSelect(event, (x, y) => { selectAt(x, y, rowAt(y)); });
+    else if (isSelectMode() !== event.shiftKey) pressToSelect(event, (x, y) => { inspectAt(x, y, rowAt(y)); });
     else press(event, diagram, false);
   });
   byId("ruler").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => (isSelectMode() !== event.shiftKey ? pressToSelectTime(event) : press(event, byId("ruler"), true)));
@@ -96,7 +96,7 @@ function press(event, element, isZooming) {
     if (range && current.type === "pointerup" && range[1] - range[0] > DRAG_DISTANCE) show(chart.timeAt(range[0]), chart.timeAt(range[1]), true);
     else if (!moved && current.type === "pointerup" && element === diagram) {
       const [x, y] = positionIn(current, element);
-      selectAt(x, y, rowAt(y));
+      inspectAt(x, y, rowAt(y));
     }
     repaint();
   };

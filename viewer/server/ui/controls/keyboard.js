@@ -1,8 +1,8 @@
-// Key actions in place of pointing: inspect, light related entities, colour.
+// Key actions in place of pointing: inspect, highlight related entities, colour.
 
 import { keyTarget } from "./row_actions.js";
 import * as chart from "../view/chart.js";
-import { selectAt, openInspector } from "../panels/selection.js";
+import { inspectAt, openInspector } from "../panels/inspected_entity.js";
 import { byId } from "../util/dom.js";
 import { facts } from "../state/facts.js";
 import { groupDigits } from "../util/format.js";
@@ -25,7 +25,7 @@ export function listenToEnter() {
  * Opens the inspector on the entity at the pointer; without a pointer, on the row with the focus.
  */
 export async function inspectAtPointer() {
-  if (overlay.x !== null && overlay.y !== null) return selectAt(overlay.x, overlay.y, rowAt(overlay.y));
+  if (overlay.x !== null && overlay.y !== null) return inspectAt(overlay.x, overlay.y, rowAt(overlay.y));
   const row = keyTarget();
   if (row) await openInspector(`c${row.id}`);
   else await chooseInRow();

@@ -4,7 +4,7 @@ import { ACTIONS, runAction, setPalette, keyLabel } from "./actions.js";
 import { request } from "../net/api.js";
 import { openView } from "../dock/dock.js";
 import { reloadViews } from "../dock/own_views.js";
-import { goTo } from "../panels/selection.js";
+import { goTo } from "../panels/inspected_entity.js";
 import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { findText } from "../panels/search.js";
 import { formatDuration } from "../util/format.js";

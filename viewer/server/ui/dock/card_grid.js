@@ -8,7 +8,7 @@ import { listenToMove } from "./card_move.js";
 import { optionsForm } from "./card_options.js";
 import { paintOverlay } from "./card_overlay.js";
 import { leave, listenToMarks, nodePositions, setPointerTarget, showMarkText } from "./card_pointer.js";
-import { completeCards, paintCard, Pump, requestCards } from "./card_request.js";
+import { completeCards, paintCard, LatestRequest, requestCards } from "./card_request.js";
 import { showTable, TABLE_ROWS } from "./card_table.js";
 import { tickAnswers } from "./ticks.js";
 
@@ -41,10 +41,10 @@ const MODES = {
 let tiles = [];
 
 const report = (/** @type {unknown} */ error) => showNote(error instanceof Error ? error.message : String(error));
-const pump = new Pump(fetchCards, report);
+const latestRequest = new LatestRequest(fetchCards, report);
 /** The tile whose mark needs a text. @type {Tile | null} */
 let asking = null;
-const textPump = new Pump(fetchText, report);
+const latestTextRequest = new LatestRequest(fetchText, report);
 
 /** Draws all cards for the present time, range and options. */
 export function refreshCards() {
@@ -59,7 +59,7 @@ export function refreshCards() {
     return Promise.resolve();
   }
   visible.forEach((tile) => tile.paintOverlay());
-  return pump.run();
+  return latestRequest.run();
 }
 
 /** Whether the cards are visible. It needs no layout, unlike `checkVisibility`. */
@@ -93,7 +93,7 @@ async function fetchCards() {
   const answer = await requestCards(requested, "cards");
   if (!answer) return;
   completeCards(before, answer.cards).forEach((one, at) => { if (tiles.includes(visible[at])) showAnswer(visible[at], one, requested[at]); });
-  if (!pump.isWanted) grid.dataset.settled = "1";
+  if (!latestRequest.isWanted) grid.dataset.settled = "1";
 }
 
 /** Requests the text of the pointed mark. */
@@ -163,7 +163,7 @@ function showNotes(tile, notes) {
     // The line changes the height of the drawing.
     tile.notes.hidden = text === "";
     tile.area = null;
-    pump.isWanted = true;
+    latestRequest.isWanted = true;
   }
 }
 
@@ -172,7 +172,7 @@ export function showPointed() {
   if (isShown()) visibleTiles().forEach((tile) => tile.paintOverlay());
 }
 
-setPointerTarget((tile) => { asking = tile; return textPump.run(); }, () => refreshCards());
+setPointerTarget((tile) => { asking = tile; return latestTextRequest.run(); }, () => refreshCards());
 
 /** Makes the tiles of all cards. */
 export function showCards() {

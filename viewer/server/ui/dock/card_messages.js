@@ -2,7 +2,7 @@
 
 import { overlay } from "../state/overlay_state.js";
 import { paintOverlay } from "../view/overlay.js";
-import { Pump, requestAbout } from "./card_request.js";
+import { LatestRequest, requestAbout } from "./card_request.js";
 
 /** @typedef {import("./card_list.js").Card} Card */
 /** @typedef {import("./card_regions.js").Subject} Subject */
@@ -29,7 +29,7 @@ function ofPair({ pair }) {
 
 /** The pointed mark. @type {{ card: Card, choice: Parameters } | null} */
 let pointed = null;
-const pump = new Pump(fetchMessages, () => {});
+const latestRequest = new LatestRequest(fetchMessages, () => {});
 
 /** Shows the messages of a mark. @param {Card} card @param {Subject} subject */
 export function showMessages(card, subject) {
@@ -37,12 +37,12 @@ export function showMessages(card, subject) {
   clearMessages();
   if (!choice) return;
   pointed = { card, choice };
-  pump.run();
+  latestRequest.run();
 }
 
 /** Shows the messages of the pointed mark at another time, or in another time range. */
 export function refreshMessages() {
-  if (pointed) pump.run();
+  if (pointed) latestRequest.run();
 }
 
 /** No mark is pointed at any more. The caller paints the overlay. */

@@ -5,7 +5,7 @@ import { cssColor, sizedContext } from "../util/dom.js";
 import { formatTimestamp } from "../util/format.js";
 import { cursorTime } from "../state/time_cursor.js";
 import { isPointed, pointed } from "../state/pointed_units.js";
-import { isOverTime, litBands, litMarks, outlineMark } from "./card_regions.js";
+import { isOverTime, highlightedBands, highlightedMarks, outlineMark } from "./card_regions.js";
 
 /**
  * @typedef {{ overlay: HTMLCanvasElement, regions: import("./card_regions.js").Region[], top: number,
@@ -45,8 +45,8 @@ export function paintOverlay(tile) {
       context.stroke();
     }
   };
-  for (const [x, y, width, height] of litBands(regions, isPointed)) stroke(() => { context.beginPath(); context.rect(x, y, width, height); }, 1);
-  for (const mark of litMarks(regions, isPointed, pointed.pair)) stroke(() => outlineMark(context, regions, mark), 2);
+  for (const [x, y, width, height] of highlightedBands(regions, isPointed)) stroke(() => { context.beginPath(); context.rect(x, y, width, height); }, 1);
+  for (const mark of highlightedMarks(regions, isPointed, pointed.pair)) stroke(() => outlineMark(context, regions, mark), 2);
   if (place && regions[place.region] && place.mark < regions[place.region].marks) stroke(() => outlineMark(context, regions, place), 2);
   if (moved) stroke(() => { context.beginPath(); context.arc(moved[0], moved[1], moved[2], 0, 7); }, 2);
 }

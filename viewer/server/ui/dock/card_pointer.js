@@ -1,4 +1,4 @@
-// Pointing at the marks of a card by pointer or keys: shows their exact values, lights their units
+// Pointing at the marks of a card by pointer or keys: shows their exact values, highlights their units
 // in all cards and in the diagram, and moves the nodes of networks.
 
 import { byId, make } from "../util/dom.js";
@@ -8,7 +8,7 @@ import { pointUnits } from "../state/pointed_units.js";
 import { setCursor, storeCursor } from "../state/time_cursor.js";
 import { paintOverlay } from "../view/overlay.js";
 import { markTimes } from "../view/timeline.js";
-import { goTo } from "../panels/selection.js";
+import { goTo } from "../panels/inspected_entity.js";
 import { clearMessages, showMessages } from "./card_messages.js";
 import { isOverTime, markAt, middleOf, subjectOf } from "./card_regions.js";
 import { requestAbout } from "./card_request.js";
@@ -95,7 +95,7 @@ function point(tile, place, x, y, isByKey) {
 }
 
 /**
- * Lights what a mark stands for.
+ * Highlights what a mark stands for.
  * @param {Tile} tile
  * @param {import("./card_regions.js").Subject} subject
  */

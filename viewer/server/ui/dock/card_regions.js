@@ -234,33 +234,33 @@ export function outlineMark(context, regions, { region: index, mark }) {
 /**
  * The marks of a unit or of a pair of units.
  * @param {Region[]} regions
- * @param {(container: number) => boolean} isLit
+ * @param {(container: number) => boolean} isHighlighted
  * @param {[number[], number[]] | null} pair
  * @returns {MarkPlace[]}
  */
-export function litMarks(regions, isLit, pair) {
+export function highlightedMarks(regions, isHighlighted, pair) {
   const isWithin = (/** @type {number[]} */ units, /** @type {number[]} */ wanted) => units.some((unit) => wanted.includes(unit));
   return regions.flatMap((region, index) => {
-    // Bands light whole lanes.
+    // Bands cover whole lanes.
     if (region.kind === "lanes") return [];
     const all = Array.from({ length: region.marks }, (_, mark) => mark);
-    const lit = region.isPair || region.kind === "edges"
+    const highlighted = region.isPair || region.kind === "edges"
       ? pair ? all.filter((mark) => { const own = pairOf(regions, index, mark); return own && isWithin(own[0], pair[0]) && isWithin(own[1], pair[1]); }) : []
-      : all.filter((mark) => region.units?.[mark]?.some(isLit));
-    return lit.map((mark) => ({ region: index, mark }));
+      : all.filter((mark) => region.units?.[mark]?.some(isHighlighted));
+    return highlighted.map((mark) => ({ region: index, mark }));
   });
 }
 
 /**
  * The rows and columns of matrices, and the lanes of diagrams, that belong to a unit, as boxes.
  * @param {Region[]} regions
- * @param {(container: number) => boolean} isLit
+ * @param {(container: number) => boolean} isHighlighted
  */
-export function litBands(regions, isLit) {
+export function highlightedBands(regions, isHighlighted) {
   return regions.filter((region) => region.isPair || region.kind === "lanes").flatMap((region) => {
     const [[x, y, width, height], [cellWidth, cellHeight]] = [region.frame, cellSize(region)];
-    const lit = (region.units ?? []).flatMap((units, at) => (units.some(isLit) ? [at] : []));
-    if (region.kind === "lanes") return lit.map((lane) => laneBox(region, lane));
-    return lit.flatMap((at) => [[x, y + at * cellHeight, width, cellHeight], [x + at * cellWidth, y, cellWidth, height]]);
+    const highlighted = (region.units ?? []).flatMap((units, at) => (units.some(isHighlighted) ? [at] : []));
+    if (region.kind === "lanes") return highlighted.map((lane) => laneBox(region, lane));
+    return highlighted.flatMap((at) => [[x, y + at * cellHeight, width, cellHeight], [x + at * cellWidth, y, cellWidth, height]]);
   });
 }

@@ -1,5 +1,5 @@
 // Requests the drawings of cards, and paints them. There is one request for all cards. While it
-// runs, the newest wish waits, so that a moving cursor never queues requests.
+// runs, the latest request waits, so that a moving cursor never queues requests.
 
 import { request, requestParameters, RefusedError } from "../net/api.js";
 import { fileName, pixelRatio, saveFile, sizedContext } from "../util/dom.js";
@@ -128,7 +128,7 @@ export function paintCard(canvas, { scene, top }, { width, height }) {
 }
 
 /** Runs an action at most once at a time. A call during the action repeats it afterwards. */
-export class Pump {
+export class LatestRequest {
   /** @param {() => Promise<unknown>} act @param {(error: unknown) => void} onError */
   constructor(act, onError) {
     this.act = act;

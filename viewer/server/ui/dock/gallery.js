@@ -4,7 +4,7 @@
 import { byId, make, sizedContext } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
 import { cards, views } from "./card_list.js";
-import { paintCard, Pump, requestCards } from "./card_request.js";
+import { paintCard, LatestRequest, requestCards } from "./card_request.js";
 import { openCardFile, OWN_GROUP, reloadViews, removeButton, removedList } from "./own_views.js";
 
 /** @type {HTMLElement} */ const box = byId("gallery");
@@ -22,13 +22,13 @@ let items = [];
 /** The views that are shown. An unchanged gallery stays, so that a click on it is not lost. */
 let shown = "";
 
-const pump = new Pump(fetchImages, (error) => showNote(error instanceof Error ? error.message : String(error)));
+const latestRequest = new LatestRequest(fetchImages, (error) => showNote(error instanceof Error ? error.message : String(error)));
 
 /** @param {(name: string) => void} add adds a card */
 export async function showGallery(add) {
   await reloadViews();
   fillGallery(add);
-  return pump.run();
+  return latestRequest.run();
 }
 
 /** @param {(name: string) => void} add */
@@ -67,7 +67,7 @@ function showOpened(name, add) {
 function refill(add, focus) {
   fillGallery(add);
   if (focus) /** @type {HTMLElement | null} */ (box.querySelector(focus))?.focus();
-  return pump.run();
+  return latestRequest.run();
 }
 
 /**
@@ -92,7 +92,7 @@ function markChosen() {
 
 /** Draws the small images. */
 export function refreshGallery() {
-  return items.length && box.checkVisibility() ? pump.run() : Promise.resolve();
+  return items.length && box.checkVisibility() ? latestRequest.run() : Promise.resolve();
 }
 
 async function fetchImages() {

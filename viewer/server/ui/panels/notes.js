@@ -1,7 +1,7 @@
 // Bookmarks and notes: time ranges with a text, stored next to the trace and marked on the ruler.
 
 import { request, send } from "../net/api.js";
-import { openInspector } from "./selection.js";
+import { openInspector } from "./inspected_entity.js";
 import { byId, make } from "../util/dom.js";
 import { formatTimestamp, formatDuration } from "../util/format.js";
 import { notes, setNotes } from "../state/notes_store.js";

@@ -4,7 +4,7 @@
 // it.
 
 import { request, cancel } from "../net/api.js";
-import { goTo } from "./selection.js";
+import { goTo } from "./inspected_entity.js";
 import { byId, joinNames, make, refill } from "../util/dom.js";
 import { formatTimestamp, formatDuration, groupDigits, formatPercent } from "../util/format.js";
 import { showTab } from "./side_panel.js";

@@ -3,7 +3,7 @@
 
 import { request, cancel } from "../net/api.js";
 import { columns, curves, histogram, matrix, overlapHint, pie } from "./charts.js";
-import { goTo } from "./selection.js";
+import { goTo } from "./inspected_entity.js";
 import { byId, make, refill, saveFile } from "../util/dom.js";
 import { rowCharts } from "./row_charts.js";
 import { formatTimestamp, formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";

@@ -30,7 +30,7 @@ pub enum FilterExpr {
     Reuse { types: NamePatterns },
     /// A new variable or state.
     Reduce(Reduction),
-    /// New variables of the utilisation, the messages and the tasks.
+    /// New variables of the utilization, the messages and the tasks.
     Series(SeriesExpr),
     /// Replaces the value by the class of a field. The classes are: below the first edge, between
     /// two edges, from the last edge on. Edges of durations are in nanoseconds.
@@ -50,7 +50,7 @@ pub enum FilterExpr {
     Shape { values: NamePatterns, of: Option<NamePattern>, shape: MarkShape },
     /// Sets the size of values. 1 is the default.
     Size { values: NamePatterns, of: Option<NamePattern>, size: f32 },
-    /// Sets the category of states, which determines the utilisation of units.
+    /// Sets the category of states, which determines the utilization of units.
     Category { values: NamePatterns, of: Option<NamePattern>, category: ActivityCategory },
     /// Draws all other values in grey.
     Bright { values: NamePatterns, of: Option<NamePattern> },

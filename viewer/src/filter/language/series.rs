@@ -1,4 +1,4 @@
-//! [`SeriesExpr`]: variables of the utilisation, the messages and the tasks of an execution.
+//! [`SeriesExpr`]: variables of the utilization, the messages and the tasks of an execution.
 
 /// Adds variables that views of an execution compute, such as the number of busy units.
 #[derive(Clone, Debug, PartialEq, Eq)]

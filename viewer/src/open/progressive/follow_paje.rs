@@ -17,7 +17,7 @@ use crate::input::trace::TraceInputFile;
 use crate::sim::Simulation;
 
 /// The pause between two images, as a multiple of the time that making one took.
-const REST: u32 = 4;
+const PAUSE_FACTOR: u32 = 4;
 /// Number of lines before the first image, if the file is already long. The next image follows
 /// after twice as many lines, and so on.
 const FIRST: u64 = 1 << 14;
@@ -48,7 +48,7 @@ struct ShownPosition {
 impl ShownPosition {
     /// Whether the pause after the last image is over.
     fn is_rested(&self) -> bool {
-        self.last.is_none_or(|(when, took)| when.elapsed() >= took * REST)
+        self.last.is_none_or(|(when, took)| when.elapsed() >= took * PAUSE_FACTOR)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::query::{TimelineSource, TraceSummary};
 use crate::sim::Simulation;
 
 /// The pause between two conversions, as a multiple of the time that one took.
-const REST: u64 = 4;
+const PAUSE_FACTOR: u64 = 4;
 /// Maximum bytes of a live file that are hashed to detect changes. This is more than any live file
 /// has by default.
 const MAX_LIVE: u64 = 64 << 20;
@@ -72,7 +72,7 @@ impl TraceFollower {
                 }
             }
             let took = u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
-            self.pause(took.saturating_mul(REST).max(LOOK_EVERY));
+            self.pause(took.saturating_mul(PAUSE_FACTOR).max(LOOK_EVERY));
         }
         Ok(())
     }

@@ -149,7 +149,7 @@ impl DiagnosisReport<'_> {
                 "" => ", which waits itself".to_owned(),
                 cause => format!(", mostly in `{cause}`"),
             };
-            if let Some((unit, part)) = &wait.culprit {
+            if let Some((unit, part)) = &wait.main_cause {
                 _ = writeln!(
                     text,
                     "    caused by {unit} ({} of it){cause}{}",
@@ -157,7 +157,7 @@ impl DiagnosisReport<'_> {
                     line_text(&wait.causing_line)
                 );
             }
-            if let Some((unit, part)) = &wait.victim {
+            if let Some((unit, part)) = &wait.main_waiter {
                 _ = writeln!(text, "    {unit} waits most ({} of it){}", percent(*part), line_text(&wait.waiting_line));
             }
             let (from, to, unit) = &wait.longest;
@@ -180,7 +180,7 @@ impl DiagnosisReport<'_> {
         let head = ["State", "Kind", "Communicator", "Operations", "Mean wait", "Longest wait", "Awaited most"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for group in groups.iter().take(MAX_ROWS) {
-            let culprit = group.culprit.as_ref().map(|(unit, part)| format!("{unit} ({})", percent(*part)));
+            let main_cause = group.main_cause.as_ref().map(|(unit, part)| format!("{unit} ({})", percent(*part)));
             let wait = |nanos: i64| if group.has_unknown_roots { "unknown".to_owned() } else { duration(nanos) };
             rows.push(vec![
                 group.state.clone(),
@@ -189,7 +189,7 @@ impl DiagnosisReport<'_> {
                 group_digits(group.operations),
                 wait(group.mean_wait()),
                 wait(group.longest_wait),
-                culprit.unwrap_or_default(),
+                main_cause.unwrap_or_default(),
             ]);
         }
         text.push_str(&indented_table(&rows, &[3, 4, 5]));

@@ -222,7 +222,7 @@ fn kiviat(units: usize, group: usize) -> ViewChart {
         KiviatSpoke { label, unit: None, now: [mean - spread, mean, mean + spread], maximum: (mean + 0.25).min(1.0) }
     });
     let panel =
-        ChartPanel::Kiviat(KiviatChart { spokes: spokes.collect(), units: units * group, ..KiviatChart::default() });
+        ChartPanel::Kiviat(KiviatChart { spokes: spokes.collect(), units_per_spoke: group, ..KiviatChart::default() });
     let legend = legend(&[(ChartPaint::Now, "busy now"), (ChartPaint::Maximum, "maximum so far")]);
     chart("Kiviat diagram", "at 1.538 s, smoothed over 10 ms; maximum since the start", vec![("", panel)], legend)
 }

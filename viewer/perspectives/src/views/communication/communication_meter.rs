@@ -32,7 +32,7 @@ impl PerspectiveView for CommunicationMeterView {
         let (steps, component) = (measured.messages.pending(), measured.component());
         let (now, so_far) = if request.mode == TimeMode::At {
             let now = signed_number(steps.at(request.time)[component]);
-            (now, signed_number(steps.maximum(request.past())[component]).max(now))
+            (now, signed_number(steps.maximum(request.range_until_time())[component]).max(now))
         } else {
             let range = request.visible_range();
             (steps.mean(range)[component], signed_number(steps.maximum(range)[component]))

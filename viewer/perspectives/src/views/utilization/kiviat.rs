@@ -1,4 +1,4 @@
-//! G6: the smoothed utilisation of each unit, now and its maximum so far, as a polygon.
+//! G6: the smoothed utilization of each unit, now and its maximum so far, as a polygon.
 
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
@@ -21,14 +21,14 @@ use crate::views::{captions, category_legend};
 /// Maximum number of spokes.
 const MAX_SPOKES: usize = 200;
 
-/// The utilisation of each unit, smoothed over the time before the present time, and its maximum
+/// The utilization of each unit, smoothed over the time before the present time, and its maximum
 /// so far.
 ///
-/// The utilisation at `t` is the fraction of the time range `[t − width, t)` in which the unit is
+/// The utilization at `t` is the fraction of the time range `[t − width, t)` in which the unit is
 /// busy. Near the start of the time range, the width is shorter.
 pub(crate) struct KiviatDiagram;
 
-/// The smoothed utilisation of a unit, from 0 to 1.
+/// The smoothed utilization of a unit, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SmoothedUse {
     now: f64,
@@ -62,7 +62,7 @@ impl PerspectiveView for KiviatDiagram {
         };
         let uses: Vec<SmoothedUse> = maxima.iter().enumerate().map(of_unit).collect();
         let spokes = bundles.iter(execution).map(|bundle| spoke(&bundle, &uses)).collect();
-        let chart = KiviatChart { spokes, units: bundles.size(), unit_lists: bundles.lists() };
+        let chart = KiviatChart { spokes, units_per_spoke: bundles.size(), unit_lists: bundles.lists() };
         let counted = if counts_overhead { "busy or overhead" } else { "busy" };
         let subtitle = [
             captions::time_caption(request),
@@ -104,7 +104,7 @@ fn maxima(
     })
 }
 
-/// The present smoothed utilisation, and its exact maximum since the start of the window.
+/// The present smoothed utilization, and its exact maximum since the start of the window.
 #[expect(clippy::cast_precision_loss, reason = "a fraction is rounded")]
 fn smoothed_use(
     activity: &UnitActivity,
@@ -182,7 +182,7 @@ fn spoke(bundle: &UnitBundle<'_>, uses: &[SmoothedUse]) -> KiviatSpoke {
     KiviatSpoke { label: bundle.label.clone(), unit: bundle.unit, now: [min, mean, max], maximum }
 }
 
-/// The utilisation of each unit.
+/// The utilization of each unit.
 fn table(execution: &Execution, bundles: &UnitBundles, uses: &[SmoothedUse]) -> ChartTable {
     let columns = [("unit", AxisUnit::Count), ("now, %", AxisUnit::Percent), ("maximum, %", AxisUnit::Percent)];
     let mut table = ChartTable::new(&columns);

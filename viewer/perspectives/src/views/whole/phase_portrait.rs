@@ -1,4 +1,4 @@
-//! G20: utilisation against communication, as a curve over time.
+//! G20: utilization against communication, as a curve over time.
 
 use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::duration;
@@ -19,7 +19,7 @@ use crate::views::moving_window::MovingWindow;
 /// Maximum number of tasks in the legend.
 const MAX_TASKS: usize = 12;
 
-/// Utilisation against communication, as a curve over time.
+/// Utilization against communication, as a curve over time.
 ///
 /// A point has the mean percentage of busy units, and the mean number of pending bytes or messages
 /// as a percentage of its maximum in the time range. Both are means over the `width` before the

@@ -1,4 +1,4 @@
-// The chosen entity: shown in the inspector, with steps to the next of its kind and over its links.
+// The inspected entity: its panel, steps to the next one of its kind, and steps over its links.
 
 import { request } from "../net/api.js";
 import * as chart from "../view/chart.js";
@@ -27,7 +27,7 @@ export async function openInspector(id, isRestored = false) {
   if (!view.chained) overlay.chainLinks = [];
   else if (!overlay.chainLinks.some((link) => link.id === id)) overlay.chainLinks = (await requestChain(id))?.links ?? [];
   showNote("");
-  fillInspector(entity, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToSelected, step: stepTo, chain: toggleChain, source: () => openSource(id), highlight: (one) => { overlay.highlighted = one ? [one] : []; notifyChange("selection"); } });
+  fillInspector(entity, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToInspected, step: stepTo, chain: toggleChain, source: () => openSource(id), highlight: (one) => { overlay.highlighted = one ? [one] : []; notifyChange("selection"); } });
   storeView(true);
   notifyChange("selection");
   followSource();
@@ -83,7 +83,7 @@ export function closeInspector() {
 }
 
 /** Shows the entity that the address names in the inspector. */
-export async function restoreSelected() {
+export async function restoreInspected() {
   if (view.chosen) await openInspector(view.chosen, true);
   else byId("inspector").hidden = true;
 }
@@ -178,7 +178,7 @@ export async function goToPartner() {
   await goTo(partner?.id ?? link.id);
 }
 
-export async function zoomToSelected() {
+export async function zoomToInspected() {
   const entity = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
   if (!view.chosen) showNote("Select an entity first: click it or search for it");
   if (!entity) return;
@@ -193,7 +193,7 @@ export async function zoomToSelected() {
  * @param {number} y
  * @param {import("../state/rows.js").Row | undefined} row
  */
-export async function selectAt(x, y, row) {
+export async function inspectAt(x, y, row) {
   const pointed = chart.entityAt(x, y);
   if (pointed?.hit) await openInspector(pointed.hit.id);
   else if (pointed?.mixture || !row) closeInspector();
