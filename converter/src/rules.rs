@@ -29,7 +29,7 @@ pub(crate) use embedded_spec::{layouts, spec_of};
 pub(crate) use eval::{RecordScope, append_value};
 pub(crate) use link_keys::LinkKey;
 pub(crate) use program::{
-    ActionOp, ColumnarAction, ColumnarValue, ExprCode, FieldCell, OperationPart, ProgramAction, RecordProgram,
+    ActionOp, ColumnarAction, ColumnarValue, ExprCode, FieldCell, OperandSource, ProgramAction, RecordProgram,
     ValueColumn, WideWords,
 };
 pub(crate) use referent_table::ReferentTable;

@@ -20,6 +20,7 @@ mod layers {
     pub(crate) mod packages;
     pub(crate) mod scripts;
     pub(crate) mod tokens;
+    pub(crate) mod type_names;
 }
 
 use std::fs;
@@ -27,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use layers::order::{graph, violations};
 use layers::packages::packages;
-use layers::{cycles, scripts};
+use layers::{cycles, scripts, type_names};
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
@@ -37,6 +38,17 @@ fn workspace() -> PathBuf {
 fn modules_import_from_lower_layers_only() {
     let found: Vec<String> = packages(&workspace()).iter().flat_map(|package| violations(package)).collect();
     assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn names_of_types_are_unique() {
+    let root = workspace();
+    let is_product =
+        |package: &PathBuf| !["tests", "examples"].iter().any(|folder| package.starts_with(root.join(folder)));
+    let sources: Vec<PathBuf> =
+        packages(&root).into_iter().filter(is_product).map(|package| package.join("src")).collect();
+    let found = type_names::duplicates(&root, &sources);
+    assert!(found.is_empty(), "{} names of several types:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod action_emitter;
 mod definitions;
+pub(crate) mod node_containers;
 mod state_nesting;
-pub(crate) mod unit_containers;
 
 pub(crate) use action_emitter::{ActionEmitter, EmitError};

@@ -8,7 +8,7 @@ use tumit_spill::temporary_space::TemporarySpace;
 
 use crate::alog::AlogParser;
 use crate::bounded_lines::BoundedLines;
-use crate::emission::unit_containers::UnitContainers;
+use crate::emission::node_containers::NodeContainers;
 use crate::emission::{ActionEmitter, EmitError};
 use crate::model::{ActionLog, LogError, TraceAction};
 use crate::new_picl::NewParser;
@@ -168,7 +168,7 @@ impl<R: Read> PiclReader<R> {
         let names = if let FormatParser::Alog(parser) = parser { parser.processes } else { Default::default() };
         let is_alog = self.format == TraceFormat::Alog;
         let mut rows = log.sort(&space).map_err(PiclReadError::Sink)?;
-        let mut emitter = ActionEmitter::new(&mut log, UnitContainers::new(names, is_alog), is_alog, sink)?;
+        let mut emitter = ActionEmitter::new(&mut log, NodeContainers::new(names, is_alog), is_alog, sink)?;
         while let Some(words) = rows.next().map_err(PiclReadError::Sink)? {
             if let Some(action) = TraceAction::of_words(words) {
                 emitter.send(&action)?;

@@ -17,7 +17,7 @@ use super::eval::RecordScope;
 use super::link_keys::LinkKey;
 use super::program::{
     ActionOp, ColumnarAction, ColumnarValue, ContainerTarget, EnumNames, ExprCode, FieldCell, FieldRead, LinkValue,
-    OperationPart, ProgramAction, ValueCode, WideWords,
+    OperandSource, ProgramAction, ValueCode, WideWords,
 };
 use super::rule_model::RuleModel;
 use super::rule_value::{KeyPart, RuleValue, SymbolId, Symbols};
@@ -67,7 +67,7 @@ fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &R
         | ActionOp::Mark { ty, value, on } => (on, named_value(*ty, Some(value), located)?),
         ActionOp::PopState { ty, value, on, .. } => (on, named_value(*ty, value.as_ref(), located)?),
         ActionOp::Variable { value, on, .. } => {
-            (on, ColumnarValue::Number(part(value, located).filter(OperationPart::is_number)?))
+            (on, ColumnarValue::Number(part(value, located).filter(OperandSource::is_number)?))
         }
         ActionOp::Link { value, on, .. } if !matches!(value, Some(LinkValue::Computed(_))) => {
             (on, ColumnarValue::Declared)
@@ -81,8 +81,8 @@ fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &R
         return None;
     }
     let is_key = |key: &&ExprCode| !matches!(key, ExprCode::Referent(_));
-    let on = on.keys.iter().filter(is_key).map(|key| part(key, located)).collect::<Option<Vec<OperationPart>>>()?;
-    let on = on.into_iter().filter_map(OperationPart::cell).collect();
+    let on = on.keys.iter().filter(is_key).map(|key| part(key, located)).collect::<Option<Vec<OperandSource>>>()?;
+    let on = on.into_iter().filter_map(OperandSource::cell).collect();
     let has_details = matches!(
         action.op,
         ActionOp::SetState { .. } | ActionOp::PushState { .. } | ActionOp::Mark { .. } | ActionOp::Link { .. }
@@ -94,8 +94,8 @@ fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &R
     if link.is_none() && (!has_details || action.with.is_empty() && !located) {
         return Some(ColumnarAction { action: number, on, value, wide: None });
     }
-    let fields = action.with.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<OperationPart>>>()?;
-    let fields = fields.into_iter().filter_map(OperationPart::cell).collect();
+    let fields = action.with.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<OperandSource>>>()?;
+    let fields = fields.into_iter().filter_map(OperandSource::cell).collect();
     let is_valued = !matches!(value, ColumnarValue::Declared);
     let wide = WideWords { site: located, value: is_valued, keys, link: link.unwrap_or(0), fields };
     Some(ColumnarAction { action: number, on, value, wide: Some(wide) })
@@ -114,18 +114,18 @@ fn link_parts(
     on: &ContainerTarget,
     located: bool,
     model: &RuleModel,
-) -> Option<Vec<OperationPart>> {
+) -> Option<Vec<OperandSource>> {
     if on.by_value.is_some() {
         return None;
     }
     let codes = on.holder_steps(model.links[link].holder).flatten().chain(key);
-    let parts = codes.map(|code| part(code, located)).collect::<Option<Vec<OperationPart>>>()?;
+    let parts = codes.map(|code| part(code, located)).collect::<Option<Vec<OperandSource>>>()?;
     (parts.len() <= LinkKey::SHORT).then_some(parts)
 }
 
-fn part(code: &ExprCode, located: bool) -> Option<OperationPart> {
+fn part(code: &ExprCode, located: bool) -> Option<OperandSource> {
     match code {
-        ExprCode::Const(_) => Some(OperationPart::Fixed(code.clone())),
+        ExprCode::Const(_) => Some(OperandSource::Fixed(code.clone())),
         ExprCode::Builtin(
             Builtin::Pid
             | Builtin::Tid
@@ -134,14 +134,14 @@ fn part(code: &ExprCode, located: bool) -> Option<OperationPart> {
             | Builtin::ThreadName
             | Builtin::Event
             | Builtin::Level,
-        ) => Some(OperationPart::Fixed(code.clone())),
-        ExprCode::Field(read) => FieldCell::of(read, located).map(OperationPart::Cell),
-        ExprCode::Referent(referent) => referent.is_own().then(|| OperationPart::Fixed(code.clone())),
+        ) => Some(OperandSource::Fixed(code.clone())),
+        ExprCode::Field(read) => FieldCell::of(read, located).map(OperandSource::Cell),
+        ExprCode::Referent(referent) => referent.is_own().then(|| OperandSource::Fixed(code.clone())),
         _ => None,
     }
 }
 
-impl OperationPart {
+impl OperandSource {
     fn cell(self) -> Option<FieldCell> {
         match self {
             Self::Cell(cell) => Some(cell),

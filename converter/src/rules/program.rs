@@ -300,7 +300,7 @@ pub(crate) struct WideWords {
     /// The value, if there is one.
     pub(crate) value: bool,
     /// The keys of a link and of its container, and the link.
-    pub(crate) keys: Vec<OperationPart>,
+    pub(crate) keys: Vec<OperandSource>,
     pub(crate) link: usize,
     /// The fields that are columns. The other fields are constant in a stream.
     pub(crate) fields: Vec<FieldCell>,
@@ -319,13 +319,13 @@ pub(crate) enum ColumnarValue {
     /// The value of the action, or none.
     Declared,
     /// A value of a type, by its name.
-    Named(TypeId, OperationPart),
-    Number(OperationPart),
+    Named(TypeId, OperandSource),
+    Number(OperandSource),
 }
 
 /// A key, value or field of an operation.
 #[derive(Clone, Debug)]
-pub(crate) enum OperationPart {
+pub(crate) enum OperandSource {
     /// Constant in a stream.
     Fixed(ExprCode),
     Cell(FieldCell),

@@ -34,7 +34,7 @@ fn records(command: &mut Command) -> (Records, Option<i32>, String) {
 }
 
 /// Fields of these programs that are timestamps, and the timestamp of a record.
-const DATES: [&str; 2] = ["time_ns", "since"];
+const DATES: [&str; 3] = ["time_ns", "queued", "since"];
 
 /// Whether two records are equal; timestamps may differ by two nanoseconds, as tumit multiplies by
 /// a rounded rate.

@@ -14,7 +14,7 @@ use tumit_paje::RgbColor;
 const LINE: f32 = 1.5;
 
 /// Maps values to heights.
-struct ValueAxis {
+struct HeightScale {
     low: f64,
     high: f64,
     top: f32,
@@ -30,7 +30,7 @@ pub(crate) fn strip(
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let Some(bounds) = bounds else { return Ok(()) };
-    let axis = ValueAxis::new(bounds, strip);
+    let axis = HeightScale::new(bounds, strip);
     let floor = Some(axis.top + axis.height);
     let ty = context.model.types.get(strip.ty.index());
     let color = color(ty.and_then(|ty| ty.color), context.theme);
@@ -106,7 +106,7 @@ pub(crate) fn color(trace_color: Option<RgbColor>, theme: ColorTheme) -> RgbColo
     trace_color.map_or(theme.curve, |color| theme.with_contrast(color))
 }
 
-impl ValueAxis {
+impl HeightScale {
     fn new(bounds: ValueRange, strip: &RowStrip) -> Self {
         Self { low: bounds.min, high: bounds.max, top: strip.y + 2.0, height: (strip.height - 3.0).max(1.0) }
     }
@@ -119,7 +119,7 @@ impl ValueAxis {
 }
 
 /// The corners of the steps of adjacent values.
-fn steps(context: &ChartContext<'_>, axis: &ValueAxis, samples: &[VariableSample]) -> Vec<(f32, f32)> {
+fn steps(context: &ChartContext<'_>, axis: &HeightScale, samples: &[VariableSample]) -> Vec<(f32, f32)> {
     let clip = |x: f32| x.clamp(-2.0, context.view.width + 2.0);
     samples
         .iter()

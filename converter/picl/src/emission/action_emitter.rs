@@ -6,8 +6,8 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, ValueId, VariableOp};
 
 use super::definitions::{EntityTypes, PROGRAM};
+use super::node_containers::NodeContainers;
 use super::state_nesting::{EndEffect, StackedState, StateNesting};
-use super::unit_containers::UnitContainers;
 use crate::model::message_pairs::MessagePairs;
 use crate::model::trace_units::HOST;
 use crate::model::{ActionLog, PiclEndpoint, Statistic, TraceAction, TraceActionKind, TraceUnit, TypeSlot, ValueKey};
@@ -64,7 +64,7 @@ pub(crate) struct ActionEmitter<'a> {
     log: &'a mut ActionLog,
     pairs: MessagePairs,
     derived: DerivedValues,
-    containers: UnitContainers,
+    containers: NodeContainers,
     /// By number of the unit.
     live: Vec<Option<LiveUnit>>,
     /// Units with states that are not sent yet, in order of their first state. These states began
@@ -82,7 +82,7 @@ impl<'a> ActionEmitter<'a> {
     /// Sends the definitions, and creates the container of the program.
     pub(crate) fn new(
         log: &'a mut ActionLog,
-        containers: UnitContainers,
+        containers: NodeContainers,
         is_alog: bool,
         sink: &'a mut dyn PajeSink,
     ) -> Result<Self, EmitError> {

@@ -18,7 +18,7 @@ const MAX_DOMAINS: usize = 1024;
 
 /// The position of a knot between two nodes.
 #[derive(Clone, Copy)]
-struct NodePosition {
+struct KnotPosition {
     /// The node before the knot.
     node: usize,
     /// The position from there to the next node, 0 to 1.
@@ -38,7 +38,7 @@ pub(crate) struct CoarseSpace {
     nodes: usize,
     knots: usize,
     /// By knot.
-    positions: Vec<NodePosition>,
+    positions: Vec<KnotPosition>,
     /// By domain: the index of its first unknown. `None` if the domain is not free.
     first: Vec<Option<usize>>,
     /// Cholesky's factor, by rows. The diagonal contains reciprocals.
@@ -63,9 +63,9 @@ impl CoarseSpace {
             let position = knot as f64 * (nodes.max(2) - 1) as f64 / (shape.knots - 1) as f64;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a few")]
             let node = (position as usize).min(nodes.saturating_sub(2));
-            NodePosition { node, fraction: if nodes > 1 { position - node as f64 } else { 0.0 } }
+            KnotPosition { node, fraction: if nodes > 1 { position - node as f64 } else { 0.0 } }
         };
-        let positions: Vec<NodePosition> = (0..shape.knots).map(position).collect();
+        let positions: Vec<KnotPosition> = (0..shape.knots).map(position).collect();
         let factor = vec![vec![0.0; count]; count];
         let mut coarse_space = Self { nodes, knots: shape.knots, positions, first, factor };
         if nodes > 0 {
@@ -77,7 +77,7 @@ impl CoarseSpace {
 
     /// The nodes at a knot and their weights.
     fn weights(&self, knot: usize) -> [NodeWeight; 2] {
-        let NodePosition { node, fraction } = self.positions[knot];
+        let KnotPosition { node, fraction } = self.positions[knot];
         [
             NodeWeight { node, weight: 1.0 - fraction },
             NodeWeight { node: (node + 1).min(self.nodes - 1), weight: fraction },

@@ -9,7 +9,7 @@ use tracer_format::columns::{BlockColumns, ColumnBytes};
 use super::ops::{BatchBuilder, OpBatch, OpSource, OpTemplate, OpValues, TEMPLATE_BITS};
 use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
 use crate::rules::{
-    ColumnarAction, ColumnarValue, ExprCode, FieldCell, KeyPart, KnownValues, LinkKey, OperationPart, RecordProgram,
+    ColumnarAction, ColumnarValue, ExprCode, FieldCell, KeyPart, KnownValues, LinkKey, OperandSource, RecordProgram,
     RecordScope, RuleModel, Symbols, WideWords, constant_value,
 };
 use tumit_paje::{TypeId, ValueId};
@@ -199,12 +199,12 @@ impl<'p> ColumnEvaluator<'p> {
         let start = words.len();
         Some(match value {
             ColumnarValue::Declared => OpValues::Same(0),
-            ColumnarValue::Number(OperationPart::Fixed(code)) => {
+            ColumnarValue::Number(OperandSource::Fixed(code)) => {
                 let number = constant_value(code, &block.scope(&[]), &Symbols::default()).number();
                 words.push(number.unwrap_or(f64::NAN).to_bits());
                 OpValues::Numbers { first: start, step: 0 }
             }
-            ColumnarValue::Named(ty, OperationPart::Fixed(code)) => {
+            ColumnarValue::Named(ty, OperandSource::Fixed(code)) => {
                 let mut symbols = Symbols::default();
                 let name = constant_value(code, &block.scope(&[]), &symbols).key("", &mut symbols);
                 match self.pass_kind {
@@ -212,19 +212,19 @@ impl<'p> ColumnEvaluator<'p> {
                     _ => OpValues::Same(self.value(*ty, name)?),
                 }
             }
-            ColumnarValue::Number(OperationPart::Cell(cell)) => {
+            ColumnarValue::Number(OperandSource::Cell(cell)) => {
                 block.words(cell, words)?;
                 let numbers = &mut words[start..];
                 numbers.iter_mut().for_each(|bits| *bits = cell.val(*bits).number().unwrap_or(f64::NAN).to_bits());
                 OpValues::Numbers { first: start, step: 1 }
             }
-            ColumnarValue::Named(_, OperationPart::Cell(cell))
+            ColumnarValue::Named(_, OperandSource::Cell(cell))
                 if matches!(self.pass_kind, PassKind::SinglePass) && !cell.is_name() =>
             {
                 block.words(cell, words)?;
                 OpValues::Numbers { first: start, step: 1 }
             }
-            ColumnarValue::Named(ty, OperationPart::Cell(cell)) => {
+            ColumnarValue::Named(ty, OperandSource::Cell(cell)) => {
                 let mut names = std::mem::take(&mut self.scratch);
                 names.clear();
                 let values = block.words(cell, &mut names).and_then(|()| self.values(*ty, cell, &names));
@@ -283,8 +283,8 @@ impl<'p> ColumnEvaluator<'p> {
         let mut is_whole = true;
         for part in &wide.keys {
             match part {
-                OperationPart::Fixed(code) => rows.put(std::iter::repeat(block.fixed_key(code).word().value)),
-                OperationPart::Cell(cell) => {
+                OperandSource::Fixed(code) => rows.put(std::iter::repeat(block.fixed_key(code).word().value)),
+                OperandSource::Cell(cell) => {
                     column.clear();
                     is_whole &= block.words(cell, &mut column).is_some();
                     rows.put(column.iter().map(|word| cell.key(*word).word().value));
@@ -356,8 +356,8 @@ impl<'b> TypeBlock<'b> {
     /// A link key with the types of its parts and zeros as values.
     fn key(&self, wide: &WideWords) -> LinkKey {
         let keys = wide.keys.iter().map(|part| match part {
-            OperationPart::Fixed(code) => self.fixed_key(code),
-            OperationPart::Cell(cell) => cell.key(0),
+            OperandSource::Fixed(code) => self.fixed_key(code),
+            OperandSource::Cell(cell) => cell.key(0),
         });
         LinkKey::new(wide.link, keys)
     }

@@ -25,7 +25,7 @@ use tumit_paje::{TypeId, ValueId};
 pub(crate) struct PartCollector {
     numbers: OperationNumbers,
     /// The open states by container and type.
-    stacks: FxHashMap<(PathNode, TypeId), Vec<OpenState>>,
+    stacks: FxHashMap<(PathNode, TypeId), Vec<OpenPart>>,
     /// Groups of operations with parts that may not exist.
     uncertain: FxHashSet<usize>,
 }
@@ -39,7 +39,7 @@ enum StateValue {
 
 /// An open state.
 #[derive(Clone, Copy, Debug)]
-struct OpenState {
+struct OpenPart {
     value: StateValue,
     stream: u32,
     /// Its operation, if the end of the state waits for other parts.
@@ -166,7 +166,7 @@ impl PartCollector {
                 awaits = role.is_target.then_some(operation);
             }
         }
-        self.stacks.entry((container, ty)).or_default().push(OpenState { value, stream, awaits });
+        self.stacks.entry((container, ty)).or_default().push(OpenPart { value, stream, awaits });
         Ok(())
     }
 

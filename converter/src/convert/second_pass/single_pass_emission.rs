@@ -16,7 +16,7 @@ use super::emitter::Emitter;
 use super::single_pass_state::MAX_OPEN_LINKS;
 use crate::rules::columnar_actions::constant_value;
 use crate::rules::eval::RecordScope;
-use crate::rules::program::{ActionOp, LinkSide, LinkValue, OperationPart, ProgramAction, ValueCode};
+use crate::rules::program::{ActionOp, LinkSide, LinkValue, OperandSource, ProgramAction, ValueCode};
 use crate::rules::rule_value::KeyPart;
 use tumit_paje::{TypeId, ValueId};
 
@@ -90,14 +90,14 @@ impl<'p> Emitter<'p> {
     #[inline]
     pub(crate) fn value_by_word(
         &mut self,
-        (ty, part): (TypeId, &OperationPart),
+        (ty, part): (TypeId, &OperandSource),
         is_met: bool,
         scope: impl FnOnce() -> RecordScope<'p>,
         word: u64,
     ) -> io::Result<Option<ValueId>> {
         let name = match part {
-            OperationPart::Cell(cell) => cell.key(word),
-            OperationPart::Fixed(code) => constant_value(code, &scope(), self.symbols).key("", self.symbols),
+            OperandSource::Cell(cell) => cell.key(word),
+            OperandSource::Fixed(code) => constant_value(code, &scope(), self.symbols).key("", self.symbols),
         };
         match self.known_values.value(&self.values, ty, name) {
             None if is_met => self.define_value(ty, name).map(Some),

@@ -2,7 +2,7 @@
 
 use crate::convert::columnar::ops::OpTemplate;
 use crate::rules::program::{
-    ActionOp, ColumnarAction, ColumnarValue, OperationPart, ProgramAction, RecordProgram, ValueCode,
+    ActionOp, ColumnarAction, ColumnarValue, OperandSource, ProgramAction, RecordProgram, ValueCode,
 };
 use tumit_paje::{ContainerId, TypeId, ValueId, VariableOp};
 
@@ -102,7 +102,7 @@ impl TemplateHead {
         };
         let (value, declared) = match (code, &columnar.value) {
             (Some(ValueCode::Declared(value)), _) => (ValueSource::Declared, *value),
-            (_, ColumnarValue::Named(_, OperationPart::Cell(cell))) if is_once && cell.is_name() => {
+            (_, ColumnarValue::Named(_, OperandSource::Cell(cell))) if is_once && cell.is_name() => {
                 (ValueSource::Text, ValueId(0))
             }
             (_, ColumnarValue::Named(..)) if is_once => (ValueSource::Name, ValueId(0)),

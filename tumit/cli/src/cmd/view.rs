@@ -32,7 +32,7 @@ use crate::time_range_option::{self, time_range};
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
 use image_outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
-use perspective::{ChartImage, PerspectiveOptions};
+use perspective::{PerspectiveImage, PerspectiveOptions};
 
 /// Shows a run or a Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -303,8 +303,8 @@ fn refuse_trace(error: TraceOpenError) -> anyhow::Result<ExitStatus> {
 }
 
 /// The size and theme of the image of a view.
-fn chart_image(args: &Args) -> ChartImage {
-    ChartImage {
+fn chart_image(args: &Args) -> PerspectiveImage {
+    PerspectiveImage {
         width: f32::from(args.width),
         height: args.height.map(f32::from),
         scale: f32::from(args.scale),

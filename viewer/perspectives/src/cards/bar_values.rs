@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tumit_viewer::query::{EventCount, GlobalNanos, PajeTypeKind, StateLaneId, TimeRange};
 
-use super::combined_steps::{Combination, NumberSteps};
+use super::combined_steps::{Combination, CombinedSteps};
 use super::event_choice::{EntityChoice, ListId};
 use super::event_list::EventList;
 use super::level_values::state_lanes;
@@ -28,7 +28,7 @@ pub(super) struct BarTime {
 /// A field of the events in each unit.
 #[derive(Debug, Default)]
 struct UnitField {
-    steps: Vec<NumberSteps>,
+    steps: Vec<CombinedSteps>,
     /// The timestamps and numbers of the events of each unit, by time.
     events: Vec<Vec<(i64, f64)>>,
 }
@@ -48,7 +48,7 @@ pub(super) fn numbers(execution: &Execution, series: &CardSeries, time: BarTime)
         SeriesData::Field { events, field } => {
             let fields = unit_field(execution, events, field, series.combination)?;
             let range = time.range;
-            let number = |(steps, events): (&NumberSteps, &Vec<(i64, f64)>)| {
+            let number = |(steps, events): (&CombinedSteps, &Vec<(i64, f64)>)| {
                 let summary = steps.summary(range);
                 match series.shown {
                     ShownNumber::Mean => summary.mean,
@@ -200,7 +200,7 @@ fn unit_field(
                 units[unit as usize].push((events.times[at], events.containers[at].0, *number));
             }
         }
-        let steps = units.iter().map(|list| NumberSteps::combined(list.iter().copied(), combination)).collect();
+        let steps = units.iter().map(|list| CombinedSteps::combined(list.iter().copied(), combination)).collect();
         let pairs = |list: Vec<(i64, u32, f64)>| list.into_iter().map(|(time, _, number)| (time, number)).collect();
         Ok(UnitField { steps, events: units.into_iter().map(pairs).collect() })
     })

@@ -1,4 +1,4 @@
-//! [`NumberSteps`]: a number that changes at timestamps, such as a field of the latest event.
+//! [`CombinedSteps`]: a number that changes at timestamps, such as a field of the latest event.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) enum Combination {
 
 /// A number that changes at timestamps. It has no value before the first one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct NumberSteps {
+pub(super) struct CombinedSteps {
     /// The timestamps, ascending and distinct.
     times: Vec<i64>,
     values: Vec<f64>,
@@ -81,7 +81,7 @@ impl PresentNumbers {
     }
 }
 
-impl NumberSteps {
+impl CombinedSteps {
     /// The combination of the latest number of each container. `events` are timestamps, containers
     /// and numbers, by time.
     pub(super) fn combined(events: impl Iterator<Item = (i64, u32, f64)>, combination: Combination) -> Self {
@@ -136,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
     use tumit_viewer::query::{GlobalNanos, TimeRange};
 
-    use super::{Combination, NumberSteps};
+    use super::{Combination, CombinedSteps};
 
     /// The combination at a time, from the latest event of each container.
     fn expected(events: &[(i64, u32, f64)], time: i64, combination: Combination) -> Option<f64> {
@@ -167,7 +167,7 @@ mod tests {
             let events: Vec<(i64, u32, f64)> = events.into_iter().map(|(time, of, number)| (time, of, f64::from(number))).collect();
             let combination =
                 [Combination::Sum, Combination::Mean, Combination::Smallest, Combination::Largest][kind];
-            let steps = NumberSteps::combined(events.iter().copied(), combination);
+            let steps = CombinedSteps::combined(events.iter().copied(), combination);
             let values: Vec<f64> =
                 (from..from + nanos.max(1)).filter_map(|time| expected(&events, time, combination)).collect();
             let summary = steps.summary(TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + nanos) });

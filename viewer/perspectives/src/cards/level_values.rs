@@ -3,7 +3,7 @@
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{PajeTypeKind, StateLaneId, TimeRange, lanes_at_once};
 
-use super::combined_steps::{Combination, NumberSteps};
+use super::combined_steps::{Combination, CombinedSteps};
 use super::event_choice::{ChosenLists, EntityChoice};
 use super::event_list::EventList;
 use super::series_choice::{CardSeries, SeriesData};
@@ -201,12 +201,12 @@ fn field_steps(
     choice: &EntityChoice,
     field: &str,
     combination: Combination,
-) -> Result<std::sync::Arc<NumberSteps>, PerspectiveError> {
+) -> Result<std::sync::Arc<CombinedSteps>, PerspectiveError> {
     execution.derived(&format!("{choice:?} {field} {combination:?}"), || {
         let events = EventList::of(execution, choice)?;
         let numbers = events.numbers(execution, field)?;
         let one = |at: usize| (events.times[at], events.containers[at].0, numbers[at]);
         let with_number = (0..numbers.len()).filter(|at| !numbers[*at].is_nan());
-        Ok(NumberSteps::combined(with_number.map(one), combination))
+        Ok(CombinedSteps::combined(with_number.map(one), combination))
     })
 }

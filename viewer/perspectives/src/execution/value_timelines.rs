@@ -117,7 +117,7 @@ fn number_of_states(source: &dyn TimelineSource, units: &UnitSet) -> Result<u64,
 
 fn value_timeline(source: &dyn TimelineSource, group: &StateGroup) -> Result<ValueTimeline, QueryError> {
     let mut timeline = ValueTimeline::default();
-    visit_open_states(source, group, |time, open: &[OpenState]| {
+    visit_open_states(source, group, |time, open: &[EnclosingState]| {
         let value = open.last().and_then(|state| u16::try_from(state.value.0).ok());
         timeline.set(time, value.unwrap_or(NO_STATE));
     })?;
@@ -128,7 +128,7 @@ fn value_timeline(source: &dyn TimelineSource, group: &StateGroup) -> Result<Val
 
 /// A state that is open at a time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OpenState {
+pub(crate) struct EnclosingState {
     end: i64,
     pub(crate) value: ValueId,
 }
@@ -141,21 +141,21 @@ pub(crate) struct OpenState {
 pub(crate) fn visit_open_states(
     source: &dyn TimelineSource,
     group: &StateGroup,
-    mut visit: impl FnMut(i64, &[OpenState]),
+    mut visit: impl FnMut(i64, &[EnclosingState]),
 ) -> Result<(), QueryError> {
     let life = group.life;
     if life.from >= life.to {
         return Ok(());
     }
-    let mut open: Vec<OpenState> = Vec::new();
+    let mut open: Vec<EnclosingState> = Vec::new();
     let mut add = |state: &StateEntity| {
         let (from, to) = (state.life.from.0.max(life.from.0), state.life.to.0.min(life.to.0));
-        while let Some(&OpenState { end, .. }) = open.last().filter(|outer| outer.end <= from) {
+        while let Some(&EnclosingState { end, .. }) = open.last().filter(|outer| outer.end <= from) {
             open.pop();
             visit(end, &open);
         }
         let outer = open.last().map_or(i64::MAX, |outer| outer.end);
-        open.push(OpenState { end: to.min(outer), value: state.value });
+        open.push(EnclosingState { end: to.min(outer), value: state.value });
         visit(from, &open);
         Ok(())
     };
@@ -168,7 +168,7 @@ pub(crate) fn visit_open_states(
     } else {
         entity_walk::nested_states(source, (group.container, group.ty), life, &mut add)?;
     }
-    while let Some(OpenState { end, .. }) = open.pop() {
+    while let Some(EnclosingState { end, .. }) = open.pop() {
         visit(end, &open);
     }
     Ok(())

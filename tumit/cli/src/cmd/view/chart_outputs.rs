@@ -24,19 +24,19 @@ pub(super) enum ChartOutput<'a> {
 pub(super) struct TableOutput<'a> {
     /// A file, or `-` for standard output.
     path: &'a Path,
-    format: TableFormat,
+    format: ChartTextFormat,
 }
 
 /// The format of a file of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TableFormat {
+enum ChartTextFormat {
     /// The table of the view.
     Csv,
     /// The whole view.
     Json,
 }
 
-impl TableFormat {
+impl ChartTextFormat {
     /// The format for a file's extension.
     fn of(path: &Path) -> Option<Self> {
         let extension = path.extension().and_then(|extension| extension.to_str())?;
@@ -62,9 +62,9 @@ impl TableFormat {
 pub(super) fn outputs(paths: &[PathBuf], requested: Option<ImageFormatChoice>) -> anyhow::Result<Vec<ChartOutput<'_>>> {
     let mut outputs = Vec::new();
     for path in paths {
-        let by_ending = TableFormat::of(path);
+        let by_ending = ChartTextFormat::of(path);
         let has_image_ending = ImageFormat::of(path).is_ok();
-        let by_choice = TableFormat::of_choice(requested).filter(|_| !has_image_ending);
+        let by_choice = ChartTextFormat::of_choice(requested).filter(|_| !has_image_ending);
         if let Some(format) = by_ending.or(by_choice) {
             outputs.push(ChartOutput::Table(TableOutput { path, format }));
             continue;
@@ -87,11 +87,11 @@ impl TableOutput<'_> {
     /// Writes the file.
     pub(super) fn write(&self, chart: &ViewChart) -> anyhow::Result<()> {
         let text = match self.format {
-            TableFormat::Csv => chart_text::csv(&chart.table),
-            TableFormat::Json => chart_text::json(chart).context("the view cannot be written as JSON")?,
+            ChartTextFormat::Csv => chart_text::csv(&chart.table),
+            ChartTextFormat::Json => chart_text::json(chart).context("the view cannot be written as JSON")?,
         };
         let path = self.path;
-        if self.format == TableFormat::Csv {
+        if self.format == ChartTextFormat::Csv {
             // The other formats contain the notes.
             let name = if is_standard_output(path) { "the table".into() } else { path.to_string_lossy() };
             chart.notes.iter().for_each(|note| term::note(&format!("{name}: {note}")));

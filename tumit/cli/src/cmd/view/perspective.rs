@@ -73,7 +73,7 @@ impl From<TimeModeChoice> for TimeMode {
 
 /// The size and theme of the images.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ChartImage {
+pub(super) struct PerspectiveImage {
     pub(super) width: f32,
     /// By default, nine sixteenths of the width.
     pub(super) height: Option<f32>,
@@ -220,7 +220,7 @@ impl<'a> RequestedView<'a> {
         &self,
         source: Arc<dyn TimelineSource>,
         range: OpenTimeRange,
-        image: ChartImage,
+        image: PerspectiveImage,
     ) -> anyhow::Result<()> {
         let Some(view) = self.view.chart_view() else { return Ok(()) };
         let range = range.to_closed_range(source.extent())?;
@@ -267,7 +267,7 @@ impl<'a> RequestedView<'a> {
         Ok(execution)
     }
 
-    fn request(&self, range: TimeRange, image: ChartImage) -> ViewRequest {
+    fn request(&self, range: TimeRange, image: PerspectiveImage) -> ViewRequest {
         let middle = range.from.0.midpoint(range.to.0);
         // The axis and the margins need some of the width.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
@@ -281,7 +281,7 @@ impl<'a> RequestedView<'a> {
         }
     }
 
-    fn write(&self, output: &ChartOutput<'a>, chart: &ViewChart, image: ChartImage) -> anyhow::Result<()> {
+    fn write(&self, output: &ChartOutput<'a>, chart: &ViewChart, image: PerspectiveImage) -> anyhow::Result<()> {
         match output {
             ChartOutput::Image(output) => {
                 let height = image.height.unwrap_or((image.width * 9.0 / 16.0).round());

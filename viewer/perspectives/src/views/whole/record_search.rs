@@ -19,7 +19,7 @@ const MAX_RECORDS: usize = 4096;
 
 /// The kind of a record, in the order of records with equal timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum RecordKind {
+pub(crate) enum TraceRecordKind {
     StateEnd,
     Receive,
     StateBegin,
@@ -31,7 +31,7 @@ pub(crate) enum RecordKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TraceRecord {
     pub(crate) time: i64,
-    pub(crate) kind: RecordKind,
+    pub(crate) kind: TraceRecordKind,
     container: ContainerId,
     pub(crate) ty: TypeId,
     pub(crate) entity: EntityId,
@@ -166,7 +166,8 @@ impl<'a> RecordSearch<'a> {
             let states = self.source.states(*lane, overlap_range(range), MAX_PER_LIST)?;
             found.is_cut |= states.total > states.items.len() as u64;
             for state in states.items {
-                let ends = [(state.life.from.0, RecordKind::StateBegin), (state.life.to.0, RecordKind::StateEnd)];
+                let ends =
+                    [(state.life.from.0, TraceRecordKind::StateBegin), (state.life.to.0, TraceRecordKind::StateEnd)];
                 for (time, kind) in ends.into_iter().filter(|(time, _)| range.contains(time)) {
                     let (container, ty, entity) = (lane.container, lane.ty, state.id);
                     found.records.push(TraceRecord { time, kind, container, ty, entity });
@@ -187,7 +188,7 @@ impl<'a> RecordSearch<'a> {
             let events = self.source.events(*container, *ty, overlap_range(range), MAX_PER_LIST)?;
             found.is_cut |= events.total > events.items.len() as u64;
             for event in events.items.into_iter().filter(|event| range.contains(&event.time.0)) {
-                let (time, kind, entity) = (event.time.0, RecordKind::Event, event.id);
+                let (time, kind, entity) = (event.time.0, TraceRecordKind::Event, event.id);
                 found.records.push(TraceRecord { time, kind, container: *container, ty: *ty, entity });
             }
         }
@@ -203,8 +204,8 @@ impl<'a> RecordSearch<'a> {
             found.is_cut |= links.total > links.items.len() as u64;
             for link in links.items {
                 let ends = [
-                    (link.start_time.0, RecordKind::Send, link.start),
-                    (link.end_time.0, RecordKind::Receive, link.end),
+                    (link.start_time.0, TraceRecordKind::Send, link.start),
+                    (link.end_time.0, TraceRecordKind::Receive, link.end),
                 ];
                 for (time, kind, container) in ends {
                     if range.contains(&time) && is_selected(self.unit, container) {

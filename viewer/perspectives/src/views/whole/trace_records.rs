@@ -1,6 +1,6 @@
 //! [`TraceRecordsView`] (G24): the records of the trace around the present time.
 
-use super::record_search::{RecordKind, RecordSearch, TraceRecord};
+use super::record_search::{RecordSearch, TraceRecord, TraceRecordKind};
 use crate::chart::{AxisUnit, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -76,11 +76,11 @@ fn row(execution: &Execution, record: &TraceRecord, is_present: bool) -> Result<
     let facts = execution.source().facts(record.entity)?;
     let ty = model.types.get(record.ty.index()).map_or("", |info| info.name.as_str());
     let kind = match record.kind {
-        RecordKind::StateEnd => format!("end of {ty}"),
-        RecordKind::StateBegin => format!("begin of {ty}"),
-        RecordKind::Receive => format!("receive of {ty}"),
-        RecordKind::Event => ty.to_owned(),
-        RecordKind::Send => format!("send of {ty}"),
+        TraceRecordKind::StateEnd => format!("end of {ty}"),
+        TraceRecordKind::StateBegin => format!("begin of {ty}"),
+        TraceRecordKind::Receive => format!("receive of {ty}"),
+        TraceRecordKind::Event => ty.to_owned(),
+        TraceRecordKind::Send => format!("send of {ty}"),
     };
     let fields = facts.fields.iter().filter(|(_, text)| !text.is_empty());
     let fields: Vec<String> = fields.map(|(name, text)| format!("{name}={text}")).collect();

@@ -1,7 +1,7 @@
 //! [`GroupVariable`]: a variable of a group.
 
 use crate::filter::sources::entity_filter;
-use crate::filter::sources::step_function::StepFunction;
+use crate::filter::sources::step_function::PieceBlocks;
 use crate::query::{ContainerId, EntityList, QueryError, TimeRange, TypeId, VariableSample};
 
 /// A variable of a group, summed over the members.
@@ -10,7 +10,7 @@ pub(super) struct GroupVariable {
     pub(super) ty: TypeId,
     /// Number of its first sample.
     pub(super) base: u32,
-    pub(super) steps: StepFunction,
+    pub(super) steps: PieceBlocks,
 }
 
 impl GroupVariable {

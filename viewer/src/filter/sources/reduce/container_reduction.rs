@@ -1,6 +1,6 @@
 //! The result of a reduction for one container.
 
-use crate::filter::sources::step_function::StepFunction;
+use crate::filter::sources::step_function::PieceBlocks;
 use crate::query::{ContainerId, TypeId};
 
 /// The result for one container.
@@ -9,5 +9,5 @@ pub(super) struct ContainerReduction {
     pub(super) ty: TypeId,
     /// Number of its first sample.
     pub(super) base: u32,
-    pub(super) steps: StepFunction,
+    pub(super) steps: PieceBlocks,
 }

@@ -11,7 +11,7 @@ use crate::filter::language::entity_fields;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
 use crate::filter::sources::step_function::{
-    FunctionPiece, OwnedPiece, PieceFold, PieceList, PieceMemory, PieceMerge, StepFunction,
+    FunctionPiece, OwnedPiece, PieceBlocks, PieceFold, PieceList, PieceMemory, PieceMerge,
 };
 use crate::parallel::{MAX_THREADS, map_in_order, processors};
 use crate::query::entity_pages::EntityPages;
@@ -102,7 +102,7 @@ impl ReduceInput {
         list: &[ContainerInfo],
         owners: &[Range<usize>],
         memory: &PieceMemory,
-    ) -> Result<Vec<StepFunction>, QueryError> {
+    ) -> Result<Vec<PieceBlocks>, QueryError> {
         // Each thread merges the lists of some result containers. Every thread reads all links.
         let parts = processors().min(MAX_THREADS).min(owners.len()).max(1);
         let jobs = owners.chunks(owners.len().div_ceil(parts).max(1)).collect();
@@ -120,7 +120,7 @@ impl ReduceInput {
         list: &[ContainerInfo],
         owners: &[Range<usize>],
         memory: &PieceMemory,
-    ) -> Result<Vec<StepFunction>, QueryError> {
+    ) -> Result<Vec<PieceBlocks>, QueryError> {
         let fold = |owner: &Range<usize>| PieceFold::new(self.operation, list[owner.start].life, self.none(), memory);
         let mut folds: Vec<PieceFold<'_>> = owners.iter().map(fold).collect();
         let mut merge = PieceMerge::new(self.lists(source, list, owners))?;

@@ -12,7 +12,7 @@ use tumit_paje::{DrawStyle, PajeEvent, PajeSink};
 use super::container_reduction::ContainerReduction;
 use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
-use crate::filter::sources::step_function::{FunctionPiece, StepFunction};
+use crate::filter::sources::step_function::{FunctionPiece, PieceBlocks};
 use crate::index::{IndexKey, IndexReader};
 use crate::query::{
     ContainerId, GlobalNanos, PajeTypeKind, QueryError, RgbColor, StateLaneId, TimelineSource, TypeId, TypeModel,
@@ -93,7 +93,7 @@ impl ResultStates {
         let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
         let store = simulate_pieces(results, &value_ids, MAX_STATES_IN_MEMORY)?;
         for result in results {
-            result.steps = StepFunction::default();
+            result.steps = PieceBlocks::default();
         }
         Ok(Self { store, base, first, of })
     }

@@ -1,4 +1,4 @@
-//! [`StepFunction`] in blocks of packed pieces, each with a summary.
+//! [`PieceBlocks`] in blocks of packed pieces, each with a summary.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ struct NumberedPiece {
 /// Pieces without overlap, in order of time. Adjacent pieces have different values, or a gap
 /// between them.
 #[derive(Debug, Default)]
-pub(crate) struct StepFunction {
+pub(crate) struct PieceBlocks {
     blocks: Vec<PieceBlock>,
     len: usize,
 }
@@ -75,7 +75,7 @@ impl PieceSum {
 /// Collects pieces in order of time.
 #[derive(Debug)]
 pub(crate) struct StepWriter<'a> {
-    steps: StepFunction,
+    steps: PieceBlocks,
     /// The latest pieces, which are not yet in a block.
     open: Vec<FunctionPiece>,
     memory: &'a PieceMemory,
@@ -83,7 +83,7 @@ pub(crate) struct StepWriter<'a> {
 
 impl<'a> StepWriter<'a> {
     pub(crate) fn new(memory: &'a PieceMemory) -> Self {
-        Self { steps: StepFunction::default(), open: Vec::new(), memory }
+        Self { steps: PieceBlocks::default(), open: Vec::new(), memory }
     }
 
     /// Appends a piece. It is merged with the previous piece if that one has the same value and
@@ -115,7 +115,7 @@ impl<'a> StepWriter<'a> {
         Ok(())
     }
 
-    pub(crate) fn finish(mut self) -> Result<StepFunction, QueryError> {
+    pub(crate) fn finish(mut self) -> Result<PieceBlocks, QueryError> {
         while !self.open.is_empty() {
             self.seal(BLOCK.min(self.open.len()))?;
         }
@@ -124,7 +124,7 @@ impl<'a> StepWriter<'a> {
     }
 }
 
-impl StepFunction {
+impl PieceBlocks {
     /// Number of pieces.
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -257,7 +257,7 @@ mod tests {
         })
     }
 
-    fn build(pieces: &[FunctionPiece], memory: &PieceMemory) -> StepFunction {
+    fn build(pieces: &[FunctionPiece], memory: &PieceMemory) -> PieceBlocks {
         let mut writer = StepWriter::new(memory);
         for piece in pieces {
             // The two halves are merged again.

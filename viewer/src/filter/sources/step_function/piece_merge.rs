@@ -1,4 +1,4 @@
-//! Combines overlapping pieces into [`StepFunction`], with the combined value of all pieces at each
+//! Combines overlapping pieces into [`PieceBlocks`], with the combined value of all pieces at each
 //! time.
 //!
 //! [`PieceMerge`] merges the pieces of many lists by start, page by page. A [`PieceFold`] stores
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::blocks::{StepFunction, StepWriter};
+use super::blocks::{PieceBlocks, StepWriter};
 use super::piece::FunctionPiece;
 use super::piece_bytes::PieceMemory;
 use crate::filter::language::ast::ReduceOperation;
@@ -133,7 +133,7 @@ impl<'a> PieceFold<'a> {
     }
 
     /// Returns the combined value over the whole time range.
-    pub(crate) fn finish(mut self) -> Result<StepFunction, QueryError> {
+    pub(crate) fn finish(mut self) -> Result<PieceBlocks, QueryError> {
         self.advance_to(self.time_range.to.0)?;
         self.steps.finish()
     }

@@ -1,4 +1,4 @@
-//! [`UnitContainers`]: the containers of nodes and processes.
+//! [`NodeContainers`]: the containers of nodes and processes.
 
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, TypeId};
@@ -18,7 +18,7 @@ pub(crate) struct NewContainer {
 
 /// The containers of nodes and processes.
 #[derive(Debug, Default)]
-pub(crate) struct UnitContainers {
+pub(crate) struct NodeContainers {
     /// Names that the trace gives to nodes.
     names: FxHashMap<i64, String>,
     nodes: FxHashMap<i64, ContainerId>,
@@ -27,7 +27,7 @@ pub(crate) struct UnitContainers {
     is_alog: bool,
 }
 
-impl UnitContainers {
+impl NodeContainers {
     pub(crate) fn new(names: FxHashMap<i64, String>, is_alog: bool) -> Self {
         Self { names, is_alog, ..Self::default() }
     }
