@@ -13,7 +13,7 @@ use crate::execution::category_sums::CategorySums;
 use crate::execution::category_timeline::{CategoryTimeline, CategoryTimes, number};
 use crate::execution::step_function::StepFunction;
 use crate::execution::units::{StateGroup, Unit, UnitSet};
-use crate::execution::value_timelines::{self, ValueTimelines};
+use crate::execution::value_timelines::{self, ValueCategories, ValueTimelines};
 
 /// How the groups of states of a unit determine its category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,10 +91,11 @@ impl UnitActivity {
             ActivityCategory::Ignored => ActivityCategory::Idle,
             counted => counted,
         };
+        let of_values = ValueCategories::new(categories, stateless);
         let timelines = map_in_order(jobs, MAX_THREADS, |(index, unit)| {
             let of_group = |group: &StateGroup| group_timeline(source, group, categories, stateless);
             let groups = match values {
-                Some(values) => values.categories(index, &unit.groups, categories, stateless),
+                Some(values) => values.categories(index, &unit.groups, &of_values),
                 None => unit.groups.iter().map(of_group).collect::<Result<Vec<_>, _>>()?,
             };
             Ok(match settings.mode {

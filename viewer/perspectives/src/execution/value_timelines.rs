@@ -62,27 +62,16 @@ impl ValueTimelines {
         Ok(Some(Self { by_unit: by_unit.into_iter().collect::<Result<_, QueryError>>()? }))
     }
 
-    /// The categories of the groups of a unit. `stateless` is the category of a container without a
-    /// state.
+    /// The categories of the groups of a unit.
     pub(crate) fn categories(
         &self,
         unit: usize,
         groups: &[StateGroup],
-        categories: &CategoryTable,
-        stateless: ActivityCategory,
+        categories: &ValueCategories,
     ) -> Vec<CategoryTimeline> {
         let timelines = self.by_unit.get(unit).map_or(&[][..], Vec::as_slice);
-        let counted = |value: u16| match categories.category(ValueId(value.into())) {
-            ActivityCategory::Ignored => stateless,
-            counted => counted,
-        };
-        let values = u16::try_from(categories.count()).unwrap_or(NO_STATE);
-        let by_value: Vec<ActivityCategory> = (0..values).map(counted).collect();
-        let category = |value: u16| match by_value.get(usize::from(value)) {
-            Some(category) => *category,
-            None if value == NO_STATE => stateless,
-            None => counted(value),
-        };
+        let stateless = categories.stateless;
+        let category = |value: u16| categories.category(value);
         let of_group = |(timeline, group): (&ValueTimeline, &StateGroup)| {
             let mut categories = CategoryTimeline::new(ActivityCategory::Idle);
             categories.reserve(timeline.times.len() + 2);
@@ -94,6 +83,29 @@ impl ValueTimelines {
             categories
         };
         timelines.iter().zip(groups).map(of_group).collect()
+    }
+}
+
+/// The category of each value of a [`ValueTimeline`].
+pub(crate) struct ValueCategories {
+    by_value: Vec<ActivityCategory>,
+    /// The category of a container without a state.
+    stateless: ActivityCategory,
+}
+
+impl ValueCategories {
+    pub(crate) fn new(categories: &CategoryTable, stateless: ActivityCategory) -> Self {
+        let counted = |value: u16| match categories.category(ValueId(value.into())) {
+            ActivityCategory::Ignored => stateless,
+            counted => counted,
+        };
+        let values = u16::try_from(categories.count()).unwrap_or(NO_STATE);
+        Self { by_value: (0..values).map(counted).collect(), stateless }
+    }
+
+    /// All values are in the table, because timelines exist only for fewer than [`NO_STATE`].
+    fn category(&self, value: u16) -> ActivityCategory {
+        self.by_value.get(usize::from(value)).copied().unwrap_or(self.stateless)
     }
 }
 
