@@ -31,6 +31,7 @@ mod entity_lookup;
 mod file;
 pub(crate) mod index_reader;
 mod index_writer;
+mod lane_directory;
 mod lanes;
 mod link_fields;
 mod location;

@@ -39,7 +39,8 @@ impl EntityLookup for IndexReader {
                 Ok(FoundEntity { name: info.name.clone(), ty: info.ty, container, life: info.life, detail })
             }
             EntityId::State(number) => {
-                let (record, row) = self.locate(header.states, number).ok_or(QueryError::Unknown { kind: "state" })?;
+                let (record, row) =
+                    self.directory(header.states).locate(number).ok_or(QueryError::Unknown { kind: "state" })?;
                 let lane = IndexStateLane::new(&self.index_bytes, record);
                 let (block, index) = lane.at(row);
                 let (container, ty) = of(&record);
@@ -52,7 +53,8 @@ impl EntityLookup for IndexReader {
                 })
             }
             EntityId::Event(number) => {
-                let (record, row) = self.locate(header.marks, number).ok_or(QueryError::Unknown { kind: "event" })?;
+                let (record, row) =
+                    self.directory(header.marks).locate(number).ok_or(QueryError::Unknown { kind: "event" })?;
                 let mark = IndexMarkLane::new(&self.index_bytes, record).row(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity {
@@ -64,7 +66,8 @@ impl EntityLookup for IndexReader {
                 })
             }
             EntityId::Link(number) => {
-                let (record, at) = self.locate(header.links, number).ok_or(QueryError::Unknown { kind: "link" })?;
+                let (record, at) =
+                    self.directory(header.links).locate(number).ok_or(QueryError::Unknown { kind: "link" })?;
                 let row = IndexLinks::new(&self.index_bytes, record).row(at);
                 Ok(FoundEntity {
                     name: self.value_name(row.value),
@@ -77,7 +80,7 @@ impl EntityLookup for IndexReader {
             EntityId::OpenLink(number) => find_open_link(self, number, |value| self.value_name(value)),
             EntityId::Sample(number) => {
                 let (record, row) =
-                    self.locate(header.variables, number).ok_or(QueryError::Unknown { kind: "sample" })?;
+                    self.directory(header.variables).locate(number).ok_or(QueryError::Unknown { kind: "sample" })?;
                 let (life, value) = IndexVariableLane::new(&self.index_bytes, record).row(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity { name: value.to_string(), ty, container, life, detail: 0 })
@@ -86,7 +89,7 @@ impl EntityLookup for IndexReader {
     }
 
     fn link(&self, number: u32) -> Option<LinkRow> {
-        let (record, row) = self.locate(self.index_bytes.header.links, number)?;
+        let (record, row) = self.directory(self.index_bytes.header.links).locate(number)?;
         Some(IndexLinks::new(&self.index_bytes, record).row(row))
     }
 

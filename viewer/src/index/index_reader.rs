@@ -7,9 +7,10 @@ use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, TraceDiagnostic, TypeId, ValueId};
 
 use super::description_section::DescriptionSection;
-use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, LaneRecord, PageBytes};
+use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, PageBytes};
 use super::file::index_bytes::{IndexBytes, IndexOpenError, blocks_read};
-use super::lanes::links::{self, IndexLinks};
+use super::lane_directory::LaneDirectory;
+use super::lanes::links::IndexLinks;
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::open_links::IndexOpenLinks;
 use super::lanes::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
@@ -104,67 +105,47 @@ impl IndexReader {
         if self.index_bytes.is_damaged() { Err(QueryError::Damaged) } else { Ok(answer) }
     }
 
-    fn record(&self, directory: PageBytes, at: u64) -> LaneRecord {
-        let bytes = LaneRecord::BYTES;
-        LaneRecord::decode(self.index_bytes.slice(directory.at.saturating_add(at * bytes as u64), bytes))
-    }
-
-    /// Number of records with `is_before` true; they come first. A directory cannot be longer than
-    /// the file.
-    fn partition(&self, directory: PageBytes, is_before: impl Fn(&LaneRecord) -> bool) -> u64 {
-        let len = directory.len.min(self.index_bytes.header.length);
-        links::partition(len, |at| is_before(&self.record(directory, at)))
-    }
-
-    fn find_record(&self, directory: PageBytes, key: LaneKey) -> Option<LaneRecord> {
-        let at = self.partition(directory, |record| record.key() < key);
-        (at < directory.len).then(|| self.record(directory, at)).filter(|record| record.key() == key)
-    }
-
-    /// The lane with entity `number`, and the entity's row.
-    pub(super) fn locate(&self, directory: PageBytes, number: u32) -> Option<(LaneRecord, u64)> {
-        let after = self.partition(directory, |record| record.base <= number);
-        let record = self.record(directory, after.checked_sub(1)?);
-        let row = u64::from(number.checked_sub(record.base)?);
-        (row < record.table.rows).then_some((record, row))
+    pub(super) fn directory(&self, place: PageBytes) -> LaneDirectory<'_> {
+        LaneDirectory::new(&self.index_bytes, place)
     }
 
     /// All state lanes of a container, of any type.
     pub(super) fn state_lanes(&self, container: ContainerId) -> impl Iterator<Item = IndexStateLane<'_>> {
-        let directory = self.index_bytes.header.states;
-        let first = self.partition(directory, |record| record.container < container.0);
-        self.records_from(directory, first)
+        let directory = self.directory(self.index_bytes.header.states);
+        let first = directory.partition(|record| record.container < container.0);
+        directory
+            .records_from(first)
             .take_while(move |record| record.container == container.0)
             .map(|record| IndexStateLane::new(&self.index_bytes, record))
     }
 
-    /// The records of a directory from a position on. They end if the file is damaged.
-    fn records_from(&self, directory: PageBytes, first: u64) -> impl Iterator<Item = LaneRecord> {
-        (first..directory.len).map(move |at| self.record(directory, at)).take_while(|_| !self.index_bytes.is_damaged())
-    }
-
     fn state_lane(&self, lane: StateLaneId) -> Option<IndexStateLane<'_>> {
-        let record = self.find_record(
-            self.index_bytes.header.states,
-            LaneKey { container: lane.container.0, ty: lane.ty.0, depth: lane.depth },
-        )?;
+        let key = LaneKey { container: lane.container.0, ty: lane.ty.0, depth: lane.depth };
+        let record = self.directory(self.index_bytes.header.states).find(key)?;
         Some(IndexStateLane::new(&self.index_bytes, record))
     }
 
     fn mark_lane(&self, container: ContainerId, ty: TypeId) -> Option<IndexMarkLane<'_>> {
-        let record =
-            self.find_record(self.index_bytes.header.marks, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
+        let record = self.directory(self.index_bytes.header.marks).find(LaneKey {
+            container: container.0,
+            ty: ty.0,
+            depth: 0,
+        })?;
         Some(IndexMarkLane::new(&self.index_bytes, record))
     }
 
     fn variable(&self, container: ContainerId, ty: TypeId) -> Option<IndexVariableLane<'_>> {
-        let record = self
-            .find_record(self.index_bytes.header.variables, LaneKey { container: container.0, ty: ty.0, depth: 0 })?;
+        let record = self.directory(self.index_bytes.header.variables).find(LaneKey {
+            container: container.0,
+            ty: ty.0,
+            depth: 0,
+        })?;
         Some(IndexVariableLane::new(&self.index_bytes, record))
     }
 
     fn link_table(&self, ty: TypeId) -> Option<IndexLinks<'_>> {
-        let record = self.find_record(self.index_bytes.header.links, LaneKey { container: 0, ty: ty.0, depth: 0 })?;
+        let record =
+            self.directory(self.index_bytes.header.links).find(LaneKey { container: 0, ty: ty.0, depth: 0 })?;
         Some(IndexLinks::new(&self.index_bytes, record))
     }
 
@@ -253,9 +234,9 @@ impl TimelineSource for IndexReader {
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        let directory = self.index_bytes.header.states;
-        let first = self.partition(directory, |record| (record.container, record.ty) < (container.0, ty.0));
-        let records = self.records_from(directory, first);
+        let directory = self.directory(self.index_bytes.header.states);
+        let first = directory.partition(|record| (record.container, record.ty) < (container.0, ty.0));
+        let records = directory.records_from(first);
         let records = records.take_while(|record| (record.container, record.ty) == (container.0, ty.0));
         records.map(|record| record.depth.saturating_add(1)).max().unwrap_or(0)
     }
@@ -263,9 +244,10 @@ impl TimelineSource for IndexReader {
     fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
         let header = &self.index_bytes.header;
         let mut types = Vec::new();
-        for directory in [header.states, header.marks, header.variables] {
-            let first = self.partition(directory, |record| record.container < container.0);
-            let records = self.records_from(directory, first);
+        for place in [header.states, header.marks, header.variables] {
+            let directory = self.directory(place);
+            let first = directory.partition(|record| record.container < container.0);
+            let records = directory.records_from(first);
             types.extend(records.take_while(|record| record.container == container.0).map(|record| TypeId(record.ty)));
         }
         types.sort_unstable();
@@ -344,7 +326,8 @@ impl TimelineSource for IndexReader {
             nested_times::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), nesting, part)
         };
         let Some(PageBytes { at, len }) = self
-            .find_record(self.index_bytes.header.nested, LaneKey { container: container.0, ty: ty.0, depth: 0 })
+            .directory(self.index_bytes.header.nested)
+            .find(LaneKey { container: container.0, ty: ty.0, depth: 0 })
             .map(|record| record.sums)
         else {
             return sweep(time_range);
@@ -461,7 +444,7 @@ impl TimelineSource for IndexReader {
     fn value_range(&self, ty: TypeId) -> Option<ValueRange> {
         let ranges = self.ranges.get_or_init(|| {
             let mut ranges: FxHashMap<TypeId, ValueRange> = FxHashMap::default();
-            for record in self.records_from(self.index_bytes.header.variables, 0) {
+            for record in self.directory(self.index_bytes.header.variables).records_from(0) {
                 let ty = TypeId(record.ty);
                 let Some(one) = IndexVariableLane::new(&self.index_bytes, record).range() else { continue };
                 ranges.entry(ty).and_modify(|all| *all = all.join(one)).or_insert(one);
@@ -484,7 +467,7 @@ impl TimelineSource for IndexReader {
     fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
         let are_links = ids.iter().all(|id| matches!(id, EntityId::Link(_)));
         let numbers = if are_links && !entity_facts::is_own_link_field(field) {
-            let locate = |number| self.locate(self.index_bytes.header.links, number);
+            let locate = |number| self.directory(self.index_bytes.header.links).locate(number);
             let values = link_fields::values(&self.index_bytes, ids, field, locate)?.into_iter();
             values.map(|value| value.and_then(|value| entity_facts::number_of_value(self, value))).collect()
         } else {
