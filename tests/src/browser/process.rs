@@ -36,8 +36,7 @@ impl BrowserProcess {
 
     fn new_chromium(patience: Duration) -> Self {
         let profile = tempfile::tempdir().expect("a folder for the profile can be created");
-        // The shell has no windows and no user interface, so that a page costs half of the processor
-        // time.
+        // The shell has no windows and no user interface. A page costs half of the processor time.
         let has_shell = Command::new("chromium-headless-shell").arg("--version").output().is_ok();
         let mut command = Command::new(if has_shell { "chromium-headless-shell" } else { "chromium" });
         command.args([

@@ -1,5 +1,5 @@
-// Pointing at the marks of a card by pointer or keys: shows their exact values, highlights their units
-// in all cards and in the diagram, and moves the nodes of networks.
+// Pointing at the marks of a card by pointer or keys: shows their exact values, highlights their
+// units in all cards and in the diagram, and moves the nodes of networks.
 
 import { byId, make } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";

@@ -1,8 +1,8 @@
 //! [`MarkedMessages`]: the messages that a mark of a card stands for, as arrows of the diagram.
 //!
-//! A cell of the matrix stands for the messages from its sender to its receiver. A bar of the queues
-//! stands for those that wait for its unit, and a column of the traffic for those that are pending
-//! at its time.
+//! A cell of the matrix stands for the messages from its sender to its receiver. A bar of the
+//! queues stands for those that wait for its unit, and a column of the traffic for those that are
+//! pending at its time.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
