@@ -31,7 +31,7 @@ mod entity_lookup;
 mod file;
 pub(crate) mod index_reader;
 mod index_writer;
-mod lane_directory;
+mod lane_records;
 mod lanes;
 mod link_fields;
 mod location;

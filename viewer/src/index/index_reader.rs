@@ -9,7 +9,7 @@ use tumit_paje::{ContainerId, TraceDiagnostic, TypeId, ValueId};
 use super::description_section::DescriptionSection;
 use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, PageBytes};
 use super::file::index_bytes::{IndexBytes, IndexOpenError, blocks_read};
-use super::lane_directory::LaneDirectory;
+use super::lane_records::LaneRecords;
 use super::lanes::links::IndexLinks;
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::open_links::IndexOpenLinks;
@@ -105,8 +105,8 @@ impl IndexReader {
         if self.index_bytes.is_damaged() { Err(QueryError::Damaged) } else { Ok(answer) }
     }
 
-    pub(super) fn directory(&self, place: PageBytes) -> LaneDirectory<'_> {
-        LaneDirectory::new(&self.index_bytes, place)
+    pub(super) fn directory(&self, place: PageBytes) -> LaneRecords<'_> {
+        LaneRecords::new(&self.index_bytes, place)
     }
 
     /// All state lanes of a container, of any type.

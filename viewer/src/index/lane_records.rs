@@ -1,4 +1,4 @@
-//! [`LaneDirectory`]: the records of all lanes of one kind, by lane.
+//! [`LaneRecords`]: the records of all lanes of one kind, by lane.
 
 use super::file::file_layout::{LaneKey, LaneRecord, PageBytes};
 use super::file::index_bytes::IndexBytes;
@@ -7,12 +7,12 @@ use super::lanes::links;
 /// The records of all lanes of one kind, such as the lanes of states. Their keys and the numbers of
 /// their entities ascend.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LaneDirectory<'a> {
+pub(super) struct LaneRecords<'a> {
     index_bytes: &'a IndexBytes,
     place: PageBytes,
 }
 
-impl<'a> LaneDirectory<'a> {
+impl<'a> LaneRecords<'a> {
     pub(super) fn new(index_bytes: &'a IndexBytes, place: PageBytes) -> Self {
         Self { index_bytes, place }
     }
