@@ -110,7 +110,7 @@ pub(crate) fn parse_in(text: &str, default: i64) -> Result<i64, TimeTextError> {
             None if name.is_empty() && after.is_empty() && above.is_none() => default,
             None if name.is_empty() => return Err(wrong()),
             None => {
-                let expected = format!("one of the units ns, us, ms, s, min, h and d, found `{name}`");
+                let expected = format!("one of the units ns, us, ms, s, min, h and d instead of `{name}`");
                 return Err(TimeTextError::new(text, expected, "250ms"));
             }
         };
@@ -230,7 +230,8 @@ mod tests {
         }
         assert_eq!(
             parse("1 y").map_err(|error| error.to_string()),
-            Err("`1 y`: expected one of the units ns, us, ms, s, min, h and d, found `y`; example: `250ms`".to_owned())
+            Err("`1 y`: expected one of the units ns, us, ms, s, min, h and d instead of `y`; example: `250ms`"
+                .to_owned())
         );
         assert_eq!(parse("0,5").map_err(|error| error.example), Err("0.5".into()));
     }

@@ -1,5 +1,5 @@
-//! [`SortedFile`]: sorted entries of a [`SpillMap`](crate::map::SpillMap) in a file. One read finds an
-//! entry.
+//! [`SortedFile`]: sorted entries of a [`SpillMap`](crate::map::SpillMap) in a file. One read finds
+//! an entry.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

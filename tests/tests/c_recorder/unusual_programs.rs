@@ -92,7 +92,7 @@ fn a_thousand_threads_lose_no_records() {
     assert_eq!(totals(GNU99, &["together", "1000"], &[]), (2000, 0));
     assert_eq!(totals(GNU99, &["alone", "2000"], &[]), (2000, 0));
     // The writer thread must write while the threads are created one after the other.
-    assert_eq!(totals(GNU99, &["alone", "30000"], &[("TUMIT_POLICY", "all=block")]), (30_000, 0));
+    assert_eq!(totals(GNU99, &["alone", "10000"], &[("TUMIT_POLICY", "all=block")]), (10_000, 0));
     assert_eq!(totals(GNU99, &["together", "1000"], &[("TUMIT_BUFFERS", "private")]), (2000, 0));
 }
 

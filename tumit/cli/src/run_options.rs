@@ -42,7 +42,7 @@ pub(crate) enum CausalCorrection {
     /// Moves timestamps, so that no link ends before it starts
     #[default]
     On,
-    /// Leaves the timestamps of the clock correction
+    /// Keeps the timestamps that the clock correction computed
     Off,
 }
 

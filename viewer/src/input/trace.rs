@@ -118,7 +118,7 @@ impl TraceInputFile {
         input.rewind().map_err(io_error)
     }
 
-    /// Same as [`Self::feed`]. It also publishes previews if [`OpenOptions::glimpse`] is set.
+    /// Same as [`Self::feed`]. It also publishes previews if the options ask for them.
     pub(crate) fn feed_shown(
         self,
         options: &OpenOptions,

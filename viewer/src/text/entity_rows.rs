@@ -159,7 +159,7 @@ pub(crate) fn format_g(value: f64) -> String {
     format!("{}e{sign}{:02}", strip(mantissa), exponent.abs())
 }
 
-/// Numbers in the format of [`general`]. Numbers that it would write alike have all their digits.
+/// Numbers in the format of [`format_g`]. Numbers that it would write alike have all their digits.
 pub(crate) fn format_distinct(values: &[f64]) -> Vec<String> {
     let names: Vec<String> = values.iter().map(|&value| format_g(value)).collect();
     let mut first: HashMap<&str, f64> = HashMap::new();

@@ -229,7 +229,7 @@ fn errors_name_the_expected_syntax() {
         ("only where involves", "expected the name of a container, found the end"),
         ("only where Bytes => 3", "found `=>`"),
         ("only duration ~ 3", "expected one of =, !=, <, <=, >, >=, found `~`"),
-        ("only duration > 3 parsecs", "expected one of the units ns, us, ms, s, min, h and d, found `parsecs`"),
+        ("only duration > 3 parsecs", "expected one of the units ns, us, ms, s, min, h and d instead of `parsecs`"),
         ("only duration > x", "expected a time in seconds, or with units, found `x`"),
         ("cut 2..1", "expected the start before the end, found `2..1`"),
         ("cut 1..1", "expected an end after the start, as the end is excluded, found `1..1`"),
@@ -244,7 +244,7 @@ fn errors_name_the_expected_syntax() {
         ("classify a by b < 3, 3", "numbers in increasing order"),
         (
             "classify a by duration < 3 parsecs",
-            "expected one of the units ns, us, ms, s, min, h and d, found `parsecs`",
+            "expected one of the units ns, us, ms, s, min, h and d instead of `parsecs`",
         ),
         ("count x of y", "expected `per`"),
         ("best Node by name", "expected a number of containers, found `Node`"),

@@ -61,8 +61,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CATEGORY=NAME", value_parser = category, help = CATEGORY_HELP)]
     category: Vec<CategoryRule>,
 
-    /// level=TYPE, states=TYPE, tasks=TYPE, several=any-busy|fractional or
-    /// stateless=idle|busy|overhead: the containers and states that are examined
+    /// Selects the containers and states that are examined: level=TYPE (containers), states=TYPE,
+    /// tasks=TYPE, several=any-busy|fractional (units with several children),
+    /// stateless=idle|busy|overhead (times without a state)
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::category_option::name_value)]
     option: Vec<(String, String)>,
 

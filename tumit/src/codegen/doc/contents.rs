@@ -32,7 +32,7 @@ pub(super) struct EventFacts<'a> {
     pub(super) end_parameters: Vec<EventParameter<'a>>,
     /// The record types with their sizes.
     pub(super) sizes: Vec<(&'static str, String)>,
-    /// Rules that act on it, as indexes of [`Spec::rule_texts`].
+    /// Rules that act on it, as indexes of the list of rules.
     pub(super) rules: Vec<usize>,
     /// Whether a rule or a line of an output acts on it. Otherwise the default applies.
     pub(super) has_rules: bool,

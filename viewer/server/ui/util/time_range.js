@@ -79,7 +79,7 @@ export function parseTime(input, unitless = SECOND) {
     const { number, name, rest } = firstPart(remaining);
     if (!number || (!name && (rest || previousUnit !== null))) return formError;
     const unit = name ? UNITS.get(name) : unitless;
-    if (unit === undefined) return parseError(text, `one of the units ns, us, ms, s, min, h and d, found \`${name}\``, "250ms");
+    if (unit === undefined) return parseError(text, `one of the units ns, us, ms, s, min, h and d instead of \`${name}\``, "250ms");
     const nanos = nanosOf(number, unit);
     if (nanos === null) return formError;
     if (previousUnit !== null && previousUnit <= unit) return parseError(text, "each unit once, the largest first", "1h 30min");

@@ -1,8 +1,7 @@
 //! [`PieceBlocks`]: a packed, piecewise constant function of time. A piece takes about five bytes.
 //! Many pieces are moved to a file.
 //!
-//! [`fold`] makes such functions from entities. [`blocks`] stores them, and [`piece_bytes`] packs
-//! their bytes.
+//! [`blocks`] stores them, and [`piece_bytes`] packs their bytes.
 
 mod blocks;
 mod piece;

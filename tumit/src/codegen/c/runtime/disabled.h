@@ -1,5 +1,4 @@
-/* ---- TUMIT_OFF: nothing is recorded. The functions for programs still exist, and do nothing
- * ---- */
+/* ---- TUMIT_OFF: nothing is recorded. The functions for programs exist and do nothing ---- */
 
 TUMIT1_HOT tumit1_date tumit1_now(void) { return 0; }
 TUMIT1_HOT uint64_t tumit1_new_task(void) { return 0; }

@@ -54,7 +54,7 @@ impl PerspectiveView for ConcurrencyProfile {
             let chart = BarChart { axis: axis.clone(), arrangement, bars, counts, ..BarChart::default() };
             TitledPanel { title: category.word().to_owned(), panel: ChartPanel::Bars(chart) }
         });
-        let bins = (size > 1).then(|| format!("Each bar is the sum of {size} adjacent numbers of units."));
+        let bins = (size > 1).then(|| format!("Each bar is the time of {size} adjacent numbers of busy units."));
         let fractions = (counts.denominator > 1).then(|| {
             "Units count as fractions: a bar k holds the time with at least k and less than k + 1 units.".to_owned()
         });
