@@ -171,7 +171,6 @@ fn draw_notes(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut OutlineRe
     frame.height -= height + style.size;
 }
 
-/// The panels, with their titles.
 fn draw_panels(canvas: &mut ChartCanvas, panels: &[TitledPanel], frame: OutlineRect) {
     let aspect = panels.iter().map(|panel| aspect(&panel.panel)).sum::<f32>() / panels.len().max(1) as f32;
     let frames = panel_grid::frames(frame, panels.len(), aspect, canvas.sizes.heading * 2.2);

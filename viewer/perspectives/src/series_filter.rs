@@ -134,7 +134,6 @@ fn total_steps(
     Ok(component_steps(messages.pending(), component, 1, life))
 }
 
-/// A quantity of one unit.
 fn unit_steps(
     execution: &Execution,
     quantity: SeriesQuantity,

@@ -139,7 +139,6 @@ pub(crate) struct DrawRequest {
     /// The rows of the selection, as [`selected_rows::SelectedRows`]: the answer is about these
     /// rows only.
     rows: String,
-    /// The entity.
     id: String,
     /// For `neighbour` and `find`: the direction, negative for backwards.
     direction: i32,

@@ -15,7 +15,6 @@ use super::model_layouts::SavedLayouts;
 use super::own_views::OwnViews;
 use super::user_files::ModelStyles;
 
-/// The state of the routes.
 pub(crate) struct AppState {
     /// Contains at least one trace.
     pub(crate) traces: Vec<TraceCache>,
@@ -25,7 +24,6 @@ pub(crate) struct AppState {
     pub(crate) styles: ModelStyles,
     /// The categories that users assigned, on disk.
     pub(crate) categories: ModelCategories,
-    /// The views of users.
     pub(crate) own_views: OwnViews,
     /// The layouts of networks that users made, on disk.
     pub(crate) layouts: SavedLayouts,

@@ -99,10 +99,8 @@ impl FilteredTrace {
 /// user typed, and says nothing about the trace.
 #[derive(Clone, Debug)]
 pub(crate) struct FilterProblem {
-    /// The index of the filter in the request.
     pub(crate) filter_index: usize,
     pub(crate) error: FilterError,
-    /// The expression of the filter.
     pub(crate) filter_text: String,
 }
 

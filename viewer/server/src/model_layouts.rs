@@ -24,13 +24,11 @@ const LAYOUT: FileKind = FileKind { name: "file of a layout", fits: |text| text.
 /// The position of a unit, by its name.
 pub(crate) type NamedPosition = (String, f64, f64);
 
-/// The layouts of all models.
 #[derive(Debug)]
 pub(crate) struct SavedLayouts {
     folder: Option<PathBuf>,
 }
 
-/// The layouts of one model.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelLayouts {
     /// Without a cache folder, there are no layouts.

@@ -16,7 +16,6 @@ use tumit_viewer::generated_file::FILTERS;
 pub(crate) struct PageFilter {
     /// The expression. It may be invalid.
     pub(crate) text: String,
-    /// Whether the filter is on.
     pub(crate) on: bool,
 }
 

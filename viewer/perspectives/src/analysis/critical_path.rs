@@ -183,7 +183,6 @@ impl<'a> EventsByUnit<'a> {
     }
 }
 
-/// A dependence of a unit on another one.
 #[derive(Clone, Copy)]
 struct Dependence {
     source: PathPoint,

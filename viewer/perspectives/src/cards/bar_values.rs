@@ -14,7 +14,6 @@ use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps};
 use crate::options::MessageMeasure;
 
-/// The time of bars.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BarTime {
     /// The time range, for times and means.
@@ -33,7 +32,6 @@ struct UnitField {
     events: Vec<Vec<(i64, f64)>>,
 }
 
-/// The number of each unit.
 pub(super) fn numbers(execution: &Execution, series: &CardSeries, time: BarTime) -> Result<Vec<f64>, PerspectiveError> {
     match &series.data {
         SeriesData::Category(category) => {
@@ -125,7 +123,6 @@ fn states(
     units.into_iter().map(number).collect()
 }
 
-/// Combines the numbers of the containers of a unit.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn combined(numbers: &[f64], combination: Combination) -> f64 {
     let sum: f64 = numbers.iter().sum();

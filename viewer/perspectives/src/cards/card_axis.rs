@@ -4,7 +4,6 @@ use super::card_fault::CardFault;
 use super::card_table::CardTable;
 use crate::chart::{AxisUnit, ChartAxis};
 
-/// An axis of a panel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CardAxis {
     pub(super) label: String,

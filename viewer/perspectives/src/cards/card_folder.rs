@@ -16,12 +16,7 @@ const MAX_FILES: usize = 200;
 pub enum CardFileError {
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
-    Read {
-        /// Its path.
-        path: PathBuf,
-        /// The reason.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// The file has a mistake.
     #[error(transparent)]
     Fault(#[from] CardFault),

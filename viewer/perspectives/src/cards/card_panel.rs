@@ -11,7 +11,6 @@ use crate::chart::{AxisUnit, ChartPaint, MarkForm};
 /// Maximum number of series, or of choices of events, in a panel.
 const MAX_SERIES: usize = 24;
 
-/// A panel of a card file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CardPanel {
     pub(super) title: String,
@@ -20,7 +19,6 @@ pub(super) struct CardPanel {
     pub(super) contents: PanelContents,
 }
 
-/// The contents of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PanelContents {
     /// Numbers over time.
@@ -33,7 +31,6 @@ pub(super) enum PanelContents {
     Elements(ElementPanel),
 }
 
-/// A panel of elements that move.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ElementPanel {
     pub(super) events: Vec<CardElements>,
@@ -41,11 +38,9 @@ pub(super) struct ElementPanel {
     pub(super) horizontal: CardAxis,
     /// The duration of a move in nanoseconds.
     pub(super) glide: i64,
-    /// The paint of elements that move.
     pub(super) moving: Option<ChartPaint>,
 }
 
-/// The kinds of panels.
 #[derive(Clone, Copy, Debug)]
 enum PanelKind {
     Levels,
@@ -62,7 +57,6 @@ const KINDS: [(&str, PanelKind); 4] = [
 ];
 
 impl CardPanel {
-    /// Reads a panel.
     pub(super) fn read(table: &CardTable<'_>) -> Result<Self, CardFault> {
         let kind = table.word("kind", &KINDS)?.ok_or_else(|| table.missing("kind", "kind = \"levels\""))?;
         let (axis, contents) = match kind {

@@ -29,7 +29,6 @@ struct ElementDrawing<'a> {
     precision: i64,
 }
 
-/// An element with its place.
 struct PlacedElement {
     mark: ChartMark,
     since: i64,

@@ -21,7 +21,6 @@ pub(super) struct PlacingEvents {
 }
 
 impl PlacingEvents {
-    /// The text of an event.
     pub(super) fn text(&self, at: usize) -> &str {
         let column = self.text.as_ref();
         let text = column.and_then(|column| column.names.get(column.keys[at]? as usize));

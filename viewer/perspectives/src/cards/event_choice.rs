@@ -31,7 +31,6 @@ pub(super) struct ChosenLists {
 }
 
 impl ChosenLists {
-    /// Whether a value is chosen.
     pub(super) fn contains(&self, value: ValueId) -> bool {
         self.values.as_ref().is_none_or(|values| values.get(value.index()).copied().unwrap_or(false))
     }
@@ -108,7 +107,6 @@ fn matching<'a, T: Copy>(
     Err(no_match(kind, pattern.as_str(), &names))
 }
 
-/// The error of a name without a match.
 pub(super) fn no_match(kind: &'static str, name: &str, names: &[&str]) -> PerspectiveError {
     const MOST: usize = 12;
     let mut known: Vec<String> = Vec::new();

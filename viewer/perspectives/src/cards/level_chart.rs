@@ -88,7 +88,6 @@ fn default_label(list: &[CardSeries]) -> String {
     }
 }
 
-/// The largest sum of all series in a column.
 fn largest_sum(all: &[SeriesColumns]) -> f64 {
     let columns = all.first().map_or(0, |series| series.means.len());
     let sum = |column: usize| all.iter().map(|series| series.means[column].max(0.0)).sum::<f64>();

@@ -47,7 +47,6 @@ pub(super) fn state_lanes(execution: &Execution, chosen: &ChosenLists) -> Vec<St
     chosen.lists.iter().flat_map(lanes).collect()
 }
 
-/// A series in columns.
 pub(super) fn columns(
     execution: &Execution,
     series: &CardSeries,

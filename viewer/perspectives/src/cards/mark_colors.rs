@@ -46,7 +46,6 @@ impl MarkColors {
         })
     }
 
-    /// The paint of an event.
     pub(super) fn paint(&self, events: &EventList, at: usize) -> ChartPaint {
         match self {
             Self::Fixed(paint) => *paint,
@@ -98,7 +97,6 @@ impl MarkColors {
     }
 }
 
-/// The paint of a number.
 fn numbered(number: u32) -> ChartPaint {
     ChartPaint::Task(number)
 }

@@ -11,7 +11,6 @@ use super::event_choice::{CHOICE_KEYS, EntityChoice};
 use crate::chart::{AxisUnit, ChartPaint};
 use crate::options::MessageMeasure;
 
-/// A series of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CardSeries {
     /// Its line in the file.
@@ -25,21 +24,20 @@ pub(super) struct CardSeries {
     pub(super) shown: ShownNumber,
 }
 
-/// The data of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum SeriesData {
-    /// The units in a category.
     Category(ActivityCategory),
     /// The messages or bytes that were sent and not yet received.
     Pending(MessageMeasure),
-    /// The states that exist.
     States(EntityChoice),
     /// The values of variables.
     Variable(EntityChoice),
-    /// The events.
     Events(EntityChoice),
     /// A field of the latest events.
-    Field { events: EntityChoice, field: String },
+    Field {
+        events: EntityChoice,
+        field: String,
+    },
 }
 
 /// The number that a bar shows.
@@ -49,17 +47,13 @@ pub(super) enum ShownNumber {
     Time,
     /// This time as a percentage of the time range.
     Percent,
-    /// The last value.
     Last,
     /// The mean over time.
     Mean,
-    /// The smallest value.
     Smallest,
-    /// The largest value.
     Largest,
     /// The sum of the fields of all events.
     Sum,
-    /// The number of events.
     Count,
 }
 
@@ -80,7 +74,6 @@ const VALUES: [(&str, ShownNumber); 5] = [
 ];
 const COUNTS: [(&str, ShownNumber); 1] = [("count", ShownNumber::Count)];
 
-/// The kinds of series.
 const KINDS: [&str; 6] = ["category", "pending", "states", "variable", "events", "field"];
 
 impl CardSeries {

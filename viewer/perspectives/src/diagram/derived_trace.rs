@@ -160,7 +160,6 @@ impl TraceBuilder {
 struct DerivedContainers {
     /// For each unit, its container.
     units: Vec<ContainerId>,
-    /// The type of the units.
     unit_type: TypeId,
 }
 

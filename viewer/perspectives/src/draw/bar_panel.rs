@@ -18,7 +18,6 @@ use bar_values::{end, has_negative, parts, subject};
 /// The widest bar.
 const MAX_WIDTH: f32 = 64.0;
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart) {
     if let [bar] = chart.bars.as_slice() {
         return draw_meter(canvas, frame, chart, bar);

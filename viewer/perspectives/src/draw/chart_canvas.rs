@@ -13,7 +13,6 @@ use super::chart_region::{ChartRegion, RegionShape, RegionSubject};
 use super::fill_pattern::{self, FillPattern};
 use crate::chart::{ChartPaint, LegendItem};
 
-/// Sizes of texts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextSizes {
     pub(super) title: f32,
@@ -24,10 +23,8 @@ pub(super) struct TextSizes {
     pub(super) label: f32,
 }
 
-/// A point of an image.
 pub(super) type ScenePoint = (f32, f32);
 
-/// The style of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LabelStyle {
     pub(super) size: f32,
@@ -132,7 +129,6 @@ impl ChartCanvas {
         self.curve(points, color, width);
     }
 
-    /// A straight line.
     pub(super) fn line(&mut self, from: ScenePoint, to: ScenePoint, color: RgbColor, width: f32) {
         self.translucent_line(from, to, ColorWithOpacity::from_opaque(color), width);
     }
@@ -175,7 +171,6 @@ impl ChartCanvas {
         self.translucent_disc(center, radius, ColorWithOpacity::from_opaque(color), title);
     }
 
-    /// A translucent disc with a tooltip.
     pub(super) fn translucent_disc(
         &mut self,
         center: ScenePoint,
@@ -217,7 +212,6 @@ impl ChartCanvas {
         }
     }
 
-    /// The width of a text of a style.
     pub(super) fn width(text: &str, style: LabelStyle) -> f32 {
         font::width(text, style.size, style.weight)
     }
@@ -228,7 +222,6 @@ impl ChartCanvas {
     }
 }
 
-/// The name of a paint in a legend.
 pub(super) fn name_of(legend: &[LegendItem], paint: ChartPaint) -> Option<&str> {
     legend.iter().find(|item| item.paint == paint).map(|item| item.label.as_str())
 }

@@ -106,7 +106,6 @@ impl ChartPalette {
         self.emphasis = theme.ink;
     }
 
-    /// The colour of a paint.
     pub(crate) fn color(&self, paint: ChartPaint) -> RgbColor {
         match paint {
             ChartPaint::Category(ActivityCategory::Busy) => self.categories[0],

@@ -51,7 +51,6 @@ impl ColorScale {
         (first..=last).step_by(step.unsigned_abs() as usize).map(|power| base.powi(power)).collect()
     }
 
-    /// The width of the drawing.
     pub(super) fn width(&self, canvas: &ChartCanvas) -> f32 {
         let style = canvas.label_style(TextAnchor::Start);
         let labels = self.labels(400.0, style.size * 2.2);

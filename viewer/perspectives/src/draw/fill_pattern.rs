@@ -5,7 +5,6 @@ use tumit_viewer::scene::OutlineRect;
 
 use crate::chart::ChartPaint;
 
-/// The pattern of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FillPattern {
     /// No lines.
@@ -14,9 +13,7 @@ pub(super) enum FillPattern {
     Rising,
     /// Lines that fall to the right.
     Falling,
-    /// Horizontal lines.
     Horizontal,
-    /// Vertical lines.
     Vertical,
     /// Rising and falling lines.
     Crossed,
@@ -26,7 +23,6 @@ pub(super) enum FillPattern {
 const SPACING: f32 = 5.0;
 
 impl FillPattern {
-    /// The pattern of a paint.
     pub(super) fn of(paint: ChartPaint) -> Self {
         const TASKS: [FillPattern; 6] = [
             FillPattern::Plain,

@@ -14,12 +14,10 @@ const MAX_SIDE: f32 = 84.0;
 /// The largest number of cells with tooltips.
 const MAX_TITLES: usize = 16_384;
 
-/// The name and the status of a cell.
 pub(super) fn cell_text(cell: &StatusCell) -> String {
     format!("{}: {}", cell.label, cell.status)
 }
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGrid) {
     let columns = grid.columns.max(1);
     let rows = grid.cells.len().div_ceil(columns).max(1);

@@ -19,14 +19,12 @@ const MAX_LINES: usize = 96;
 /// The largest number of spokes with a dot at their value.
 const MAX_DOTS: usize = 40;
 
-/// The circle of a panel.
 struct KiviatCircle {
     center: ScenePoint,
     radius: f32,
     count: usize,
 }
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &KiviatChart) {
     let style = canvas.label_style(TextAnchor::Start);
     let names = spoke_names(&chart.spokes);

@@ -10,7 +10,6 @@ use crate::chart::AxisUnit;
 pub(super) struct NumberUnit {
     /// Its name, such as `MiB`. Empty for counts.
     pub(super) name: &'static str,
-    /// Its size.
     pub(super) size: f64,
     /// Whether round numbers are powers of two.
     pub(super) is_binary: bool,

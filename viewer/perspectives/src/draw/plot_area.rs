@@ -9,12 +9,10 @@ use super::chart_canvas::{ChartCanvas, baseline_shift};
 use super::value_axis::ValueAxis;
 use crate::chart::ChartAxis;
 
-/// The area of a chart.
 #[derive(Clone, Debug)]
 pub(super) struct PlotArea {
     /// The area of the data.
     pub(super) frame: OutlineRect,
-    /// The vertical axis.
     pub(super) axis: ValueAxis,
 }
 

@@ -12,7 +12,6 @@ use crate::chart::{PortraitChart, PortraitPoint};
 /// Opacity of the oldest points.
 const OLDEST: f32 = 0.22;
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &PortraitChart) {
     // The plane is not much wider than high.
     let width = frame.width.min(frame.height * 1.5);

@@ -15,7 +15,6 @@ use crate::chart::{ScatterChart, ScatterPoint};
 /// The largest number of points with tooltips.
 const MAX_TITLES: usize = 4096;
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart) {
     let area = if chart.categories.is_empty() {
         let has_negative = chart.points.iter().any(|point| point.value < 0.0);

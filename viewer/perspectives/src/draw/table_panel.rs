@@ -106,7 +106,6 @@ fn row_names(rows: &[Vec<TableValue>]) -> RegionSubject {
     RegionSubject::Names(rows.iter().map(name).collect())
 }
 
-/// The width of the widest text of a column.
 fn column_width(text: &TableColumnText, style: LabelStyle) -> f32 {
     let cells = text.cells.iter().map(|cell| ChartCanvas::width(cell, style)).fold(0.0, f32::max);
     // Headings are semi-bold, which is wider.

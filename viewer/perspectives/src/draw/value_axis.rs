@@ -8,9 +8,7 @@ use crate::chart::{AxisUnit, ChartAxis};
 pub(super) struct ValueAxis {
     /// The name of the quantity, with its unit.
     pub(super) heading: String,
-    /// The smallest value.
     pub(super) least: f64,
-    /// The largest value.
     pub(super) largest: f64,
     /// The ticks, ascending.
     pub(super) ticks: Vec<ValueTick>,
@@ -19,7 +17,6 @@ pub(super) struct ValueAxis {
 /// A labelled value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ValueTick {
-    /// The value.
     pub(super) value: f64,
     /// Its text, without the unit.
     pub(super) text: String,

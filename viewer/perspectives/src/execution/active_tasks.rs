@@ -53,7 +53,6 @@ pub(crate) struct ActiveTaskSums {
     by_task: Vec<TaskSums>,
 }
 
-/// The sums of a task.
 #[derive(Debug, Default)]
 struct TaskSums {
     /// The slices in which the number of units changes, ascending.
@@ -101,7 +100,6 @@ impl TaskPoint {
     }
 }
 
-/// The changes of a unit by time.
 #[derive(Clone, Copy)]
 enum UnitChanges<'a> {
     Innermost(&'a TaskTimeline),
@@ -158,7 +156,6 @@ impl ActiveTaskSums {
 }
 
 impl TaskSums {
-    /// The task before a slice.
     fn before(&self, slice: usize) -> TaskPoint {
         let count = self.slices.partition_point(|sum| (sum.slice as usize) < slice);
         count.checked_sub(1).map_or_else(TaskPoint::default, |last| self.slices[last].end)
@@ -260,7 +257,6 @@ impl<'a> ActiveTasks<'a> {
         self.sums.starts.partition_point(|start| *start <= time)
     }
 
-    /// Each task at a time.
     fn points(self, time: i64) -> Vec<TaskPoint> {
         let Some(slice) = self.slice_after(time).checked_sub(1) else {
             return vec![TaskPoint::default(); self.tasks.list().len()];
@@ -270,7 +266,6 @@ impl<'a> ActiveTasks<'a> {
         points
     }
 
-    /// The changes of each unit.
     fn units(self) -> impl Iterator<Item = UnitChanges<'a>> {
         self.tasks.by_unit().iter().zip(&self.sums.overlaps).map(|(unit, overlaps)| match overlaps {
             Some(tasks) => UnitChanges::Overlapping(tasks),

@@ -29,7 +29,6 @@ impl<'a> CategorySums<'a> {
         Self { timestamps, changes: vec![<[PieceChanges; 3]>::default(); timestamps.len()] }
     }
 
-    /// Adds the times of a timeline.
     pub(crate) fn add(&mut self, timeline: &CategoryTimeline) {
         let (Some(&first), Some(&last)) = (self.timestamps.first(), self.timestamps.last()) else { return };
         let mut before = None;

@@ -43,7 +43,6 @@ impl<'a> MessageReader<'a> {
         Ok(reader)
     }
 
-    /// Reads the links of a type.
     fn read(&mut self, ty: TypeId, needs_sizes: bool) -> Result<(), QueryError> {
         let (source, extent) = (self.source, self.source.extent());
         let first = [self.received.len(), self.unreceived.len(), self.unaddressed.len()];

@@ -71,7 +71,6 @@ pub struct UnitMessages {
     indexes: OnceLock<MessageIndexes>,
 }
 
-/// The indexes of the messages of each unit.
 #[derive(Debug)]
 struct MessageIndexes {
     /// The messages that each unit sends, by timestamp of the send.

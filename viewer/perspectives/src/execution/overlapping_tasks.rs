@@ -28,7 +28,6 @@ impl OverlappingTasks {
         self.open.insert(at, (end, task));
     }
 
-    /// Ends the tasks that end until a time.
     fn end_until(&mut self, time: i64) {
         while let Some((end, task)) = self.open.pop_if(|open| open.0 <= time) {
             self.push(end, 2 * task);

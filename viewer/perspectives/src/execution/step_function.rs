@@ -36,7 +36,6 @@ pub struct StepFunction<const K: usize> {
     extremes: Vec<Vec<StepExtremes<K>>>,
 }
 
-/// The values of steps.
 #[derive(Clone, Debug, PartialEq)]
 enum StepValues<const K: usize> {
     /// The first values of each block, and the differences of each step from those of its block.

@@ -77,7 +77,6 @@ impl TaskSet {
         Ok(Self::from_units(types, read, name))
     }
 
-    /// The tasks of some units.
     pub(crate) fn from_units(types: Vec<TypeId>, units: Vec<UnitTasks>, name: impl Fn(ValueId) -> String) -> Self {
         let totals = totals(&units);
         let largest = totals.iter().map(|(value, _)| value.index()).max();

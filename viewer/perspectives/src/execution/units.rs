@@ -237,7 +237,6 @@ fn units_and_owners(
     (units, owners)
 }
 
-/// The state groups of each container.
 fn state_groups(
     source: &dyn TimelineSource,
     model: &TypeModel,

@@ -17,7 +17,6 @@ use crate::view::{TimeMode, ViewRequest};
 /// The messages of a trace, and the quantity that a view shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeasuredMessages<'a> {
-    /// The messages.
     pub(crate) messages: &'a UnitMessages,
     /// The quantity.
     pub(crate) measure: MessageMeasure,
@@ -80,7 +79,6 @@ impl<'a> MeasuredMessages<'a> {
         }
     }
 
-    /// The unit of the measure.
     pub(crate) fn unit(&self) -> AxisUnit {
         match self.measure {
             MessageMeasure::Messages => AxisUnit::Count,

@@ -164,7 +164,6 @@ impl<'a> StepCursor<'a> {
         Self { steps, at: 0 }
     }
 
-    /// The time of the next step.
     fn next_change(&self) -> i64 {
         self.steps.get(self.at + 1).map_or(i64::MAX, |step| step.from)
     }

@@ -26,7 +26,6 @@ pub(crate) struct TestTrace {
     pub(crate) unreceived: Vec<(TestMessage, bool)>,
 }
 
-/// A message of a test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestMessage {
     pub(crate) from: u32,
@@ -37,7 +36,6 @@ pub(crate) struct TestMessage {
 }
 
 impl TestMessage {
-    /// Whether it is pending at a time.
     pub(crate) fn is_pending(&self, time: i64) -> bool {
         self.sent <= time && time < self.received
     }
@@ -52,7 +50,6 @@ pub(crate) fn range(from: i64, to: i64) -> TimeRange {
 }
 
 impl TestTrace {
-    /// The trace as Pajé text.
     fn text(&self) -> String {
         const HEADER: &str = include_str!("../../../tests/header.paje");
         const SIZED_LINK: &str = "%EventDef PajeStartLink 20\n% Time date\n% Container string\n% Type string\n\
@@ -137,7 +134,6 @@ pub(crate) fn request(mode: TimeMode, time: i64, end: i64, options: &[(&str, &st
     ViewRequest { mode, range: range(0, end), time, columns: 10, options }
 }
 
-/// The chart of a view.
 pub(crate) fn chart(execution: &Execution, name: &str, request: &ViewRequest) -> ViewChart {
     let view = gallery::view(name).expect("a view");
     assert!(view.info().modes.contains(&request.mode), "{name} has the time mode");

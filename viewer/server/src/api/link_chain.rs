@@ -37,7 +37,6 @@ struct LinkPosition {
 }
 
 impl LinkPosition {
-    /// The endpoint of a link in a direction.
     fn of_link(link: &LinkEntity, direction: ChainDirection) -> Self {
         match direction {
             ChainDirection::Back => Self { container: link.start, time: link.start_time },
@@ -46,7 +45,6 @@ impl LinkPosition {
     }
 }
 
-/// The links of a chain in one direction.
 struct HalfChain {
     /// The nearest first.
     links: Vec<LinkEntity>,

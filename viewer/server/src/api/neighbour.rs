@@ -16,7 +16,6 @@ use tumit_viewer::scene::wire;
 /// Number of entities read per query.
 const ENTITIES_PER_QUERY: usize = 512;
 
-/// An entity on its line.
 #[derive(Clone, Copy)]
 struct LineItem {
     id: EntityId,

@@ -15,11 +15,7 @@ use super::{AppState, DrawRequest, JsonAnswer, RequestError, run};
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum CardFileEdit {
     /// Adds a file that the user opened on the page, or replaces the card file with its name.
-    Put {
-        /// The name of the file.
-        file: String,
-        text: String,
-    },
+    Put { file: String, text: String },
     /// Removes the file of a view.
     Remove(String),
     /// Restores the removed file of a view.

@@ -131,7 +131,6 @@ impl LineEntities {
     }
 }
 
-/// A source file.
 struct SourceContents {
     path: PathBuf,
     text: String,

@@ -16,7 +16,6 @@ use tumit_viewer::query::{PajeTypeKind, QueryError, TimeRange, TypeId, TypeModel
 use tumit_viewer::stats;
 use tumit_viewer::style::theme::ColorTheme;
 
-/// The totals of one value of a type.
 #[derive(Clone, Copy, Default)]
 struct ValueTotal {
     count: u64,

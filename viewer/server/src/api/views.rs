@@ -65,7 +65,6 @@ fn parents(trace: &FilteredTrace) -> Vec<(u32, u32)> {
     below_root.take(MAX_PARENTS).map(|info| (info.id.0, info.parent.0)).collect()
 }
 
-/// The description of a view.
 fn view_json(info: &ViewInfo<'_>) -> Value {
     json!({
         "name": info.name,

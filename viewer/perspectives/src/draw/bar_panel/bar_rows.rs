@@ -10,7 +10,6 @@ use super::bar_names::BarNames;
 use super::bar_values::{bar_text, end, has_negative, parts, subject};
 use crate::chart::{AxisUnit, BarChart, ChartPaint};
 
-/// The rows of a panel.
 struct BarRows<'a> {
     chart: &'a BarChart,
     axis: ValueAxis,
@@ -19,7 +18,6 @@ struct BarRows<'a> {
     slot: f32,
 }
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, names: &BarNames<'_>) {
     let style = canvas.label_style(TextAnchor::End);
     let widest = names.short.widest(style).min(frame.width * 0.36).ceil();

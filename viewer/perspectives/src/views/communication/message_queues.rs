@@ -24,7 +24,6 @@ const UNKNOWN_RECEIVER: &str = "unknown receiver";
 /// far.
 pub(crate) struct MessageQueuesView;
 
-/// The queue of one unit.
 struct UnitQueue {
     /// The present value, or the mean over the time range.
     now: f64,

@@ -69,7 +69,6 @@ impl NodeLayout {
         })
     }
 
-    /// The word of the layout.
     pub(crate) fn word(self) -> &'static str {
         Self::WORDS[self as usize].0
     }

@@ -165,7 +165,6 @@ fn messages_of<'a>(
     all
 }
 
-/// The vertical axis.
 struct PointAxis {
     quantity: PointQuantity,
     /// The peers or the values that occur, in order.

@@ -182,7 +182,6 @@ fn spoke(bundle: &UnitBundle<'_>, uses: &[SmoothedUse]) -> KiviatSpoke {
     KiviatSpoke { label: bundle.label.clone(), unit: bundle.unit, now: [min, mean, max], maximum }
 }
 
-/// The utilization of each unit.
 fn table(execution: &Execution, bundles: &UnitBundles, uses: &[SmoothedUse]) -> ChartTable {
     let columns = [("unit", AxisUnit::Count), ("now, %", AxisUnit::Percent), ("maximum, %", AxisUnit::Percent)];
     let mut table = ChartTable::new(&columns);

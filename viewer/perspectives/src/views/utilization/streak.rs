@@ -140,7 +140,6 @@ fn bar(bundle: &UnitBundle<'_>, runs: &[UnitRuns]) -> ChartBar {
     }
 }
 
-/// The runs of each unit.
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
 fn table(execution: &Execution, bundles: &UnitBundles, runs: &[UnitRuns]) -> ChartTable {
     let mut table = ChartTable::new(&[

@@ -38,7 +38,6 @@ pub(crate) struct TraceRecord {
 }
 
 impl TraceRecord {
-    /// The container in which the record is.
     pub(crate) fn container(&self) -> EntityId {
         EntityId::Container(self.container)
     }
@@ -224,7 +223,6 @@ fn overlap_range(range: &Range<i64>) -> TimeRange {
     TimeRange { from: GlobalNanos(range.start.saturating_sub(1)), to: GlobalNanos(range.end) }
 }
 
-/// Whether a container is in the selected unit.
 fn is_selected(unit: Option<(&Execution, u32)>, container: ContainerId) -> bool {
     unit.is_none_or(|(execution, unit)| execution.units().owner(container) == Some(unit))
 }

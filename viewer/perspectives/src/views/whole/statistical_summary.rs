@@ -21,7 +21,6 @@ const ACTIVITY: [(&str, AxisUnit); 6] = [
     ("idle, %", AxisUnit::Percent),
 ];
 
-/// The columns of communication.
 const COMMUNICATION: [(&str, AxisUnit); 13] = [
     ("messages sent", AxisUnit::Count),
     ("bytes sent", AxisUnit::Bytes),
@@ -99,7 +98,6 @@ impl PerspectiveView for StatisticalSummaryView {
     }
 }
 
-/// The row of a unit, or of all units.
 fn row(name: &str, statistics: &UnitStatistics, unit: Option<usize>) -> Vec<TableValue> {
     let mut row = vec![TableValue::from(name)];
     if let Some(times) = &statistics.times {

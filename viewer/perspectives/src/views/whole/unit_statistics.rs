@@ -20,9 +20,7 @@ const MESSAGES_PER_UNIT: usize = 64;
 /// Times and messages of each unit and of all units.
 #[derive(Debug)]
 pub(crate) struct UnitStatistics {
-    /// The times, if there are states.
     pub(crate) times: Option<TimeStatistics>,
-    /// The messages, if there are any.
     pub(crate) messages: Option<MessageTotals>,
 }
 
@@ -41,7 +39,6 @@ pub(crate) struct MessageTotals {
     pub(crate) has_sizes: bool,
 }
 
-/// The messages of a unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MessageStatistics {
     pub(crate) sent: MessageSum,

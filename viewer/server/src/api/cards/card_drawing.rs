@@ -38,7 +38,6 @@ pub(super) struct CardDrawing {
     pub(super) json: Vec<u8>,
     /// The byte sections of its scene.
     pub(super) sections: Vec<u8>,
-    /// The hash of the drawing.
     pub(super) hash: String,
     /// The hash of the places of its marks.
     pub(super) marks: String,

@@ -68,7 +68,6 @@ pub(crate) struct CardsRequest {
 
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Card {
-    /// The name of the view.
     pub(super) name: String,
     /// The word of the time mode. By default, the first mode of the view.
     #[serde(default)]
@@ -101,7 +100,6 @@ impl CardsRequest {
         if inside.from < inside.to { inside } else { extent }
     }
 
-    /// The later times.
     pub(super) fn later_times(&self) -> Vec<i64> {
         self.later.split(',').filter_map(|time| time.parse().ok()).take(MAX_LATER_TIMES).collect()
     }

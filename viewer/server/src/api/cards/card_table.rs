@@ -14,7 +14,6 @@ const MAX_ROWS: usize = 10_000;
 /// The rows of a table that the page shows.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct TableRequest {
-    /// The number of rows.
     rows: usize,
     /// The column by which the rows are sorted, and whether the largest value is first.
     #[serde(default)]

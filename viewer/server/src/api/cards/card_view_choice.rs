@@ -17,7 +17,6 @@ pub(super) struct ChoiceOfViews<'a> {
     pub(super) path: Option<&'a Path>,
 }
 
-/// The view of a card.
 pub(super) enum CardViewKind {
     Chart(&'static dyn PerspectiveView),
     Own(SharedView),
@@ -25,7 +24,6 @@ pub(super) enum CardViewKind {
 }
 
 impl ChoiceOfViews<'_> {
-    /// The view of a name.
     pub(super) fn view(self, name: &str) -> Result<CardViewKind, CardError> {
         if let Some(mode) = DiagramMode::of_name(name) {
             return Ok(CardViewKind::Diagram(mode));
@@ -39,7 +37,6 @@ impl ChoiceOfViews<'_> {
 }
 
 impl CardViewKind {
-    /// The description of the view.
     pub(super) fn info(&self) -> ViewInfo<'_> {
         match self {
             Self::Chart(view) => view.info(),

@@ -35,7 +35,6 @@ pub(super) struct CardContext<'a> {
     pub(super) cancel: &'a CancelFlag,
 }
 
-/// The contents of a card.
 pub(super) enum ComputedView {
     Chart(Box<ViewChart>, UnitContainers),
     Diagram(Arc<dyn TimelineSource>, UnitContainers),
@@ -64,7 +63,6 @@ impl CardComputation {
         Ok(Self { view, execution: options.execution, request })
     }
 
-    /// Computes an answer from the execution of the card.
     pub(super) fn with_execution<T>(
         &self,
         context: CardContext<'_>,
@@ -111,7 +109,6 @@ pub(super) fn with_request<T>(
     computation.with_execution(context, |execution| work(execution, &computation.request))
 }
 
-/// Computes an answer from the execution of a card.
 pub(super) fn with_execution<T>(
     card: &Card,
     context: CardContext<'_>,

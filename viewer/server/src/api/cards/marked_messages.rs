@@ -45,7 +45,6 @@ pub(super) struct MessageArrow {
     end: Vec<ContainerId>,
 }
 
-/// The endpoints of a link.
 type Endpoints = (ContainerId, ContainerId);
 
 impl MarkedMessages {
@@ -56,7 +55,6 @@ impl MarkedMessages {
         Self { senders: list(&request.senders), receivers: list(&request.receivers), is_pending: request.is_pending }
     }
 
-    /// The arrows of the messages.
     pub(super) fn arrows(
         &self,
         execution: &Execution,

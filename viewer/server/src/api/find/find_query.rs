@@ -13,7 +13,6 @@ pub(crate) enum FindKind {
     Link,
 }
 
-/// A condition on a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FindField {
     name: String,
@@ -131,7 +130,6 @@ impl FindQuery {
         self.kind.is_none_or(|only| only == kind)
     }
 
-    /// Whether the name of a value matches.
     pub(crate) fn matches_value(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.values.iter().all(|part| name.contains(part.as_str()))
