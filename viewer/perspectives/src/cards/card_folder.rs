@@ -16,7 +16,12 @@ const MAX_FILES: usize = 200;
 pub enum CardFileError {
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
-    Read { path: PathBuf, source: io::Error },
+    Read {
+        /// The file or the folder.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
     /// The file has a mistake.
     #[error(transparent)]
     Fault(#[from] CardFault),
