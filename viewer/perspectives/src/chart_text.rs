@@ -21,19 +21,19 @@ const NANOS_PER_SECOND: f64 = 1e9;
 #[must_use]
 pub fn csv(table: &ChartTable) -> String {
     let mut out = Vec::new();
-    for (at, column) in table.columns.iter().enumerate() {
-        if at > 0 {
+    for (index, column) in table.columns.iter().enumerate() {
+        if index > 0 {
             out.push(b',');
         }
         csv_cell::append(&column.heading, &mut out);
     }
     out.push(b'\n');
     for row in &table.rows {
-        for (at, column) in table.columns.iter().enumerate() {
-            if at > 0 {
+        for (index, column) in table.columns.iter().enumerate() {
+            if index > 0 {
                 out.push(b',');
             }
-            match row.get(at) {
+            match row.get(index) {
                 Some(TableValue::Text(text)) => csv_cell::append(text, &mut out),
                 Some(TableValue::Number(number)) => out.extend_from_slice(plain(*number, column.unit).as_bytes()),
                 Some(TableValue::Absent) | None => {}

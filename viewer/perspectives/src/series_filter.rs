@@ -85,11 +85,11 @@ fn provided(
     if per_unit {
         let units = execution.units();
         let of_unit = |unit: usize| {
-            let of = &units.list()[unit];
+            let info = &units.list()[unit];
             Ok(steps_in(
-                of.container,
-                of.life,
-                unit_steps(execution, series.quantity, unit, of.life)?,
+                info.container,
+                info.life,
+                unit_steps(execution, series.quantity, unit, info.life)?,
                 series.is_maximum,
             ))
         };
@@ -186,7 +186,7 @@ fn unit_activity(
 }
 
 /// The pending messages of a unit, incoming and outgoing.
-fn sum(one: &PendingSteps, other: &PendingSteps) -> PendingSteps {
+fn sum(a: &PendingSteps, b: &PendingSteps) -> PendingSteps {
     let changes = |steps: &PendingSteps| {
         let mut before = [0; 2];
         let deltas = steps.timestamps().iter().map(|&time| {
@@ -197,7 +197,7 @@ fn sum(one: &PendingSteps, other: &PendingSteps) -> PendingSteps {
         });
         deltas.collect::<Vec<_>>()
     };
-    StepFunction::from_deltas([0; 2], [changes(one), changes(other)].concat())
+    StepFunction::from_deltas([0; 2], [changes(a), changes(b)].concat())
 }
 
 /// The colour of a category in the charts. A maximum differs from the quantity beside it.

@@ -258,8 +258,8 @@ fn unit_name(execution: &Execution, unit: u32) -> String {
 #[expect(clippy::cast_precision_loss, reason = "a part is rounded")]
 fn path_shares<K>(times: &BTreeMap<K, i64>, length: i64, name: impl Fn(&K) -> String) -> Vec<PathShare> {
     let share = |nanos: i64| if length > 0 { nanos as f64 / length as f64 } else { 0.0 };
-    let of = |(key, nanos): (&K, &i64)| PathShare { name: name(key), nanos: *nanos, share: share(*nanos) };
-    let mut shares: Vec<PathShare> = times.iter().map(of).collect();
+    let path_share = |(key, nanos): (&K, &i64)| PathShare { name: name(key), nanos: *nanos, share: share(*nanos) };
+    let mut shares: Vec<PathShare> = times.iter().map(path_share).collect();
     shares.sort_by_key(|share| std::cmp::Reverse(share.nanos));
     shares
 }

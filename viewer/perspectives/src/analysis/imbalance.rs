@@ -111,12 +111,12 @@ fn busy_containers(
     let mut sums: FxHashMap<ContainerId, BusyContainer> = FxHashMap::default();
     for (unit, index) in execution.units().list().iter().zip(0..) {
         let nanos = activity.fractions(index, range)[0] * length;
-        let mut at = positions.get(&unit.container).copied();
-        while let Some(info) = at.map(|at| &containers[at]).filter(|info| info.id != info.parent) {
+        let mut position = positions.get(&unit.container).copied();
+        while let Some(info) = position.map(|position| &containers[position]).filter(|info| info.id != info.parent) {
             let empty = || BusyContainer { name: info.name.clone(), nanos: 0.0, units: 0 };
             let sum = sums.entry(info.id).or_insert_with(empty);
             (sum.nanos, sum.units) = (sum.nanos + nanos, sum.units + 1);
-            at = positions.get(&info.parent).copied();
+            position = positions.get(&info.parent).copied();
         }
     }
     Ok(sums)
@@ -150,7 +150,7 @@ fn imbalance(level: &str, within: Option<String>, list: &[&BusyContainer]) -> Op
     let list: Vec<&BusyContainer> =
         list.iter().copied().filter(|sum| sum.per_unit() > largest * SMALLEST_WORK).collect();
     let mean = list.iter().map(|sum| sum.per_unit()).sum::<f64>() / list.len() as f64;
-    let by_busy = |one: &&&BusyContainer, other: &&&BusyContainer| one.per_unit().total_cmp(&other.per_unit());
+    let by_busy = |a: &&&BusyContainer, b: &&&BusyContainer| a.per_unit().total_cmp(&b.per_unit());
     let (busiest, least) = (list.iter().max_by(by_busy)?, list.iter().min_by(by_busy)?);
     let excess = if mean > 0.0 { busiest.per_unit() / mean - 1.0 } else { 0.0 };
     (excess >= REPORTED_IMBALANCE).then(|| Imbalance {

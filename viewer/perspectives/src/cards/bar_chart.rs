@@ -47,18 +47,18 @@ pub(super) fn chart(
     for series in list {
         let factor = if series.unit(true).is_some() { 1.0 } else { axis.scale().factor };
         let at_line = |error| (series.line, error);
-        let mut now = numbers(execution, series, time).map_err(at_line)?;
-        now.iter_mut().for_each(|number| *number *= factor);
+        let mut values = numbers(execution, series, time).map_err(at_line)?;
+        values.iter_mut().for_each(|number| *number *= factor);
         let limits = if request.mode == TimeMode::At {
             limits(execution, request, series).map_err(at_line)?
         } else {
             Vec::new()
         };
-        for (at, largest) in largest.iter_mut().enumerate() {
-            let limit = limits.get(at).map_or(0.0, |limit| limit * factor);
-            *largest += now.get(at).copied().unwrap_or(0.0).abs().max(limit.abs());
+        for (index, largest) in largest.iter_mut().enumerate() {
+            let limit = limits.get(index).map_or(0.0, |limit| limit * factor);
+            *largest += values.get(index).copied().unwrap_or(0.0).abs().max(limit.abs());
         }
-        all.push(now);
+        all.push(values);
     }
     let largest = largest.into_iter().fold(0.0, f64::max);
     let label = if let [series] = list { series.label.clone() } else { String::new() };

@@ -192,9 +192,9 @@ fn unit_field(
         let events = EventList::of(execution, choice)?;
         let numbers = events.numbers(execution, field)?;
         let mut units: Vec<Vec<(i64, u32, f64)>> = vec![Vec::new(); execution.units().count()];
-        for (at, number) in numbers.iter().enumerate().filter(|(_, number)| !number.is_nan()) {
-            if let Some(unit) = execution.units().owner(events.containers[at]) {
-                units[unit as usize].push((events.times[at], events.containers[at].0, *number));
+        for (index, number) in numbers.iter().enumerate().filter(|(_, number)| !number.is_nan()) {
+            if let Some(unit) = execution.units().owner(events.containers[index]) {
+                units[unit as usize].push((events.times[index], events.containers[index].0, *number));
             }
         }
         let steps = units.iter().map(|list| CombinedSteps::combined(list.iter().copied(), combination)).collect();

@@ -76,7 +76,7 @@ pub fn find(folders: &[PathBuf]) -> Vec<FoundCard> {
         paths.sort();
         for path in paths {
             let name = card_name(&path.file_name().unwrap_or_default().to_string_lossy());
-            if !found.iter().any(|other| other.name == name) {
+            if !found.iter().any(|known| known.name == name) {
                 found.push(FoundCard { name, path });
             }
         }

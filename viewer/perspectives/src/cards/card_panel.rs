@@ -38,7 +38,7 @@ pub(super) struct ElementPanel {
     pub(super) horizontal: CardAxis,
     /// The duration of a move in nanoseconds.
     pub(super) glide: i64,
-    pub(super) moving: Option<ChartPaint>,
+    pub(super) movement_paint: Option<ChartPaint>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -95,16 +95,16 @@ fn unit_word(unit: AxisUnit) -> &'static str {
 }
 
 /// The number of a colour of a series.
-fn color_number(at: usize) -> u8 {
-    u8::try_from(at % 6).unwrap_or(0)
+fn color_number(index: usize) -> u8 {
+    u8::try_from(index % 6).unwrap_or(0)
 }
 
 /// The series of a panel, with their common axis.
 fn read_series(table: &CardTable<'_>, is_bar: bool) -> Result<(CardAxis, Vec<CardSeries>), CardFault> {
     let mut axis = CardAxis::read(table, "axis")?;
     let mut series = Vec::new();
-    for (at, one) in table.tables("series", "panel.series", MAX_SERIES)?.iter().enumerate() {
-        let read = CardSeries::read(one, is_bar, color_number(at))?;
+    for (index, item) in table.tables("series", "panel.series", MAX_SERIES)?.iter().enumerate() {
+        let read = CardSeries::read(item, is_bar, color_number(index))?;
         if let Some(unit) = read.unit(is_bar) {
             // The numbers of these series have a unit of their own.
             let common = axis.unit.get_or_insert(unit);
@@ -115,7 +115,7 @@ fn read_series(table: &CardTable<'_>, is_bar: bool) -> Result<(CardAxis, Vec<Car
                     unit_word(unit.unit),
                     unit_word(common.unit)
                 );
-                return Err(one.fault(&one.place(), problem));
+                return Err(item.fault(&item.place(), problem));
             }
         }
         series.push(read);
@@ -125,8 +125,8 @@ fn read_series(table: &CardTable<'_>, is_bar: bool) -> Result<(CardAxis, Vec<Car
 
 fn read_marks(table: &CardTable<'_>) -> Result<PanelContents, CardFault> {
     let mut events: Vec<CardMarks> = Vec::new();
-    for (at, one) in table.tables("events", "panel.events", MAX_SERIES)?.iter().enumerate() {
-        let read = CardMarks::read(one, color_number(at))?;
+    for (index, item) in table.tables("events", "panel.events", MAX_SERIES)?.iter().enumerate() {
+        let read = CardMarks::read(item, color_number(index))?;
         if let Some(first) = events.first() {
             let differs = |a: &MarkPlace, b: &MarkPlace| {
                 (a == &MarkPlace::Time) != (b == &MarkPlace::Time) || (a.has_names() || b.has_names()) && a != b
@@ -139,7 +139,7 @@ fn read_marks(table: &CardTable<'_>) -> Result<PanelContents, CardFault> {
                     first.x.label(),
                     first.y.label()
                 );
-                return Err(one.fault(&one.place(), problem));
+                return Err(item.fault(&item.place(), problem));
             }
         }
         events.push(read);
@@ -153,9 +153,9 @@ impl ElementPanel {
         let form = table.word("shape", &forms)?.unwrap_or(MarkForm::Bars);
         let tables = table.tables("events", "panel.events", MAX_SERIES)?;
         let events = tables.iter().map(CardElements::read).collect::<Result<Vec<_>, _>>()?;
-        for (one, of) in events.iter().zip(&tables) {
-            if one.y.is_none() && form != MarkForm::Cells {
-                return Err(of.missing("y", "y = \"value\""));
+        for (list, list_table) in events.iter().zip(&tables) {
+            if list.y.is_none() && form != MarkForm::Cells {
+                return Err(list_table.missing("y", "y = \"value\""));
             }
         }
         Ok(Self {
@@ -163,7 +163,7 @@ impl ElementPanel {
             form,
             horizontal: CardAxis::read(table, "horizontal")?,
             glide: table.duration("glide")?.unwrap_or(0),
-            moving: card_paint::single(table, "moving")?,
+            movement_paint: card_paint::single(table, "moving")?,
         })
     }
 }

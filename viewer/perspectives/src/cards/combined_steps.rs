@@ -105,13 +105,13 @@ impl CombinedSteps {
         let first = self.times.partition_point(|time| *time <= range.from.0).saturating_sub(1);
         let mut summary: Option<NumberSummary> = None;
         let (mut integral, mut nanos) = (0.0, 0.0);
-        for at in first..end.max(first + 1).min(self.times.len()) {
-            if self.times[at] > range.from.0 && self.times[at] >= range.to.0 {
+        for index in first..end.max(first + 1).min(self.times.len()) {
+            if self.times[index] > range.from.0 && self.times[index] >= range.to.0 {
                 break;
             }
-            let value = self.values[at];
-            let from = self.times[at].max(range.from.0);
-            let to = self.times.get(at + 1).map_or(range.to.0, |next| (*next).min(range.to.0));
+            let value = self.values[index];
+            let from = self.times[index].max(range.from.0);
+            let to = self.times.get(index + 1).map_or(range.to.0, |next| (*next).min(range.to.0));
             #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
             let length = to.saturating_sub(from).max(0) as f64;
             integral += value * length;
@@ -127,7 +127,7 @@ impl CombinedSteps {
     /// The value at a time, or 0 before the first one.
     pub(super) fn at(&self, time: i64) -> f64 {
         let steps = self.times.partition_point(|step| *step <= time);
-        steps.checked_sub(1).map_or(0.0, |at| self.values[at])
+        steps.checked_sub(1).map_or(0.0, |index| self.values[index])
     }
 }
 

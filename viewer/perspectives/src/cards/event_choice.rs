@@ -72,15 +72,15 @@ impl EntityChoice {
             }
         };
         let all = source.containers();
-        let containers = matching("container", self.container.as_ref(), (0..all.len()).collect(), |at: &usize| {
-            all[*at].name.as_str()
+        let containers = matching("container", self.container.as_ref(), (0..all.len()).collect(), |index: &usize| {
+            all[*index].name.as_str()
         })?;
         let mut lists = Vec::new();
-        for at in containers {
-            let container = all[at].id;
-            let there = source.types_in(container);
-            let is_there = |ty: &&TypeId| there.as_ref().is_none_or(|there| there.contains(ty));
-            lists.extend(types.iter().filter(is_there).map(|ty| (container, *ty)));
+        for index in containers {
+            let container = all[index].id;
+            let container_types = source.types_in(container);
+            let is_in_container = |ty: &&TypeId| container_types.as_ref().is_none_or(|list| list.contains(ty));
+            lists.extend(types.iter().filter(is_in_container).map(|ty| (container, *ty)));
         }
         Ok(ChosenLists { lists, values })
     }
@@ -111,7 +111,7 @@ pub(super) fn no_match(kind: &'static str, name: &str, names: &[&str]) -> Perspe
     const MOST: usize = 12;
     let mut known: Vec<String> = Vec::new();
     for name in names {
-        if known.len() < MOST && !known.iter().any(|other| other == name) {
+        if known.len() < MOST && !known.iter().any(|listed| listed == name) {
             known.push((*name).to_owned());
         }
     }

@@ -57,11 +57,11 @@ struct PlacedEventList {
 
 impl PlaceColumn {
     #[expect(clippy::cast_precision_loss, reason = "a position in an image")]
-    fn number(&self, events: &EventList, at: usize) -> Option<f64> {
+    fn number(&self, events: &EventList, index: usize) -> Option<f64> {
         let number = match self {
-            Self::Time => events.times[at] as f64,
-            Self::Numbers(numbers, factor) => numbers[at] * factor,
-            Self::Names(names) => return (names[at] != u32::MAX).then(|| f64::from(names[at])),
+            Self::Time => events.times[index] as f64,
+            Self::Numbers(numbers, factor) => numbers[index] * factor,
+            Self::Names(names) => return (names[index] != u32::MAX).then(|| f64::from(names[index])),
         };
         number.is_finite().then_some(number)
     }
@@ -189,7 +189,7 @@ pub(super) fn chart(
 /// An event of a list, with its coordinates.
 struct PlacedEvent {
     list: usize,
-    at: usize,
+    index: usize,
     x: f64,
     y: f64,
 }
@@ -197,12 +197,12 @@ struct PlacedEvent {
 fn marks(execution: &Execution, request: &ViewRequest, lists: &[PlacedEventList], is_timed: bool) -> Vec<PlacedEvent> {
     let mut marks = Vec::new();
     for (number, list) in lists.iter().enumerate() {
-        for at in visible(execution, request, &list.events, is_timed) {
-            let (Some(x), Some(y)) = (list.x.number(&list.events, at), list.y.number(&list.events, at)) else {
+        for index in visible(execution, request, &list.events, is_timed) {
+            let (Some(x), Some(y)) = (list.x.number(&list.events, index), list.y.number(&list.events, index)) else {
                 continue;
             };
             if marks.len() < MAX_MARKS {
-                marks.push(PlacedEvent { list: number, at, x, y });
+                marks.push(PlacedEvent { list: number, index, x, y });
             }
         }
     }
@@ -234,10 +234,10 @@ fn scatter(
     let point = |mark: &PlacedEvent| {
         let list = &lists[mark.list];
         ScatterPoint {
-            time: list.events.times[mark.at],
+            time: list.events.times[mark.index],
             value: mark.y,
-            paint: list.colors.paint(&list.events, mark.at),
-            entity: Some(list.events.entity(mark.at)),
+            paint: list.colors.paint(&list.events, mark.index),
+            entity: Some(list.events.entity(mark.index)),
         }
     };
     ChartPanel::Scatter(ScatterChart {
@@ -257,7 +257,7 @@ fn plane_marks(lists: &[PlacedEventList], marks: &[PlacedEvent]) -> Vec<ChartMar
         ChartMark {
             x: mark.x,
             y: mark.y,
-            paint: list.colors.paint(&list.events, mark.at),
+            paint: list.colors.paint(&list.events, mark.index),
             text: String::new(),
             title: format!("{}: {}, {}", list.label, number(mark.x), number(mark.y)),
         }
@@ -286,7 +286,7 @@ fn table(
     for mark in marks {
         let list = &lists[mark.list];
         #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
-        let time = list.events.times[mark.at] as f64;
+        let time = list.events.times[mark.index] as f64;
         let mut row: Vec<TableValue> = vec![list.label.as_str().into(), time.into()];
         if first.x != MarkPlace::Time {
             row.push(mark.x.into());

@@ -108,12 +108,12 @@ fn table(axis: &CardAxis, list: &[CardSeries], all: &[SeriesColumns], range: Tim
         }
     }
     let count = all.first().map_or(0, |columns| columns.means.len());
-    for (at, part) in range.columns(u32::try_from(count).unwrap_or(u32::MAX)).enumerate() {
+    for (index, part) in range.columns(u32::try_from(count).unwrap_or(u32::MAX)).enumerate() {
         let mut row: Vec<TableValue> = vec![(part.from.0 as f64).into(), (part.to.0 as f64).into()];
         for columns in all {
-            row.push(columns.means[at].into());
+            row.push(columns.means[index].into());
             row.extend(
-                columns.extremes.get(at).into_iter().flat_map(|(least, most)| [(*least).into(), (*most).into()]),
+                columns.extremes.get(index).into_iter().flat_map(|(least, most)| [(*least).into(), (*most).into()]),
             );
         }
         table.rows.push(row);

@@ -46,16 +46,16 @@ impl MarkColors {
         })
     }
 
-    pub(super) fn paint(&self, events: &EventList, at: usize) -> ChartPaint {
+    pub(super) fn paint(&self, events: &EventList, index: usize) -> ChartPaint {
         match self {
             Self::Fixed(paint) => *paint,
             Self::Value(colors) => {
-                colors.get(events.values[at].index()).map_or(ChartPaint::Faint, |color| ChartPaint::Fixed(*color))
+                colors.get(events.values[index].index()).map_or(ChartPaint::Faint, |color| ChartPaint::Fixed(*color))
             }
-            Self::Unit(units) => units[at].map_or(ChartPaint::Faint, numbered),
-            Self::Distinct(column) => column.keys[at].map_or(ChartPaint::Faint, numbered),
+            Self::Unit(units) => units[index].map_or(ChartPaint::Faint, numbered),
+            Self::Distinct(column) => column.keys[index].map_or(ChartPaint::Faint, numbered),
             Self::Gradient(numbers, least, range) => {
-                let part = if *range > 0.0 { (numbers[at] - least) / range } else { 1.0 };
+                let part = if *range > 0.0 { (numbers[index] - least) / range } else { 1.0 };
                 #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
                 let part = part as f32;
                 if part.is_finite() { ChartPaint::Size(part.clamp(0.0, 1.0)) } else { ChartPaint::Absent }

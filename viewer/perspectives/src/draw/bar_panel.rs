@@ -35,8 +35,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let shape = RegionShape::Grid { frame: area.frame, columns: chart.bars.len(), marks: chart.bars.len() };
     canvas.add_region(shape, subject(chart));
     canvas.group("bars", None, |canvas| {
-        for (at, bar) in chart.bars.iter().enumerate() {
-            let center = area.frame.x + (at as f32 + 0.5) * slot;
+        for (index, bar) in chart.bars.iter().enumerate() {
+            let center = area.frame.x + (index as f32 + 0.5) * slot;
             draw_bar(canvas, &area, bar, center, width, chart.axis.unit);
         }
     });
@@ -68,9 +68,9 @@ fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, s
     let style = canvas.label_style(TextAnchor::Middle);
     let baseline = area.baseline_below(canvas);
     let step = label_step(names.short.widest(style) + 8.0, slot);
-    for (at, name) in names.short.names.iter().enumerate().step_by(step) {
+    for (index, name) in names.short.names.iter().enumerate().step_by(step) {
         let half = ChartCanvas::width(name, style) / 2.0;
-        let center = (area.frame.x + (at as f32 + 0.5) * slot).max(area.frame.x - 10.0 + half);
+        let center = (area.frame.x + (index as f32 + 0.5) * slot).max(area.frame.x - 10.0 + half);
         // A label at the right edge is left out rather than cut.
         if center + half <= area.frame.right() + 10.0 {
             canvas.text((center, baseline), *name, style);

@@ -199,16 +199,16 @@ impl ChartCanvas {
     }
 
     /// A text on its baseline.
-    pub(super) fn text(&mut self, at: ScenePoint, text: impl Into<String>, style: LabelStyle) {
+    pub(super) fn text(&mut self, point: ScenePoint, text: impl Into<String>, style: LabelStyle) {
         let LabelStyle { size, weight, anchor, color } = style;
-        let text = SceneText { weight, anchor, ..SceneText::new(at, text, size, color) };
+        let text = SceneText { weight, anchor, ..SceneText::new(point, text, size, color) };
         self.items.push(SceneItem::Text(text));
     }
 
     /// A text that is cut to a width. Nothing is drawn if not even two letters fit.
-    pub(super) fn text_within(&mut self, at: ScenePoint, text: &str, width: f32, style: LabelStyle) {
+    pub(super) fn text_within(&mut self, point: ScenePoint, text: &str, width: f32, style: LabelStyle) {
         if let Some(text) = font::fit(text, style.size, style.weight, width) {
-            self.text(at, text, style);
+            self.text(point, text, style);
         }
     }
 
@@ -233,14 +233,14 @@ pub(super) fn baseline_shift(size: f32) -> f32 {
 }
 
 /// The area of a text, with some space around it.
-pub(super) fn text_frame(at: ScenePoint, text: &str, style: LabelStyle) -> OutlineRect {
+pub(super) fn text_frame(point: ScenePoint, text: &str, style: LabelStyle) -> OutlineRect {
     let width = ChartCanvas::width(text, style);
     let left = match style.anchor {
-        TextAnchor::Start => at.0,
-        TextAnchor::Middle => at.0 - width / 2.0,
-        TextAnchor::End => at.0 - width,
+        TextAnchor::Start => point.0,
+        TextAnchor::Middle => point.0 - width / 2.0,
+        TextAnchor::End => point.0 - width,
     };
-    OutlineRect::new(left - 4.0, at.1 - style.size, width + 8.0, style.size * 1.25)
+    OutlineRect::new(left - 4.0, point.1 - style.size, width + 8.0, style.size * 1.25)
 }
 
 /// Whether two areas overlap.

@@ -66,11 +66,11 @@ impl ColorScale {
         let style = canvas.label_style(TextAnchor::Start);
         const STEPS: u8 = 48;
         let step = bar.height / f32::from(STEPS);
-        for at in 0..STEPS {
-            let part = 1.0 - (f32::from(at) + 0.5) / f32::from(STEPS);
+        for step_index in 0..STEPS {
+            let part = 1.0 - (f32::from(step_index) + 0.5) / f32::from(STEPS);
             // Rectangles overlap the next one, so that no gaps are visible.
-            let overlap = if at + 1 < STEPS { 0.6 } else { 0.0 };
-            let frame = OutlineRect::new(bar.x, bar.y + f32::from(at) * step, bar.width, step + overlap);
+            let overlap = if step_index + 1 < STEPS { 0.6 } else { 0.0 };
+            let frame = OutlineRect::new(bar.x, bar.y + f32::from(step_index) * step, bar.width, step + overlap);
             canvas.rect(frame, canvas.palette.color(ChartPaint::Size(part)));
         }
         for value in self.labels(bar.height, style.size * 2.2) {

@@ -47,7 +47,9 @@ pub(super) fn lines(pattern: FillPattern, frame: OutlineRect) -> Vec<((f32, f32)
     // Lines of adjacent rectangles continue each other.
     let first = |from: f32| (from / SPACING).floor() * SPACING;
     let steps = |from: f32, to: f32| {
-        std::iter::successors(Some(first(from)), |at| Some(at + SPACING)).take_while(move |at| *at <= to).take(2000)
+        std::iter::successors(Some(first(from)), |position| Some(position + SPACING))
+            .take_while(move |position| *position <= to)
+            .take(2000)
     };
     let height = frame.height;
     let rising = || steps(left + top, right + bottom).map(move |sum| ((sum - top, top), (sum - bottom, bottom)));

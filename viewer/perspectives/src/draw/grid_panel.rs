@@ -46,8 +46,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
     canvas.add_region(shape, RegionSubject::of_units(&grid.unit_lists));
     let has_titles = grid.cells.len() <= MAX_TITLES;
     canvas.group("cells", None, |canvas| {
-        for (at, cell) in grid.cells.iter().enumerate() {
-            let (column, row) = ((at % columns) as f32, (at / columns) as f32);
+        for (index, cell) in grid.cells.iter().enumerate() {
+            let (column, row) = ((index % columns) as f32, (index / columns) as f32);
             let inner = OutlineRect::new(x + column * side, frame.y + row * side, side - gap, side - gap);
             let title = has_titles.then(|| cell_text(cell));
             let color = canvas.palette.color(cell.paint);
@@ -61,7 +61,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
                 let mut style = style;
                 style.color = ColorTheme::text_on(color);
                 let middle = (inner.x + inner.width / 2.0, inner.y + inner.height / 2.0 + baseline_shift(style.size));
-                canvas.text_within(middle, names.names[at], inner.width - 2.0, style);
+                canvas.text_within(middle, names.names[index], inner.width - 2.0, style);
             }
         }
     });

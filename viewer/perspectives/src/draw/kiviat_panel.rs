@@ -72,7 +72,7 @@ impl KiviatCircle {
 
     fn polygon(&self, spokes: &[KiviatSpoke], value: impl Fn(&KiviatSpoke) -> f64) -> Vec<ScenePoint> {
         let mut points: Vec<_> =
-            spokes.iter().enumerate().map(|(at, spoke)| self.point(at as f32, value(spoke))).collect();
+            spokes.iter().enumerate().map(|(index, spoke)| self.point(index as f32, value(spoke))).collect();
         points.extend(points.first().copied());
         points
     }
@@ -112,14 +112,14 @@ impl KiviatCircle {
             }
             canvas.curve(self.polygon(spokes, |spoke| spoke.now[1]), now, 1.75);
         } else {
-            for (at, spoke) in spokes.iter().enumerate() {
-                canvas.line(self.center, self.point(at as f32, spoke.maximum), maximum, 7.0);
-                canvas.line(self.center, self.point(at as f32, spoke.now[1]), now, 7.0);
+            for (index, spoke) in spokes.iter().enumerate() {
+                canvas.line(self.center, self.point(index as f32, spoke.maximum), maximum, 7.0);
+                canvas.line(self.center, self.point(index as f32, spoke.now[1]), now, 7.0);
             }
         }
         if spokes.len() <= MAX_DOTS {
-            for (at, spoke) in spokes.iter().enumerate() {
-                canvas.disc(self.point(at as f32, spoke.now[1]), 2.6, now, Some(spoke_text(spoke)));
+            for (index, spoke) in spokes.iter().enumerate() {
+                canvas.disc(self.point(index as f32, spoke.now[1]), 2.6, now, Some(spoke_text(spoke)));
             }
         }
     }
@@ -155,8 +155,8 @@ impl KiviatCircle {
             let names: Vec<SpokeName> = (0..self.count)
                 .step_by(step)
                 // The last name may be too close to the first.
-                .filter(|at| *at == 0 || self.count - at >= step)
-                .filter_map(|at| self.name(labels[at], at, style, side))
+                .filter(|index| *index == 0 || self.count - index >= step)
+                .filter_map(|index| self.name(labels[index], index, style, side))
                 .collect();
             if names.len() < 3 || !names_overlap(&names) {
                 break names;
@@ -197,6 +197,7 @@ struct SpokeName {
 /// Whether a name overlaps one of the next three.
 fn names_overlap(names: &[SpokeName]) -> bool {
     let count = names.len();
-    (0..count)
-        .any(|at| (1..=3.min(count - 1)).any(|next| have_overlap(&names[at].frame, &names[(at + next) % count].frame)))
+    (0..count).any(|index| {
+        (1..=3.min(count - 1)).any(|next| have_overlap(&names[index].frame, &names[(index + next) % count].frame))
+    })
 }

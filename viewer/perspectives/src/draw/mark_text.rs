@@ -60,8 +60,8 @@ fn level_text(chart: &LevelChart, region: &ChartRegion, column: usize) -> Option
     Some(format!("{time}: {}", series.collect::<Vec<_>>().join(", ")))
 }
 
-fn portrait_text(chart: &PortraitChart, at: usize) -> Option<String> {
-    let (point, first, last) = (chart.points.get(at)?, chart.points.first()?, chart.points.last()?);
+fn portrait_text(chart: &PortraitChart, index: usize) -> Option<String> {
+    let (point, first, last) = (chart.points.get(index)?, chart.points.first()?, chart.points.last()?);
     let time = timestamp(GlobalNanos(point.time), (last.time.saturating_sub(first.time) / 10_000).max(1));
     let (x, y) = (exact_text(point.x, chart.horizontal.unit), exact_text(point.y, chart.vertical.unit));
     Some(format!("{time}: {} {x}, {} {y}", chart.horizontal.label, chart.vertical.label))
@@ -70,10 +70,10 @@ fn portrait_text(chart: &PortraitChart, at: usize) -> Option<String> {
 /// The first cell of a row, and the other ones with their headings.
 fn row_text(table: &ChartTable, row: usize) -> Option<String> {
     let rows = table.rows.get(row..=row)?;
-    let cells = (0..table.columns.len()).filter_map(|at| {
-        let column = TableColumnText::new(table, at, rows);
+    let cells = (0..table.columns.len()).filter_map(|index| {
+        let column = TableColumnText::new(table, index, rows);
         let cell = column.cells.into_iter().next().filter(|cell| !cell.is_empty())?;
-        Some(if at == 0 { cell } else { format!("{} {cell}", column.heading) })
+        Some(if index == 0 { cell } else { format!("{} {cell}", column.heading) })
     });
     Some(cells.collect::<Vec<_>>().join(", "))
 }

@@ -62,11 +62,11 @@ impl NumberUnit {
 /// A number with a number of decimals, and narrow spaces between groups of thousands.
 pub(super) fn decimal(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let (integer, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     let sign = if value < 0.0 && !is_zero { "−" } else { "" };
-    let whole = whole.parse().map_or_else(|_| whole.to_owned(), group_digits);
-    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+    let integer = integer.parse().map_or_else(|_| integer.to_owned(), group_digits);
+    if fraction.is_empty() { format!("{sign}{integer}") } else { format!("{sign}{integer}.{fraction}") }
 }
 
 /// A single value with its unit, such as `1.5 MiB`.

@@ -147,14 +147,14 @@ pub(super) fn separate(wanted: &[f32], height: f32, top: f32, bottom: f32) -> Ve
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
     let mut placed = wanted.to_vec();
     let mut free = top + height / 2.0;
-    for &at in &order {
-        placed[at] = placed[at].max(free);
-        free = placed[at] + height;
+    for &index in &order {
+        placed[index] = placed[index].max(free);
+        free = placed[index] + height;
     }
     let mut limit = bottom - height / 2.0;
-    for &at in order.iter().rev() {
-        placed[at] = placed[at].min(limit);
-        limit = placed[at] - height;
+    for &index in order.iter().rev() {
+        placed[index] = placed[index].min(limit);
+        limit = placed[index] - height;
     }
     placed
 }

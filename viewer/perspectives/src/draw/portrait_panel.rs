@@ -46,7 +46,7 @@ fn draw_curve(canvas: &mut ChartCanvas, chart: &PortraitChart, place: impl Fn(&P
     let last = chart.points.len().saturating_sub(1);
     let now = chart.cursor.unwrap_or(last).min(last);
     // A line has one colour and opacity, so the curve is drawn in pieces.
-    let shade = |at: usize| if at >= now && chart.cursor.is_some() { 0 } else { 1 + 8 * at / now.max(1) };
+    let shade = |index: usize| if index >= now && chart.cursor.is_some() { 0 } else { 1 + 8 * index / now.max(1) };
     let mut from = 0;
     while from < last {
         let mut to = from + 1;

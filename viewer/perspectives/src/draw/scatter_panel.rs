@@ -88,8 +88,8 @@ fn named_rows(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart
     canvas.text_within((frame.x, frame.y + style.size), &chart.axis.label, frame.width, heading);
     let row = height / chart.categories.len() as f32;
     let step = label_step(style.size * 1.35, row);
-    for (at, name) in chart.categories.iter().enumerate().step_by(step) {
-        let (y, grid) = (row_or_value(&area, chart, at as f64), canvas.theme.grid);
+    for (index, name) in chart.categories.iter().enumerate().step_by(step) {
+        let (y, grid) = (row_or_value(&area, chart, index as f64), canvas.theme.grid);
         canvas.grid_line((inner.x, y), (inner.right(), y), grid);
         canvas.text_within((inner.x - LABEL_GAP, y + baseline_shift(style.size)), name, gutter, style);
     }

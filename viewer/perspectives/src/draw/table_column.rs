@@ -50,8 +50,8 @@ impl TableColumnText {
 }
 
 /// The decimals of the numbers of a column.
-fn decimals(of: AxisUnit, unit: NumberUnit, is_whole: bool) -> usize {
-    match of {
+fn decimals(axis_unit: AxisUnit, unit: NumberUnit, is_whole: bool) -> usize {
+    match axis_unit {
         AxisUnit::Count => {
             if is_whole {
                 0

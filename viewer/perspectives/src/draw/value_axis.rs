@@ -63,9 +63,9 @@ impl ValueAxis {
 }
 
 /// The smallest round step that reaches `largest` in at most `steps` steps.
-fn step(largest: f64, steps: f64, unit: NumberUnit, of: AxisUnit, is_whole: bool) -> f64 {
+fn step(largest: f64, steps: f64, unit: NumberUnit, axis_unit: AxisUnit, is_whole: bool) -> f64 {
     let least = largest / steps;
-    if of == AxisUnit::Percent && (50.0..=100.0).contains(&largest) {
+    if axis_unit == AxisUnit::Percent && (50.0..=100.0).contains(&largest) {
         return [10.0, 20.0, 25.0, 50.0].into_iter().find(|&step| step >= least).unwrap_or(largest);
     }
     if unit.is_binary {

@@ -235,7 +235,7 @@ impl<'a> ActiveTasks<'a> {
         let (mut numbers, mut count) = (vec![0_i64; self.tasks.list().len()], 0_i64);
         let ends = self.sums.starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
         for (start, end) in self.sums.starts.iter().zip(ends) {
-            for changes in self.sorted_changes((*start, end)).chunk_by(|one, next| one.time == next.time) {
+            for changes in self.sorted_changes((*start, end)).chunk_by(|a, b| a.time == b.time) {
                 let before = count;
                 for change in changes {
                     let units = &mut numbers[change.task as usize];
@@ -333,7 +333,7 @@ impl<'a> ActiveTasks<'a> {
 /// Adds changes by time to the points of their tasks. Extends the maxima by the number of units
 /// after each timestamp.
 fn sweep(changes: &[TaskChange], points: &mut [TaskPoint], maxima: &mut [i64]) {
-    for same_time in changes.chunk_by(|one, next| one.time == next.time) {
+    for same_time in changes.chunk_by(|a, b| a.time == b.time) {
         same_time.iter().for_each(|change| points[change.task as usize].add(*change));
         for task in same_time.iter().map(|change| change.task as usize) {
             maxima[task] = maxima[task].max(points[task].units);

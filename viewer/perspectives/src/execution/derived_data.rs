@@ -42,8 +42,8 @@ impl DerivedData {
 
     fn stored<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = entries.iter().position(|entry| entry.ty == TypeId::of::<T>() && entry.key == key)?;
-        let entry = entries.remove(at)?;
+        let index = entries.iter().position(|entry| entry.ty == TypeId::of::<T>() && entry.key == key)?;
+        let entry = entries.remove(index)?;
         let value = Arc::clone(&entry.value).downcast().ok();
         entries.push_front(entry);
         value

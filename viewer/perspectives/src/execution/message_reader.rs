@@ -54,9 +54,9 @@ impl<'a> MessageReader<'a> {
         let field = if needs_sizes { size_field(source, ty, extent)? } else { None };
         if let Some(field) = field {
             self.has_sizes = true;
-            read_sizes(source, &mut self.received[first[0]..], |one| (one.id, &mut one.bytes), &field)?;
-            read_sizes(source, &mut self.unreceived[first[1]..], |one| (one.id, &mut one.bytes), &field)?;
-            read_sizes(source, &mut self.unaddressed[first[2]..], |one| (one.id, &mut one.bytes), &field)?;
+            read_sizes(source, &mut self.received[first[0]..], |message| (message.id, &mut message.bytes), &field)?;
+            read_sizes(source, &mut self.unreceived[first[1]..], |message| (message.id, &mut message.bytes), &field)?;
+            read_sizes(source, &mut self.unaddressed[first[2]..], |message| (message.id, &mut message.bytes), &field)?;
         }
         Ok(())
     }

@@ -272,9 +272,9 @@ impl UnitMessages {
         from: i64,
         to: i64,
     ) -> impl Iterator<Item = &'a UnitMessage> {
-        let at = |index: &u32| time(&self.list[*index as usize]);
-        let first = indexes.partition_point(|index| at(index) < from);
-        let end = indexes.partition_point(|index| at(index) < to).max(first);
+        let time_of = |index: &u32| time(&self.list[*index as usize]);
+        let first = indexes.partition_point(|index| time_of(index) < from);
+        let end = indexes.partition_point(|index| time_of(index) < to).max(first);
         self.messages_at(&indexes[first..end])
     }
 

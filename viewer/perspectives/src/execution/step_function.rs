@@ -113,7 +113,7 @@ impl<const K: usize> StepFunction<K> {
     pub fn from_deltas(start: [i64; K], mut deltas: Vec<(i64, [i64; K])>) -> Self {
         deltas.sort_unstable_by_key(|delta| delta.0);
         let (mut times, mut values, mut value) = (Vec::new(), Vec::new(), start);
-        for same_time in deltas.chunk_by(|one, next| one.0 == next.0) {
+        for same_time in deltas.chunk_by(|a, b| a.0 == b.0) {
             let before = value;
             for (_, delta) in same_time {
                 for component in 0..K {
@@ -288,8 +288,8 @@ impl<const K: usize> StepPiece<K> {
 }
 
 fn merge_extremes<const K: usize>(list: impl Iterator<Item = StepExtremes<K>>) -> Option<StepExtremes<K>> {
-    list.reduce(|mut all, one| {
-        all.add(&one);
+    list.reduce(|mut all, extremes| {
+        all.add(&extremes);
         all
     })
 }

@@ -185,7 +185,7 @@ fn visit_states(
     lanes: &TaskLanes,
     mut visit: impl FnMut(TaskState),
 ) -> Result<(), QueryError> {
-    let within = |state: &StateEntity, life: TimeRange| TaskState {
+    let task_state = |state: &StateEntity, life: TimeRange| TaskState {
         from: state.life.from.max(life.from).0,
         to: state.life.to.min(life.to).0,
         value: state.value,
@@ -194,7 +194,7 @@ fn visit_states(
     if let [(lane, life)] = lanes[..] {
         return entity_walk::states(source, lane, life, |state| {
             if state.life.from < state.life.to {
-                visit(within(state, life));
+                visit(task_state(state, life));
             }
             Ok(())
         });
@@ -205,7 +205,7 @@ fn visit_states(
         states.drain(..).for_each(&mut visit);
     };
     entity_walk::merged_states(source, lanes.iter().copied(), |state, life| {
-        let state = within(state, life);
+        let state = task_state(state, life);
         if same_start.first().is_some_and(|first| first.from < state.from) {
             visit_all(&mut same_start);
         }

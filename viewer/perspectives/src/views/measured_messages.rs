@@ -155,10 +155,10 @@ impl<'a> MeasuredMessages<'a> {
     /// Notes about links that the view cannot show.
     pub(crate) fn notes(&self) -> Vec<String> {
         let messages = self.messages;
-        let note = |count: u64, one: &str, several: &str| match count {
+        let note = |count: u64, singular: &str, plural: &str| match count {
             0 => None,
-            1 => Some(format!("1 {one}")),
-            _ => Some(format!("{} {several}", group_digits(count))),
+            1 => Some(format!("1 {singular}")),
+            _ => Some(format!("{} {plural}", group_digits(count))),
         };
         let unaddressed = messages.unaddressed().len() as u64;
         let unreceived = messages.unreceived().len() as u64 + unaddressed;

@@ -148,7 +148,7 @@ impl RunningMaximum {
 
     /// The largest value until a time, inclusive. 0 before the first time.
     pub(crate) fn at(&self, time: i64) -> f64 {
-        let count = self.times.partition_point(|other| *other <= time);
+        let count = self.times.partition_point(|step_time| *step_time <= time);
         count.checked_sub(1).map_or(0.0, |last| self.maxima[last])
     }
 }

@@ -146,16 +146,16 @@ pub(crate) fn chart(execution: &Execution, name: &str, request: &ViewRequest) ->
 
 /// A column of a table as numbers. Other cells are `None`.
 pub(crate) fn numbers(table: &ChartTable, heading: &str) -> Vec<Option<f64>> {
-    let at = table.columns.iter().position(|column| column.heading == heading).expect("a column of the table");
+    let index = table.columns.iter().position(|column| column.heading == heading).expect("a column of the table");
     let number = |value: &TableValue| if let TableValue::Number(number) = value { Some(*number) } else { None };
-    table.rows.iter().map(|row| number(&row[at])).collect()
+    table.rows.iter().map(|row| number(&row[index])).collect()
 }
 
 /// A column of a table as texts.
 pub(crate) fn texts(table: &ChartTable, heading: &str) -> Vec<String> {
-    let at = table.columns.iter().position(|column| column.heading == heading).expect("a column of the table");
+    let index = table.columns.iter().position(|column| column.heading == heading).expect("a column of the table");
     let text = |value: &TableValue| if let TableValue::Text(text) = value { text.clone() } else { String::new() };
-    table.rows.iter().map(|row| text(&row[at])).collect()
+    table.rows.iter().map(|row| text(&row[index])).collect()
 }
 
 /// Random traces with at most `units` units. Some messages are received before they are sent, at
@@ -171,7 +171,8 @@ pub(crate) fn traces(units: u32) -> impl Strategy<Value = TestTrace> {
         trace.messages = messages.into_iter().map(message).collect();
         for (unit, from, length, value) in states {
             let state = (unit % units, from, (from + length).min(100), ["work", "send", "wait"][value]);
-            let overlaps = |other: &(u32, i64, i64, &str)| other.0 == state.0 && other.1 < state.2 && other.2 > state.1;
+            let overlaps =
+                |earlier: &(u32, i64, i64, &str)| earlier.0 == state.0 && earlier.1 < state.2 && earlier.2 > state.1;
             if !trace.states.iter().any(overlaps) {
                 trace.states.push(state);
             }

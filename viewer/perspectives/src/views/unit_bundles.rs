@@ -55,7 +55,7 @@ impl UnitBundles {
         let tile = |unit: &usize| (unit / columns / edge, unit % columns / edge);
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(tile);
-        let lengths = order.chunk_by(|one, next| tile(one) == tile(next)).map(<[usize]>::len).collect();
+        let lengths = order.chunk_by(|a, b| tile(a) == tile(b)).map(<[usize]>::len).collect();
         Self::of_lengths(order, lengths)
     }
 

@@ -38,8 +38,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let shape = RegionShape::Grid { frame: inner, columns: 1, marks: chart.bars.len() };
     canvas.add_region(shape, subject(chart));
     canvas.group("bars", None, |canvas| rows.draw_bars(canvas, &values));
-    for (at, name) in names.short.names.iter().enumerate() {
-        let y = rows.middle(at) + baseline_shift(style.size);
+    for (index, name) in names.short.names.iter().enumerate() {
+        let y = rows.middle(index) + baseline_shift(style.size);
         let style = super::super::chart_canvas::LabelStyle { color: canvas.theme.ink, ..style };
         canvas.text_within((inner.x - 8.0, y), name, widest + 1.0, style);
     }

@@ -77,6 +77,6 @@ impl PerspectiveView for HypercubeView {
 }
 
 /// Whether two corners differ in one bit.
-fn is_physical(one: u32, other: u32) -> bool {
-    (one ^ other).is_power_of_two()
+fn is_physical(unit: u32, peer: u32) -> bool {
+    (unit ^ peer).is_power_of_two()
 }

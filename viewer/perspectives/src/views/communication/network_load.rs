@@ -114,7 +114,7 @@ fn edges(
     all.sort_unstable();
     all.dedup();
     let mut edges: Vec<NetworkEdge> = all.into_iter().map(edge).collect();
-    edges.sort_by(|one, other| one.value.total_cmp(&other.value));
+    edges.sort_by(|a, b| a.value.total_cmp(&b.value));
     bend(nodes, &mut edges);
     // Only one line joins two nodes, so a bend is needed only around other nodes.
     edges.iter_mut().filter(|edge| edge.bend < 0.1).for_each(|edge| edge.bend = 0.0);

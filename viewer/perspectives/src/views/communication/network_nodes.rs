@@ -84,20 +84,20 @@ pub(crate) fn bend(nodes: &[NetworkNode], edges: &mut [NetworkEdge]) {
         let place = |node: u32| (f64::from(nodes[node as usize].x), f64::from(nodes[node as usize].y));
         let (from, to) = (place(edge.from), place(edge.to));
         let crosses = (0..).zip(nodes).any(|(number, node)| {
-            let at = (f64::from(node.x), f64::from(node.y));
-            number != edge.from && number != edge.to && distance(from, to, at) < NEAR
+            let point = (f64::from(node.x), f64::from(node.y));
+            number != edge.from && number != edge.to && distance(from, to, point) < NEAR
         });
         edge.bend = if crosses { 0.25 } else { 0.06 };
     }
 }
 
 /// The distance of a point to a line from one point to another.
-fn distance(from: NodePosition, to: NodePosition, at: NodePosition) -> f64 {
+fn distance(from: NodePosition, to: NodePosition, point: NodePosition) -> f64 {
     let (x, y) = (to.0 - from.0, to.1 - from.1);
     let square = x * x + y * y;
-    let along = if square > 0.0 { ((at.0 - from.0) * x + (at.1 - from.1) * y) / square } else { 0.0 };
+    let along = if square > 0.0 { ((point.0 - from.0) * x + (point.1 - from.1) * y) / square } else { 0.0 };
     let along = along.clamp(0.0, 1.0);
-    (from.0 + along * x - at.0).hypot(from.1 + along * y - at.1)
+    (from.0 + along * x - point.0).hypot(from.1 + along * y - point.1)
 }
 
 #[cfg(test)]

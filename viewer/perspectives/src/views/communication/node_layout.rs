@@ -172,7 +172,7 @@ fn tesseract(corner: usize, dimensions: u32) -> NodePosition {
     let offset = on_circle(gray_rank(place), 1 << around);
     let corner = if dimensions < 4 { corner } else { tesseract_corner };
     let chosen = AXES.into_iter().enumerate().filter(|(bit, _)| corner >> bit & 1 == 1);
-    chosen.fold((radius * offset.0, radius * offset.1), |at, (_, axis)| (at.0 + axis.0, at.1 + axis.1))
+    chosen.fold((radius * offset.0, radius * offset.1), |sum, (_, axis)| (sum.0 + axis.0, sum.1 + axis.1))
 }
 
 /// The axes point in directions at equal angles. Their lengths differ slightly, because corners
@@ -242,11 +242,11 @@ mod tests {
             for count in (0..=33).chain([64, 65, 100, 127, 128]) {
                 let positions = layout.positions(count);
                 assert_eq!(positions.len(), count);
-                for (at, (x, y)) in positions.iter().enumerate() {
+                for (unit, (x, y)) in positions.iter().enumerate() {
                     assert!((0.0..=1.0).contains(x) && (0.0..=1.0).contains(y), "{word} {count}: {x} {y}");
-                    let near = |other: &(f64, f64)| (x - other.0).hypot(y - other.1) < 0.002;
-                    let same: Vec<usize> = (0..at).filter(|other| near(&positions[*other])).collect();
-                    assert!(same.is_empty(), "{word} of {count}: {at} is at {same:?}");
+                    let near = |earlier: &(f64, f64)| (x - earlier.0).hypot(y - earlier.1) < 0.002;
+                    let same: Vec<usize> = (0..unit).filter(|earlier| near(&positions[*earlier])).collect();
+                    assert!(same.is_empty(), "{word} of {count}: {unit} is at {same:?}");
                 }
             }
         }
@@ -260,9 +260,9 @@ mod tests {
 
     #[test]
     fn adjacent_places_of_a_ring_and_a_mesh_are_adjacent_corners() {
-        let near = |layout: NodeLayout, count: usize, one: usize, other: usize| {
+        let near = |layout: NodeLayout, count: usize, first: usize, second: usize| {
             let positions = layout.positions(count);
-            (positions[one].0 - positions[other].0).hypot(positions[one].1 - positions[other].1)
+            (positions[first].0 - positions[second].0).hypot(positions[first].1 - positions[second].1)
         };
         // Side of a regular octagon, and steps in a grid of four columns and two rows.
         assert!((near(NodeLayout::Ring, 8, 0b110, 0b010) - 0.9 * (std::f64::consts::PI / 8.0).sin()).abs() < 1e-9);

@@ -162,7 +162,7 @@ impl WindowQuantity for CountedTimelines<'_> {
         }
         deltas.sort_unstable();
         let mut value = 0;
-        let steps = deltas.chunk_by(|one, next| one.0 == next.0).filter_map(|changes| {
+        let steps = deltas.chunk_by(|a, b| a.0 == b.0).filter_map(|changes| {
             value += changes.iter().map(|change| change.1).sum::<i64>();
             (changes[0].0 < range.to.0).then_some(WindowStep { from: changes[0].0, value })
         });

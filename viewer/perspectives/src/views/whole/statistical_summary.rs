@@ -108,28 +108,28 @@ fn row(name: &str, statistics: &UnitStatistics, unit: Option<usize>) -> Vec<Tabl
         }
     }
     if let Some(messages) = &statistics.messages {
-        let one = unit.map_or(&messages.all, |unit| &messages.by_unit[unit]);
-        row.extend(communication(one, messages.has_sizes));
+        let statistics = unit.map_or(&messages.all, |unit| &messages.by_unit[unit]);
+        row.extend(communication(statistics, messages.has_sizes));
     }
     row
 }
 
-fn communication(one: &MessageStatistics, has_sizes: bool) -> [TableValue; 13] {
+fn communication(statistics: &MessageStatistics, has_sizes: bool) -> [TableValue; 13] {
     let sized = |value: Option<f64>| TableValue::from(value.filter(|_| has_sizes));
     let per = |sum: f64, count: u64| (count > 0).then(|| sum / number(count));
     [
-        number(one.sent.count).into(),
-        sized(Some(number(one.sent.bytes))),
-        number(one.received.count).into(),
-        sized(Some(number(one.received.bytes))),
-        sized(per(number(one.sent.bytes), one.sized)),
-        sized(one.smallest.map(number)),
-        sized(one.largest.map(number)),
-        number(one.hops).into(),
-        per(number(one.hops), one.sent.count).into(),
-        f64::from(one.most_hops).into(),
-        signed_number(one.queue[0]).into(),
-        sized(Some(signed_number(one.queue[1]))),
-        per(one.latency(), one.received.count).into(),
+        number(statistics.sent.count).into(),
+        sized(Some(number(statistics.sent.bytes))),
+        number(statistics.received.count).into(),
+        sized(Some(number(statistics.received.bytes))),
+        sized(per(number(statistics.sent.bytes), statistics.sized)),
+        sized(statistics.smallest.map(number)),
+        sized(statistics.largest.map(number)),
+        number(statistics.hops).into(),
+        per(number(statistics.hops), statistics.sent.count).into(),
+        f64::from(statistics.most_hops).into(),
+        signed_number(statistics.queue[0]).into(),
+        sized(Some(signed_number(statistics.queue[1]))),
+        per(statistics.latency(), statistics.received.count).into(),
     ]
 }

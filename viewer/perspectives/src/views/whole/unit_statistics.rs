@@ -230,7 +230,7 @@ fn add_received<'a>(messages: impl Iterator<Item = &'a UnitMessage>, by_unit: &m
 }
 
 fn combine(by_unit: &mut [MessageStatistics], block: &[MessageStatistics]) {
-    by_unit.iter_mut().zip(block).for_each(|(sum, one)| sum.combine(one));
+    by_unit.iter_mut().zip(block).for_each(|(sum, statistics)| sum.combine(statistics));
 }
 
 #[cfg(test)]
