@@ -40,8 +40,8 @@ pub(crate) struct AppState {
 
 impl AppState {
     /// Returns a trace by its index.
-    pub(crate) fn trace(&self, at: usize) -> Result<&TraceCache, QueryError> {
-        self.traces.get(at).ok_or(QueryError::Unknown { kind: "trace" })
+    pub(crate) fn trace(&self, index: usize) -> Result<&TraceCache, QueryError> {
+        self.traces.get(index).ok_or(QueryError::Unknown { kind: "trace" })
     }
 }
 

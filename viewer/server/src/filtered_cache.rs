@@ -161,7 +161,7 @@ impl TraceCache {
         // Filtered traces of earlier generations are no longer needed.
         entries.retain(|entry| entry.generation >= generation);
         let position = entries.iter().position(|entry| entry.generation == generation && entry.filters == filters);
-        let cached = position.and_then(|at| entries.remove(at));
+        let cached = position.and_then(|index| entries.remove(index));
         let entry = cached.unwrap_or_else(|| CacheEntry {
             generation,
             filters: filters.to_owned(),
@@ -178,14 +178,14 @@ fn apply_filters(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<F
     let mut problems = Vec::new();
     // `positions` contains the position in the request of each filter of the chain.
     let (mut chain, mut positions) = (FilterChain::default(), Vec::new());
-    for (at, text) in texts.iter().enumerate() {
+    for (index, text) in texts.iter().enumerate() {
         match text.parse::<FilterExpr>() {
             Ok(filter) => {
                 chain.filters.push(ChainEntry::from(filter));
-                positions.push(at);
+                positions.push(index);
             }
             Err(error) => {
-                problems.push(FilterProblem { filter_index: at, error, filter_text: text.clone() });
+                problems.push(FilterProblem { filter_index: index, error, filter_text: text.clone() });
             }
         }
     }

@@ -193,7 +193,7 @@ async fn with_cards<T: Send + 'static>(
         let (rules, layouts) = (request.category_rules(&model), app.layouts.of_model(&model));
         let (range, time) = (request.time_range(&trace), request.t);
         let within = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
-        let own_views = ChoiceOfViews { own: &app.own_views, path: cache.served.path.as_deref() };
+        let own_views = ChoiceOfViews { own_views: &app.own_views, path: cache.served.path.as_deref() };
         let (trace, request) = (trace.as_ref(), &request);
         let (rules, layouts, within) = (&rules, &layouts, &within);
         work(&cards, CardContext { trace, request, range, time, rules, layouts, within, own_views, cancel })
@@ -205,8 +205,8 @@ async fn with_cards<T: Send + 'static>(
 fn message(present: &CardDrawings, later: &[CardDrawings]) -> Vec<u8> {
     let (mut text, mut sections) = (br#"{"cards":"#.to_vec(), Vec::new());
     add_cards(present, &mut text, &mut sections);
-    for (at, drawings) in later.iter().enumerate() {
-        text.extend_from_slice(if at == 0 { br#","later":["# } else { b"," });
+    for (index, drawings) in later.iter().enumerate() {
+        text.extend_from_slice(if index == 0 { br#","later":["# } else { b"," });
         add_cards(drawings, &mut text, &mut sections);
     }
     text.extend_from_slice(if later.is_empty() { b"}" } else { b"]}" });
@@ -217,8 +217,8 @@ fn message(present: &CardDrawings, later: &[CardDrawings]) -> Vec<u8> {
 /// Appends a list of cards to the text and the sections of an answer.
 fn add_cards(drawings: &CardDrawings, text: &mut Vec<u8>, sections: &mut Vec<u8>) {
     text.push(b'[');
-    for (at, drawing) in drawings.iter().enumerate() {
-        if at > 0 {
+    for (index, drawing) in drawings.iter().enumerate() {
+        if index > 0 {
             text.push(b',');
         }
         match drawing {

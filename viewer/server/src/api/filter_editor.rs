@@ -31,11 +31,11 @@ pub(crate) async fn filter_problems(
 pub(crate) async fn typed_filter(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let text = request.text.as_str();
-        let positions = text.char_indices().scan(0, |units, (at, c)| {
+        let positions = text.char_indices().scan(0, |units, (offset, c)| {
             *units += c.len_utf16();
-            Some((*units, at + c.len_utf8()))
+            Some((*units, offset + c.len_utf8()))
         });
-        let end = positions.take_while(|&(units, _)| units <= request.cursor).last().map_or(0, |(_, at)| at);
+        let end = positions.take_while(|&(units, _)| units <= request.cursor).last().map_or(0, |(_, offset)| offset);
         let source = &trace.source;
         let completions: Vec<Value> = complete(source.as_ref(), &text[..end], MAX_COMPLETIONS)
             .into_iter()
@@ -77,6 +77,6 @@ fn problem_json(problem: &FilterProblem) -> Value {
 }
 
 /// Converts a position in bytes to UTF-16 units, in which JavaScript counts.
-fn units(text: &str, at: usize) -> usize {
-    text.get(..at).map_or(0, |before| before.encode_utf16().count())
+fn units(text: &str, offset: usize) -> usize {
+    text.get(..offset).map_or(0, |before| before.encode_utf16().count())
 }

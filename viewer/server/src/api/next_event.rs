@@ -52,7 +52,7 @@ fn changes(execution: &Execution) -> impl Iterator<Item = &[i64]> {
 }
 
 fn first_after(execution: &Execution, time: i64) -> Result<Option<i64>, QueryError> {
-    let of_unit = |times: &[i64]| times.get(times.partition_point(|&other| other <= time)).copied();
+    let of_unit = |times: &[i64]| times.get(times.partition_point(|&timestamp| timestamp <= time)).copied();
     let mut next: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
         let later = (time.saturating_add(1), i64::MAX);
@@ -65,7 +65,8 @@ fn first_after(execution: &Execution, time: i64) -> Result<Option<i64>, QueryErr
 }
 
 fn last_before(execution: &Execution, time: i64) -> Result<Option<i64>, QueryError> {
-    let of_unit = |times: &[i64]| times.partition_point(|&other| other < time).checked_sub(1).map(|at| times[at]);
+    let of_unit =
+        |times: &[i64]| times.partition_point(|&timestamp| timestamp < time).checked_sub(1).map(|index| times[index]);
     let mut last: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
         let start = execution.extent().from.0;

@@ -29,11 +29,11 @@ pub(crate) async fn change_cards(
     Json(edit): Json<CardFileEdit>,
 ) -> JsonAnswer {
     let answer = run(app, move |app, _| {
-        let own = &app.own_views;
+        let own_views = &app.own_views;
         let changed = match edit {
-            CardFileEdit::Put { file, text } => own.add(&file, &text),
-            CardFileEdit::Remove(name) => own.remove(&name).map(|()| name),
-            CardFileEdit::Restore(name) => own.restore(&name).map(|()| name),
+            CardFileEdit::Put { file, text } => own_views.add(&file, &text),
+            CardFileEdit::Remove(name) => own_views.remove(&name).map(|()| name),
+            CardFileEdit::Restore(name) => own_views.restore(&name).map(|()| name),
         };
         changed.map(|name| json!({ "name": name })).map_err(|problem| RequestError(StatusCode::CONFLICT, problem))
     });

@@ -76,7 +76,7 @@ fn find(
                 }
                 PajeTypeKind::Variable => {
                     ids.extend(
-                        source.samples(container.id, ty.id, time_range, MAX_EXAMINED)?.items.iter().map(|one| one.id),
+                        source.samples(container.id, ty.id, time_range, MAX_EXAMINED)?.items.iter().map(|mark| mark.id),
                     );
                 }
                 PajeTypeKind::Link { .. } => {

@@ -169,7 +169,8 @@ fn find(folder: &Path, file: &str) -> Option<PathBuf> {
         })
         .collect();
     // Symbolic links may lead out of the folder, so the check uses their targets.
-    let inside = |path: &Path| path.canonicalize().ok().filter(|whole| whole.starts_with(&folder) && whole.is_file());
+    let inside =
+        |path: &Path| path.canonicalize().ok().filter(|absolute| absolute.starts_with(&folder) && absolute.is_file());
     let direct = (0..parts.len())
         .find_map(|skip| inside(&parts[skip..].iter().fold(folder.clone(), |path, part| path.join(part))));
     direct.or_else(|| file_by_suffix(&folder, &parts).and_then(|path| inside(&path)))
@@ -180,8 +181,8 @@ fn file_by_suffix(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> 
     let name = parts.last()?;
     let mut best: Option<(usize, PathBuf)> = None;
     let (mut open, mut examined) = (vec![folder.to_owned()], 0);
-    while let Some(at) = open.pop() {
-        for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             examined += 1;
             if examined > MAX_ENTRIES {
                 return best.map(|best| best.1);

@@ -47,7 +47,7 @@ pub(crate) async fn totals(
         for ty in &model.types {
             match ty.kind {
                 PajeTypeKind::Event => {
-                    lists.extend(trace.outline.with_events(ty.id).map(|at| ScanList::Events(at, ty.id)));
+                    lists.extend(trace.outline.with_events(ty.id).map(|container| ScanList::Events(container, ty.id)));
                 }
                 PajeTypeKind::Link { .. } => {
                     lists.push(ScanList::Links(ty.id));

@@ -83,12 +83,12 @@ fn view_json(info: &ViewInfo<'_>) -> Value {
 /// The views of users for the gallery. A file with a mistake has the name of the file as its title;
 /// the drawing of its card has the mistake.
 fn own_views(app: &AppState, trace: &TraceCache) -> Vec<Value> {
-    let own = &app.own_views;
-    let mut list: Vec<Value> = own.views.iter().map(|view| view_json(&view.info())).collect();
-    for file in own.files(trace.served.path.as_deref()) {
-        let mut json = own.card(&file.path).map_or_else(|_| faulty_card(&file), |view| view_json(&view.info()));
+    let own_views = &app.own_views;
+    let mut list: Vec<Value> = own_views.views.iter().map(|view| view_json(&view.info())).collect();
+    for file in own_views.files(trace.served.path.as_deref()) {
+        let mut json = own_views.card(&file.path).map_or_else(|_| faulty_card(&file), |view| view_json(&view.info()));
         json["file"] = json!(file.file_name());
-        json["is_removable"] = json!(own.is_removable(&file));
+        json["is_removable"] = json!(own_views.is_removable(&file));
         list.push(json);
     }
     list
@@ -111,12 +111,12 @@ fn faulty_card(file: &FoundCard) -> Value {
 
 /// The names and titles of removed card files.
 fn removed_cards(app: &AppState) -> Vec<Value> {
-    let own = &app.own_views;
+    let own_views = &app.own_views;
     let json = |file: &FoundCard| {
-        let title = own.card(&file.path).map_or_else(|_| file.file_name(), |view| view.info().title.to_owned());
+        let title = own_views.card(&file.path).map_or_else(|_| file.file_name(), |view| view.info().title.to_owned());
         json!({ "name": file.name, "title": title })
     };
-    own.removed().iter().map(json).collect()
+    own_views.removed().iter().map(json).collect()
 }
 
 /// An option, with its words. It is free if it also accepts other values.

@@ -110,8 +110,8 @@ impl CardsRequest {
         let rule = |(value, word): (usize, String)| {
             let (_, category) = ActivityCategory::WORDS.iter().find(|(known, _)| *known == word)?;
             let value = model.values.get(value)?;
-            let of = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
-            Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), of })
+            let ty = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
+            Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), ty })
         };
         list.into_iter().filter_map(rule).collect()
     }

@@ -12,7 +12,7 @@ use crate::own_views::{OwnViews, SharedView};
 /// The views of a user for a trace.
 #[derive(Clone, Copy)]
 pub(super) struct ChoiceOfViews<'a> {
-    pub(super) own: &'a OwnViews,
+    pub(super) own_views: &'a OwnViews,
     /// The path of the trace, if it is read from one.
     pub(super) path: Option<&'a Path>,
 }
@@ -28,7 +28,7 @@ impl ChoiceOfViews<'_> {
         if let Some(mode) = DiagramMode::of_name(name) {
             return Ok(CardViewKind::Diagram(mode));
         }
-        match self.own.view(name, self.path) {
+        match self.own_views.view(name, self.path) {
             Ok(Some(view)) => Ok(CardViewKind::Own(view)),
             Ok(None) => Ok(CardViewKind::Chart(gallery::view(name)?)),
             Err(error) => Err(CardError::new(error.to_string(), "Correct the file, then choose the card again.")),

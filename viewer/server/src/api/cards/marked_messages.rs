@@ -261,14 +261,14 @@ mod tests {
             assert!(arrows.iter().all(|arrow| arrow.start.len() == 2 && arrow.end.len() == 2));
             arrows.iter().map(|arrow| arrow.sent / second).collect()
         };
-        let whole = request(TimeMode::Range, threads.extent(), 0);
-        assert_eq!(sent(&threads, ("t00", "t10"), &whole), [0, 2, 4, 6, 8]);
-        assert_eq!(sent(&nodes, ("n0", "n1"), &whole), (0..10).collect::<Vec<_>>());
-        assert!(sent(&threads, ("t10", "t00"), &whole).is_empty());
+        let whole_trace = request(TimeMode::Range, threads.extent(), 0);
+        assert_eq!(sent(&threads, ("t00", "t10"), &whole_trace), [0, 2, 4, 6, 8]);
+        assert_eq!(sent(&nodes, ("n0", "n1"), &whole_trace), (0..10).collect::<Vec<_>>());
+        assert!(sent(&threads, ("t10", "t00"), &whole_trace).is_empty());
         let range = TimeRange { from: GlobalNanos(2 * second), to: GlobalNanos(6 * second) };
         assert_eq!(sent(&threads, ("t00", "t11"), &request(TimeMode::Range, range, 0)), [3, 5]);
-        let now = request(TimeMode::At, range, 4 * second + second / 4);
-        assert_eq!(sent(&threads, ("t00", "t11"), &now), [3]);
+        let present = request(TimeMode::At, range, 4 * second + second / 4);
+        assert_eq!(sent(&threads, ("t00", "t11"), &present), [3]);
         // A bar of the queues has the messages that wait at any time of its range.
         let waiting = MarkedMessages { senders: None, receivers: unit(&threads, "t11"), is_pending: false };
         let arrows = waiting.arrows(&threads, &request(TimeMode::Range, range, 0), &outline);
@@ -281,8 +281,8 @@ mod tests {
         let (threads, ..) = threads_of_nodes();
         let first = threads.messages().expect("the trace has links").list()[0];
         let mut many = vec![first; 50_000];
-        for (message, at) in many.iter_mut().zip(0..) {
-            (message.sent, message.received) = (at * 20, at * 20 + 7);
+        for (message, number) in many.iter_mut().zip(0..) {
+            (message.sent, message.received) = (number * 20, number * 20 + 7);
         }
         let extent = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1 << 20) };
         let rest = combined(many.iter().collect(), extent);

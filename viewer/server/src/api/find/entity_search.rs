@@ -157,15 +157,15 @@ impl<'a> EntitySearch<'a> {
         let width = self.time_range.to.0.abs_diff(self.time_range.from.0);
         let count = total.div_ceil(ENTITIES_PER_COLUMN).clamp(MIN_COLUMNS, MAX_COLUMNS).min(width.max(1));
         let count = u32::try_from(count).unwrap_or(1);
-        let column = |at: u32| self.time_range.column(at, count);
+        let column = |index: u32| self.time_range.column(index, count);
         let begin = match self.page.beyond {
-            Some(hit) => (0..count).rev().find(|&at| column(at).from.0 <= hit.begin).unwrap_or(0),
+            Some(hit) => (0..count).rev().find(|&index| column(index).from.0 <= hit.begin).unwrap_or(0),
             None if self.page.back => count - 1,
             None => 0,
         };
         let order: Vec<u32> = if self.page.back { (0..=begin).rev().collect() } else { (begin..count).collect() };
-        for (number, &at) in order.iter().enumerate() {
-            let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, column(at), at == 0)).collect();
+        for (number, &index) in order.iter().enumerate() {
+            let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, column(index), index == 0)).collect();
             // Hits of a later column come after the known hits.
             let needs_hits = hits.hits.len() <= self.page.size;
             entity_scan::run(jobs, |job| self.search_list(job, needs_hits), |found, _| hits.merge(found, self.page))?;
