@@ -24,7 +24,9 @@ pub struct Imbalance {
     /// The container type, such as `Node`.
     pub level: String,
     /// The container whose children are compared. `None`: all containers of the type are compared.
-    pub within: Option<String>,
+    // The key of the JSON report stays as it is for its readers.
+    #[serde(rename = "within")]
+    pub parent: Option<String>,
     /// The container with the largest busy time per unit.
     pub busiest: String,
     /// The container with the smallest.
@@ -86,10 +88,9 @@ pub fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalan
         all.extend(imbalance(&level, None, &list).map(|imbalance| (depth, imbalance)));
     }
     for ((depth, level), groups) in siblings {
-        let within = |parent: ContainerId| sums.get(&parent).map(|sum| sum.name.clone());
-        let of_group = |((parent, _), list): ((ContainerId, String), Vec<&BusyContainer>)| {
-            imbalance(&level, within(parent), &list)
-        };
+        let name = |container: ContainerId| sums.get(&container).map(|sum| sum.name.clone());
+        let of_group =
+            |((parent, _), list): ((ContainerId, String), Vec<&BusyContainer>)| imbalance(&level, name(parent), &list);
         let largest = groups.into_iter().filter_map(of_group).max_by_key(|imbalance| imbalance.nanos);
         let is_reported = |imbalance: &Imbalance| imbalance.nanos as f64 >= length * REPORTED_TIME_WITHIN;
         all.extend(largest.filter(is_reported).map(|imbalance| (depth, imbalance)));
@@ -144,7 +145,7 @@ fn purpose(name: &str) -> String {
 
 /// The imbalance of some containers, if it is large enough to be reported.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "times are rounded")]
-fn imbalance(level: &str, within: Option<String>, list: &[&BusyContainer]) -> Option<Imbalance> {
+fn imbalance(level: &str, parent: Option<String>, list: &[&BusyContainer]) -> Option<Imbalance> {
     let largest = list.iter().map(|sum| sum.per_unit()).fold(0.0, f64::max);
     // Containers without work, such as a process that only controls others, are left out.
     let list: Vec<&BusyContainer> =
@@ -155,7 +156,7 @@ fn imbalance(level: &str, within: Option<String>, list: &[&BusyContainer]) -> Op
     let excess = if mean > 0.0 { busiest.per_unit() / mean - 1.0 } else { 0.0 };
     (excess >= REPORTED_IMBALANCE).then(|| Imbalance {
         level: level.to_owned(),
-        within,
+        parent,
         busiest: busiest.name.clone(),
         least_busy: least.name.clone(),
         excess,

@@ -89,7 +89,7 @@ impl CardFile {
             name: card_name(file),
             title,
             summary: table.text_or_empty("summary")?,
-            group: table.word("group", &groups)?.unwrap_or(ViewGroup::Own),
+            group: table.word("group", &groups)?.unwrap_or(ViewGroup::User),
             modes,
             panels,
         })

@@ -64,7 +64,7 @@ pub struct UnitChoice {
     pub names: Option<NamePatterns>,
     /// Ids of containers, which restrict the units in the same way. If it is empty, all units
     /// remain.
-    pub within: Vec<ContainerId>,
+    pub containers: Vec<ContainerId>,
 }
 
 impl UnitSet {
@@ -129,8 +129,8 @@ impl UnitSet {
             })?;
             restrict(self, &found.into_iter().map(|index| containers[index].id).collect());
         }
-        if !choice.within.is_empty() {
-            restrict(self, &choice.within.iter().copied().collect());
+        if !choice.containers.is_empty() {
+            restrict(self, &choice.containers.iter().copied().collect());
         }
         if is_chosen.iter().all(|chosen| *chosen) {
             return Ok(());

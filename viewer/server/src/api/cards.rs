@@ -192,11 +192,14 @@ async fn with_cards<T: Send + 'static>(
         let model = trace.source.model();
         let (rules, layouts) = (request.category_rules(&model), app.layouts.of_model(&model));
         let (range, time) = (request.time_range(&trace), request.t);
-        let within = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
+        let selected_containers = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
         let own_views = ChoiceOfViews { own_views: &app.own_views, path: cache.served.path.as_deref() };
         let (trace, request) = (trace.as_ref(), &request);
-        let (rules, layouts, within) = (&rules, &layouts, &within);
-        work(&cards, CardContext { trace, request, range, time, rules, layouts, within, own_views, cancel })
+        let (rules, layouts, selected_containers) = (&rules, &layouts, &selected_containers);
+        work(
+            &cards,
+            CardContext { trace, request, range, time, rules, layouts, selected_containers, own_views, cancel },
+        )
     })
     .await
 }

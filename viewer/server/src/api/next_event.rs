@@ -23,8 +23,8 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
     let answer = run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
         let categories = request.category_rules(&trace.source.model());
-        let within = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
-        let units = UnitChoice { within, ..UnitChoice::default() };
+        let containers = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
+        let units = UnitChoice { containers, ..UnitChoice::default() };
         let settings = ExecutionSettings { categories, units, ..ExecutionSettings::default() };
         let time = trace.origin.saturating_add(request.t);
         let is_backward = request.direction < 0;

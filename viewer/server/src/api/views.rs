@@ -100,7 +100,7 @@ fn faulty_card(file: &FoundCard) -> Value {
         "name": file.name,
         "number": null,
         "title": file.file_name(),
-        "group": ViewGroup::Own.name(),
+        "group": ViewGroup::User.name(),
         "summary": "",
         "needs": "",
         "modes": [TimeMode::Range.word()],

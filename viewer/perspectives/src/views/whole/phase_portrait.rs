@@ -39,7 +39,7 @@ impl PerspectiveView for PhasePortrait {
             name: "phase-portrait",
             number: Some(20),
             title: "Phase portrait",
-            group: ViewGroup::Whole,
+            group: ViewGroup::Execution,
             summary: "The percentage of busy units against the volume of communication, as a curve over time.",
             needs: "states and links",
             modes: &[TimeMode::Range],

@@ -46,7 +46,7 @@ impl PerspectiveView for StatisticalSummaryView {
             name: "statistical-summary",
             number: Some(25),
             title: "Statistical summary",
-            group: ViewGroup::Whole,
+            group: ViewGroup::Execution,
             summary: "Utilization and communication of each unit and of all units, as a table.",
             needs: "states or links between units",
             modes: &[TimeMode::Range, TimeMode::Moving, TimeMode::At],

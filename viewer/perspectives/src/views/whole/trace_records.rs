@@ -20,7 +20,7 @@ impl PerspectiveView for TraceRecordsView {
             name: "trace-records",
             number: Some(24),
             title: "Trace records",
-            group: ViewGroup::Whole,
+            group: ViewGroup::Execution,
             summary: "The records of the trace around the present time.",
             needs: "states, events or links",
             modes: &[TimeMode::At],

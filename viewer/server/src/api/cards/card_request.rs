@@ -110,8 +110,8 @@ impl CardsRequest {
         let rule = |(value, word): (usize, String)| {
             let (_, category) = ActivityCategory::WORDS.iter().find(|(known, _)| *known == word)?;
             let value = model.values.get(value)?;
-            let ty = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
-            Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), ty })
+            let state_type = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
+            Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), state_type })
         };
         list.into_iter().filter_map(rule).collect()
     }

@@ -30,7 +30,7 @@ pub(super) struct CardContext<'a> {
     pub(super) rules: &'a [CategoryRule],
     pub(super) layouts: &'a ModelLayouts,
     /// The containers of the selection. If it is empty, all units are shown.
-    pub(super) within: &'a [ContainerId],
+    pub(super) selected_containers: &'a [ContainerId],
     pub(super) own_views: ChoiceOfViews<'a>,
     pub(super) cancel: &'a CancelFlag,
 }
@@ -120,7 +120,7 @@ pub(super) fn with_execution<T>(
 fn parsed_options(card: &Card, info: &ViewInfo<'_>, context: CardContext<'_>) -> Result<ParsedOptions, CardError> {
     let mut options = ParsedOptions::parse(info.name, info.options, &card.options(context.layouts)?)?;
     options.execution.categories = context.rules.to_vec();
-    options.execution.units.within = context.within.to_vec();
+    options.execution.units.containers = context.selected_containers.to_vec();
     Ok(options)
 }
 
