@@ -35,7 +35,7 @@ pub fn csv(table: &ChartTable) -> String {
             }
             match row.get(index) {
                 Some(TableValue::Text(text)) => csv_cell::append(text, &mut out),
-                Some(TableValue::Number(number)) => out.extend_from_slice(plain(*number, column.unit).as_bytes()),
+                Some(TableValue::Number(number)) => out.extend_from_slice(plain(*number, column.axis_unit).as_bytes()),
                 Some(TableValue::Absent) | None => {}
             }
         }
@@ -46,8 +46,8 @@ pub fn csv(table: &ChartTable) -> String {
 }
 
 /// A number with full precision.
-fn plain(number: f64, unit: AxisUnit) -> String {
-    let number = if unit == AxisUnit::Nanos { number / NANOS_PER_SECOND } else { number };
+fn plain(number: f64, axis_unit: AxisUnit) -> String {
+    let number = if axis_unit == AxisUnit::Nanos { number / NANOS_PER_SECOND } else { number };
     number.to_string()
 }
 

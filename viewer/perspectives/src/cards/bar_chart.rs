@@ -45,7 +45,7 @@ pub(super) fn chart(
     let bundles = UnitBundles::new(execution, request, MAX_BARS).map_err(|error| (0, error))?;
     let (mut all, mut largest) = (Vec::new(), vec![0.0; execution.units().count()]);
     for series in list {
-        let factor = if series.unit(true).is_some() { 1.0 } else { axis.scale().factor };
+        let factor = if series.number_scale(true).is_some() { 1.0 } else { axis.scale().factor };
         let at_line = |error| (series.line, error);
         let mut values = numbers(execution, series, time).map_err(at_line)?;
         values.iter_mut().for_each(|number| *number *= factor);
@@ -115,8 +115,8 @@ fn table(
     (list, all): (&[CardSeries], &[Vec<f64>]),
 ) -> ChartTable {
     let mut table = ChartTable::new(&[("unit", AxisUnit::Count)]);
-    let unit = axis.scale().unit;
-    table.columns.extend(list.iter().map(|series| ChartTableColumn { heading: series.label.clone(), unit }));
+    let axis_unit = axis.scale().axis_unit;
+    table.columns.extend(list.iter().map(|series| ChartTableColumn { heading: series.label.clone(), axis_unit }));
     for unit in order {
         let name: TableValue = execution.units().list()[*unit].name.as_str().into();
         let numbers = all.iter().map(|numbers| numbers.get(*unit).copied().into());

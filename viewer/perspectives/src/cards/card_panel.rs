@@ -85,8 +85,8 @@ impl CardPanel {
 }
 
 /// The name of a unit in messages.
-fn unit_word(unit: AxisUnit) -> &'static str {
-    match unit {
+fn unit_word(axis_unit: AxisUnit) -> &'static str {
+    match axis_unit {
         AxisUnit::Count => "numbers",
         AxisUnit::Bytes => "bytes",
         AxisUnit::Nanos => "times",
@@ -105,15 +105,15 @@ fn read_series(table: &CardTable<'_>, is_bar: bool) -> Result<(CardAxis, Vec<Car
     let mut series = Vec::new();
     for (index, item) in table.tables("series", "panel.series", MAX_SERIES)?.iter().enumerate() {
         let read = CardSeries::read(item, is_bar, color_number(index))?;
-        if let Some(unit) = read.unit(is_bar) {
-            // The numbers of these series have a unit of their own.
-            let common = axis.unit.get_or_insert(unit);
-            if common.unit != unit.unit {
+        if let Some(scale) = read.number_scale(is_bar) {
+            // The data determines the unit of measurement of these series.
+            let common = axis.scale.get_or_insert(scale);
+            if common.axis_unit != scale.axis_unit {
                 let problem = format!(
-                    "the series `{}` shows {}, but the axis shows {}; use a panel for each unit",
+                    "the series `{}` shows {}, but the axis shows {}; use a panel for each unit of measurement",
                     read.label,
-                    unit_word(unit.unit),
-                    unit_word(common.unit)
+                    unit_word(scale.axis_unit),
+                    unit_word(common.axis_unit)
                 );
                 return Err(item.fault(&item.place(), problem));
             }

@@ -178,7 +178,7 @@ fn table(panel: &ElementPanel, vertical: &CardAxis, placed: &[(&MovingElement, P
     let mut table = ChartTable::new(&[("element", AxisUnit::Count), ("since", AxisUnit::Nanos)]);
     let mut column = |axis: &CardAxis, field: &str| {
         let heading = if axis.label.is_empty() { field } else { &axis.label };
-        table.columns.push(ChartTableColumn { heading: heading.to_owned(), unit: axis.scale().unit });
+        table.columns.push(ChartTableColumn { heading: heading.to_owned(), axis_unit: axis.scale().axis_unit });
     };
     column(&panel.horizontal, first.map_or("x", |list| &list.x));
     let y = first.and_then(|list| list.y.as_deref());

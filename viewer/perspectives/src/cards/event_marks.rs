@@ -279,10 +279,12 @@ fn table(
         if axis.label.is_empty() { place.label().to_owned() } else { axis.label.clone() }
     };
     if first.x != MarkPlace::Time {
-        table.columns.push(ChartTableColumn { heading: heading(horizontal, &first.x), unit: horizontal.scale().unit });
+        table
+            .columns
+            .push(ChartTableColumn { heading: heading(horizontal, &first.x), axis_unit: horizontal.scale().axis_unit });
     }
-    let unit = if first.y.has_names() { AxisUnit::Count } else { vertical.scale().unit };
-    table.columns.push(ChartTableColumn { heading: heading(vertical, &first.y), unit });
+    let axis_unit = if first.y.has_names() { AxisUnit::Count } else { vertical.scale().axis_unit };
+    table.columns.push(ChartTableColumn { heading: heading(vertical, &first.y), axis_unit });
     for mark in marks {
         let list = &lists[mark.list];
         #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]

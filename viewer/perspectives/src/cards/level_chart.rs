@@ -41,7 +41,7 @@ pub(super) fn chart(
     let mut all: Vec<SeriesColumns> = Vec::new();
     for series in list {
         let computed = columns(execution, series, range, count).map_err(|error| (series.line, error))?;
-        let factor = if series.unit(false).is_some() { 1.0 } else { axis.scale().factor };
+        let factor = if series.number_scale(false).is_some() { 1.0 } else { axis.scale().factor };
         all.push(computed.scaled(factor));
     }
     let largest =
@@ -97,10 +97,10 @@ fn largest_sum(all: &[SeriesColumns]) -> f64 {
 /// A row per column of time.
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
 fn table(axis: &CardAxis, list: &[CardSeries], all: &[SeriesColumns], range: TimeRange) -> ChartTable {
-    let unit = axis.scale().unit;
+    let axis_unit = axis.scale().axis_unit;
     let mut table = ChartTable::new(&[("from", AxisUnit::Nanos), ("to", AxisUnit::Nanos)]);
     for (series, columns) in list.iter().zip(all) {
-        let mut column = |heading: String| table.columns.push(ChartTableColumn { heading, unit });
+        let mut column = |heading: String| table.columns.push(ChartTableColumn { heading, axis_unit });
         column(series.label.clone());
         if !columns.extremes.is_empty() {
             column(format!("{}, smallest", series.label));

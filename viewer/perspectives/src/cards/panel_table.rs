@@ -9,7 +9,7 @@ pub(super) fn merged(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
         return panels.pop().map(|(_, table)| table).unwrap_or_default();
     }
     let mut columns: Vec<ChartTableColumn> =
-        vec![ChartTableColumn { heading: "panel".to_owned(), unit: AxisUnit::Count }];
+        vec![ChartTableColumn { heading: "panel".to_owned(), axis_unit: AxisUnit::Count }];
     for column in panels.iter().flat_map(|(_, table)| &table.columns) {
         if !columns.contains(column) {
             columns.push(column.clone());

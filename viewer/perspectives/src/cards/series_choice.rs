@@ -152,15 +152,15 @@ impl CardSeries {
         })
     }
 
-    /// The unit of the numbers. `None` if the axis determines it.
-    pub(super) fn unit(&self, is_bar: bool) -> Option<NumberScale> {
-        let unit = match (&self.data, self.shown) {
+    /// The unit of measurement of the numbers. `None` if the axis determines it.
+    pub(super) fn number_scale(&self, is_bar: bool) -> Option<NumberScale> {
+        let axis_unit = match (&self.data, self.shown) {
             (SeriesData::Variable(_) | SeriesData::Field { .. }, _) => return None,
             (SeriesData::Category(_) | SeriesData::States(_), ShownNumber::Percent) => AxisUnit::Percent,
             (SeriesData::Category(_) | SeriesData::States(_), _) if is_bar => AxisUnit::Nanos,
             (SeriesData::Pending(MessageMeasure::Bytes), _) => AxisUnit::Bytes,
             _ => AxisUnit::Count,
         };
-        Some(NumberScale::of(unit))
+        Some(NumberScale::of(axis_unit))
     }
 }

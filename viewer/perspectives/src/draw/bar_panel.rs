@@ -37,7 +37,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     canvas.group("bars", None, |canvas| {
         for (index, bar) in chart.bars.iter().enumerate() {
             let center = area.frame.x + (index as f32 + 0.5) * slot;
-            draw_bar(canvas, &area, bar, center, width, chart.axis.unit);
+            draw_bar(canvas, &area, bar, center, width, chart.axis.axis_unit);
         }
     });
     let zero = area.y(0.0);
@@ -47,13 +47,13 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
 }
 
 /// One vertical bar with its parts, above the largest value so far.
-fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &ChartBar, center: f32, width: f32, unit: AxisUnit) {
+fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &ChartBar, center: f32, width: f32, axis_unit: AxisUnit) {
     let left = center - width / 2.0;
     let between = |from: f64, to: f64| {
         let (top, bottom) = (area.y(from.max(to)), area.y(from.min(to)));
         OutlineRect::new(left, top, width, bottom - top)
     };
-    let title = bar_text(&canvas.legend, bar, unit);
+    let title = bar_text(&canvas.legend, bar, axis_unit);
     let now = end(bar);
     if let Some(maximum) = bar.maximum.filter(|maximum| *maximum > now) {
         canvas.fill(between(now, maximum), ChartPaint::Maximum, 0.0, Some(title.clone()));
@@ -88,7 +88,7 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
     let mut style = canvas.label_style(TextAnchor::Start);
     style.size = canvas.sizes.subtitle;
     style.color = canvas.theme.ink;
-    let unit = chart.axis.unit;
+    let axis_unit = chart.axis.axis_unit;
     // The value of a single part is worth a label even if it is 0.
     let zero = bar.parts.first().filter(|part| bar.parts.len() == 1 && part.value == 0.0);
     let zero = zero.map(|part| (bar.base, bar.base, part.paint));
@@ -96,14 +96,14 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
         .chain(zero)
         .map(|(from, to, paint)| {
             let name = canvas.name_of(paint).map(|name| format!(" {name}")).unwrap_or_default();
-            ((from + to) / 2.0, format!("{}{name}", value_text(to - from, unit)))
+            ((from + to) / 2.0, format!("{}{name}", value_text(to - from, axis_unit)))
         })
         .collect();
     let now = end(bar);
     labels.extend(
         bar.maximum
             .filter(|maximum| *maximum > now)
-            .map(|maximum| (maximum, format!("{} maximum", value_text(maximum, unit)))),
+            .map(|maximum| (maximum, format!("{} maximum", value_text(maximum, axis_unit)))),
     );
     let widest = labels.iter().map(|label| ChartCanvas::width(&label.1, style)).fold(0.0, f32::max);
     let right = (widest + 14.0).min(frame.width * 0.5);
@@ -115,7 +115,7 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
     let area = PlotArea::new(canvas, frame, &chart.axis, has_negative(chart), margins);
     canvas.fill(area.frame, ChartPaint::Absent, 0.0, None);
     canvas.add_region(RegionShape::Grid { frame: area.frame, columns: 1, marks: 1 }, subject(chart));
-    draw_bar(canvas, &area, bar, area.frame.x + area.frame.width / 2.0, area.frame.width, unit);
+    draw_bar(canvas, &area, bar, area.frame.x + area.frame.width / 2.0, area.frame.width, axis_unit);
     let wanted: Vec<f32> = labels.iter().map(|label| area.y(label.0)).collect();
     let places = separate(&wanted, style.size * 1.4, area.frame.y, area.frame.bottom());
     for ((_, text), y) in labels.iter().zip(places) {

@@ -44,7 +44,7 @@ impl ColorScale {
             let axis = ValueAxis::new(&self.axis, false, height, spacing);
             return axis.ticks.iter().map(|tick| tick.value).collect();
         };
-        let base: f64 = if self.axis.unit == AxisUnit::Bytes { 2.0 } else { 10.0 };
+        let base: f64 = if self.axis.axis_unit == AxisUnit::Bytes { 2.0 } else { 10.0 };
         let (first, last) = (least.log(base).ceil() as i32, self.axis.largest.log(base).floor() as i32);
         let max_labels = (height / spacing).max(1.0) as i32;
         let step = (last - first).div_euclid(max_labels).max(0) + 1;
@@ -54,7 +54,7 @@ impl ColorScale {
     pub(super) fn width(&self, canvas: &ChartCanvas) -> f32 {
         let style = canvas.label_style(TextAnchor::Start);
         let labels = self.labels(400.0, style.size * 2.2);
-        let texts = labels.iter().map(|value| value_text(*value, self.axis.unit));
+        let texts = labels.iter().map(|value| value_text(*value, self.axis.axis_unit));
         let widest = texts.map(|text| ChartCanvas::width(&text, style)).fold(0.0, f32::max);
         BAR_WIDTH + 8.0 + widest.max(ChartCanvas::width(&self.axis.label, style) - BAR_WIDTH).ceil()
     }
@@ -75,7 +75,7 @@ impl ColorScale {
         }
         for value in self.labels(bar.height, style.size * 2.2) {
             let y = bar.bottom() - self.part(value) * bar.height;
-            let (faint, text) = (canvas.theme.faint, value_text(value, self.axis.unit));
+            let (faint, text) = (canvas.theme.faint, value_text(value, self.axis.axis_unit));
             canvas.grid_line((bar.right(), y.min(bar.bottom() - 0.6)), (bar.right() + 4.0, y), faint);
             canvas.text_within((bar.right() + 7.0, y + baseline_shift(style.size)), &text, room, style);
         }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn wide_ranges_are_logarithmic() {
-        let axis = ChartAxis { label: String::new(), unit: AxisUnit::Bytes, largest: 65536.0 };
+        let axis = ChartAxis { label: String::new(), axis_unit: AxisUnit::Bytes, largest: 65536.0 };
         let scale = ColorScale::new([16.0, 65536.0].into_iter(), &axis);
         assert_eq!([16.0, 1024.0, 65536.0].map(|value| scale.part(value)), [0.0, 0.5, 1.0]);
         assert_eq!(scale.labels(100.0, 20.0), [16.0, 128.0, 1024.0, 8192.0, 65536.0]);

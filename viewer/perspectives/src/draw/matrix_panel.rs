@@ -76,7 +76,7 @@ fn row_names(rows: &[String]) -> Vec<&str> {
 /// The row, the column and the value of a cell.
 fn title(chart: &MatrixChart, cell: &ChartMatrixCell) -> String {
     let name = |names: &[String], index: u32| names.get(index as usize).cloned().unwrap_or_default();
-    let value = exact_text(cell.value, chart.axis.unit);
+    let value = exact_text(cell.value, chart.axis.axis_unit);
     let joint = if chart.times.is_some() { "at" } else { "to" };
     format!("{} {joint} {}: {value}", name(&chart.rows, cell.row), name(&chart.columns, cell.column))
 }
@@ -128,7 +128,7 @@ impl MatrixArea<'_> {
     /// The value in a cell that is large enough.
     fn draw_value(&self, canvas: &mut ChartCanvas, frame: OutlineRect, cell: &ChartMatrixCell, paint: ChartPaint) {
         let mut style = canvas.label_style(TextAnchor::Middle);
-        let text = value_text(cell.value, self.chart.axis.unit);
+        let text = value_text(cell.value, self.chart.axis.axis_unit);
         if ChartCanvas::width(&text, style) + 6.0 <= frame.width && style.size * 1.6 <= frame.height {
             style.color = ColorTheme::text_on(canvas.palette.color(paint));
             let center = (frame.x + frame.width / 2.0, frame.y + frame.height / 2.0 + baseline_shift(style.size));

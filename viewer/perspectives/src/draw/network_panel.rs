@@ -92,7 +92,7 @@ pub(super) fn node_text(legend: &[LegendItem], node: &NetworkNode) -> String {
 /// The nodes and the value of an edge. `None` if a node does not exist.
 pub(super) fn edge_text(chart: &NetworkChart, edge: &NetworkEdge) -> Option<String> {
     let (from, to) = (chart.nodes.get(edge.from as usize)?, chart.nodes.get(edge.to as usize)?);
-    let value = exact_text(edge.value, chart.axis.unit);
+    let value = exact_text(edge.value, chart.axis.axis_unit);
     Some(format!("{} to {}: {value}, {}", from.label, to.label, chart.axis.label))
 }
 

@@ -38,8 +38,11 @@ impl PlotArea {
         margins: PlotMargins,
     ) -> Self {
         let size = canvas.sizes.label;
-        let above =
-            if axis.label.is_empty() && axis.unit == crate::chart::AxisUnit::Count { size * 0.5 } else { size * 2.3 };
+        let above = if axis.label.is_empty() && axis.axis_unit == crate::chart::AxisUnit::Count {
+            size * 0.5
+        } else {
+            size * 2.3
+        };
         let height = (frame.height - above - f32::from(margins.lines_below) * size * 1.55 - 3.0).max(10.0);
         let axis = ValueAxis::new(axis, has_negative, height, size * 2.5);
         let style = canvas.label_style(TextAnchor::End);

@@ -59,7 +59,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Scatter
 pub(super) fn point_text(chart: &ScatterChart, point: &ScatterPoint) -> String {
     let value = match chart.categories.get(point.value as usize) {
         Some(name) => name.clone(),
-        None => exact_text(point.value, chart.axis.unit),
+        None => exact_text(point.value, chart.axis.axis_unit),
     };
     let precision = (chart.to.saturating_sub(chart.from) / 100_000).max(1);
     format!("{}: {value}", timestamp(GlobalNanos(point.time), precision))

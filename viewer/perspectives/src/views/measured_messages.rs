@@ -79,7 +79,7 @@ impl<'a> MeasuredMessages<'a> {
         }
     }
 
-    pub(crate) fn unit(&self) -> AxisUnit {
+    pub(crate) fn axis_unit(&self) -> AxisUnit {
         match self.measure {
             MessageMeasure::Messages => AxisUnit::Count,
             MessageMeasure::Bytes => AxisUnit::Bytes,

@@ -53,7 +53,7 @@ fn values(chart: &BarChart) -> Vec<String> {
         return Vec::new();
     }
     let has_fractions = chart.axis.largest >= 1.0 && chart.bars.iter().any(|bar| bar.parts[0].value.fract() != 0.0);
-    let text = |value: f64| match chart.axis.unit {
+    let text = |value: f64| match chart.axis.axis_unit {
         AxisUnit::Count if has_fractions => decimal(value, 2),
         unit => value_text(value, unit),
     };
@@ -89,7 +89,7 @@ impl BarRows<'_> {
                 let (left, right) = (self.x(from.min(to)), self.x(from.max(to)));
                 OutlineRect::new(left, top, right - left, height)
             };
-            let title = bar_text(&canvas.legend, bar, self.chart.axis.unit);
+            let title = bar_text(&canvas.legend, bar, self.chart.axis.axis_unit);
             let end = end(bar);
             if let Some(maximum) = bar.maximum.filter(|maximum| *maximum > end) {
                 canvas.fill(between(end, maximum), ChartPaint::Maximum, 0.0, Some(title.clone()));

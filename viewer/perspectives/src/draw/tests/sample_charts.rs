@@ -19,8 +19,8 @@ fn noise(seed: usize) -> f64 {
     (x >> 40) as f64 / (1_u64 << 24) as f64
 }
 
-fn axis(label: &str, unit: AxisUnit, largest: f64) -> ChartAxis {
-    ChartAxis { label: label.to_owned(), unit, largest }
+fn axis(label: &str, axis_unit: AxisUnit, largest: f64) -> ChartAxis {
+    ChartAxis { label: label.to_owned(), axis_unit, largest }
 }
 
 fn legend(list: &[(ChartPaint, &str)]) -> Vec<LegendItem> {
@@ -233,24 +233,27 @@ fn kiviat(units: usize, group: usize) -> ViewChart {
     chart("Kiviat diagram", "at 1.538 s, smoothed over 10 ms; maximum since the start", vec![("", panel)], legend)
 }
 
-fn matrix(units: usize, unit: AxisUnit) -> ViewChart {
+fn matrix(units: usize, axis_unit: AxisUnit) -> ViewChart {
     let names: Vec<String> = (0..units).map(|rank| format!("rank {rank}")).collect();
     let cells = (0..units * units).filter_map(|index| {
         let (row, column) = (index / units, index % units);
         let near = (row as i64 - column as i64).unsigned_abs() as usize;
-        let value =
-            if unit == AxisUnit::Bytes { 65536.0 * 1e3_f64.powf(noise(index)) } else { (noise(index) * 40.0).ceil() };
+        let value = if axis_unit == AxisUnit::Bytes {
+            65536.0 * 1e3_f64.powf(noise(index))
+        } else {
+            (noise(index) * 40.0).ceil()
+        };
         let is_sent = near == 1 || near == 4 || noise(index + 31) > 0.93;
         is_sent.then_some(ChartMatrixCell { row: row as u32, column: column as u32, value, paint: None })
     });
-    let largest = if unit == AxisUnit::Bytes { 65_536e3 } else { 40.0 };
+    let largest = if axis_unit == AxisUnit::Bytes { 65_536e3 } else { 40.0 };
     let panel = ChartPanel::Matrix(MatrixChart {
         row_heading: "sender".to_owned(),
         column_heading: "receiver".to_owned(),
         rows: names.clone(),
         columns: names,
         units_per_cell: 1,
-        axis: axis("sent", unit, largest),
+        axis: axis("sent", axis_unit, largest),
         cells: cells.collect(),
         ..MatrixChart::default()
     });

@@ -58,7 +58,7 @@ impl PerspectiveView for CommunicationMatrixView {
         let largest = sums.values().map(|sum| measured.value(*sum)).max().unwrap_or(0);
         let labels = bundles.labels(execution);
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
-        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), number(largest));
+        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.axis_unit(), number(largest));
         let matrix = MatrixChart {
             row_heading: "sender".to_owned(),
             column_heading: "receiver".to_owned(),

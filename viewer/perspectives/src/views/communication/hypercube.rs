@@ -50,7 +50,7 @@ impl PerspectiveView for HypercubeView {
         legend.push(LegendItem { paint: VIRTUAL, label: "virtual: between other corners".to_owned() });
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
-        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), largest);
+        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.axis_unit(), largest);
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
         all_notes.extend(note);

@@ -64,7 +64,7 @@ impl PerspectiveView for MessageQueuesView {
         let drawn = incoming.iter().chain(has_unaddressed.then_some(unaddressed));
         let largest = drawn.map(|steps| steps.maximum(range)[component]);
         let largest = largest.chain(queues.iter().map(|queue| queue.maximum)).max().unwrap_or(0);
-        let axis = ChartAxis::new(format!("waiting {}", measured.word()), measured.unit(), signed_number(largest));
+        let axis = ChartAxis::new(format!("waiting {}", measured.word()), measured.axis_unit(), signed_number(largest));
         let level = execution.model().types[execution.units().ty.index()].name.clone();
         let mut notes = measured.notes();
         notes.extend(bundles.note(execution, "Each bar is the mean, and its maximum the largest one, of up to"));

@@ -57,7 +57,7 @@ impl PerspectiveView for NetworkLoadView {
         let edges = edges(&measured, &loads, &links, scale, &nodes);
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
-        let axis = ChartAxis::new(format!("{happens} {} per link", measured.word()), measured.unit(), largest);
+        let axis = ChartAxis::new(format!("{happens} {} per link", measured.word()), measured.axis_unit(), largest);
         let mut items = scale.map(|scale| scale.legend()).unwrap_or_default();
         if measured.word() == "messages" {
             items.iter_mut().for_each(|item| item.label = item.label.replace(" B", ""));

@@ -31,7 +31,7 @@ pub(crate) struct CardsRequest {
     from: i64,
     to: i64,
     pub(super) theme: ThemeKind,
-    /// Pixels per unit.
+    /// Pixels per scene unit.
     pub(super) resolution: f32,
     /// The cards, as a JSON list of [`Card`].
     pub(super) cards: String,
@@ -118,7 +118,7 @@ impl CardsRequest {
 }
 
 impl Card {
-    /// The size in units, within the limits of drawings.
+    /// The size in scene units, within the limits of drawings.
     pub(super) fn bounded_size(&self) -> (f32, f32) {
         let bounded = |length: f32| if length.is_finite() { length.clamp(120.0, 4096.0) } else { 320.0 };
         (bounded(self.width), bounded(self.height))
