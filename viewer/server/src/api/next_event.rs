@@ -1,5 +1,5 @@
-//! The next event of the execution: a change of state, a change of a unit's category or task, a
-//! send or a receive. The player of the dock steps by it, or by changes of state only.
+//! The next change of the execution: a begin or end of a state, a change of a unit's category or
+//! task, a send or a receive. The player of the dock steps by it, or by changes of state only.
 
 mod state_boundary;
 
@@ -17,8 +17,8 @@ use super::cards::{CardError, CardsRequest};
 use super::selected_rows::SelectedRows;
 use super::{AppState, JsonAnswer, RequestError, run};
 
-/// The timestamp of the next event after `t`, or of the last one before it. Null if there is none.
-/// If the parameter `changes_only` is set, only a begin or end of a state is an event.
+/// The timestamp of the next change after `t`, or of the last one before it. Null if there is none.
+/// If the parameter `changes_only` is set, only begins and ends of states are considered.
 pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let answer = run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;

@@ -23,7 +23,7 @@ const GAP = 8;
 const MODES = {
   at: ["at t", "The present time, and the maximum so far"],
   range: ["range", "The selected time range, or the visible one"],
-  moving: ["moving", "The time around the present time; the option Width gives its length"],
+  moving: ["moving", "The time around the present time; the option Width is half its length"],
 };
 
 /**

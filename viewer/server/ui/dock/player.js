@@ -176,7 +176,7 @@ function stepBy(nanos) {
 }
 
 /**
- * Moves the cursor to the next event, or to the one before.
+ * Moves the cursor to the next change, or to the one before.
  * @param {number} wanted
  * @param {boolean} [isChange] only to a change of state
  */
@@ -184,7 +184,7 @@ export async function stepToEvent(wanted, isChange = false) {
   if (direction !== 0) pause();
   const answer = await request("next_event", { t: cursorTime(), direction: wanted, changes_only: isChange, units: selectedRowNumbers(), categories: categoryParameter() }, "next_event");
   if (!answer) return;
-  const name = isChange ? "change of state" : "event";
+  const name = isChange ? "change of state" : "change";
   if (answer.t === null) showNote(wanted > 0 ? `There is no later ${name}` : `There is no earlier ${name}`);
   else setCursor(answer.t);
 }

@@ -95,6 +95,6 @@ function storeRows(trace, rows, ...names) {
   try {
     localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]));
   } catch {
-    // The storage is full or forbidden; the address still contains the view.
+    // The storage is full or forbidden; the address still contains the state.
   }
 }

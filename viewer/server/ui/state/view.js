@@ -294,7 +294,7 @@ export function storeViewSoon(follows = false) {
   timer = window.setTimeout(storeView, 250);
 }
 
-/** Returns to the previous view. A movement that has not come to rest is a step already. */
+/** Returns to the previous time range or selection. A movement that has not come to rest is a step already. */
 export function back() {
   if (timer) storeView();
   // This page does not know the steps of other panes.

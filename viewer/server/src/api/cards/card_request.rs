@@ -18,7 +18,7 @@ use crate::model_layouts::ModelLayouts;
 /// Maximum number of later times of a request: those of one second of play.
 const MAX_LATER_TIMES: usize = 64;
 
-/// The parameters of a request for cards or for the next event.
+/// The parameters of a request for cards or for the next change.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct CardsRequest {
@@ -60,9 +60,9 @@ pub(crate) struct CardsRequest {
     pub(super) receivers: String,
     /// For `card_messages`: whether only messages are wanted that are pending at the time `t`.
     pub(super) is_pending: bool,
-    /// For `next_event`: negative for the previous event.
+    /// For `next_event`: negative for the previous change.
     pub(crate) direction: i32,
-    /// For `next_event`: whether only changes of state are events.
+    /// For `next_event`: whether only begins and ends of states are considered.
     pub(crate) changes_only: bool,
 }
 
