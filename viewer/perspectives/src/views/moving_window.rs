@@ -1,4 +1,4 @@
-//! [`MovingWindow`]: the time range before each time over which a quantity is smoothed.
+//! [`SmoothingWindow`]: the time range before each time over which a quantity is smoothed.
 //!
 //! The smoothed quantity at `t` is its mean over `[max(t − width, start), t)`. At the start, and
 //! with a width of 0, it is the quantity itself.
@@ -12,7 +12,7 @@ const CHANGES_PER_PART: usize = 128;
 
 /// The time range before each time over which a quantity is smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MovingWindow {
+pub(crate) struct SmoothingWindow {
     /// The start of the smoothed time range, in nanoseconds.
     pub(crate) start: i64,
     /// The width in nanoseconds.
@@ -42,7 +42,7 @@ pub(crate) struct WindowStep {
     pub(crate) value: i64,
 }
 
-impl MovingWindow {
+impl SmoothingWindow {
     /// A window of a width within a time range. Without a width, it is one fiftieth of the range.
     pub(crate) fn new(range: TimeRange, width: Option<i64>) -> Self {
         let nanos = range.to.0.saturating_sub(range.from.0).max(0);
@@ -186,7 +186,7 @@ mod tests {
 
     use tumit_viewer::query::TimeRange;
 
-    use super::{CHANGES_PER_PART, MovingWindow, WindowQuantity, WindowStep};
+    use super::{CHANGES_PER_PART, SmoothingWindow, WindowQuantity, WindowStep};
 
     /// A quantity with many parts.
     struct Steps(Vec<WindowStep>);
@@ -241,7 +241,7 @@ mod tests {
             }
             let end = (values.len() as f64 * share) as usize;
             let end_time = start * FINE as i64 + end as i64;
-            let window = MovingWindow { start: start * FINE as i64, width: (width * FINE) as i64 };
+            let window = SmoothingWindow { start: start * FINE as i64, width: (width * FINE) as i64 };
             let expected = if width == 0 {
                 values[..=end].iter().copied().max().unwrap() as f64
             } else {
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn windows_end_at_the_time_and_begin_in_the_range() {
-        let window = MovingWindow { start: 100, width: 30 };
+        let window = SmoothingWindow { start: 100, width: 30 };
         let at = |time| (window.at(time).from.0, window.at(time).to.0);
         assert_eq!([at(90), at(100), at(110), at(200)], [(90, 90), (100, 100), (100, 110), (170, 200)]);
     }

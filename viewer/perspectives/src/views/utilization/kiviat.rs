@@ -14,7 +14,7 @@ use crate::execution::Execution;
 use crate::execution::activity::UnitActivity;
 use crate::execution::category_timeline::{CategoryPiece, CategoryTimeline, CategoryTimes};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::views::moving_window::{MovingWindow, RunningMaximum, WindowQuantity, WindowStep};
+use crate::views::moving_window::{SmoothingWindow, RunningMaximum, WindowQuantity, WindowStep};
 use crate::views::unit_bundles::{UnitBundle, UnitBundles};
 use crate::views::{captions, category_legend};
 
@@ -52,7 +52,7 @@ impl PerspectiveView for KiviatDiagram {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
         let bundles = UnitBundles::new(execution, request, MAX_SPOKES)?;
-        let window = MovingWindow::new(request.range, request.options.width);
+        let window = SmoothingWindow::new(request.range, request.options.width);
         let counts_overhead = request.options.counts_overhead;
         let key = format!("{} {window:?} {counts_overhead}", self.info().name);
         let whole = TimeRange { from: request.range.from, to: execution.extent().to.max(request.range.to) };
@@ -93,7 +93,7 @@ fn counts(category: ActivityCategory, counts_overhead: bool) -> bool {
 /// The running maximum of the smoothed number of timelines that count, of each unit.
 fn maxima(
     activity: &UnitActivity,
-    window: MovingWindow,
+    window: SmoothingWindow,
     range: TimeRange,
     counts_overhead: bool,
 ) -> Vec<RunningMaximum> {
@@ -109,7 +109,7 @@ fn maxima(
 fn smoothed_use(
     activity: &UnitActivity,
     unit: usize,
-    window: MovingWindow,
+    window: SmoothingWindow,
     time: i64,
     counts_overhead: bool,
     maxima: &RunningMaximum,
