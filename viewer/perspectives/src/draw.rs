@@ -65,7 +65,7 @@ impl Default for DrawOptions {
     }
 }
 
-/// The largest number of lines of notes.
+/// Maximum number of lines of notes, so that they leave most of an image to the panels.
 const MAX_NOTES: usize = 4;
 
 /// An image of a chart, and the places of its marks.

@@ -87,6 +87,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
 
 /// A port for a trace, below the ports that systems assign dynamically.
 fn usual_port(summary: &TraceSummary) -> u16 {
+    // The ports 20,000 to 27,999 are below those that systems assign dynamically.
     const FIRST_PORT: u16 = 20_000;
     const PORTS: u64 = 8_000;
     let text = format!("{} {:?} {} {}", summary.name, summary.extent, summary.containers, summary.states);

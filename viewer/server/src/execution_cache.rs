@@ -10,7 +10,8 @@ use tumit_viewer::query::{QueryError, TimelineSource};
 
 use super::cancellation::{CancelFlag, SharedAnswer, WaitingClients};
 
-/// Number of executions of a filtered trace. Each holds the activity of all units.
+/// Number of executions of a filtered trace: those of the latest choices of units and categories.
+/// Each holds the activity of all units.
 const CACHE_SIZE: usize = 4;
 
 /// An execution, or the place for it while it is computed.

@@ -18,7 +18,7 @@ use tumit_viewer::query::{QueryError, TimelineSource};
 
 /// Number of filtered traces in the cache: those of the open panes and of some earlier steps.
 const CACHE_SIZE: usize = 12;
-/// Maximum number of filters of one request.
+/// Maximum number of filters of one request. Each is a layer that all queries pass through.
 const MAX_FILTERS: usize = 100;
 /// Maximum length of the filters' expressions in bytes. A request line holds 64 KiB.
 const MAX_FILTER_BYTES: usize = 32 * 1024;

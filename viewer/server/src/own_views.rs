@@ -19,7 +19,7 @@ use super::user_files::write;
 /// Maximum length of the name of a file that the page adds, without its ending, in characters.
 const MAX_NAME: usize = 80;
 
-/// The folder of removed card files, in the user's folder.
+/// The folder of removed card files, in the user's folder. From there, *Restore* brings them back.
 const REMOVED: &str = "removed";
 
 const CARD: FileKind = FileKind { name: "card file", fits: |text| CardFile::parse("", text).is_ok() };

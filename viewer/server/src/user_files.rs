@@ -19,9 +19,9 @@ use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::generated_file::{FileKind, MAX_BYTES};
 use tumit_viewer::query::{TypeId, TypeModel, ValueId};
 
-/// Maximum number of notes of one trace.
+/// Maximum number of notes of one trace, so that no page fills the disk.
 const MAX_NOTES: usize = 1000;
-/// Maximum length of a note in bytes.
+/// Maximum length of a note in bytes. With [`MAX_NOTES`], the file has at most about 4 MiB.
 const MAX_NOTE_BYTES: usize = 4096;
 const NOTES: FileKind = FileKind {
     name: "file of notes",
@@ -68,7 +68,7 @@ pub(crate) struct TraceNotes {
     path: String,
 }
 
-/// Serialises changes of notes.
+/// Held during each change of notes, because a change reads the file and then replaces it.
 static WRITING: Mutex<()> = Mutex::new(());
 
 impl TraceCache {

@@ -15,7 +15,8 @@ pub const REPORTED_IMBALANCE: f64 = 0.05;
 /// The smallest busy time above the mean that is reported within a container: 5 % of the time
 /// range.
 const REPORTED_TIME_WITHIN: f64 = 0.05;
-/// The smallest busy time of a container with work, as a part of the largest busy time.
+/// The smallest busy time of a container with work, as a fraction of the largest busy time.
+/// Containers below it, such as a controlling process, do not take part in the work.
 const SMALLEST_WORK: f64 = 0.01;
 
 /// An uneven distribution of busy time at one level of the container tree.

@@ -16,7 +16,7 @@ use crate::views::captions;
 use crate::views::measured_messages::message_bounds;
 use crate::views::unit_bundles::UnitBundles;
 
-/// Maximum number of bars.
+/// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
 
 /// The time of the bars. A time range that ends with the trace contains the last timestamp.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use super::card_fault::CardFault;
 use super::card_file::{CARD_ENDING, CardFile, MAX_CARD_BYTES, card_name};
 
-/// Maximum number of files that are read in a folder.
+/// Maximum number of files that are read in a folder, so that a large folder does not delay the
+/// page.
 const MAX_FILES: usize = 200;
 
 /// The reason why a card file cannot be used.

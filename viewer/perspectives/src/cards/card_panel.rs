@@ -8,7 +8,8 @@ use super::mark_choice::{CardElements, CardMarks, MarkPlace};
 use super::series_choice::CardSeries;
 use crate::chart::{AxisUnit, ChartPaint, MarkForm};
 
-/// Maximum number of series, or of choices of events, in a panel.
+/// Maximum number of series, or of choices of events, in a panel. A mistake in a generated file
+/// then does not start long computations.
 const MAX_SERIES: usize = 24;
 
 #[derive(Clone, Debug, PartialEq)]

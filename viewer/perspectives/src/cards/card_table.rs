@@ -10,7 +10,7 @@ use tumit_viewer::filter::NamePattern;
 use super::card_fault::{CardFault, alternatives, suggestion};
 use super::card_text::CardText;
 
-/// Maximum length of a text in bytes.
+/// Maximum length of a text in bytes. Longer texts have no room in a card.
 const MAX_TEXT: usize = 500;
 
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
 
-/// Maximum number of elements that are drawn.
+/// Maximum number of elements that are drawn. More would be smaller than a pixel on usual screens.
 const MAX_ELEMENTS: usize = 100_000;
 
 /// The elements at a time.

@@ -10,11 +10,11 @@ use super::event_choice::{EntityChoice, no_match};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
-/// Events per request for fields.
+/// Events per request for fields, so that the fields of few events are in memory at a time.
 const AT_ONCE: usize = 1 << 14;
 /// Maximum number of events of a list. They take about 2 GB.
 const MAX_EVENTS: u64 = 1 << 26;
-/// The number of events that are examined for the list of fields in an error.
+/// The number of events whose fields an error lists. Events of a type usually have the same fields.
 const EXAMINED: usize = 16;
 
 /// The chosen events of the whole trace, by time.

@@ -18,7 +18,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
 
-/// Maximum number of marks of a panel.
+/// Maximum number of marks of a panel. More marks cover each other, and make the image large.
 const MAX_MARKS: usize = 200_000;
 
 /// The coordinates of all events of a list.

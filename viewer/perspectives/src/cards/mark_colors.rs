@@ -10,7 +10,7 @@ use crate::chart::{ChartPaint, LegendItem};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
-/// Maximum number of entries of a legend.
+/// Maximum number of entries of a legend. More entries need more lines than a legend has.
 const MAX_ENTRIES: usize = 12;
 
 /// The colours of the events of a list.

@@ -43,7 +43,8 @@ pub struct DerivedParts<'a> {
     pub path: Option<&'a CriticalPath>,
 }
 
-/// The weight of a colour beside the critical path, mixed with white.
+/// The weight of a colour beside the critical path, mixed with white. The path stands out, and the
+/// categories remain distinguishable.
 const PALE_WEIGHT: f32 = 0.55;
 
 /// The colours of a trace are those of the light theme. The diagram adapts them to other themes.
@@ -51,7 +52,7 @@ fn palette() -> ChartPalette {
     ChartPalette::new(ThemeKind::Light, false)
 }
 
-/// The width of the arrows of the critical path, relative to other arrows.
+/// The width of the arrows of the critical path, relative to other arrows, so that they stand out.
 const PATH_ARROW_SIZE: f32 = 3.0;
 
 /// A colour beside the critical path.

@@ -15,7 +15,7 @@ use bar_names::BarNames;
 pub(super) use bar_values::bar_text;
 use bar_values::{end, has_negative, parts, subject};
 
-/// The widest bar.
+/// Maximum width of a bar in scene units. Few bars would otherwise fill the panel.
 const MAX_WIDTH: f32 = 64.0;
 
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart) {

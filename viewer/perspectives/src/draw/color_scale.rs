@@ -7,10 +7,11 @@ use super::number_text::value_text;
 use super::value_axis::ValueAxis;
 use crate::chart::{AxisUnit, ChartAxis, ChartPaint};
 
-/// If the largest value is this many times the smallest, the scale is logarithmic.
+/// If the largest value is this many times the smallest, the scale is logarithmic. A linear scale
+/// would show most values in one colour.
 const LARGE_RATIO: f64 = 100.0;
 
-/// Width of the colours.
+/// Width of the bar of colours in scene units, about the height of a label.
 const BAR_WIDTH: f32 = 12.0;
 
 /// A map from values to sizes from 0 to 1.
@@ -64,6 +65,7 @@ impl ColorScale {
         let room = self.width(canvas) - BAR_WIDTH;
         let bar = OutlineRect { width: BAR_WIDTH, ..bar };
         let style = canvas.label_style(TextAnchor::Start);
+        // The number of coloured rectangles. With more, adjacent ones look alike.
         const STEPS: u8 = 48;
         let step = bar.height / f32::from(STEPS);
         for step_index in 0..STEPS {

@@ -19,7 +19,7 @@ pub(super) enum FillPattern {
     Crossed,
 }
 
-/// Distance of lines.
+/// Distance of lines in scene units. Closer lines look grey, and small areas miss wider ones.
 const SPACING: f32 = 5.0;
 
 impl FillPattern {

@@ -9,9 +9,9 @@ use super::plot_area::label_step;
 use super::short_names::ShortNames;
 use crate::chart::{StatusCell, StatusGrid};
 
-/// The largest side of a cell.
+/// Maximum side of a cell in scene units. Few cells would otherwise fill the panel.
 const MAX_SIDE: f32 = 84.0;
-/// The largest number of cells with tooltips.
+/// Maximum number of cells with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 16_384;
 
 pub(super) fn cell_text(cell: &StatusCell) -> String {

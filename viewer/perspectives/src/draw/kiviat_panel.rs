@@ -12,11 +12,11 @@ use super::plot_area::label_step;
 use super::short_names::ShortNames;
 use crate::chart::{AxisUnit, ChartPaint, KiviatChart, KiviatSpoke};
 
-/// Fractions of the radius with a circle.
+/// Fractions of the radius with a circle: quarters, which are easy to read without labels.
 const RINGS: [f32; 4] = [0.25, 0.5, 0.75, 1.0];
-/// The largest number of spokes that are drawn as lines.
+/// Maximum number of spokes that are drawn as lines. More lines would fill the centre.
 const MAX_LINES: usize = 96;
-/// The largest number of spokes with a dot at their value.
+/// Maximum number of spokes with a dot at their value. More dots would touch each other.
 const MAX_DOTS: usize = 40;
 
 struct KiviatCircle {

@@ -5,7 +5,7 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use super::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
 use crate::chart::ChartPaint;
 
-/// The largest number of lines.
+/// Maximum number of lines, so that the legend leaves most of an image to the panels.
 const MAX_LINES: usize = 3;
 
 /// A legend with the places of its entries.

@@ -8,7 +8,8 @@ use super::chart_region::{RegionShape, RegionSubject};
 use super::plot_area::{PlotArea, PlotMargins, separate};
 use crate::chart::{LevelChart, LevelSeries};
 
-/// The largest number of lines with labels at their ends.
+/// Maximum number of lines with labels at their ends. Labels of more lines would be far from their
+/// lines.
 const MAX_LABELED: usize = 5;
 
 /// Draws the panel.

@@ -9,11 +9,12 @@ use super::plot_area::{LABEL_GAP, label_step};
 use super::value_axis::{ValueAxis, ValueTick};
 use crate::chart::{ChartMark, MarkAxis, MarkChart, MarkForm};
 
-/// The largest number of marks with tooltips.
+/// Maximum number of marks with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 8192;
-/// The largest number of positions for which each label is considered.
+/// Maximum number of positions for which each label is considered. No panel has room for the labels
+/// of more.
 const MAX_POSITIONS: f64 = 1e6;
-/// The widest bar or cell.
+/// Maximum width of a bar or cell in scene units. Few of them would otherwise fill the panel.
 const MAX_STEP: f32 = 84.0;
 
 /// The scale of an axis.

@@ -13,7 +13,7 @@ use super::plot_area::label_step;
 use super::short_names::ShortNames;
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
 
-/// The largest number of cells with tooltips.
+/// Maximum number of cells with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 4096;
 
 /// The cells of a panel.

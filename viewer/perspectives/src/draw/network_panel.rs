@@ -9,9 +9,10 @@ use super::number_text::exact_text;
 use super::short_names::ShortNames;
 use crate::chart::{LegendItem, NetworkChart, NetworkEdge, NetworkNode};
 
-/// If there are more edges, they are thin and translucent.
+/// If there are more edges, they are thin and translucent, so that edges below others stay visible.
 const MANY_EDGES: usize = 100;
-/// Points of a curved edge.
+/// Points of a curved edge. With this number, the corners between its straight lines are not
+/// visible.
 const EDGE_POINTS: u8 = 24;
 
 /// The nodes of a panel.
@@ -70,6 +71,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Network
 /// The smallest distance of two nodes, if the whole is 1 wide. Networks of many nodes are assumed
 /// to be circles.
 fn nearest_distance(nodes: &[NetworkNode]) -> f32 {
+    // Maximum number of nodes whose distances are all computed. Their number grows with the square
+    // of this one.
     const MAX_COMPARED: usize = 512;
     if nodes.len() > MAX_COMPARED {
         return std::f32::consts::PI / nodes.len() as f32;

@@ -25,7 +25,7 @@ pub(super) struct PlotMargins {
     pub(super) lines_below: u8,
 }
 
-/// The distance between labels and the data.
+/// The distance between labels and the data in scene units, about half the size of a label.
 pub(super) const LABEL_GAP: f32 = 7.0;
 
 impl PlotArea {

@@ -9,7 +9,7 @@ use super::plot_area::{PlotArea, PlotMargins};
 use super::value_axis::ValueAxis;
 use crate::chart::{PortraitChart, PortraitPoint};
 
-/// Opacity of the oldest points.
+/// Opacity of the oldest points, which is still visible on all backgrounds.
 const OLDEST: f32 = 0.22;
 
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &PortraitChart) {

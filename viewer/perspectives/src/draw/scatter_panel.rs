@@ -12,7 +12,7 @@ use super::plot_area::{LABEL_GAP, PlotArea, PlotMargins, label_step};
 use super::value_axis::ValueAxis;
 use crate::chart::{ScatterChart, ScatterPoint};
 
-/// The largest number of points with tooltips.
+/// Maximum number of points with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 4096;
 
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart) {

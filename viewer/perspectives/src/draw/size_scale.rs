@@ -11,7 +11,7 @@
 
 use crate::chart::{ChartPaint, LegendItem};
 
-/// The largest number of bins.
+/// Maximum number of bins. More shades of one colour look alike.
 const MAX_BINS: u32 = 8;
 
 /// A scale of sizes with bins whose limits are powers of two.

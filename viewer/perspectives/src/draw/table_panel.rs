@@ -9,11 +9,12 @@ use super::chart_region::{RegionShape, RegionSubject};
 use super::table_column::TableColumnText;
 use crate::chart::{ChartTable, TableValue};
 
-/// The smallest distance of columns.
+/// Minimum distance of columns in scene units, so that texts of adjacent columns stay apart.
 const GAP: f32 = 16.0;
-/// The largest distance of columns.
+/// Maximum distance of columns in scene units, so that the eye finds the cells of a row.
 const MAX_GAP: f32 = 44.0;
-/// The largest share of a column in the width of a table without room for all texts.
+/// Maximum share of a column in the width of a table without room for all texts, so that a long
+/// name leaves room for the numbers.
 const MAX_SHARE: f32 = 0.4;
 
 /// Draws the panel. Rows and columns without room are counted below it.

@@ -16,15 +16,15 @@ use crate::execution::task_timeline::TaskTimeline;
 use crate::execution::tasks::{TaskSet, task_lanes};
 use crate::execution::units::UnitSet;
 
-/// Minimum number of changes of a slice.
+/// Minimum number of changes of a slice, so that few slices are stored.
 const MIN_CHANGES: usize = 1 << 12;
-/// Maximum number of changes of a slice, approximately.
+/// Maximum number of changes of a slice, approximately. A query sweeps at most two slices.
 const MAX_CHANGES: usize = 1 << 19;
-/// The number of changes of a unit per possible start of a slice.
+/// The number of changes of a unit per possible start of a slice, so that few of them are sorted.
 const CHANGES_PER_SAMPLE: usize = 64;
-/// Slices per job of a thread.
+/// Slices per job of a thread. All processors are busy, and few sums are merged.
 const SLICES_PER_JOB: usize = 64;
-/// Slices per stored maximum.
+/// Slices per stored maximum, so that a query compares few slices.
 const BLOCK: usize = 64;
 
 /// The number of units that execute each task, at any time.

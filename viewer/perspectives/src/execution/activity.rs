@@ -228,7 +228,8 @@ impl UnitActivity {
     }
 }
 
-/// Changes of a timeline per timestamp, below which all of them are added.
+/// Changes of a timeline per timestamp, below which all of them are added. Above it, searching for
+/// each timestamp is faster.
 const CHANGES_PER_TIMESTAMP: usize = 16;
 
 /// The time of some units per category between adjacent timestamps, in nanoseconds. Each timeline

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::PerspectiveError;
 
-/// Maximum number of stored results.
+/// Maximum number of stored results: those of all views with several options.
 const CAPACITY: usize = 64;
 
 /// Results by their type and key, the last used one first.

@@ -9,7 +9,7 @@ use tumit_viewer::stats::size_field;
 use crate::execution::unit_message::{NEVER, UnaddressedMessage, UnitMessage};
 use crate::execution::units::UnitSet;
 
-/// Links per request for sizes.
+/// Links per request for sizes, so that the fields of few links are in memory at a time.
 const SIZES_AT_ONCE: usize = 1 << 14;
 
 /// The messages that are read from links.

@@ -17,7 +17,8 @@ use crate::execution::unit_message::pending_bytes;
 pub use crate::execution::unit_message::{NEVER, UnaddressedMessage, UnitMessage};
 use crate::execution::units::UnitSet;
 
-/// Messages per block. Each block has a stored latest end.
+/// Messages per block. Each block has a stored latest end, by which a search skips the blocks that
+/// end before a time.
 const BLOCK: usize = 256;
 
 /// Numbers of messages and bytes that change over time.

@@ -18,7 +18,8 @@
 
 use tumit_viewer::query::TimeRange;
 
-/// Steps per block. Each block has stored sums and extremes.
+/// Steps per block. Each block has stored sums and extremes, so that a query reads at most about
+/// this many steps at each end.
 const BLOCK: usize = 64;
 
 /// Numbers that change at timestamps. Each value holds from its timestamp, inclusive, to the next.

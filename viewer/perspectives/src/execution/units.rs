@@ -289,6 +289,8 @@ fn default_level(
     containers: &[ContainerInfo],
     state_groups: &FxHashMap<ContainerId, Vec<StateGroup>>,
 ) -> Result<TypeId, PerspectiveError> {
+    // Number of links of each type that are examined. Links of a type usually connect containers of
+    // the same types.
     const EXAMINED: usize = 256;
     let types: FxHashMap<ContainerId, TypeId> = containers.iter().map(|info| (info.id, info.ty)).collect();
     let mut by_links: BTreeMap<TypeId, u64> = BTreeMap::new();

@@ -5,9 +5,11 @@
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
-/// The default width, as a fraction of the time range: one fiftieth.
+/// The time range divided by the default width. Smoothing over one fiftieth removes single changes
+/// and keeps phases.
 const DEFAULT_FRACTION: i64 = 50;
-/// The number of timestamps in a part of the time range that is read or skipped as a whole.
+/// The number of timestamps in a part of the time range that is read or skipped as a whole. Smaller
+/// parts cost more comparisons, and larger ones are skipped less often.
 const CHANGES_PER_PART: usize = 128;
 
 /// The time range before each time over which a quantity is smoothed.

@@ -12,7 +12,7 @@ use crate::filtered_cache::FilterProblem;
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::filter::language::completion::complete;
 
-/// Maximum number of completions in a response.
+/// Maximum number of completions in a response. More typing is faster than a longer list.
 const MAX_COMPLETIONS: usize = 40;
 
 /// The problems of the filters of a chain. Positions count UTF-16 code units, as JavaScript does.

@@ -16,9 +16,10 @@ use tumit_viewer::query::{
 };
 use tumit_viewer::scene::wire::{self, entity};
 
-/// Maximum number of links of a chain in each direction.
+/// Maximum number of links of a chain in each direction. Longer chains cannot be followed by eye.
 const MAX_LINKS: usize = 100;
-/// Maximum number of links examined to find the next one.
+/// Maximum number of links examined to find the next one, so that the answer comes in a fraction of
+/// a second.
 const MAX_EXAMINED: usize = 1 << 16;
 /// The first search distance, in nanoseconds. Each further search is four times as far.
 const FIRST_REACH: i64 = 1_000;

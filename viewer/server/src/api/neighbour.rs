@@ -13,7 +13,8 @@ use tumit_viewer::query::{
 };
 use tumit_viewer::scene::wire;
 
-/// Number of entities read per query.
+/// Number of entities read per query. Most neighbours are found by one query, which then takes
+/// little time.
 const ENTITIES_PER_QUERY: usize = 512;
 
 #[derive(Clone, Copy)]

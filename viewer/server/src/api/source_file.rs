@@ -20,9 +20,10 @@ use tumit_viewer::query::{ContainerId, EntityId, PajeTypeKind, QueryError, Sourc
 use tumit_viewer::scene::wire::{self, entity};
 use tumit_viewer::stats::json_number;
 
-/// Maximum size of a shown file in bytes.
+/// Maximum size of a shown file in bytes. It exceeds source files that people write.
 const MAX_FILE_BYTES: u64 = 2 << 20;
-/// Maximum number of folder entries examined for a file that is not at the path in the trace.
+/// Maximum number of folder entries examined for a file that is not at the path in the trace, so
+/// that a search in a home folder ends.
 const MAX_ENTRIES: usize = 20_000;
 /// Maximum number of entities returned per line. `find` returns the others page by page.
 const IDS_PER_LINE: usize = 200;

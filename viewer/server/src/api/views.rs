@@ -17,9 +17,9 @@ use super::cards::CardsRequest;
 use super::{AppState, FilteredTrace, JsonAnswer, RequestError, run};
 use crate::filtered_cache::TraceCache;
 
-/// Maximum number of suggested names of units.
+/// Maximum number of suggested names of units. A longer list is of no help.
 const MAX_UNITS: usize = 1000;
-/// Maximum number of containers with the container above them.
+/// Maximum number of containers with the container above them, so that an answer stays small.
 const MAX_PARENTS: usize = 4096;
 
 /// All views by group, with those of the user, the options, and values of the options that are

@@ -12,7 +12,7 @@ use crate::views::communication::collective_transfers::CollectiveTransfers;
 use crate::views::measured_messages::{MeasuredMessages, SumsByPair, number};
 use crate::views::unit_bundles::UnitBundles;
 
-/// The largest number of rows.
+/// Maximum number of rows. Cells of more rows would be smaller than about three pixels.
 const MAX_ROWS: usize = 256;
 
 /// The messages or bytes from each unit to each other: those that are pending at a time, or those

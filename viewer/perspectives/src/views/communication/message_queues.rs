@@ -14,7 +14,7 @@ use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, signed_number};
 use crate::views::unit_bundles::UnitBundles;
 
-/// The largest number of bars.
+/// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
 
 /// The name of the queue of messages that are never received, if their receivers are unknown.

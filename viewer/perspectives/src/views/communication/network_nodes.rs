@@ -9,10 +9,11 @@ use crate::execution::activity::UnitActivity;
 use crate::view::{TimeMode, ViewRequest};
 use crate::views::unit_bundles::UnitBundles;
 
-/// The largest number of nodes.
+/// Maximum number of nodes. More nodes would leave no room for edges and names.
 pub(crate) const MAX_NODES: usize = 128;
 
-/// The distance of a line to a node below which the line bends.
+/// The distance of a line to a node below which the line bends, as a fraction of the width of the
+/// network. It is about the radius of a node.
 const NEAR: f64 = 0.02;
 
 /// The nodes of a network, and the meaning of their paints.

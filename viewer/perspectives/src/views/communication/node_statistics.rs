@@ -16,10 +16,11 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, message_bounds, number, signed_number};
 
-/// The largest number of rows of the table.
+/// Maximum number of rows of the table, so that a card of a long trace stays small in memory.
 const MAX_ROWS: usize = 100_000;
 
-/// The number of different heights of points with sizes.
+/// The number of different heights of points with sizes. Points that are closer cover each other in
+/// a panel of usual height.
 const HEIGHTS: f64 = 512.0;
 
 /// The messages that a unit receives and sends: their peers, types, sizes or distances.

@@ -12,7 +12,7 @@ use crate::views::captions;
 
 use super::task_bundles::{self, TaskBundle};
 
-/// Maximum number of cells.
+/// Maximum number of cells: 32 rows of 32, which are large enough to be pointed at.
 const MAX_CELLS: usize = 1024;
 
 /// The progress of each task.

@@ -15,7 +15,7 @@ use crate::views::captions;
 
 use super::task_bundles::{self, TaskBundle};
 
-/// Maximum number of bars.
+/// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
 
 /// A floating bar per task, from its first begin to its last end, in percent of the time range.

@@ -14,11 +14,11 @@ use crate::execution::Execution;
 use crate::execution::activity::UnitActivity;
 use crate::execution::category_timeline::{CategoryPiece, CategoryTimeline, CategoryTimes};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::views::moving_window::{SmoothingWindow, RunningMaximum, WindowQuantity, WindowStep};
+use crate::views::moving_window::{RunningMaximum, SmoothingWindow, WindowQuantity, WindowStep};
 use crate::views::unit_bundles::{UnitBundle, UnitBundles};
 use crate::views::{captions, category_legend};
 
-/// Maximum number of spokes.
+/// Maximum number of spokes. The ends of more spokes would be closer than about five pixels.
 const MAX_SPOKES: usize = 200;
 
 /// The utilization of each unit, smoothed over the time before the present time, and its maximum

@@ -12,9 +12,10 @@ use crate::network::topology::Topology;
 use crate::view::{TimeMode, ViewRequest};
 use crate::views::measured_messages::{MessageSum, message_bounds};
 
-/// Minimum number of messages of a block.
+/// Minimum number of messages of a block, so that few blocks have to be added.
 const MIN_BLOCK: usize = 1 << 16;
-/// Minimum number of messages of a block for each unit.
+/// Minimum number of messages of a block for each unit, so that the sums of a block need less
+/// memory than its messages.
 const MESSAGES_PER_UNIT: usize = 64;
 
 /// Times and messages of each unit and of all units.

@@ -30,7 +30,7 @@ const DIAGRAM_HEADING: f32 = 78.0;
 /// The height in scene units of the empty margin at the bottom of a diagram, which a card does not
 /// show.
 const DIAGRAM_MARGIN: f32 = 28.0;
-/// The distance of the first text of a drawing from the upper edge of its card.
+/// The distance in scene units of the first text of a drawing from the upper edge of its card.
 const TOP_MARGIN: f32 = 4.0;
 
 /// A drawing, or the fact that the page has it.

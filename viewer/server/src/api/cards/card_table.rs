@@ -8,7 +8,7 @@ use tumit_perspectives::chart::{ChartTable, TableValue};
 use tumit_perspectives::draw::table_column::TableColumnText;
 use tumit_perspectives::execution::order::natural_order;
 
-/// Maximum number of rows of an answer.
+/// Maximum number of rows of an answer. A browser becomes slow with longer tables.
 const MAX_ROWS: usize = 10_000;
 
 /// The rows of a table that the page shows.

@@ -4,7 +4,7 @@ use tumit_paje::category::ActivityCategory;
 use tumit_perspectives::execution::activity::UnitCounts;
 use tumit_viewer::query::TimeRange;
 
-/// The time range is divided into this number of bins.
+/// The time range is divided into this number of bins, which the minimap shows.
 const BINS: u32 = 512;
 
 /// The share of each bin of a time range in which the number of units in a category is from `least`

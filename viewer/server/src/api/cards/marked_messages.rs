@@ -20,7 +20,8 @@ use super::card_request::CardsRequest;
 /// Maximum number of arrows. Of more messages, those that start in one time bin and end in one time
 /// bin are one arrow.
 const MAX_ARROWS: usize = 1000;
-/// The number of time bins at first. Each further attempt has half as many.
+/// The number of time bins at first, about the width of a diagram in device pixels. Each further
+/// attempt has half as many.
 const BINS: i64 = 1 << 12;
 
 /// A choice of messages.

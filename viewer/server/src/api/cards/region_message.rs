@@ -11,7 +11,8 @@ use tumit_perspectives::unit_lists::UnitLists;
 use tumit_viewer::scene::OutlineRect;
 use tumit_viewer::scene::wire::entity;
 
-/// Maximum number of units of a region that are all sent. Of more, the first of each mark is sent.
+/// Maximum number of units of a region that are all sent, so that an answer stays small. Of more,
+/// the first of each mark is sent.
 const MAX_UNITS: usize = 16_384;
 
 #[derive(Debug, Default)]

@@ -17,7 +17,7 @@ use tumit_viewer::query::{ContainerId, ContainerInfo, PajeTypeKind, TypeId};
 use tumit_viewer::stats;
 use tumit_viewer::stats::json_number;
 
-/// Maximum number of containers of a matrix.
+/// Maximum number of containers of a matrix. Cells of more would be too small to be pointed at.
 const MAX_CONTAINERS: usize = 64;
 /// Maximum number of stored pairs. Above it, pairs that will not be shown are removed.
 const MAX_PAIRS: usize = 4 * MAX_CONTAINERS * MAX_CONTAINERS;

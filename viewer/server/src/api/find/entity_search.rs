@@ -17,15 +17,17 @@ use tumit_viewer::query::{
 };
 use tumit_viewer::scene::wire::entity;
 
-/// Maximum number of hits on a page.
+/// Maximum number of hits on a page, so that an answer stays below about 100 KB.
 pub(super) const HITS_PER_PAGE: usize = 500;
-/// The time range is divided into this number of bins. Hits are counted in each bin.
+/// The time range is divided into this number of bins, which the minimap shows. Hits are counted in
+/// each bin.
 const BINS: usize = 512;
 /// Approximate number of entities in a time column. It is the least that a page turn examines.
 const ENTITIES_PER_COLUMN: u64 = 1 << 20;
-/// Minimum number of time columns of a time range.
+/// Minimum number of time columns of a time range, so that the first hits of a short trace come
+/// early.
 const MIN_COLUMNS: u64 = 8;
-/// Maximum number of time columns of a time range.
+/// Maximum number of time columns of a time range, because each column costs a query per list.
 const MAX_COLUMNS: u64 = 1 << 10;
 
 /// An entity that was found. Hits are sorted by the field `begin`.
