@@ -35,7 +35,9 @@ pub fn csv(table: &ChartTable) -> String {
             }
             match row.get(index) {
                 Some(TableValue::Text(text)) => csv_cell::append(text, &mut out),
-                Some(TableValue::Number(number)) => out.extend_from_slice(plain(*number, column.axis_unit).as_bytes()),
+                Some(TableValue::Number(number)) => {
+                    out.extend_from_slice(plain_number(*number, column.axis_unit).as_bytes())
+                }
                 Some(TableValue::Absent) | None => {}
             }
         }
@@ -46,7 +48,7 @@ pub fn csv(table: &ChartTable) -> String {
 }
 
 /// A number with full precision.
-fn plain(number: f64, axis_unit: AxisUnit) -> String {
+fn plain_number(number: f64, axis_unit: AxisUnit) -> String {
     let number = if axis_unit == AxisUnit::Nanos { number / NANOS_PER_SECOND } else { number };
     number.to_string()
 }

@@ -52,7 +52,7 @@ impl SeriesProvider for ExecutionProvider {
             settings.set(name, value).map_err(|error| error.to_string())?;
         }
         let execution = Execution::new(Arc::clone(source), settings).map_err(|error| reason(&error))?;
-        let provided = expr.series.iter().map(|series| provided(&execution, *series, expr.per_unit));
+        let provided = expr.series.iter().map(|series| series_steps(&execution, *series, expr.per_unit));
         provided.collect::<Result<_, _>>().map_err(|error| reason(&error))
     }
 }
@@ -76,7 +76,7 @@ fn reason(error: &PerspectiveError) -> String {
 /// Timestamps, each with the value from this time on.
 type NumberSteps = Vec<(i64, f64)>;
 
-fn provided(
+fn series_steps(
     execution: &Execution,
     series: ExecutionSeries,
     per_unit: bool,

@@ -281,7 +281,7 @@ fn wait_groups(
         let nanos: i128 = list.iter().map(|wait| i128::from(wait.nanos())).sum();
         let causes = causes(execution, &list[..list.len().min(EXAMINED_WAITS)])?;
         let part = |unit: fn(&WaitState) -> Option<u32>| {
-            let (unit, time) = largest(list.iter().filter_map(|wait| Some((unit(wait)?, wait.nanos()))))?;
+            let (unit, time) = key_with_largest_sum(list.iter().filter_map(|wait| Some((unit(wait)?, wait.nanos()))))?;
             Some((unit_name(execution, unit), time as f64 / nanos as f64))
         };
         let longest = list[0];
@@ -310,7 +310,7 @@ fn as_text(line: &SourceLine) -> String {
 }
 
 /// The key with the largest sum.
-fn largest<K: Ord>(list: impl Iterator<Item = (K, i64)>) -> Option<(K, i128)> {
+fn key_with_largest_sum<K: Ord>(list: impl Iterator<Item = (K, i64)>) -> Option<(K, i128)> {
     let mut sums: BTreeMap<K, i128> = BTreeMap::new();
     list.for_each(|(key, nanos)| *sums.entry(key).or_default() += i128::from(nanos));
     sums.into_iter().max_by_key(|sum| sum.1)
@@ -331,7 +331,7 @@ fn causes(execution: &Execution, waits: &[&WaitState]) -> Result<Option<ValueId>
             }
         }
     }
-    Ok(largest(times.into_iter()).map(|(value, _)| value))
+    Ok(key_with_largest_sum(times.into_iter()).map(|(value, _)| value))
 }
 
 /// The source line of the cause of a wait: of the state in which the causing unit is in the middle

@@ -4,7 +4,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use super::bar_values::{BarTime, numbers};
 use super::card_axis::CardAxis;
-use super::level_chart::{PanelResult, nonempty};
+use super::level_chart::{PanelResult, nonempty_range};
 use super::series_choice::{CardSeries, ShownNumber};
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartBar, ChartPanel, ChartTable, ChartTableColumn, LegendItem, TableValue,
@@ -21,12 +21,16 @@ const MAX_BARS: usize = 256;
 
 /// The time of the bars. A time range that ends with the trace contains the last timestamp.
 fn bar_time(execution: &Execution, request: &ViewRequest) -> BarTime {
-    let range = |from, to| nonempty(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) });
+    let range = |from, to| nonempty_range(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) });
     if request.mode == TimeMode::At {
         let (from, past) = (request.range.from.0, request.range_until_time());
-        return BarTime { span: range(from, past.to.0.saturating_sub(1)), range: nonempty(past), last: request.time };
+        return BarTime {
+            span: range(from, past.to.0.saturating_sub(1)),
+            range: nonempty_range(past),
+            last: request.time,
+        };
     }
-    let span = nonempty(request.visible_range());
+    let span = nonempty_range(request.visible_range());
     let (from, to) = message_bounds(execution, span);
     BarTime { span, range: range(from, to), last: to.saturating_sub(1) }
 }

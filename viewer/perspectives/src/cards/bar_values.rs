@@ -124,7 +124,7 @@ fn states(
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn combined(numbers: &[f64], combination: Combination) -> f64 {
+fn combine(numbers: &[f64], combination: Combination) -> f64 {
     let sum: f64 = numbers.iter().sum();
     let fold = |with: fn(f64, f64) -> f64| numbers.iter().copied().reduce(with).unwrap_or(0.0);
     match combination {
@@ -157,7 +157,7 @@ fn variable(
                 _ => column.mean,
             }));
         }
-        Ok(combined(&numbers, series.combination))
+        Ok(combine(&numbers, series.combination))
     };
     by_unit(execution, &chosen.lists, |list| *list).into_iter().map(number).collect()
 }
@@ -197,7 +197,7 @@ fn unit_field(
                 units[unit as usize].push((events.times[index], events.containers[index].0, *number));
             }
         }
-        let steps = units.iter().map(|list| CombinedSteps::combined(list.iter().copied(), combination)).collect();
+        let steps = units.iter().map(|list| CombinedSteps::from_events(list.iter().copied(), combination)).collect();
         let pairs = |list: Vec<(i64, u32, f64)>| list.into_iter().map(|(time, _, number)| (time, number)).collect();
         Ok(UnitField { steps, events: units.into_iter().map(pairs).collect() })
     })

@@ -164,7 +164,7 @@ impl ElementPanel {
             form,
             horizontal: CardAxis::read(table, "horizontal")?,
             glide: table.duration("glide")?.unwrap_or(0),
-            movement_paint: card_paint::single(table, "moving")?,
+            movement_paint: card_paint::single_color(table, "moving")?,
         })
     }
 }

@@ -69,7 +69,7 @@ impl<'t> CardTable<'t> {
         let problem = format!(
             "{} has no key `{}`; its keys are {}{}",
             self.name,
-            shown(name),
+            text_beginning(name),
             alternatives(known).replace(" or ", " and "),
             suggestion(name, known)
         );
@@ -133,7 +133,7 @@ impl<'t> CardTable<'t> {
     ) -> Result<T, CardFault> {
         words.iter().find(|(word, _)| *word == text.value).map(|(_, value)| *value).ok_or_else(|| {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let value = shown(&text.value);
+            let value = text_beginning(&text.value);
             let problem =
                 format!("`{key}` is `{value}`; expected {}{}", alternatives(&known), suggestion(&text.value, &known));
             self.fault(&text.place, problem)
@@ -246,7 +246,7 @@ impl<'t> CardTable<'t> {
 }
 
 /// The beginning of a text, for messages.
-fn shown(text: &str) -> String {
+fn text_beginning(text: &str) -> String {
     const MOST: usize = 60;
     let cut: String = text.chars().take(MOST).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }

@@ -70,7 +70,7 @@ impl PresentNumbers {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-    fn combined(&self, combination: Combination) -> f64 {
+    fn combine(&self, combination: Combination) -> f64 {
         let end = |bits: Option<(&u64, &usize)>| bits.map_or(0.0, |(bits, _)| number_of_bits(*bits));
         match combination {
             Combination::Sum => self.sum,
@@ -84,11 +84,11 @@ impl PresentNumbers {
 impl CombinedSteps {
     /// The combination of the latest number of each container. `events` are timestamps, containers
     /// and numbers, by time.
-    pub(super) fn combined(events: impl Iterator<Item = (i64, u32, f64)>, combination: Combination) -> Self {
+    pub(super) fn from_events(events: impl Iterator<Item = (i64, u32, f64)>, combination: Combination) -> Self {
         let (mut steps, mut present) = (Self::default(), PresentNumbers::default());
         for (time, container, number) in events {
             present.set(container, number);
-            let value = present.combined(combination);
+            let value = present.combine(combination);
             if steps.times.last() == Some(&time) {
                 steps.values.pop();
             } else {
@@ -167,7 +167,7 @@ mod tests {
             let events: Vec<(i64, u32, f64)> = events.into_iter().map(|(time, of, number)| (time, of, f64::from(number))).collect();
             let combination =
                 [Combination::Sum, Combination::Mean, Combination::Smallest, Combination::Largest][kind];
-            let steps = CombinedSteps::combined(events.iter().copied(), combination);
+            let steps = CombinedSteps::from_events(events.iter().copied(), combination);
             let values: Vec<f64> =
                 (from..from + nanos.max(1)).filter_map(|time| expected(&events, time, combination)).collect();
             let summary = steps.summary(TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + nanos) });

@@ -59,22 +59,23 @@ impl EntityChoice {
         let (source, model) = (execution.source(), execution.model());
         let of_kind: Vec<TypeId> = model.types.iter().filter(|ty| ty.kind == kind.1).map(|ty| ty.id).collect();
         let names = |ty: &TypeId| model.types[ty.index()].name.as_str();
-        let types = matching(kind.0, self.ty.as_ref(), of_kind, names)?;
+        let types = matching_items(kind.0, self.ty.as_ref(), of_kind, names)?;
         let values = match &self.value {
             None => None,
             Some(pattern) => {
                 let of_types = model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.id);
                 let names = |value: &ValueId| model.values[value.index()].name.as_str();
-                let chosen = matching("value", Some(pattern), of_types.collect(), names)?;
+                let chosen = matching_items("value", Some(pattern), of_types.collect(), names)?;
                 let mut flags = vec![false; model.values.len()];
                 chosen.iter().for_each(|value| flags[value.index()] = true);
                 Some(flags)
             }
         };
         let all = source.containers();
-        let containers = matching("container", self.container.as_ref(), (0..all.len()).collect(), |index: &usize| {
-            all[*index].name.as_str()
-        })?;
+        let containers =
+            matching_items("container", self.container.as_ref(), (0..all.len()).collect(), |index: &usize| {
+                all[*index].name.as_str()
+            })?;
         let mut lists = Vec::new();
         for index in containers {
             let container = all[index].id;
@@ -87,7 +88,7 @@ impl EntityChoice {
 }
 
 /// The items with names that match a pattern. Without a match, upper and lower case are equal.
-fn matching<'a, T: Copy>(
+fn matching_items<'a, T: Copy>(
     kind: &'static str,
     pattern: Option<&NamePattern>,
     items: Vec<T>,

@@ -111,7 +111,12 @@ fn place_column(
 }
 
 /// The events that a request shows: those of the time range, or those up to the present time.
-fn visible(execution: &Execution, request: &ViewRequest, events: &EventList, is_timed: bool) -> std::ops::Range<usize> {
+fn visible_events(
+    execution: &Execution,
+    request: &ViewRequest,
+    events: &EventList,
+    is_timed: bool,
+) -> std::ops::Range<usize> {
     let range: TimeRange = request.visible_range();
     // A time range that ends with the trace contains the last timestamp.
     let mut end = if range.to >= execution.extent().to { range.to.0 } else { range.to.0.saturating_sub(1) };
@@ -147,7 +152,7 @@ pub(super) fn chart(
     let marks = marks(execution, request, &lists, is_timed);
     let legend = lists.iter().flat_map(|list| list.colors.legend(execution, &list.events, &list.label)).collect();
     let table = table(choices, &lists, &marks, (horizontal, vertical), &names.names);
-    let total: usize = lists.iter().map(|list| visible(execution, request, &list.events, is_timed).len()).sum();
+    let total: usize = lists.iter().map(|list| visible_events(execution, request, &list.events, is_timed).len()).sum();
     let mut notes = Vec::new();
     if total > marks.len() {
         notes.push(format!(
@@ -197,7 +202,7 @@ struct PlacedEvent {
 fn marks(execution: &Execution, request: &ViewRequest, lists: &[PlacedEventList], is_timed: bool) -> Vec<PlacedEvent> {
     let mut marks = Vec::new();
     for (number, list) in lists.iter().enumerate() {
-        for index in visible(execution, request, &list.events, is_timed) {
+        for index in visible_events(execution, request, &list.events, is_timed) {
             let (Some(x), Some(y)) = (list.x.number(&list.events, index), list.y.number(&list.events, index)) else {
                 continue;
             };

@@ -22,7 +22,7 @@ pub(super) struct PanelResult {
 }
 
 /// A time range that is not empty, as queries of columns need it.
-pub(super) fn nonempty(range: TimeRange) -> TimeRange {
+pub(super) fn nonempty_range(range: TimeRange) -> TimeRange {
     TimeRange { to: range.to.max(tumit_viewer::query::GlobalNanos(range.from.0.saturating_add(1))), ..range }
 }
 
@@ -36,13 +36,13 @@ pub(super) fn chart(
     axis: &CardAxis,
     (list, is_stacked): (&[CardSeries], bool),
 ) -> Result<PanelResult, (usize, PerspectiveError)> {
-    let range = nonempty(request.visible_range());
+    let range = nonempty_range(request.visible_range());
     let count = request.columns.max(1);
     let mut all: Vec<SeriesColumns> = Vec::new();
     for series in list {
         let computed = columns(execution, series, range, count).map_err(|error| (series.line, error))?;
         let factor = if series.number_scale(false).is_some() { 1.0 } else { axis.scale().factor };
-        all.push(computed.scaled(factor));
+        all.push(computed.multiply(factor));
     }
     let largest =
         if is_stacked { largest_sum(&all) } else { all.iter().map(SeriesColumns::largest).fold(0.0, f64::max) };

@@ -31,7 +31,7 @@ impl SeriesColumns {
     }
 
     /// All values times a factor.
-    pub(super) fn scaled(mut self, factor: f64) -> Self {
+    pub(super) fn multiply(mut self, factor: f64) -> Self {
         self.means.iter_mut().for_each(|mean| *mean *= factor);
         self.extremes.iter_mut().for_each(|(least, most)| (*least, *most) = (*least * factor, *most * factor));
         self
@@ -208,6 +208,6 @@ fn field_steps(
         let numbers = events.numbers(execution, field)?;
         let event = |index: usize| (events.times[index], events.containers[index].0, numbers[index]);
         let with_number = (0..numbers.len()).filter(|index| !numbers[*index].is_nan());
-        Ok(CombinedSteps::combined(with_number.map(event), combination))
+        Ok(CombinedSteps::from_events(with_number.map(event), combination))
     })
 }

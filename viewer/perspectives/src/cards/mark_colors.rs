@@ -52,8 +52,8 @@ impl MarkColors {
             Self::Value(colors) => {
                 colors.get(events.values[index].index()).map_or(ChartPaint::Faint, |color| ChartPaint::Fixed(*color))
             }
-            Self::Unit(units) => units[index].map_or(ChartPaint::Faint, numbered),
-            Self::Distinct(column) => column.keys[index].map_or(ChartPaint::Faint, numbered),
+            Self::Unit(units) => units[index].map_or(ChartPaint::Faint, numbered_paint),
+            Self::Distinct(column) => column.keys[index].map_or(ChartPaint::Faint, numbered_paint),
             Self::Gradient(numbers, least, range) => {
                 let part = if *range > 0.0 { (numbers[index] - least) / range } else { 1.0 };
                 #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
@@ -80,11 +80,11 @@ impl MarkColors {
             }
             Self::Unit(_) => {
                 let units = (0..).zip(execution.units().list()).take(MAX_ENTRIES);
-                units.map(|(number, unit)| item(numbered(number), &unit.name)).collect()
+                units.map(|(number, unit)| item(numbered_paint(number), &unit.name)).collect()
             }
             Self::Distinct(column) => {
                 let names = (0..).zip(&column.names).take(MAX_ENTRIES);
-                names.map(|(number, name)| item(numbered(number), name)).collect()
+                names.map(|(number, name)| item(numbered_paint(number), name)).collect()
             }
             Self::Gradient(_, least, range) => {
                 let text = tumit_viewer::scene::number;
@@ -97,6 +97,6 @@ impl MarkColors {
     }
 }
 
-fn numbered(number: u32) -> ChartPaint {
+fn numbered_paint(number: u32) -> ChartPaint {
     ChartPaint::Task(number)
 }

@@ -4,7 +4,7 @@ use crate::chart::{AxisUnit, ChartTable, ChartTableColumn, TableValue};
 
 /// The table of a card with one panel is that of the panel. Otherwise the first column has the
 /// title of the panel, and columns with equal headings and units are one.
-pub(super) fn merged(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
+pub(super) fn merge_tables(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
     if panels.len() == 1 {
         return panels.pop().map(|(_, table)| table).unwrap_or_default();
     }
@@ -36,7 +36,7 @@ pub(super) fn merged(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
 
 #[cfg(test)]
 mod tests {
-    use super::merged;
+    use super::merge_tables;
     use crate::chart::{AxisUnit, ChartTable, TableValue};
 
     #[test]
@@ -48,8 +48,8 @@ mod tests {
         };
         let busy = table(&[("from", AxisUnit::Nanos), ("busy", AxisUnit::Count)], &[1.0, 2.0]);
         let sizes = table(&[("from", AxisUnit::Nanos), ("size", AxisUnit::Bytes)], &[3.0, 4.0]);
-        assert_eq!(merged(vec![(String::new(), busy.clone())]), busy);
-        let all = merged(vec![("a".to_owned(), busy), ("b".to_owned(), sizes)]);
+        assert_eq!(merge_tables(vec![(String::new(), busy.clone())]), busy);
+        let all = merge_tables(vec![("a".to_owned(), busy), ("b".to_owned(), sizes)]);
         let headings: Vec<&str> = all.columns.iter().map(|column| column.heading.as_str()).collect();
         assert_eq!(headings, ["panel", "from", "busy", "size"]);
         assert_eq!(all.rows[1], ["b".into(), 3.0.into(), TableValue::Absent, 4.0.into()]);

@@ -102,7 +102,7 @@ impl CardSeries {
         Ok(Self {
             line: table.line(),
             label: if given.is_empty() { label } else { given },
-            paint: card_paint::single(table, "color")?.unwrap_or(paint),
+            paint: card_paint::single_color(table, "color")?.unwrap_or(paint),
             data,
             combination: table.word("combine", &COMBINATIONS)?.unwrap_or_default(),
             shown: table.word("show", shown)?.unwrap_or(shown[0].1),

@@ -56,7 +56,7 @@ fn palette() -> ChartPalette {
 const PATH_ARROW_SIZE: f32 = 3.0;
 
 /// A colour beside the critical path.
-fn pale(color: RgbColor) -> RgbColor {
+fn pale_color(color: RgbColor) -> RgbColor {
     mix([(color, PALE_WEIGHT), (rgb(0x00ff_ffff), 1.0 - PALE_WEIGHT)]).unwrap_or(color)
 }
 
@@ -248,7 +248,7 @@ fn add_categories(
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
     let mut define = |category: ActivityCategory| {
         let color = palette().color(ChartPaint::Category(category));
-        let color = if parts.path.is_some() { pale(color) } else { color };
+        let color = if parts.path.is_some() { pale_color(color) } else { color };
         builder.define_value(ty, category.word(), color)
     };
     let values = ActivityCategory::COUNTED.map(&mut define);
@@ -338,7 +338,7 @@ fn add_messages(
     let mut define = |item: LegendItem| builder.define_value(ty, &item.label, palette().color(item.paint));
     let sizes: Vec<ValueId> = scale.iter().flat_map(SizeScale::legend).map(&mut define).collect();
     let faint = palette().color(ChartPaint::Faint);
-    let default_value = builder.define_value(ty, "message", if path.is_some() { pale(faint) } else { faint });
+    let default_value = builder.define_value(ty, "message", if path.is_some() { pale_color(faint) } else { faint });
     let on_path = path.map(|path| {
         let links = path.segments.iter().filter_map(|segment| match segment {
             PathSegment::Message { link, .. } => Some(*link),

@@ -44,8 +44,11 @@ impl TableColumnText {
             }
         };
         let cells = rows.iter().map(|row| text(row.get(column))).collect();
-        let heading =
-            if is_number { number_unit.heading(bare(&info.heading, info.axis_unit)) } else { info.heading.clone() };
+        let heading = if is_number {
+            number_unit.heading(bare_heading(&info.heading, info.axis_unit))
+        } else {
+            info.heading.clone()
+        };
         Self { heading, is_number, cells }
     }
 }
@@ -79,7 +82,7 @@ fn decimals(axis_unit: AxisUnit, number_unit: NumberUnit, is_whole: bool) -> usi
 }
 
 /// A heading without the unit at its end.
-fn bare(heading: &str, axis_unit: AxisUnit) -> &str {
+fn bare_heading(heading: &str, axis_unit: AxisUnit) -> &str {
     let ends: &[&str] = match axis_unit {
         AxisUnit::Count => &[],
         AxisUnit::Bytes => &[", B", ", bytes"],

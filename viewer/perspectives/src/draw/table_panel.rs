@@ -56,7 +56,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
         canvas.grid_line((frame.x, y), (frame.x + total, y), grid);
     }
     let y = top + line * (rows.len() as f32 + 1.0);
-    let left_out = left_out(table, rows, texts.len() - shown);
+    let left_out = left_out_text(table, rows, texts.len() - shown);
     if !left_out.is_empty() {
         canvas.text_within((frame.x, y), &left_out, frame.width, style);
     }
@@ -76,7 +76,7 @@ fn shown_rows(table: &ChartTable, room: usize) -> Range<usize> {
 }
 
 /// The numbers of rows and columns that are not drawn, in words.
-fn left_out(table: &ChartTable, rows: Range<usize>, columns: usize) -> String {
+fn left_out_text(table: &ChartTable, rows: Range<usize>, columns: usize) -> String {
     let after = if table.present_row.is_some() { "later row" } else { "more row" };
     let counts = [(rows.start, "earlier row"), (table.rows.len() - rows.end, after), (columns, "more column")];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
@@ -152,8 +152,8 @@ mod tests {
 
     #[test]
     fn rows_and_columns_without_room_are_counted() {
-        assert_eq!(left_out(&table(32, Some(15)), 13..18, 1), "13 earlier rows, 14 later rows and 1 more column");
-        assert_eq!(left_out(&table(6, None), 0..5, 0), "1 more row");
-        assert_eq!(left_out(&table(6, None), 0..6, 0), "");
+        assert_eq!(left_out_text(&table(32, Some(15)), 13..18, 1), "13 earlier rows, 14 later rows and 1 more column");
+        assert_eq!(left_out_text(&table(6, None), 0..5, 0), "1 more row");
+        assert_eq!(left_out_text(&table(6, None), 0..6, 0), "");
     }
 }

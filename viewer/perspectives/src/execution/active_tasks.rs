@@ -156,7 +156,7 @@ impl ActiveTaskSums {
 }
 
 impl TaskSums {
-    fn before(&self, slice: usize) -> TaskPoint {
+    fn point_before(&self, slice: usize) -> TaskPoint {
         let count = self.slices.partition_point(|sum| (sum.slice as usize) < slice);
         count.checked_sub(1).map_or_else(TaskPoint::default, |last| self.slices[last].end)
     }
@@ -217,7 +217,7 @@ impl<'a> ActiveTasks<'a> {
             for (task, maximum) in self.sums.by_task.iter().zip(&mut maxima) {
                 *maximum = task.maximum(first..last - 1).max(*maximum);
             }
-            points = self.sums.by_task.iter().map(|task| task.before(last - 1)).collect();
+            points = self.sums.by_task.iter().map(|task| task.point_before(last - 1)).collect();
             sweep(&self.sorted_changes((starts[last - 1], to - 1)), &mut points, &mut maxima);
         } else if from < to {
             sweep(&self.sorted_changes((from + 1, to - 1)), &mut points, &mut maxima);
@@ -261,7 +261,7 @@ impl<'a> ActiveTasks<'a> {
         let Some(slice) = self.slice_after(time).checked_sub(1) else {
             return vec![TaskPoint::default(); self.tasks.list().len()];
         };
-        let mut points: Vec<TaskPoint> = self.sums.by_task.iter().map(|task| task.before(slice)).collect();
+        let mut points: Vec<TaskPoint> = self.sums.by_task.iter().map(|task| task.point_before(slice)).collect();
         self.for_each_change((self.sums.starts[slice], time), |change| points[change.task as usize].add(change));
         points
     }

@@ -29,7 +29,7 @@ impl DerivedData {
         key: &str,
         compute: impl FnOnce() -> Result<T, PerspectiveError>,
     ) -> Result<Arc<T>, PerspectiveError> {
-        if let Some(value) = self.stored(key) {
+        if let Some(value) = self.stored_value(key) {
             return Ok(value);
         }
         let value = Arc::new(compute()?);
@@ -40,7 +40,7 @@ impl DerivedData {
         Ok(value)
     }
 
-    fn stored<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
+    fn stored_value<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let index = entries.iter().position(|entry| entry.ty == TypeId::of::<T>() && entry.key == key)?;
         let entry = entries.remove(index)?;

@@ -65,10 +65,10 @@ pub struct StepColumn<const K: usize> {
 
 impl<const K: usize> StepValues<K> {
     fn new(values: Vec<[i64; K]>) -> Self {
-        Self::near(&values).unwrap_or(Self::Far(values))
+        Self::near_values(&values).unwrap_or(Self::Far(values))
     }
 
-    fn near(values: &[[i64; K]]) -> Option<Self> {
+    fn near_values(values: &[[i64; K]]) -> Option<Self> {
         let first: Vec<[i64; K]> = values.iter().step_by(BLOCK).copied().collect();
         let mut differences = Vec::with_capacity(values.len());
         for (block, first) in values.chunks(BLOCK).zip(&first) {
@@ -173,7 +173,7 @@ impl<const K: usize> StepFunction<K> {
         self.value_after(self.steps_until(time))
     }
 
-    /// The integral from the first timestamp to `time`, in units times nanoseconds. It is negative
+    /// The integral from the first timestamp to `time`, in values times nanoseconds. It is negative
     /// before the first timestamp.
     fn integral_until(&self, time: i64) -> [i128; K] {
         let Some(&first) = self.times.first() else {
@@ -196,7 +196,7 @@ impl<const K: usize> StepFunction<K> {
         sum
     }
 
-    /// The integrals over a time range, in units times nanoseconds. Exact.
+    /// The integrals over a time range, in values times nanoseconds. Exact.
     pub fn integral(&self, range: TimeRange) -> [i128; K] {
         let (mut high, low) = (self.integral_until(range.to.0), self.integral_until(range.from.0));
         for component in 0..K {

@@ -94,7 +94,7 @@ impl<'a> MeasuredMessages<'a> {
         }
     }
 
-    /// A number of the measure with its unit, such as `3 messages` or `64 KiB`.
+    /// A number of the measure with its unit of measurement, such as `3 messages` or `64 KiB`.
     pub(crate) fn text(&self, number: u64) -> String {
         match self.measure {
             MessageMeasure::Messages if number == 1 => "1 message".to_owned(),
@@ -105,7 +105,7 @@ impl<'a> MeasuredMessages<'a> {
 
     /// The messages that are pending at the present time, or that are sent in the visible time
     /// range.
-    pub(crate) fn visible(
+    pub(crate) fn visible_messages(
         &self,
         execution: &Execution,
         request: &ViewRequest,
@@ -117,7 +117,7 @@ impl<'a> MeasuredMessages<'a> {
         Box::new(self.messages.sent_between(from, to).iter())
     }
 
-    /// The sums of the [visible](Self::visible) messages by sender and receiver, each mapped to a
+    /// The sums of the [visible](Self::visible_messages) messages by sender and receiver, each mapped to a
     /// node.
     pub(crate) fn sums_by_pair(
         &self,
@@ -126,7 +126,7 @@ impl<'a> MeasuredMessages<'a> {
         node: impl Fn(u32) -> u32,
     ) -> SumsByPair {
         let mut sums: FxHashMap<(u32, u32), MessageSum> = FxHashMap::default();
-        for message in self.visible(execution, request) {
+        for message in self.visible_messages(execution, request) {
             sums.entry((node(message.from), node(message.to))).or_default().add(message);
         }
         sums.into_iter().collect()

@@ -12,8 +12,9 @@ use crate::views::captions;
 use crate::views::measured_messages::MeasuredMessages;
 use crate::views::unit_bundles::UnitBundles;
 
-/// The paint of edges of the hypercube. The next constant: of edges between other corners.
+/// The paint of edges of the hypercube.
 const PHYSICAL: ChartPaint = ChartPaint::Series(0);
+/// The paint of edges between corners that are not adjacent in the hypercube.
 const VIRTUAL: ChartPaint = ChartPaint::Series(1);
 
 /// Units as corners of a hypercube. Pending messages along its edges, and other ones, have

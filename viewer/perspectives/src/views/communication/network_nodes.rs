@@ -36,8 +36,8 @@ impl NetworkNodes {
         let node = |(bundle, (x, y)): (usize, &NodePosition)| NetworkNode {
             label: bundles.label(execution, bundle),
             unit: bundles.first(bundle),
-            x: single(*x),
-            y: single(*y),
+            x: as_single_precision(*x),
+            y: as_single_precision(*y),
             paint: activity.map_or(ChartPaint::Absent, |activity| paint(activity, request, bundles.units(bundle))),
         };
         let nodes = positions.iter().enumerate().map(node).collect();
@@ -74,7 +74,7 @@ fn paint(activity: &UnitActivity, request: &ViewRequest, units: &[usize]) -> Cha
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "positions are drawn in pixels")]
-fn single(position: f64) -> f32 {
+fn as_single_precision(position: f64) -> f32 {
     position as f32
 }
 

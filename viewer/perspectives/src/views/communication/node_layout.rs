@@ -92,7 +92,7 @@ impl NodeLayout {
             Self::LateralCubes => {
                 let (half, rest) = split(corner, dimensions, 1);
                 let (x, y) = oblique_box(rest, dimensions.saturating_sub(1));
-                (x + 1.9 * real(half), y)
+                (x + 1.9 * as_float(half), y)
             }
             Self::NestedCubes => {
                 let (half, rest) = split(corner, dimensions, 1);
@@ -102,9 +102,9 @@ impl NodeLayout {
             }
             Self::Mesh => {
                 let (row, column) = split(corner, dimensions, dimensions / 2);
-                (real(gray_rank(column)), real(gray_rank(row)))
+                (as_float(gray_rank(column)), as_float(gray_rank(row)))
             }
-            Self::Linear => (real(gray_rank(corner)), 0.0),
+            Self::Linear => (as_float(gray_rank(corner)), 0.0),
             Self::Tesseract => tesseract(corner, dimensions),
             Self::Polytope => polytope(corner, dimensions),
         }
@@ -112,7 +112,7 @@ impl NodeLayout {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
-fn real(number: usize) -> f64 {
+fn as_float(number: usize) -> f64 {
     number as f64
 }
 
@@ -129,7 +129,7 @@ fn gray_rank(number: usize) -> usize {
 
 /// The position on a circle with radius 1, clockwise from the top.
 fn on_circle(place: usize, places: usize) -> NodePosition {
-    let angle = TAU * real(place) / real(places.max(1));
+    let angle = TAU * as_float(place) / as_float(places.max(1));
     (angle.sin(), -angle.cos())
 }
 
@@ -139,7 +139,7 @@ fn ring_of_rings(corner: usize, dimensions: u32) -> NodePosition {
     }
     let (ring, place) = split(corner, dimensions, dimensions - 2);
     let rings = 1_usize << (dimensions - 2);
-    let radius = if rings == 1 { 1.0 } else { (0.6 * (PI / real(rings)).sin()).min(0.4) };
+    let radius = if rings == 1 { 1.0 } else { (0.6 * (PI / as_float(rings)).sin()).min(0.4) };
     let (center, offset) = (on_circle(gray_rank(ring), rings), on_circle(gray_rank(place), 4));
     (center.0 + radius * offset.0, center.1 + radius * offset.1)
 }
@@ -147,7 +147,7 @@ fn ring_of_rings(corner: usize, dimensions: u32) -> NodePosition {
 fn web(corner: usize, dimensions: u32) -> NodePosition {
     let (ring, place) = split(corner, dimensions, dimensions / 2);
     let offset = on_circle(gray_rank(place), 1 << dimensions.div_ceil(2));
-    let radius = 1.0 + real(gray_rank(ring));
+    let radius = 1.0 + as_float(gray_rank(ring));
     (radius * offset.0, radius * offset.1)
 }
 
@@ -158,7 +158,7 @@ fn oblique_box(corner: usize, bits: u32) -> NodePosition {
     let height = (bits - width).div_ceil(2);
     let along = |first: u32, count: u32| {
         let last = (1_usize << count) - 1;
-        real(gray_rank((corner >> first) & last)) / real(last.max(1))
+        as_float(gray_rank((corner >> first) & last)) / as_float(last.max(1))
     };
     let (x, y, z) = (along(0, width), along(width, height), along(width + height, bits - width - height));
     (x + 0.38 * z, -y - 0.24 * z)

@@ -152,7 +152,7 @@ impl MessageTotals {
             let size = MIN_BLOCK.max(MESSAGES_PER_UNIT * count);
             Ok(MessageBlocks::new(messages, size, (topology, count)))
         })?;
-        let mut by_unit = blocks.between(messages, from, to);
+        let mut by_unit = blocks.statistics_between(messages, from, to);
         let mut all = MessageStatistics::default();
         by_unit.iter().for_each(|unit| all.combine(unit));
         let maxima = TimeRange { from: range.from, to: GlobalNanos(to) };
@@ -205,7 +205,7 @@ impl MessageBlocks {
     }
 
     /// The statistics of the messages that are sent or received in a time range.
-    fn between(&self, messages: &UnitMessages, from: i64, to: i64) -> Vec<MessageStatistics> {
+    fn statistics_between(&self, messages: &UnitMessages, from: i64, to: i64) -> Vec<MessageStatistics> {
         let mut by_unit = self.no_messages();
         let (edges, blocks) = self.parts(messages.send_places(from, to));
         edges.into_iter().for_each(|places| self.add_sent(&messages.list()[places], &mut by_unit));
@@ -252,7 +252,7 @@ mod tests {
             let execution = trace.execution();
             let Ok(messages) = execution.messages() else { return Ok(()) };
             let blocks = |size| MessageBlocks::new(messages, size, (Topology::default(), execution.units().count()));
-            let sums = |size| blocks(size).between(messages, from, from + nanos);
+            let sums = |size| blocks(size).statistics_between(messages, from, from + nanos);
             prop_assert_eq!(sums(size), sums(usize::MAX));
         }
     }

@@ -62,7 +62,7 @@ impl MarkedMessages {
         request: &ViewRequest,
         outline: &ContainerOutline,
     ) -> Result<Vec<MessageArrow>, PerspectiveError> {
-        let messages = combined(self.messages(execution, request)?, execution.extent());
+        let messages = combine_messages(self.messages(execution, request)?, execution.extent());
         let endpoints = endpoints(execution, outline, &messages)?;
         let path = |container: ContainerId| {
             outline.ancestors(container).into_iter().chain([container]).collect::<Vec<ContainerId>>()
@@ -139,7 +139,7 @@ fn bounds(execution: &Execution, request: &ViewRequest) -> (i64, i64) {
 }
 
 /// At most [`MAX_ARROWS`] of the messages, at least one for those with about the same times.
-fn combined(messages: Vec<&UnitMessage>, extent: TimeRange) -> Vec<&UnitMessage> {
+fn combine_messages(messages: Vec<&UnitMessage>, extent: TimeRange) -> Vec<&UnitMessage> {
     let nanos = extent.to.0.saturating_sub(extent.from.0);
     let mut width = (nanos / BINS).max(1);
     let mut rest = messages;
@@ -286,7 +286,7 @@ mod tests {
             (message.sent, message.received) = (number * 20, number * 20 + 7);
         }
         let extent = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1 << 20) };
-        let rest = combined(many.iter().collect(), extent);
+        let rest = combine_messages(many.iter().collect(), extent);
         assert!((MAX_ARROWS / 3..=MAX_ARROWS).contains(&rest.len()), "{}", rest.len());
         let gaps = rest.windows(2).map(|pair| pair[1].sent - pair[0].sent);
         assert!(gaps.max() < Some(1 << 12), "every message has an arrow near it");
