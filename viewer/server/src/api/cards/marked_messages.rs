@@ -212,7 +212,7 @@ mod tests {
     use tumit_viewer::query::{GlobalNanos, TimeRange};
     use tumit_viewer::store::TraceStore;
 
-    use super::{MAX_ARROWS, MarkedMessages, combined};
+    use super::{MAX_ARROWS, MarkedMessages, combine_messages};
 
     /// Threads of two nodes. Thread 0 of node 0 sends to the threads of node 1 in turn, one message
     /// each second, which takes 1.5 s.
