@@ -20,7 +20,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::task_timeline::TaskPiece;
 
-/// Number of waits of a group whose causes are examined, longest first. Each costs several queries,
+/// Number of waits per group with examined causes, the longest first. Each costs several queries,
 /// and shorter waits change the order of causes little.
 const EXAMINED_WAITS: usize = 64;
 

@@ -10,8 +10,8 @@ use super::card_table::CardTable;
 use super::card_text::CardText;
 use crate::view::{TimeMode, ViewGroup};
 
-/// Maximum size of a card file in bytes. It exceeds what a person writes, and limits what the page
-/// uploads.
+/// Maximum size of a card file in bytes. Written files are smaller, and an upload of the page
+/// cannot fill the disk.
 pub const MAX_CARD_BYTES: usize = 256 * 1024;
 /// Maximum number of panels. More panels would be too small in a card.
 const MAX_PANELS: usize = 12;
@@ -22,12 +22,6 @@ const MAX_PANELS: usize = 12;
 /// use tumit_perspectives::cards::CardFile;
 ///
 /// let text = r#"
-///     title = "Waiting threads"
-///     [[panel]]
-///     kind = "levels"
-///     [[panel.series]]
-///     of = "states"
-///     value = "Wait*"
 /// "#;
 /// let card = CardFile::parse("waiting.card.toml", text)?;
 /// assert_eq!((card.name(), card.title()), ("card-waiting", "Waiting threads"));

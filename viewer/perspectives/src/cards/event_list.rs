@@ -14,7 +14,8 @@ use crate::execution::Execution;
 const AT_ONCE: usize = 1 << 14;
 /// Maximum number of events of a list. They take about 2 GB.
 const MAX_EVENTS: u64 = 1 << 26;
-/// The number of events whose fields an error lists. Events of a type usually have the same fields.
+/// Number of events that an error reads for its list of fields. Events of a type usually have the
+/// same fields.
 const EXAMINED: usize = 16;
 
 /// The chosen events of the whole trace, by time.

@@ -43,8 +43,8 @@ pub struct DerivedParts<'a> {
     pub path: Option<&'a CriticalPath>,
 }
 
-/// The weight of a colour beside the critical path, mixed with white. The path stands out, and the
-/// categories remain distinguishable.
+/// The weight of a colour outside of the critical path, mixed with white. The path stands out, and
+/// the categories remain distinguishable.
 const PALE_WEIGHT: f32 = 0.55;
 
 /// The colours of a trace are those of the light theme. The diagram adapts them to other themes.

@@ -10,7 +10,7 @@ use tumit_viewer::style::theme::{ColorTheme, ThemeKind, mix, rgb};
 
 use crate::chart::ChartPaint;
 
-/// The number of colours of tasks and series. People cannot reliably tell more colours apart.
+/// The number of colours of tasks and series. More colours would be hard to distinguish.
 pub(super) const TASK_COLORS: usize = 6;
 
 /// The colours of a theme.

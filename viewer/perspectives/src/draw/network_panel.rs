@@ -71,8 +71,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Network
 /// The smallest distance of two nodes, if the whole is 1 wide. Networks of many nodes are assumed
 /// to be circles.
 fn nearest_distance(nodes: &[NetworkNode]) -> f32 {
-    // Maximum number of nodes whose distances are all computed. Their number grows with the square
-    // of this one.
+    // Maximum number of nodes for which all distances are computed. The time grows with the square
+    // of the number.
     const MAX_COMPARED: usize = 512;
     if nodes.len() > MAX_COMPARED {
         return std::f32::consts::PI / nodes.len() as f32;

@@ -1,5 +1,5 @@
-//! [`UnitSet`]: the containers of one level whose utilization and communication the views show, such
-//! as nodes, processes or threads.
+//! [`UnitSet`]: the containers of one level whose utilization and communication the views show,
+//! such as nodes, processes or threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 

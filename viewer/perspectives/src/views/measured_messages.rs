@@ -117,8 +117,8 @@ impl<'a> MeasuredMessages<'a> {
         Box::new(self.messages.sent_between(from, to).iter())
     }
 
-    /// The sums of the [visible](Self::visible_messages) messages by sender and receiver, each mapped to a
-    /// node.
+    /// The sums of the [visible](Self::visible_messages) messages by sender and receiver, each
+    /// mapped to a node.
     pub(crate) fn sums_by_pair(
         &self,
         execution: &Execution,

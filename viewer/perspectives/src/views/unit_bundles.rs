@@ -1,5 +1,5 @@
-//! [`UnitBundles`]: adjacent units that share a bar, a row or a node, because a view has no place for
-//! each.
+//! [`UnitBundles`]: adjacent units that share a bar, a row or a node, because a view has no place
+//! for each.
 
 use crate::error::PerspectiveError;
 use crate::execution::Execution;

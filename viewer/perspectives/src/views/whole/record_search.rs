@@ -14,7 +14,7 @@ const MAX_PER_LIST: usize = 512;
 /// Links per request. Most links that overlap a short time range begin and end outside of it.
 const MAX_LINKS: usize = 1 << 16;
 
-/// Maximum number of records in memory. It exceeds what a list shows many times.
+/// Maximum number of records in memory: many times as many as a list shows.
 const MAX_RECORDS: usize = 4096;
 
 /// The kind of a record, in the order of records with equal timestamps.

@@ -8,8 +8,8 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, number, signed_number};
 
-/// Maximum number of rows of the panel, which nobody reads in an image. The table of the view has
-/// all rows.
+/// Maximum number of rows of the panel, because an image has room for few. The table of the view
+/// has all rows.
 const MAX_ROWS: usize = 500;
 
 /// The columns of utilization.

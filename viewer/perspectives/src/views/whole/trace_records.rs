@@ -8,7 +8,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::signed_number;
 
-/// The number of records before the present time, and after it: what a usual card has room for.
+/// The number of records before the present time, and after it: a usual card has room for them.
 const RECORDS: usize = 16;
 
 /// A list of the begins and ends of states, events and messages around the present time.
