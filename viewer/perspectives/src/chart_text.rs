@@ -36,7 +36,7 @@ pub fn csv(table: &ChartTable) -> String {
             match row.get(index) {
                 Some(TableValue::Text(text)) => csv_cell::append(text, &mut out),
                 Some(TableValue::Number(number)) => {
-                    out.extend_from_slice(plain_number(*number, column.axis_unit).as_bytes())
+                    out.extend_from_slice(plain_number(*number, column.axis_unit).as_bytes());
                 }
                 Some(TableValue::Absent) | None => {}
             }

@@ -138,9 +138,9 @@ impl ElementDrawing<'_> {
         let from = before.map(|before| (self.x(before), self.y(before)));
         let from = from.filter(|from| nanos < self.panel.glide && *from != (x, y));
         if let Some((from_x, from_y)) = from {
-            let part = nanos as f64 / self.panel.glide as f64;
-            x = from_x + (x - from_x) * part;
-            y = from_y + (y - from_y) * part;
+            let fraction = nanos as f64 / self.panel.glide as f64;
+            x = from_x + (x - from_x) * fraction;
+            y = from_y + (y - from_y) * fraction;
         }
         let number = tumit_viewer::scene::number;
         let time = timestamp(GlobalNanos(last.time), self.precision);

@@ -108,8 +108,8 @@ fn table(axis: &CardAxis, list: &[CardSeries], all: &[SeriesColumns], range: Tim
         }
     }
     let count = all.first().map_or(0, |columns| columns.means.len());
-    for (index, part) in range.columns(u32::try_from(count).unwrap_or(u32::MAX)).enumerate() {
-        let mut row: Vec<TableValue> = vec![(part.from.0 as f64).into(), (part.to.0 as f64).into()];
+    for (index, column_range) in range.columns(u32::try_from(count).unwrap_or(u32::MAX)).enumerate() {
+        let mut row: Vec<TableValue> = vec![(column_range.from.0 as f64).into(), (column_range.to.0 as f64).into()];
         for columns in all {
             row.push(columns.means[index].into());
             row.extend(

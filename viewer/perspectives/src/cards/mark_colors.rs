@@ -55,10 +55,10 @@ impl MarkColors {
             Self::Unit(units) => units[index].map_or(ChartPaint::Faint, numbered_paint),
             Self::Distinct(column) => column.keys[index].map_or(ChartPaint::Faint, numbered_paint),
             Self::Gradient(numbers, least, range) => {
-                let part = if *range > 0.0 { (numbers[index] - least) / range } else { 1.0 };
+                let fraction = if *range > 0.0 { (numbers[index] - least) / range } else { 1.0 };
                 #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
-                let part = part as f32;
-                if part.is_finite() { ChartPaint::Size(part.clamp(0.0, 1.0)) } else { ChartPaint::Absent }
+                let fraction = fraction as f32;
+                if fraction.is_finite() { ChartPaint::Size(fraction.clamp(0.0, 1.0)) } else { ChartPaint::Absent }
             }
         }
     }

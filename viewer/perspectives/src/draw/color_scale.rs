@@ -31,12 +31,12 @@ impl ColorScale {
     }
 
     /// The size of a value.
-    pub(super) fn part(&self, value: f64) -> f32 {
-        let part = match self.least {
+    pub(super) fn fraction(&self, value: f64) -> f32 {
+        let fraction = match self.least {
             Some(least) => (value / least).ln() / (self.axis.largest / least).ln(),
             None => value / self.axis.largest,
         };
-        if part.is_finite() { part.clamp(0.0, 1.0) as f32 } else { 0.0 }
+        if fraction.is_finite() { fraction.clamp(0.0, 1.0) as f32 } else { 0.0 }
     }
 
     /// The values with labels.
@@ -69,14 +69,14 @@ impl ColorScale {
         const STEPS: u8 = 48;
         let step = bar.height / f32::from(STEPS);
         for step_index in 0..STEPS {
-            let part = 1.0 - (f32::from(step_index) + 0.5) / f32::from(STEPS);
+            let fraction = 1.0 - (f32::from(step_index) + 0.5) / f32::from(STEPS);
             // Rectangles overlap the next one, so that no gaps are visible.
             let overlap = if step_index + 1 < STEPS { 0.6 } else { 0.0 };
             let frame = OutlineRect::new(bar.x, bar.y + f32::from(step_index) * step, bar.width, step + overlap);
-            canvas.rect(frame, canvas.palette.color(ChartPaint::Size(part)));
+            canvas.rect(frame, canvas.palette.color(ChartPaint::Size(fraction)));
         }
         for value in self.labels(bar.height, style.size * 2.2) {
-            let y = bar.bottom() - self.part(value) * bar.height;
+            let y = bar.bottom() - self.fraction(value) * bar.height;
             let (faint, text) = (canvas.theme.faint, value_text(value, self.axis.axis_unit));
             canvas.grid_line((bar.right(), y.min(bar.bottom() - 0.6)), (bar.right() + 4.0, y), faint);
             canvas.text_within((bar.right() + 7.0, y + baseline_shift(style.size)), &text, room, style);
@@ -97,9 +97,9 @@ mod tests {
     fn wide_ranges_are_logarithmic() {
         let axis = ChartAxis { label: String::new(), axis_unit: AxisUnit::Bytes, largest: 65536.0 };
         let scale = ColorScale::new([16.0, 65536.0].into_iter(), &axis);
-        assert_eq!([16.0, 1024.0, 65536.0].map(|value| scale.part(value)), [0.0, 0.5, 1.0]);
+        assert_eq!([16.0, 1024.0, 65536.0].map(|value| scale.fraction(value)), [0.0, 0.5, 1.0]);
         assert_eq!(scale.labels(100.0, 20.0), [16.0, 128.0, 1024.0, 8192.0, 65536.0]);
         let linear = ColorScale::new([1000.0, 65536.0].into_iter(), &axis);
-        assert_eq!(linear.part(32768.0), 0.5);
+        assert_eq!(linear.fraction(32768.0), 0.5);
     }
 }

@@ -79,11 +79,11 @@ impl KiviatCircle {
 
     fn draw_grid(&self, canvas: &mut ChartCanvas) {
         let grid = canvas.theme.grid;
-        for part in RINGS {
+        for fraction in RINGS {
             let steps = 96;
             let ring = |step: i32| {
                 let angle = TAU * step as f32 / steps as f32;
-                let radius = self.radius * part;
+                let radius = self.radius * fraction;
                 (self.center.0 + radius * angle.sin(), self.center.1 - radius * angle.cos())
             };
             canvas.curve((0..=steps).map(ring).collect(), grid, 1.0);
@@ -131,12 +131,12 @@ impl KiviatCircle {
         if self.radius < 60.0 {
             return;
         }
-        for part in [0.5, 1.0] {
-            let y = self.center.1 - self.radius * part;
-            let text = format!("{:.0} %", part * 100.0);
+        for fraction in [0.5, 1.0] {
+            let y = self.center.1 - self.radius * fraction;
+            let text = format!("{:.0} %", fraction * 100.0);
             let x = self.center.0 + ChartCanvas::width(&text, style) / 2.0 + 4.0;
             // The label of the rim is inside the circle, the name of the first spoke is above it.
-            let inside = if part > 0.9 { style.size * 1.15 } else { -3.0 };
+            let inside = if fraction > 0.9 { style.size * 1.15 } else { -3.0 };
             let (mut ink, paper) = (style, canvas.theme.paper);
             ink.color = canvas.theme.ink;
             let half = ChartCanvas::width(&text, style) / 2.0 + 2.0;

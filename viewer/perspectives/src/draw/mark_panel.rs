@@ -69,11 +69,11 @@ impl MarkScale {
     }
 
     /// The position of a value from 0 (smallest) to 1.
-    fn part(&self, value: f64) -> f32 {
-        let part = (value - self.least) / (self.largest - self.least);
+    fn fraction(&self, value: f64) -> f32 {
+        let fraction = (value - self.least) / (self.largest - self.least);
         #[expect(clippy::cast_possible_truncation, reason = "a position in an image")]
-        let part = part as f32;
-        if part.is_finite() { part.clamp(-0.02, 1.02) } else { 0.0 }
+        let fraction = fraction as f32;
+        if fraction.is_finite() { fraction.clamp(-0.02, 1.02) } else { 0.0 }
     }
 
     /// The number of positions.
@@ -114,12 +114,12 @@ impl<'a> MarkArea<'a> {
     }
 
     fn x(&self, value: f64) -> f32 {
-        self.frame.x + self.horizontal.part(value) * self.frame.width
+        self.frame.x + self.horizontal.fraction(value) * self.frame.width
     }
 
     fn y(&self, value: f64) -> f32 {
-        let part = self.vertical.part(value) * self.frame.height;
-        if has_vertical_positions(self.chart) { self.frame.y + part } else { self.frame.bottom() - part }
+        let distance = self.vertical.fraction(value) * self.frame.height;
+        if has_vertical_positions(self.chart) { self.frame.y + distance } else { self.frame.bottom() - distance }
     }
 
     /// The places of the marks. A bar is found near its middle.

@@ -116,7 +116,7 @@ impl MatrixArea<'_> {
         }
         canvas.group("cells", None, |canvas| {
             for cell in &self.chart.cells {
-                let paint = cell.paint.unwrap_or(ChartPaint::Size(self.scale.part(cell.value)));
+                let paint = cell.paint.unwrap_or(ChartPaint::Size(self.scale.fraction(cell.value)));
                 let title = (self.chart.cells.len() <= MAX_TITLES).then(|| title(self.chart, cell));
                 let frame = self.cell_frame(cell);
                 canvas.fill(frame, paint, 0.0, title);

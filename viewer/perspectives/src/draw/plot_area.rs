@@ -75,7 +75,7 @@ impl PlotArea {
 
     /// The height of a value in the image.
     pub(super) fn y(&self, value: f64) -> f32 {
-        self.frame.bottom() - self.axis.part(value) * self.frame.height
+        self.frame.bottom() - self.axis.fraction(value) * self.frame.height
     }
 
     /// The baseline of the first line of labels below the data.

@@ -20,7 +20,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Portrai
     let area = PlotArea::new(canvas, frame, &chart.vertical, false, margins);
     let style = canvas.label_style(TextAnchor::Middle);
     let horizontal = ValueAxis::new(&chart.horizontal, false, area.frame.width, style.size * 5.0);
-    let x = |value: f64| area.frame.x + horizontal.part(value) * area.frame.width;
+    let x = |value: f64| area.frame.x + horizontal.fraction(value) * area.frame.width;
     let baseline = area.baseline_below(canvas);
     for tick in &horizontal.ticks {
         let grid = if tick.value == 0.0 { canvas.theme.faint } else { canvas.theme.grid };

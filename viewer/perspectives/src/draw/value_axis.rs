@@ -55,11 +55,11 @@ impl ValueAxis {
     }
 
     /// The position of a value from 0 (smallest) to 1.
-    pub(super) fn part(&self, value: f64) -> f32 {
-        let part = (value - self.least) / (self.largest - self.least);
+    pub(super) fn fraction(&self, value: f64) -> f32 {
+        let fraction = (value - self.least) / (self.largest - self.least);
         #[expect(clippy::cast_possible_truncation, reason = "a position in an image")]
-        let part = part as f32;
-        if part.is_finite() { part.clamp(-0.02, 1.02) } else { 0.0 }
+        let fraction = fraction as f32;
+        if fraction.is_finite() { fraction.clamp(-0.02, 1.02) } else { 0.0 }
     }
 }
 
@@ -130,6 +130,6 @@ mod tests {
         let axis = ValueAxis::new(&axis, true, 200.0, 40.0);
         let texts: Vec<&str> = axis.ticks.iter().map(|tick| tick.text.as_str()).collect();
         assert_eq!(texts, ["−2", "−1", "0", "1", "2"]);
-        assert_eq!((axis.heading.as_str(), axis.part(0.0)), ("streak, s", 0.5));
+        assert_eq!((axis.heading.as_str(), axis.fraction(0.0)), ("streak, s", 0.5));
     }
 }

@@ -62,7 +62,7 @@ fn values(chart: &BarChart) -> Vec<String> {
 
 impl BarRows<'_> {
     fn x(&self, value: f64) -> f32 {
-        self.frame.x + self.axis.part(value) * self.frame.width
+        self.frame.x + self.axis.fraction(value) * self.frame.width
     }
 
     fn middle(&self, row: usize) -> f32 {

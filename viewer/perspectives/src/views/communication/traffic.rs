@@ -117,11 +117,11 @@ fn table(columns: &[StepColumn<2>], request: &ViewRequest, measured: &MeasuredMe
         ("largest", axis_unit),
     ]);
     let component = measured.component();
-    let parts = request.visible_range().columns(request.columns.max(1));
-    table.rows.extend(parts.zip(columns).map(|(part, column)| {
+    let column_ranges = request.visible_range().columns(request.columns.max(1));
+    table.rows.extend(column_ranges.zip(columns).map(|(column_range, column)| {
         let numbers = [
-            signed_number(part.from.0),
-            signed_number(part.to.0),
+            signed_number(column_range.from.0),
+            signed_number(column_range.to.0),
             column.mean[component],
             signed_number(column.extremes.min[component]),
             signed_number(column.extremes.max[component]),
