@@ -138,19 +138,49 @@ impl ViewRequest {
 /// struct EventNumbers;
 ///
 /// impl PerspectiveView for EventNumbers {
+///     fn info(&self) -> ViewInfo<'_> {
+///         ViewInfo {
+///             name: "event-numbers",
+///             number: None,
+///             title: "Numbers of events",
+///             group: ViewGroup::User,
+///             summary: "The number of events of each type until the present time.",
+///             needs: "events",
+///             modes: &[TimeMode::At],
+///             options: &[],
+///         }
+///     }
 ///
+///     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+///         let (source, model) = (execution.source(), execution.model());
+///         let mut table = ChartTable::new(&[("type", AxisUnit::Count), ("events", AxisUnit::Count)]);
+///         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Event) {
+///             let mut count = 0.0;
+///             for container in source.containers().iter() {
+///                 entity_walk::events(source, (container.id, ty.id), request.range_until_time(), |_event| {
+///                     count += 1.0;
+///                     Ok(())
+///                 })?;
+///             }
+///             table.rows.push(vec![ty.name.as_str().into(), count.into()]);
+///         }
+///         let panel = TitledPanel { title: String::new(), panel: ChartPanel::Table(table.clone()) };
+///         let title = self.info().title.to_owned();
+///         Ok(ViewChart { title, panels: vec![panel], table, ..ViewChart::default() })
+///     }
 /// }
 ///
 /// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/header.paje"));
 /// # let body = "0 T 0 Thread\n3 E T Mark \"0 1 0\"\n6 0 t 0 T main\n17 1 t E a\n17 2 t E b\n7 3 T t\n";
 /// # let trace = format!("{header}{body}");
-/// let source = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?; let
-/// execution = Execution::new(Arc::new(source), ExecutionSettings::default())?; let (range,
-/// options) = (execution.extent(), ViewOptions::default()); let request = ViewRequest { mode:
-/// TimeMode::At, range, time: 1_500_000_000, columns: 1, options }; let chart =
-/// EventNumbers.chart(&execution, &request)?; assert_eq!(chart.table.rows, [vec!["Mark".into(),
-/// 1.0.into()]]); let scene = draw(&chart, DrawOptions::default()); assert_eq!(scene.title,
-/// "Numbers of events");
+/// let source = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
+/// let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+/// let (range, options) = (execution.extent(), ViewOptions::default());
+/// let request = ViewRequest { mode: TimeMode::At, range, time: 1_500_000_000, columns: 1, options };
+/// let chart = EventNumbers.chart(&execution, &request)?;
+/// assert_eq!(chart.table.rows, [vec!["Mark".into(), 1.0.into()]]);
+/// let scene = draw(&chart, DrawOptions::default());
+/// assert_eq!(scene.title, "Numbers of events");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait PerspectiveView: Send + Sync {

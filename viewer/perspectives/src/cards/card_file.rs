@@ -22,6 +22,12 @@ const MAX_PANELS: usize = 12;
 /// use tumit_perspectives::cards::CardFile;
 ///
 /// let text = r#"
+///     title = "Waiting threads"
+///     [[panel]]
+///     kind = "levels"
+///     [[panel.series]]
+///     of = "states"
+///     value = "Wait*"
 /// "#;
 /// let card = CardFile::parse("waiting.card.toml", text)?;
 /// assert_eq!((card.name(), card.title()), ("card-waiting", "Waiting threads"));

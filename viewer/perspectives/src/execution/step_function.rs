@@ -8,11 +8,12 @@
 //! use tumit_perspectives::execution::step_function::StepFunction;
 //! use tumit_viewer::query::{GlobalNanos, TimeRange};
 //!
-//! // One message is pending from 10 to 30 ns, another one from 20 to 40 ns. let pending =
-//! StepFunction::from_deltas([0], vec![(10, [1]), (30, [-1]), (20, [1]), (40, [-1])]);
-//! assert_eq!((pending.at(9), pending.at(10), pending.at(25)), ([0], [1], [2])); let range =
-//! TimeRange { from: GlobalNanos(0), to: GlobalNanos(100) }; assert_eq!(pending.integral(range),
-//! [40]); assert_eq!(pending.maximum(range), [2]);
+//! // One message is pending from 10 to 30 ns, another one from 20 to 40 ns.
+//! let pending = StepFunction::from_deltas([0], vec![(10, [1]), (30, [-1]), (20, [1]), (40, [-1])]);
+//! assert_eq!((pending.at(9), pending.at(10), pending.at(25)), ([0], [1], [2]));
+//! let range = TimeRange { from: GlobalNanos(0), to: GlobalNanos(100) };
+//! assert_eq!(pending.integral(range), [40]);
+//! assert_eq!(pending.maximum(range), [2]);
 //! ```
 
 use tumit_viewer::query::TimeRange;
