@@ -21,7 +21,7 @@ impl PerspectiveView for SortView {
             name: "parallel-sort",
             number: None,
             title: "Parallel sort",
-            group: ViewGroup::Own,
+            group: ViewGroup::User,
             summary: "The array at the present time, and the disorder that is left.",
             needs: "events `Placement` with the fields element, position, value and thread",
             modes: &[TimeMode::At],

@@ -17,14 +17,14 @@ pub(crate) fn category(text: &str) -> Result<CategoryRule, String> {
     let Some((_, category)) = ActivityCategory::WORDS.into_iter().find(|(known, _)| *known == word.trim()) else {
         return Err(format!("`{}` is no category; the categories are {}", word.trim(), words()));
     };
-    let (values, of) = match names.split_once(" of ") {
+    let (values, state_type) = match names.split_once(" of ") {
         Some((values, ty)) => (values, Some(NamePattern::new(ty.trim()))),
         None => (names, None),
     };
     if values.trim().is_empty() {
         return Err("the name after `=` is missing; `*` means all values".to_owned());
     }
-    Ok(CategoryRule { category, values: NamePattern::new(values.trim()), of })
+    Ok(CategoryRule { category, values: NamePattern::new(values.trim()), state_type })
 }
 
 /// Parses `NAME=VALUE`.

@@ -112,8 +112,9 @@ fn as_hex<S: serde::Serializer>(color: &RgbColor, serializer: S) -> Result<S::Ok
 pub struct ChartAxis {
     /// The name of the quantity, such as `pending messages`.
     pub label: String,
-    /// Its unit.
-    pub unit: AxisUnit,
+    /// Its unit of measurement.
+    #[serde(rename = "unit")]
+    pub axis_unit: AxisUnit,
     /// The largest value of the axis, at least the largest value of the data. The smallest is 0,
     /// or `-largest` if the data has negative values.
     pub largest: f64,
@@ -440,16 +441,16 @@ pub struct ChartMark {
 impl ChartAxis {
     /// An axis from 0 to `largest`. It ends at 100 or above for percent, and at 1 if `largest` is
     /// 0.
-    pub fn new(label: impl Into<String>, unit: AxisUnit, largest: f64) -> Self {
-        let largest = match unit {
+    pub fn new(label: impl Into<String>, axis_unit: AxisUnit, largest: f64) -> Self {
+        let largest = match axis_unit {
             AxisUnit::Percent => largest.max(100.0),
             _ => largest,
         };
-        Self::up_to(label, unit, largest)
+        Self::up_to(label, axis_unit, largest)
     }
 
     /// An axis from 0 to `largest`, also for percent. It ends at 1 if `largest` is 0.
-    pub fn up_to(label: impl Into<String>, unit: AxisUnit, largest: f64) -> Self {
-        Self { label: label.into(), unit, largest: if largest > 0.0 { largest } else { 1.0 } }
+    pub fn up_to(label: impl Into<String>, axis_unit: AxisUnit, largest: f64) -> Self {
+        Self { label: label.into(), axis_unit, largest: if largest > 0.0 { largest } else { 1.0 } }
     }
 }

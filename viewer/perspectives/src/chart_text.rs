@@ -21,21 +21,23 @@ const NANOS_PER_SECOND: f64 = 1e9;
 #[must_use]
 pub fn csv(table: &ChartTable) -> String {
     let mut out = Vec::new();
-    for (at, column) in table.columns.iter().enumerate() {
-        if at > 0 {
+    for (index, column) in table.columns.iter().enumerate() {
+        if index > 0 {
             out.push(b',');
         }
         csv_cell::append(&column.heading, &mut out);
     }
     out.push(b'\n');
     for row in &table.rows {
-        for (at, column) in table.columns.iter().enumerate() {
-            if at > 0 {
+        for (index, column) in table.columns.iter().enumerate() {
+            if index > 0 {
                 out.push(b',');
             }
-            match row.get(at) {
+            match row.get(index) {
                 Some(TableValue::Text(text)) => csv_cell::append(text, &mut out),
-                Some(TableValue::Number(number)) => out.extend_from_slice(plain(*number, column.unit).as_bytes()),
+                Some(TableValue::Number(number)) => {
+                    out.extend_from_slice(plain_number(*number, column.axis_unit).as_bytes());
+                }
                 Some(TableValue::Absent) | None => {}
             }
         }
@@ -46,8 +48,8 @@ pub fn csv(table: &ChartTable) -> String {
 }
 
 /// A number with full precision.
-fn plain(number: f64, unit: AxisUnit) -> String {
-    let number = if unit == AxisUnit::Nanos { number / NANOS_PER_SECOND } else { number };
+fn plain_number(number: f64, axis_unit: AxisUnit) -> String {
+    let number = if axis_unit == AxisUnit::Nanos { number / NANOS_PER_SECOND } else { number };
     number.to_string()
 }
 

@@ -68,7 +68,7 @@ impl DiagramMode {
                 name: "critical-path",
                 number: Some(21),
                 title: "Critical path",
-                group: ViewGroup::Whole,
+                group: ViewGroup::Execution,
                 summary: "The longest chain of dependent activities, emphasised in the diagram.",
                 needs: "states",
                 modes,

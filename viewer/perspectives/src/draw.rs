@@ -65,7 +65,7 @@ impl Default for DrawOptions {
     }
 }
 
-/// The largest number of lines of notes.
+/// Maximum number of lines of notes, so that they leave most of an image to the panels.
 const MAX_NOTES: usize = 4;
 
 /// An image of a chart, and the places of its marks.
@@ -171,12 +171,11 @@ fn draw_notes(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut OutlineRe
     frame.height -= height + style.size;
 }
 
-/// The panels, with their titles.
 fn draw_panels(canvas: &mut ChartCanvas, panels: &[TitledPanel], frame: OutlineRect) {
     let aspect = panels.iter().map(|panel| aspect(&panel.panel)).sum::<f32>() / panels.len().max(1) as f32;
     let frames = panel_grid::frames(frame, panels.len(), aspect, canvas.sizes.heading * 2.2);
-    for (at, (panel, mut frame)) in panels.iter().zip(frames).enumerate() {
-        canvas.panel = at;
+    for (index, (panel, mut frame)) in panels.iter().zip(frames).enumerate() {
+        canvas.panel = index;
         canvas.group(&panel.title, None, |canvas| {
             if !panel.title.is_empty() {
                 let style = canvas.heading_style();

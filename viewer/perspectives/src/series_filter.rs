@@ -52,7 +52,7 @@ impl SeriesProvider for ExecutionProvider {
             settings.set(name, value).map_err(|error| error.to_string())?;
         }
         let execution = Execution::new(Arc::clone(source), settings).map_err(|error| reason(&error))?;
-        let provided = expr.series.iter().map(|series| provided(&execution, *series, expr.per_unit));
+        let provided = expr.series.iter().map(|series| series_steps(&execution, *series, expr.per_unit));
         provided.collect::<Result<_, _>>().map_err(|error| reason(&error))
     }
 }
@@ -76,7 +76,7 @@ fn reason(error: &PerspectiveError) -> String {
 /// Timestamps, each with the value from this time on.
 type NumberSteps = Vec<(i64, f64)>;
 
-fn provided(
+fn series_steps(
     execution: &Execution,
     series: ExecutionSeries,
     per_unit: bool,
@@ -85,11 +85,11 @@ fn provided(
     if per_unit {
         let units = execution.units();
         let of_unit = |unit: usize| {
-            let of = &units.list()[unit];
+            let info = &units.list()[unit];
             Ok(steps_in(
-                of.container,
-                of.life,
-                unit_steps(execution, series.quantity, unit, of.life)?,
+                info.container,
+                info.life,
+                unit_steps(execution, series.quantity, unit, info.life)?,
                 series.is_maximum,
             ))
         };
@@ -134,7 +134,6 @@ fn total_steps(
     Ok(component_steps(messages.pending(), component, 1, life))
 }
 
-/// A quantity of one unit.
 fn unit_steps(
     execution: &Execution,
     quantity: SeriesQuantity,
@@ -187,7 +186,7 @@ fn unit_activity(
 }
 
 /// The pending messages of a unit, incoming and outgoing.
-fn sum(one: &PendingSteps, other: &PendingSteps) -> PendingSteps {
+fn sum(a: &PendingSteps, b: &PendingSteps) -> PendingSteps {
     let changes = |steps: &PendingSteps| {
         let mut before = [0; 2];
         let deltas = steps.timestamps().iter().map(|&time| {
@@ -198,7 +197,7 @@ fn sum(one: &PendingSteps, other: &PendingSteps) -> PendingSteps {
         });
         deltas.collect::<Vec<_>>()
     };
-    StepFunction::from_deltas([0; 2], [changes(one), changes(other)].concat())
+    StepFunction::from_deltas([0; 2], [changes(a), changes(b)].concat())
 }
 
 /// The colour of a category in the charts. A maximum differs from the quantity beside it.

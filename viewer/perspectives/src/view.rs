@@ -9,13 +9,17 @@ use crate::options::ViewOptions;
 
 /// A group of views.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names explain the variants")]
 pub enum ViewGroup {
+    /// How much of the time each unit is busy.
     Utilization,
+    /// The messages between units.
     Communication,
+    /// The tasks of units.
     Tasks,
-    Whole,
-    Own,
+    /// The execution as a whole.
+    Execution,
+    /// Views that users define.
+    User,
 }
 
 impl ViewGroup {
@@ -24,8 +28,8 @@ impl ViewGroup {
         ("Utilization", Self::Utilization),
         ("Communication", Self::Communication),
         ("Tasks", Self::Tasks),
-        ("Whole", Self::Whole),
-        ("Your own", Self::Own),
+        ("Whole", Self::Execution),
+        ("Your own", Self::User),
     ];
 
     /// The name.
@@ -139,7 +143,7 @@ impl ViewRequest {
 ///             name: "event-numbers",
 ///             number: None,
 ///             title: "Numbers of events",
-///             group: ViewGroup::Own,
+///             group: ViewGroup::User,
 ///             summary: "The number of events of each type until the present time.",
 ///             needs: "events",
 ///             modes: &[TimeMode::At],

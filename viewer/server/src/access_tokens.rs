@@ -48,10 +48,10 @@ impl OneTimeToken {
     }
 
     /// Uses a token up. Returns whether it was still valid, or `None` if it was not issued.
-    pub(crate) fn redeem(&self, token: &str, now: Instant) -> Option<bool> {
+    pub(crate) fn redeem(&self, token: &str, time: Instant) -> Option<bool> {
         let mut issued = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let issued = issued.as_mut().filter(|issued| are_equal(issued.token.as_bytes(), token.as_bytes()))?;
-        let is_valid = !issued.is_used && now < issued.until;
+        let is_valid = !issued.is_used && time < issued.until;
         issued.is_used = true;
         Some(is_valid)
     }
@@ -64,13 +64,13 @@ mod tests {
     #[test]
     fn a_token_is_valid_once_and_for_a_short_time() {
         let tokens = OneTimeToken::default();
-        let now = Instant::now();
-        assert_eq!(tokens.redeem("", now), None);
+        let time = Instant::now();
+        assert_eq!(tokens.redeem("", time), None);
         let first = tokens.issue().expect("the system provides random numbers");
-        assert_eq!(tokens.redeem("0123", now), None);
-        assert_eq!([tokens.redeem(&first, now), tokens.redeem(&first, now)], [Some(true), Some(false)]);
+        assert_eq!(tokens.redeem("0123", time), None);
+        assert_eq!([tokens.redeem(&first, time), tokens.redeem(&first, time)], [Some(true), Some(false)]);
         let second = tokens.issue().expect("the system provides random numbers");
-        assert_eq!(tokens.redeem(&first, now), None);
-        assert_eq!(tokens.redeem(&second, now + 2 * TOKEN_LIFETIME), Some(false));
+        assert_eq!(tokens.redeem(&first, time), None);
+        assert_eq!(tokens.redeem(&second, time + 2 * TOKEN_LIFETIME), Some(false));
     }
 }

@@ -114,7 +114,7 @@ pub(crate) struct DrawRequest {
     width: f32,
     top: f32,
     bottom: f32,
-    /// Pixels per unit.
+    /// Pixels per scene unit.
     resolution: f32,
     /// Whether the image must have all its pixel columns, regardless of its size in bytes.
     whole: bool,
@@ -139,11 +139,10 @@ pub(crate) struct DrawRequest {
     /// The rows of the selection, as [`selected_rows::SelectedRows`]: the answer is about these
     /// rows only.
     rows: String,
-    /// The entity.
     id: String,
     /// For `neighbour` and `find`: the direction, negative for backwards.
     direction: i32,
-    /// For `typed_filter`: the position of the cursor in UTF-16 units.
+    /// For `typed_filter`: the position of the cursor in UTF-16 code units.
     cursor: usize,
     /// For `neighbour`: whether the value must be the same.
     same_value: bool,

@@ -15,7 +15,6 @@ use super::model_layouts::SavedLayouts;
 use super::own_views::OwnViews;
 use super::user_files::ModelStyles;
 
-/// The state of the routes.
 pub(crate) struct AppState {
     /// Contains at least one trace.
     pub(crate) traces: Vec<TraceCache>,
@@ -25,7 +24,6 @@ pub(crate) struct AppState {
     pub(crate) styles: ModelStyles,
     /// The categories that users assigned, on disk.
     pub(crate) categories: ModelCategories,
-    /// The views of users.
     pub(crate) own_views: OwnViews,
     /// The layouts of networks that users made, on disk.
     pub(crate) layouts: SavedLayouts,
@@ -42,8 +40,8 @@ pub(crate) struct AppState {
 
 impl AppState {
     /// Returns a trace by its index.
-    pub(crate) fn trace(&self, at: usize) -> Result<&TraceCache, QueryError> {
-        self.traces.get(at).ok_or(QueryError::Unknown { kind: "trace" })
+    pub(crate) fn trace(&self, index: usize) -> Result<&TraceCache, QueryError> {
+        self.traces.get(index).ok_or(QueryError::Unknown { kind: "trace" })
     }
 }
 
@@ -89,6 +87,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
 
 /// A port for a trace, below the ports that systems assign dynamically.
 fn usual_port(summary: &TraceSummary) -> u16 {
+    // The ports 20,000 to 27,999 are below those that systems assign dynamically.
     const FIRST_PORT: u16 = 20_000;
     const PORTS: u64 = 8_000;
     let text = format!("{} {:?} {} {}", summary.name, summary.extent, summary.containers, summary.states);

@@ -28,7 +28,7 @@ pub(crate) struct WaitingClients(Arc<Mutex<Vec<CancelFlag>>>);
 impl WaitingClients {
     pub(crate) fn add(&self, client: CancelFlag) {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        clients.retain(|other| !other.is_set());
+        clients.retain(|flag| !flag.is_set());
         clients.push(client);
     }
 

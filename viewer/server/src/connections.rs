@@ -46,8 +46,10 @@ pub(crate) async fn accept_connections<L: Listener>(mut listener: L, router: Rou
         let (stream, _) = listener.accept().await;
         connections.retain(|open| !open.task.is_finished());
         if connections.len() >= limits.connections.max(1) {
-            let Some(at) = connections.iter().position(|open| !open.is_known.load(Ordering::Relaxed)) else { continue };
-            connections.remove(at).task.abort();
+            let Some(index) = connections.iter().position(|open| !open.is_known.load(Ordering::Relaxed)) else {
+                continue;
+            };
+            connections.remove(index).task.abort();
         }
         let is_known = Arc::new(AtomicBool::new(false));
         let task = tokio::spawn(connection(stream, router.clone(), limits, Arc::clone(&is_known)));

@@ -10,7 +10,8 @@ use tumit_viewer::query::{QueryError, TimelineSource};
 
 use super::cancellation::{CancelFlag, SharedAnswer, WaitingClients};
 
-/// Number of executions of a filtered trace. Each holds the activity of all units.
+/// Number of executions of a filtered trace: those of the latest choices of units and categories.
+/// Each holds the activity of all units.
 const CACHE_SIZE: usize = 4;
 
 /// An execution, or the place for it while it is computed.
@@ -48,7 +49,7 @@ impl ExecutionCache {
             let execution = entry.execution.get_or_init(|| {
                 let source = SharedAnswer { source: Arc::clone(&self.source), clients: entry.clients.clone() };
                 match self.with_other_categories(settings) {
-                    Some(other) => other.with_categories(Arc::new(source), settings.categories.clone()),
+                    Some(cached) => cached.with_categories(Arc::new(source), settings.categories.clone()),
                     None => Execution::new(Arc::new(source), settings.clone()),
                 }
                 .map(Arc::new)
@@ -59,7 +60,7 @@ impl ExecutionCache {
                 return result;
             }
             // The execution keeps the error of an unfinished part, so that it cannot be used again.
-            self.entries().retain(|other| !Arc::ptr_eq(other, &entry));
+            self.entries().retain(|cached| !Arc::ptr_eq(cached, &entry));
             if cancel.is_set() {
                 return result;
             }
@@ -68,9 +69,9 @@ impl ExecutionCache {
 
     /// An execution whose settings differ in the categories only, if its parts can be shared.
     fn with_other_categories(&self, settings: &ExecutionSettings) -> Option<Arc<Execution>> {
-        let has_same = |other: &ExecutionSettings| {
+        let has_same = |cached: &ExecutionSettings| {
             let categories = settings.categories.clone();
-            ExecutionSettings { categories, ..other.clone() } == *settings
+            ExecutionSettings { categories, ..cached.clone() } == *settings
         };
         let entries = self.entries();
         let others = entries.iter().filter(|entry| has_same(&entry.settings));
@@ -85,7 +86,7 @@ impl ExecutionCache {
     fn entry(&self, settings: &ExecutionSettings) -> Arc<CachedExecution> {
         let mut entries = self.entries();
         let position = entries.iter().position(|entry| entry.settings == *settings);
-        let entry = position.and_then(|at| entries.remove(at)).unwrap_or_else(|| {
+        let entry = position.and_then(|index| entries.remove(index)).unwrap_or_else(|| {
             Arc::new(CachedExecution {
                 settings: settings.clone(),
                 clients: WaitingClients::default(),
@@ -123,8 +124,8 @@ mod tests {
         let first = address(&client.cancel_flag());
         let flag = client.cancel_flag();
         drop(client);
-        let other = ClientGuard::default();
-        assert_eq!(address(&other.cancel_flag()), first);
+        let second_client = ClientGuard::default();
+        assert_eq!(address(&second_client.cancel_flag()), first);
         // A client that has gone gets the error of its cancelled query, and another one a new
         // result.
         let fails =
@@ -135,6 +136,6 @@ mod tests {
             0 => Err(PerspectiveError::Query(QueryError::Cancelled)),
             attempt => Ok(attempt),
         };
-        assert_eq!(cache.with(&settings, &other.cancel_flag(), second_succeeds).expect("it is tried again"), 1);
+        assert_eq!(cache.with(&settings, &second_client.cancel_flag(), second_succeeds).expect("it is tried again"), 1);
     }
 }

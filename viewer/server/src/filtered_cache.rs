@@ -18,7 +18,7 @@ use tumit_viewer::query::{QueryError, TimelineSource};
 
 /// Number of filtered traces in the cache: those of the open panes and of some earlier steps.
 const CACHE_SIZE: usize = 12;
-/// Maximum number of filters of one request.
+/// Maximum number of filters of one request. Each is a layer that all queries pass through.
 const MAX_FILTERS: usize = 100;
 /// Maximum length of the filters' expressions in bytes. A request line holds 64 KiB.
 const MAX_FILTER_BYTES: usize = 32 * 1024;
@@ -99,10 +99,8 @@ impl FilteredTrace {
 /// user typed, and says nothing about the trace.
 #[derive(Clone, Debug)]
 pub(crate) struct FilterProblem {
-    /// The index of the filter in the request.
     pub(crate) filter_index: usize,
     pub(crate) error: FilterError,
-    /// The expression of the filter.
     pub(crate) filter_text: String,
 }
 
@@ -163,7 +161,7 @@ impl TraceCache {
         // Filtered traces of earlier generations are no longer needed.
         entries.retain(|entry| entry.generation >= generation);
         let position = entries.iter().position(|entry| entry.generation == generation && entry.filters == filters);
-        let cached = position.and_then(|at| entries.remove(at));
+        let cached = position.and_then(|index| entries.remove(index));
         let entry = cached.unwrap_or_else(|| CacheEntry {
             generation,
             filters: filters.to_owned(),
@@ -180,14 +178,14 @@ fn apply_filters(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<F
     let mut problems = Vec::new();
     // `positions` contains the position in the request of each filter of the chain.
     let (mut chain, mut positions) = (FilterChain::default(), Vec::new());
-    for (at, text) in texts.iter().enumerate() {
+    for (index, text) in texts.iter().enumerate() {
         match text.parse::<FilterExpr>() {
             Ok(filter) => {
                 chain.filters.push(ChainEntry::from(filter));
-                positions.push(at);
+                positions.push(index);
             }
             Err(error) => {
-                problems.push(FilterProblem { filter_index: at, error, filter_text: text.clone() });
+                problems.push(FilterProblem { filter_index: index, error, filter_text: text.clone() });
             }
         }
     }

@@ -18,7 +18,6 @@ const CATEGORIES: FileKind = FileKind {
     fits: |text| serde_json::from_str::<Value>(text).is_ok_and(|value| value["format"] == "tumit-categories"),
 };
 
-/// The contents of a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct CategoryFile {
     format: String,

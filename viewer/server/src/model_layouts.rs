@@ -10,13 +10,13 @@ use tumit_viewer::query::TypeModel;
 
 use super::user_files::{cache, model_file, read, write};
 
-/// The begin of each file.
+/// The begin of each file. The server never overwrites a file that begins differently.
 const HEADING: &str = "# Layout of a network, by Tumit: a unit per line, with its position from 0 to 1.";
 /// The end of the name of each file.
 const ENDING: &str = "txt";
-/// Maximum length of a name in bytes.
+/// Maximum length of a name in bytes, which all file systems accept as the name of a file.
 const MAX_NAME: usize = 64;
-/// Maximum number of layouts of a model.
+/// Maximum number of layouts of a model, so that no page fills the disk.
 const MAX_LAYOUTS: usize = 200;
 
 const LAYOUT: FileKind = FileKind { name: "file of a layout", fits: |text| text.starts_with(HEADING) };
@@ -24,13 +24,11 @@ const LAYOUT: FileKind = FileKind { name: "file of a layout", fits: |text| text.
 /// The position of a unit, by its name.
 pub(crate) type NamedPosition = (String, f64, f64);
 
-/// The layouts of all models.
 #[derive(Debug)]
 pub(crate) struct SavedLayouts {
     folder: Option<PathBuf>,
 }
 
-/// The layouts of one model.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelLayouts {
     /// Without a cache folder, there are no layouts.

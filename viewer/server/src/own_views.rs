@@ -19,7 +19,7 @@ use super::user_files::write;
 /// Maximum length of the name of a file that the page adds, without its ending, in characters.
 const MAX_NAME: usize = 80;
 
-/// The folder of removed card files, in the user's folder.
+/// The folder of removed card files, in the user's folder. From there, *Restore* brings them back.
 const REMOVED: &str = "removed";
 
 const CARD: FileKind = FileKind { name: "card file", fits: |text| CardFile::parse("", text).is_ok() };
@@ -169,40 +169,41 @@ mod tests {
     #[test]
     fn added_files_are_found_and_changes_are_read() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let own = views(folder.path());
-        assert!(own.files(None).is_empty());
-        assert_eq!(own.add("one.card.toml", CARD).expect("the card has no mistake"), "card-one");
-        let title = || own.view("card-one", None).map(|view| view.expect("the card is there").info().title.to_owned());
+        let own_views = views(folder.path());
+        assert!(own_views.files(None).is_empty());
+        assert_eq!(own_views.add("one.card.toml", CARD).expect("the card has no mistake"), "card-one");
+        let title =
+            || own_views.view("card-one", None).map(|view| view.expect("the card is there").info().title.to_owned());
         assert_eq!(title().expect("the file can be read"), "One");
-        own.add("one.card.toml", &CARD.replace("One", "Other")).expect("a card is replaced");
+        own_views.add("one.card.toml", &CARD.replace("One", "Other")).expect("a card is replaced");
         assert_eq!(title().expect("the file can be read"), "Other");
-        let path = own.files(None)[0].path.clone();
+        let path = own_views.files(None)[0].path.clone();
         std::fs::write(&path, CARD.replace("states", "stats")).expect("the file can be written");
         let error = title().expect_err("the file has a mistake").to_string();
         assert!(error.starts_with("one.card.toml:5: ") && error.contains("did you mean `states`?"), "{error}");
         // A file that is no card is not replaced.
-        let error = own.add("one.card.toml", CARD).expect_err("the file is foreign");
+        let error = own_views.add("one.card.toml", CARD).expect_err("the file is foreign");
         assert!(error.contains("exists and is not a card file"), "{error}");
-        assert!(own.add("two.card.toml", "title = 1").expect_err("a mistake").starts_with("two.card.toml:1: "));
-        assert!(own.view("kiviat", None).expect("no file is read").is_none());
+        assert!(own_views.add("two.card.toml", "title = 1").expect_err("a mistake").starts_with("two.card.toml:1: "));
+        assert!(own_views.view("kiviat", None).expect("no file is read").is_none());
     }
 
     #[test]
     fn removed_files_are_restored_unless_their_name_is_used_again() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let own = views(folder.path());
-        own.add("one.card.toml", CARD).expect("the card has no mistake");
+        let own_views = views(folder.path());
+        own_views.add("one.card.toml", CARD).expect("the card has no mistake");
         let names = |cards: Vec<FoundCard>| cards.into_iter().map(|card| card.name).collect::<Vec<_>>();
-        assert!(own.is_removable(&own.files(None)[0]));
-        own.remove("card-one").expect("the file can be moved");
-        assert_eq!((names(own.files(None)), names(own.removed())), (vec![], vec!["card-one".to_owned()]));
-        assert!(own.remove("card-one").expect_err("it is gone").contains("no file of the view card-one"));
-        own.restore("card-one").expect("the file can be moved back");
-        assert_eq!((names(own.files(None)), names(own.removed())), (vec!["card-one".to_owned()], vec![]));
-        own.remove("card-one").expect("the file can be moved");
-        own.add("one.card.toml", &CARD.replace("One", "Other")).expect("the card has no mistake");
-        assert!(own.removed().is_empty());
-        assert!(own.restore("card-one").expect_err("the name is used").contains("open the file again"));
+        assert!(own_views.is_removable(&own_views.files(None)[0]));
+        own_views.remove("card-one").expect("the file can be moved");
+        assert_eq!((names(own_views.files(None)), names(own_views.removed())), (vec![], vec!["card-one".to_owned()]));
+        assert!(own_views.remove("card-one").expect_err("it is gone").contains("no file of the view card-one"));
+        own_views.restore("card-one").expect("the file can be moved back");
+        assert_eq!((names(own_views.files(None)), names(own_views.removed())), (vec!["card-one".to_owned()], vec![]));
+        own_views.remove("card-one").expect("the file can be moved");
+        own_views.add("one.card.toml", &CARD.replace("One", "Other")).expect("the card has no mistake");
+        assert!(own_views.removed().is_empty());
+        assert!(own_views.restore("card-one").expect_err("the name is used").contains("open the file again"));
     }
 
     #[test]
@@ -217,9 +218,9 @@ mod tests {
             .map(|card| card.name)
             .collect();
         assert_eq!(names, ["card-near"]);
-        let own = views(folder.path());
-        assert!(!own.is_removable(&own.files(Some(&folder.path().join("run.tmt")))[0]));
-        assert!(own.remove("card-near").expect_err("it belongs to the trace").contains("next to the trace"));
+        let own_views = views(folder.path());
+        assert!(!own_views.is_removable(&own_views.files(Some(&folder.path().join("run.tmt")))[0]));
+        assert!(own_views.remove("card-near").expect_err("it belongs to the trace").contains("next to the trace"));
     }
 
     #[test]

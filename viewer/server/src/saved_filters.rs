@@ -16,7 +16,6 @@ use tumit_viewer::generated_file::FILTERS;
 pub(crate) struct PageFilter {
     /// The expression. It may be invalid.
     pub(crate) text: String,
-    /// Whether the filter is on.
     pub(crate) on: bool,
 }
 
@@ -114,12 +113,12 @@ mod tests {
         std::fs::write(&file, "mine").expect("the file can be written");
         assert!(trace().saved_filters().is_empty(), "the file is foreign");
         // A foreign file is neither replaced nor removed, not even through a symbolic link.
-        let other = folder.path().join("other");
-        std::fs::write(&other, "mine, too").expect("the file can be written");
+        let target = folder.path().join("other");
+        std::fs::write(&target, "mine, too").expect("the file can be written");
         for is_link in [false, true] {
             if is_link {
                 std::fs::remove_file(&file).expect("the file exists");
-                std::os::unix::fs::symlink(&other, &file).expect("the file can be written");
+                std::os::unix::fs::symlink(&target, &file).expect("the file can be written");
             }
             // The filters may be saved in the user's cache folder.
             let _ = trace().save_filters(&filters);

@@ -19,9 +19,9 @@ use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::generated_file::{FileKind, MAX_BYTES};
 use tumit_viewer::query::{TypeId, TypeModel, ValueId};
 
-/// Maximum number of notes of one trace.
+/// Maximum number of notes of one trace, so that no page fills the disk.
 const MAX_NOTES: usize = 1000;
-/// Maximum length of a note in bytes.
+/// Maximum length of a note in bytes. With [`MAX_NOTES`], the file has at most about 4 MiB.
 const MAX_NOTE_BYTES: usize = 4096;
 const NOTES: FileKind = FileKind {
     name: "file of notes",
@@ -68,7 +68,7 @@ pub(crate) struct TraceNotes {
     path: String,
 }
 
-/// Serialises changes of notes.
+/// Held during each change of notes, because a change reads the file and then replaces it.
 static WRITING: Mutex<()> = Mutex::new(());
 
 impl TraceCache {
@@ -130,7 +130,7 @@ impl TraceCache {
                 if note.text.len() > MAX_NOTE_BYTES || note.id.len() > 64 {
                     return Err(io::Error::other("a note has at most 4096 bytes"));
                 }
-                match notes.iter_mut().find(|other| other.id == note.id) {
+                match notes.iter_mut().find(|stored| stored.id == note.id) {
                     Some(existing) => *existing = note,
                     None => notes.push(note),
                 }
@@ -159,7 +159,7 @@ impl TraceCache {
         let path = self.served.path.as_ref()?;
         match fingerprint(path) {
             None => Some("removed"),
-            Some(now) if Some(now) != self.opened => Some("changed"),
+            Some(fingerprint) if Some(fingerprint) != self.opened => Some("changed"),
             Some(_) => None,
         }
     }
@@ -345,44 +345,51 @@ mod tests {
     fn styles_apply_to_the_next_run_with_other_numbers() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let styles = ModelStyles { folder: Some(folder.path().join("styles")) };
-        let (one, other) = (
+        let (first_run, second_run) = (
             store("5 w S work \"0 1 0\"\n5 i S idle \"1 0 0\"\n"),
             store("5 i S idle \"1 0 0\"\n5 w S work \"0 1 0\"\n"),
         );
         let value = |store: &TraceStore, name: &str| {
             store.model().values.iter().find(|value| value.name == name).map(|value| value.id.0)
         };
-        let activity =
-            one.model().types.iter().find(|ty| ty.name == "Activity").map(|ty| ty.id.0).expect("the trace defines it");
-        assert_eq!(styles.read(&one.model()), None);
+        let activity = first_run
+            .model()
+            .types
+            .iter()
+            .find(|ty| ty.name == "Activity")
+            .map(|ty| ty.id.0)
+            .expect("the trace defines it");
+        assert_eq!(styles.read(&first_run.model()), None);
         let filters = vec!["bright work".to_owned()];
-        let idle = value(&one, "idle").expect("the trace defines it");
+        let idle = value(&first_run, "idle").expect("the trace defines it");
         let style = PageStyle {
             filters: filters.clone(),
             hidden: vec![activity],
             gradients: vec![activity],
             dimmed: vec![idle],
         };
-        styles.write(&one.model(), style).expect("the file can be written");
-        let found = styles.read(&other.model()).expect("the file was saved");
+        styles.write(&first_run.model(), style).expect("the file can be written");
+        let found = styles.read(&second_run.model()).expect("the file was saved");
         assert_eq!(
             (found.filters, found.hidden, found.dimmed),
-            (filters, vec![activity], value(&other, "idle").into_iter().collect())
+            (filters, vec![activity], value(&second_run, "idle").into_iter().collect())
         );
-        assert_ne!(value(&other, "idle"), Some(idle));
+        assert_ne!(value(&second_run, "idle"), Some(idle));
         // A foreign file with this name is left unchanged.
-        let path = styles.path(&one.model()).expect("a folder is known");
+        let path = styles.path(&first_run.model()).expect("a folder is known");
         let saved = std::fs::read_to_string(&path).expect("the file exists");
         std::fs::write(&path, "{\"filters\": 3}").expect("the file can be written");
-        assert!(styles.write(&one.model(), PageStyle { hidden: vec![activity], ..PageStyle::default() }).is_err());
-        styles.write(&one.model(), PageStyle::default()).expect("nothing has to be changed");
+        assert!(
+            styles.write(&first_run.model(), PageStyle { hidden: vec![activity], ..PageStyle::default() }).is_err()
+        );
+        styles.write(&first_run.model(), PageStyle::default()).expect("nothing has to be changed");
         assert_eq!(std::fs::read_to_string(&path).expect("the file exists"), "{\"filters\": 3}");
         // Filters without a version have version 1.
         let old = saved.replace("\"language\":2,", "").replace("bright work", "count sent of x per y");
         std::fs::write(&path, old).expect("the file can be written");
-        assert_eq!(styles.read(&one.model()).expect("the file was saved").filters, ["count \"sent\" of x per y"]);
-        styles.write(&one.model(), PageStyle::default()).expect("the file can be removed");
-        assert_eq!(styles.read(&other.model()), None);
+        assert_eq!(styles.read(&first_run.model()).expect("the file was saved").filters, ["count \"sent\" of x per y"]);
+        styles.write(&first_run.model(), PageStyle::default()).expect("the file can be removed");
+        assert_eq!(styles.read(&second_run.model()), None);
     }
 
     #[test]
@@ -395,11 +402,11 @@ mod tests {
         let values: Vec<u32> =
             model.values.iter().filter(|value| value.name == "work").map(|value| value.id.0).collect();
         assert_eq!((types.len(), values.len()), (2, 2));
-        for at in 0..2 {
+        for index in 0..2 {
             let style = PageStyle {
-                hidden: vec![types[at]],
-                gradients: vec![types[1 - at]],
-                dimmed: vec![values[at]],
+                hidden: vec![types[index]],
+                gradients: vec![types[1 - index]],
+                dimmed: vec![values[index]],
                 ..PageStyle::default()
             };
             styles.write(&model, style.clone()).expect("the file can be written");

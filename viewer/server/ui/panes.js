@@ -66,19 +66,19 @@ function storePanes() {
 }
 
 window.addEventListener("message", ({ origin, source, data }) => {
-  const pane = panes.find((one) => one.frame.contentWindow === source);
+  const pane = panes.find((pane) => pane.frame.contentWindow === source);
   if (origin !== location.origin || !pane || typeof data?.tumit !== "string") return;
   if (data.tumit === "ready") {
     pane.duration = data.duration;
-    const longest = Math.max(...panes.map((one) => one.duration));
-    for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "longest", duration: longest }, location.origin);
+    const longest = Math.max(...panes.map((pane) => pane.duration));
+    for (const pane of panes) pane.frame.contentWindow?.postMessage({ tumit: "longest", duration: longest }, location.origin);
     if (panelsOpen !== null) pane.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
     lead(pointedPane && panes.includes(pointedPane) ? pointedPane : panes[0]);
     // The first pane receives keys until the pointer enters another.
     if (pane === panes[0] && document.activeElement === document.body) pane.frame.focus();
   } else if (data.tumit === "side") {
     panelsOpen = data.open;
-    for (const one of panes) if (one !== pane) one.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
+    for (const receiver of panes) if (receiver !== pane) receiver.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
   } else if (data.tumit === "pointed") {
     lead(pane);
     focusPane(pane);
@@ -105,8 +105,8 @@ window.addEventListener("message", ({ origin, source, data }) => {
 
 /** Gives the names of all panes one width, so that equal timestamps are below each other. */
 function alignNames() {
-  const width = userWidth ?? Math.max(...panes.map((one) => one.names));
-  for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "names", width }, location.origin);
+  const width = userWidth ?? Math.max(...panes.map((pane) => pane.names));
+  for (const pane of panes) pane.frame.contentWindow?.postMessage({ tumit: "names", width }, location.origin);
 }
 
 /** Whether the user is typing or choosing in a pane. @param {Pane} pane */
@@ -119,7 +119,7 @@ function isBusy(pane) {
 function focusPane(pane) {
   // A click may have moved the focus before this message arrived.
   if (pane.frame.contentDocument?.hasFocus()) return;
-  const focused = panes.find((one) => one.frame === document.activeElement);
+  const focused = panes.find((pane) => pane.frame === document.activeElement);
   if (focused !== pane && (focused ? !isBusy(focused) : document.activeElement === document.body)) pane.frame.focus();
 }
 
@@ -140,11 +140,11 @@ let pointedPane = null;
 
 /** Moves all panes to one time range. */
 function moveAllPanes() {
-  const [from, to] = commonRange ?? [0, Math.max(...panes.map((one) => one.duration))];
-  for (const one of panes) {
-    if (!one.hasReported || (one.from === from && one.to === to)) continue;
-    Object.assign(one, { from, to });
-    one.frame.contentWindow?.postMessage({ tumit: "show", from, to }, location.origin);
+  const [from, to] = commonRange ?? [0, Math.max(...panes.map((pane) => pane.duration))];
+  for (const pane of panes) {
+    if (!pane.hasReported || (pane.from === from && pane.to === to)) continue;
+    Object.assign(pane, { from, to });
+    pane.frame.contentWindow?.postMessage({ tumit: "show", from, to }, location.origin);
   }
 }
 
@@ -154,10 +154,10 @@ function moveAllPanes() {
  */
 function selectInOtherPanes(pane) {
   const { selected: time, isMoving } = pane;
-  for (const one of panes) {
-    if (one === pane || !one.hasReported) continue;
-    one.selected = time;
-    one.frame.contentWindow?.postMessage({ tumit: "select", time, isMoving }, location.origin);
+  for (const changedPane of panes) {
+    if (changedPane === pane || !changedPane.hasReported) continue;
+    changedPane.selected = time;
+    changedPane.frame.contentWindow?.postMessage({ tumit: "select", time, isMoving }, location.origin);
   }
 }
 
@@ -167,7 +167,7 @@ function selectInOtherPanes(pane) {
  */
 function lead(pane) {
   pointedPane = pane;
-  for (const one of panes) one.frame.contentWindow?.postMessage({ tumit: "lead", leads: one === pane }, location.origin);
+  for (const receiver of panes) receiver.frame.contentWindow?.postMessage({ tumit: "lead", leads: receiver === pane }, location.origin);
 }
 
 /** Counts requests, so that a late answer for an earlier time range is ignored. */
@@ -182,18 +182,18 @@ async function showPaneDifferences() {
   const compared = panes.slice(0, 2);
   /** The progress of each answer. @type {Record<string, number>} */
   const progress = {};
-  const answers = await Promise.all(compared.map(async (pane, at) => {
+  const answers = await Promise.all(compared.map(async (pane, index) => {
     const { trace, filters } = pane;
     const [from, to] = comparedRange(pane);
-    const [times, totals] = await Promise.all(["times", "totals"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${at}`, ({ done }) => {
-      progress[route + at] = done;
+    const [times, totals] = await Promise.all(["times", "totals"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${index}`, ({ done }) => {
+      progress[route + index] = done;
       if (requestNumber === requestCount) showProgress(box, Math.min(...Object.values(progress)));
     }).catch(() => null)));
     return { types: times?.types ?? [], rows: totals?.rows ?? [], failed: times === null || totals === null };
   }));
   if (requestNumber !== requestCount) return;
-  const other = compared[1].trace === compared[0].trace ? "other pane" : traceNames[compared[1].trace];
-  showDifferences(box, [traceNames[compared[0].trace], other], answers, [...new Set(compared.map(comparedInWords))].join("; "));
+  const secondName = compared[1].trace === compared[0].trace ? "other pane" : traceNames[compared[1].trace];
+  showDifferences(box, [traceNames[compared[0].trace], secondName], answers, [...new Set(compared.map(comparedInWords))].join("; "));
 }
 
 /**
@@ -214,7 +214,7 @@ async function openPanes() {
   applyTheme();
   watchTheme(showPaneDifferences);
   const summary = await (await fetch("api/summary")).json();
-  traceNames = summary.names.map((/** @type {string} */ name, /** @type {number} */ at) => (summary.names.indexOf(name) < at ? `${name} (${at + 1})` : name));
+  traceNames = summary.names.map((/** @type {string} */ name, /** @type {number} */ index) => (summary.names.indexOf(name) < index ? `${name} (${index + 1})` : name));
   byId("name").textContent = joinNames(traceNames, " · ");
   document.title = `${traceNames.join(", ")} · Tumit`;
   /** @type {any} */ let address = null;
@@ -234,8 +234,8 @@ async function openPanes() {
   byId("differences").setAttribute("aria-expanded", String(Boolean(table)));
   for (const { trace, hash } of initialPanes.slice(0, 8)) if (traceNames[trace] !== undefined) addPane(trace, /^#[^"<>]+$/.test(hash) ? hash : hasPanes ? "#plain" : "");
   byId("add-pane").addEventListener("click", (/** @type {MouseEvent} */ event) => {
-    const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    openMenu("Add a pane", at, traceNames.map((name, trace) => ({ name, act: () => addPane(trace, "") })));
+    const anchor = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    openMenu("Add a pane", anchor, traceNames.map((name, trace) => ({ name, act: () => addPane(trace, "") })));
   });
   byId("differences").addEventListener("click", () => {
     byId("differences-table").hidden = !byId("differences-table").hidden;

@@ -57,22 +57,24 @@ pub fn collective_groups(execution: &Execution, collectives: &CollectiveSet, ran
         }
     }
     let group = |((value, kind, communicator), operations): ((ValueId, CollectiveKind, &str), Vec<&Collective>)| {
-        let waits = || operations.iter().flat_map(|one| one.parts.iter().map(|part| one.wait_of(part).max(0)));
-        let sizes = operations.iter().flat_map(|one| one.parts.iter().filter_map(|part| part.bytes));
+        let waits = || {
+            operations.iter().flat_map(|operation| operation.parts.iter().map(|part| operation.wait_of(part).max(0)))
+        };
+        let sizes = operations.iter().flat_map(|operation| operation.parts.iter().filter_map(|part| part.bytes));
         let wait_nanos = waits().map(i128::from).sum();
         CollectiveGroup {
             state: execution.model().values.get(value.index()).map_or_else(String::new, |info| info.name.clone()),
             kind,
             communicator: communicator.to_owned(),
             operations: operations.len() as u64,
-            parts: operations.iter().map(|one| one.parts.len() as u64).sum(),
+            parts: operations.iter().map(|operation| operation.parts.len() as u64).sum(),
             parts_without_operation: collectives.parts_without_operation.get(&value).copied().unwrap_or(0),
             wait_nanos,
             longest_wait: waits().max().unwrap_or(0),
             bytes: sizes.fold(None, |sum: Option<u64>, size| Some(sum.unwrap_or(0).saturating_add(size))),
             main_cause: main_cause(execution, &operations, wait_nanos),
             is_guess: collectives.guessed.binary_search(&value).is_ok(),
-            has_unknown_roots: kind.has_root() && operations.iter().any(|one| one.root().is_none()),
+            has_unknown_roots: kind.has_root() && operations.iter().any(|operation| operation.root().is_none()),
         }
     };
     let mut all: Vec<CollectiveGroup> = groups.into_iter().map(group).collect();

@@ -108,8 +108,8 @@ impl<'a> EventsByUnit<'a> {
             by_unit[message.to as usize].push((message.received, BlockingEvent::Receive(index)));
         }
         for (index, operation) in collectives.list.iter().enumerate() {
-            for (part, at) in operation.parts.iter().zip(0..) {
-                let event = BlockingEvent::Collective { operation: index, part: at };
+            for (part, part_index) in operation.parts.iter().zip(0..) {
+                let event = BlockingEvent::Collective { operation: index, part: part_index };
                 by_unit[part.unit as usize].push((part.leave, event));
             }
         }
@@ -122,11 +122,11 @@ impl<'a> EventsByUnit<'a> {
     fn last_dependence(
         &self,
         execution: &Execution,
-        at: PathPoint,
+        point: PathPoint,
         start: i64,
     ) -> Result<Option<Dependence>, QueryError> {
-        let events = &self.by_unit[at.unit as usize];
-        let end = events.partition_point(|event| event.0 <= at.time);
+        let events = &self.by_unit[point.unit as usize];
+        let end = events.partition_point(|event| event.0 <= point.time);
         for &(time, event) in events[..end].iter().rev() {
             if time <= start {
                 break;
@@ -135,7 +135,7 @@ impl<'a> EventsByUnit<'a> {
                 BlockingEvent::Receive(index) => self.receive_dependence(execution, index)?,
                 BlockingEvent::Collective { operation, part } => self.collective_dependence(operation, part),
             };
-            if dependence.is_some_and(|dependence| dependence.source.time < at.time) {
+            if dependence.is_some_and(|dependence| dependence.source.time < point.time) {
                 return Ok(dependence);
             }
         }
@@ -169,21 +169,26 @@ impl<'a> EventsByUnit<'a> {
     /// the root is unknown, the others can only have waited for the last unit.
     fn collective_dependence(&self, operation: usize, part: usize) -> Option<Dependence> {
         let operation = &self.collectives.list[operation];
-        let own = operation.parts.get(part)?;
+        let part_of_unit = operation.parts.get(part)?;
         let awaited = match operation.kind.has_root() && operation.root().is_none() {
-            true => operation.last_entered().filter(|last| last.unit != own.unit && last.enter > own.enter)?,
-            false => operation.awaited_by(own)?,
+            true => operation
+                .last_entered()
+                .filter(|last| last.unit != part_of_unit.unit && last.enter > part_of_unit.enter)?,
+            false => operation.awaited_by(part_of_unit)?,
         };
         // Otherwise the clocks are wrong.
-        (awaited.enter < own.leave).then_some(Dependence {
+        (awaited.enter < part_of_unit.leave).then_some(Dependence {
             source: PathPoint { unit: awaited.unit, time: awaited.enter },
             reached: awaited.enter,
-            segment: PathSegment::Collective { from_unit: awaited.unit, to_unit: own.unit, time: awaited.enter },
+            segment: PathSegment::Collective {
+                from_unit: awaited.unit,
+                to_unit: part_of_unit.unit,
+                time: awaited.enter,
+            },
         })
     }
 }
 
-/// A dependence of a unit on another one.
 #[derive(Clone, Copy)]
 struct Dependence {
     source: PathPoint,
@@ -199,21 +204,21 @@ impl CriticalPath {
     /// If the trace has no states, or the source fails.
     pub fn new(execution: &Execution, collectives: &CollectiveSet, range: TimeRange) -> Result<Self, PerspectiveError> {
         let events = EventsByUnit::new(execution, collectives)?;
-        let Some(mut at) = last_active(execution, range)? else { return Ok(Self::default()) };
+        let Some(mut point) = last_active(execution, range)? else { return Ok(Self::default()) };
         let mut segments = Vec::new();
         loop {
-            let start = execution.units().list()[at.unit as usize].life.from.0.max(range.from.0);
-            let dependence = events.last_dependence(execution, at, start)?;
-            let from = dependence.map_or(start, |dependence| dependence.reached.max(start)).min(at.time);
-            if from < at.time {
-                segments.push(PathSegment::Unit { unit: at.unit, from, to: at.time });
+            let start = execution.units().list()[point.unit as usize].life.from.0.max(range.from.0);
+            let dependence = events.last_dependence(execution, point, start)?;
+            let from = dependence.map_or(start, |dependence| dependence.reached.max(start)).min(point.time);
+            if from < point.time {
+                segments.push(PathSegment::Unit { unit: point.unit, from, to: point.time });
             }
             let Some(Dependence { source, segment, .. }) = dependence else { break };
             if source.time < range.from.0 {
                 break;
             }
             segments.push(segment);
-            at = source;
+            point = source;
         }
         segments.reverse();
         Ok(Self { segments })

@@ -20,7 +20,8 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::task_timeline::TaskPiece;
 
-/// Number of waits of a group whose causes are examined, longest first.
+/// Number of waits per group with examined causes, the longest first. Each costs several queries,
+/// and shorter waits change the order of causes little.
 const EXAMINED_WAITS: usize = 64;
 
 /// The costs of an execution.
@@ -258,8 +259,8 @@ fn unit_name(execution: &Execution, unit: u32) -> String {
 #[expect(clippy::cast_precision_loss, reason = "a part is rounded")]
 fn path_shares<K>(times: &BTreeMap<K, i64>, length: i64, name: impl Fn(&K) -> String) -> Vec<PathShare> {
     let share = |nanos: i64| if length > 0 { nanos as f64 / length as f64 } else { 0.0 };
-    let of = |(key, nanos): (&K, &i64)| PathShare { name: name(key), nanos: *nanos, share: share(*nanos) };
-    let mut shares: Vec<PathShare> = times.iter().map(of).collect();
+    let path_share = |(key, nanos): (&K, &i64)| PathShare { name: name(key), nanos: *nanos, share: share(*nanos) };
+    let mut shares: Vec<PathShare> = times.iter().map(path_share).collect();
     shares.sort_by_key(|share| std::cmp::Reverse(share.nanos));
     shares
 }
@@ -280,7 +281,7 @@ fn wait_groups(
         let nanos: i128 = list.iter().map(|wait| i128::from(wait.nanos())).sum();
         let causes = causes(execution, &list[..list.len().min(EXAMINED_WAITS)])?;
         let part = |unit: fn(&WaitState) -> Option<u32>| {
-            let (unit, time) = largest(list.iter().filter_map(|wait| Some((unit(wait)?, wait.nanos()))))?;
+            let (unit, time) = key_with_largest_sum(list.iter().filter_map(|wait| Some((unit(wait)?, wait.nanos()))))?;
             Some((unit_name(execution, unit), time as f64 / nanos as f64))
         };
         let longest = list[0];
@@ -309,7 +310,7 @@ fn as_text(line: &SourceLine) -> String {
 }
 
 /// The key with the largest sum.
-fn largest<K: Ord>(list: impl Iterator<Item = (K, i64)>) -> Option<(K, i128)> {
+fn key_with_largest_sum<K: Ord>(list: impl Iterator<Item = (K, i64)>) -> Option<(K, i128)> {
     let mut sums: BTreeMap<K, i128> = BTreeMap::new();
     list.for_each(|(key, nanos)| *sums.entry(key).or_default() += i128::from(nanos));
     sums.into_iter().max_by_key(|sum| sum.1)
@@ -330,7 +331,7 @@ fn causes(execution: &Execution, waits: &[&WaitState]) -> Result<Option<ValueId>
             }
         }
     }
-    Ok(largest(times.into_iter()).map(|(value, _)| value))
+    Ok(key_with_largest_sum(times.into_iter()).map(|(value, _)| value))
 }
 
 /// The source line of the cause of a wait: of the state in which the causing unit is in the middle

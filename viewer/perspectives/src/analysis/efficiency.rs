@@ -51,8 +51,7 @@ impl Efficiency {
         let length = range.to.0.saturating_sub(range.from.0);
         let nanos = length as f64;
         let busy: Vec<f64> = (0..activity.units()).map(|unit| activity.fractions(unit, range)[0] * nanos).collect();
-        let Some((busiest, largest)) = busy.iter().copied().enumerate().max_by(|one, other| one.1.total_cmp(&other.1))
-        else {
+        let Some((busiest, largest)) = busy.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) else {
             return Ok(None);
         };
         if length <= 0 || largest <= 0.0 {

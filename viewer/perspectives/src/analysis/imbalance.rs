@@ -15,7 +15,8 @@ pub const REPORTED_IMBALANCE: f64 = 0.05;
 /// The smallest busy time above the mean that is reported within a container: 5 % of the time
 /// range.
 const REPORTED_TIME_WITHIN: f64 = 0.05;
-/// The smallest busy time of a container with work, as a part of the largest busy time.
+/// The smallest busy time of a container with work, as a fraction of the largest busy time.
+/// Containers below it, such as a controlling process, do not take part in the work.
 const SMALLEST_WORK: f64 = 0.01;
 
 /// An uneven distribution of busy time at one level of the container tree.
@@ -24,7 +25,9 @@ pub struct Imbalance {
     /// The container type, such as `Node`.
     pub level: String,
     /// The container whose children are compared. `None`: all containers of the type are compared.
-    pub within: Option<String>,
+    // The key of the JSON report stays as it is for its readers.
+    #[serde(rename = "within")]
+    pub parent: Option<String>,
     /// The container with the largest busy time per unit.
     pub busiest: String,
     /// The container with the smallest.
@@ -86,10 +89,9 @@ pub fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalan
         all.extend(imbalance(&level, None, &list).map(|imbalance| (depth, imbalance)));
     }
     for ((depth, level), groups) in siblings {
-        let within = |parent: ContainerId| sums.get(&parent).map(|sum| sum.name.clone());
-        let of_group = |((parent, _), list): ((ContainerId, String), Vec<&BusyContainer>)| {
-            imbalance(&level, within(parent), &list)
-        };
+        let name = |container: ContainerId| sums.get(&container).map(|sum| sum.name.clone());
+        let of_group =
+            |((parent, _), list): ((ContainerId, String), Vec<&BusyContainer>)| imbalance(&level, name(parent), &list);
         let largest = groups.into_iter().filter_map(of_group).max_by_key(|imbalance| imbalance.nanos);
         let is_reported = |imbalance: &Imbalance| imbalance.nanos as f64 >= length * REPORTED_TIME_WITHIN;
         all.extend(largest.filter(is_reported).map(|imbalance| (depth, imbalance)));
@@ -111,12 +113,12 @@ fn busy_containers(
     let mut sums: FxHashMap<ContainerId, BusyContainer> = FxHashMap::default();
     for (unit, index) in execution.units().list().iter().zip(0..) {
         let nanos = activity.fractions(index, range)[0] * length;
-        let mut at = positions.get(&unit.container).copied();
-        while let Some(info) = at.map(|at| &containers[at]).filter(|info| info.id != info.parent) {
+        let mut position = positions.get(&unit.container).copied();
+        while let Some(info) = position.map(|position| &containers[position]).filter(|info| info.id != info.parent) {
             let empty = || BusyContainer { name: info.name.clone(), nanos: 0.0, units: 0 };
             let sum = sums.entry(info.id).or_insert_with(empty);
             (sum.nanos, sum.units) = (sum.nanos + nanos, sum.units + 1);
-            at = positions.get(&info.parent).copied();
+            position = positions.get(&info.parent).copied();
         }
     }
     Ok(sums)
@@ -144,18 +146,18 @@ fn purpose(name: &str) -> String {
 
 /// The imbalance of some containers, if it is large enough to be reported.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "times are rounded")]
-fn imbalance(level: &str, within: Option<String>, list: &[&BusyContainer]) -> Option<Imbalance> {
+fn imbalance(level: &str, parent: Option<String>, list: &[&BusyContainer]) -> Option<Imbalance> {
     let largest = list.iter().map(|sum| sum.per_unit()).fold(0.0, f64::max);
     // Containers without work, such as a process that only controls others, are left out.
     let list: Vec<&BusyContainer> =
         list.iter().copied().filter(|sum| sum.per_unit() > largest * SMALLEST_WORK).collect();
     let mean = list.iter().map(|sum| sum.per_unit()).sum::<f64>() / list.len() as f64;
-    let by_busy = |one: &&&BusyContainer, other: &&&BusyContainer| one.per_unit().total_cmp(&other.per_unit());
+    let by_busy = |a: &&&BusyContainer, b: &&&BusyContainer| a.per_unit().total_cmp(&b.per_unit());
     let (busiest, least) = (list.iter().max_by(by_busy)?, list.iter().min_by(by_busy)?);
     let excess = if mean > 0.0 { busiest.per_unit() / mean - 1.0 } else { 0.0 };
     (excess >= REPORTED_IMBALANCE).then(|| Imbalance {
         level: level.to_owned(),
-        within,
+        parent,
         busiest: busiest.name.clone(),
         least_busy: least.name.clone(),
         excess,

@@ -4,7 +4,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use super::bar_values::{BarTime, numbers};
 use super::card_axis::CardAxis;
-use super::level_chart::{PanelResult, nonempty};
+use super::level_chart::{PanelResult, nonempty_range};
 use super::series_choice::{CardSeries, ShownNumber};
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartBar, ChartPanel, ChartTable, ChartTableColumn, LegendItem, TableValue,
@@ -16,17 +16,21 @@ use crate::views::captions;
 use crate::views::measured_messages::message_bounds;
 use crate::views::unit_bundles::UnitBundles;
 
-/// Maximum number of bars.
+/// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
 
 /// The time of the bars. A time range that ends with the trace contains the last timestamp.
 fn bar_time(execution: &Execution, request: &ViewRequest) -> BarTime {
-    let range = |from, to| nonempty(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) });
+    let range = |from, to| nonempty_range(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) });
     if request.mode == TimeMode::At {
         let (from, past) = (request.range.from.0, request.range_until_time());
-        return BarTime { span: range(from, past.to.0.saturating_sub(1)), range: nonempty(past), last: request.time };
+        return BarTime {
+            span: range(from, past.to.0.saturating_sub(1)),
+            range: nonempty_range(past),
+            last: request.time,
+        };
     }
-    let span = nonempty(request.visible_range());
+    let span = nonempty_range(request.visible_range());
     let (from, to) = message_bounds(execution, span);
     BarTime { span, range: range(from, to), last: to.saturating_sub(1) }
 }
@@ -45,20 +49,20 @@ pub(super) fn chart(
     let bundles = UnitBundles::new(execution, request, MAX_BARS).map_err(|error| (0, error))?;
     let (mut all, mut largest) = (Vec::new(), vec![0.0; execution.units().count()]);
     for series in list {
-        let factor = if series.unit(true).is_some() { 1.0 } else { axis.scale().factor };
+        let factor = if series.number_scale(true).is_some() { 1.0 } else { axis.scale().factor };
         let at_line = |error| (series.line, error);
-        let mut now = numbers(execution, series, time).map_err(at_line)?;
-        now.iter_mut().for_each(|number| *number *= factor);
+        let mut values = numbers(execution, series, time).map_err(at_line)?;
+        values.iter_mut().for_each(|number| *number *= factor);
         let limits = if request.mode == TimeMode::At {
             limits(execution, request, series).map_err(at_line)?
         } else {
             Vec::new()
         };
-        for (at, largest) in largest.iter_mut().enumerate() {
-            let limit = limits.get(at).map_or(0.0, |limit| limit * factor);
-            *largest += now.get(at).copied().unwrap_or(0.0).abs().max(limit.abs());
+        for (index, largest) in largest.iter_mut().enumerate() {
+            let limit = limits.get(index).map_or(0.0, |limit| limit * factor);
+            *largest += values.get(index).copied().unwrap_or(0.0).abs().max(limit.abs());
         }
-        all.push(now);
+        all.push(values);
     }
     let largest = largest.into_iter().fold(0.0, f64::max);
     let label = if let [series] = list { series.label.clone() } else { String::new() };
@@ -115,8 +119,8 @@ fn table(
     (list, all): (&[CardSeries], &[Vec<f64>]),
 ) -> ChartTable {
     let mut table = ChartTable::new(&[("unit", AxisUnit::Count)]);
-    let unit = axis.scale().unit;
-    table.columns.extend(list.iter().map(|series| ChartTableColumn { heading: series.label.clone(), unit }));
+    let axis_unit = axis.scale().axis_unit;
+    table.columns.extend(list.iter().map(|series| ChartTableColumn { heading: series.label.clone(), axis_unit }));
     for unit in order {
         let name: TableValue = execution.units().list()[*unit].name.as_str().into();
         let numbers = all.iter().map(|numbers| numbers.get(*unit).copied().into());

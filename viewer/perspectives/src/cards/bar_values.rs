@@ -14,7 +14,6 @@ use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps};
 use crate::options::MessageMeasure;
 
-/// The time of bars.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BarTime {
     /// The time range, for times and means.
@@ -33,7 +32,6 @@ struct UnitField {
     events: Vec<Vec<(i64, f64)>>,
 }
 
-/// The number of each unit.
 pub(super) fn numbers(execution: &Execution, series: &CardSeries, time: BarTime) -> Result<Vec<f64>, PerspectiveError> {
     match &series.data {
         SeriesData::Category(category) => {
@@ -125,9 +123,8 @@ fn states(
     units.into_iter().map(number).collect()
 }
 
-/// Combines the numbers of the containers of a unit.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn combined(numbers: &[f64], combination: Combination) -> f64 {
+fn combine(numbers: &[f64], combination: Combination) -> f64 {
     let sum: f64 = numbers.iter().sum();
     let fold = |with: fn(f64, f64) -> f64| numbers.iter().copied().reduce(with).unwrap_or(0.0);
     match combination {
@@ -160,7 +157,7 @@ fn variable(
                 _ => column.mean,
             }));
         }
-        Ok(combined(&numbers, series.combination))
+        Ok(combine(&numbers, series.combination))
     };
     by_unit(execution, &chosen.lists, |list| *list).into_iter().map(number).collect()
 }
@@ -195,12 +192,12 @@ fn unit_field(
         let events = EventList::of(execution, choice)?;
         let numbers = events.numbers(execution, field)?;
         let mut units: Vec<Vec<(i64, u32, f64)>> = vec![Vec::new(); execution.units().count()];
-        for (at, number) in numbers.iter().enumerate().filter(|(_, number)| !number.is_nan()) {
-            if let Some(unit) = execution.units().owner(events.containers[at]) {
-                units[unit as usize].push((events.times[at], events.containers[at].0, *number));
+        for (index, number) in numbers.iter().enumerate().filter(|(_, number)| !number.is_nan()) {
+            if let Some(unit) = execution.units().owner(events.containers[index]) {
+                units[unit as usize].push((events.times[index], events.containers[index].0, *number));
             }
         }
-        let steps = units.iter().map(|list| CombinedSteps::combined(list.iter().copied(), combination)).collect();
+        let steps = units.iter().map(|list| CombinedSteps::from_events(list.iter().copied(), combination)).collect();
         let pairs = |list: Vec<(i64, u32, f64)>| list.into_iter().map(|(time, _, number)| (time, number)).collect();
         Ok(UnitField { steps, events: units.into_iter().map(pairs).collect() })
     })

@@ -1,39 +1,40 @@
-//! [`CardAxis`]: an axis of a panel, with the unit of its numbers.
+//! [`CardAxis`]: an axis of a panel, with the unit of measurement of its numbers.
 
 use super::card_fault::CardFault;
 use super::card_table::CardTable;
 use crate::chart::{AxisUnit, ChartAxis};
 
-/// An axis of a panel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CardAxis {
     pub(super) label: String,
-    /// The unit of the numbers in the trace.
-    pub(super) unit: Option<NumberScale>,
-    /// The largest value of the axis, in units of the trace. By default, the largest one of the
-    /// data.
+    /// The scale of the numbers in the trace. By default, they are counts.
+    pub(super) scale: Option<NumberScale>,
+    /// The largest value of the axis, in the unit of measurement of the trace. By default, the
+    /// largest value of the data.
     pub(super) largest: Option<f64>,
 }
 
-/// The unit of numbers in the trace, and the factor to the unit of the chart.
+/// How numbers of the trace become numbers of the chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NumberScale {
-    pub(super) unit: AxisUnit,
+    pub(super) axis_unit: AxisUnit,
+    /// A number of the chart is a number of the trace times this factor, such as 1e9 for seconds,
+    /// because charts count nanoseconds.
     pub(super) factor: f64,
 }
 
 impl NumberScale {
-    /// Numbers in the unit of the chart.
-    pub(super) const fn of(unit: AxisUnit) -> Self {
-        Self { unit, factor: 1.0 }
+    /// The trace has the same unit of measurement as the chart.
+    pub(super) const fn of(axis_unit: AxisUnit) -> Self {
+        Self { axis_unit, factor: 1.0 }
     }
 }
 
-/// The units with their words.
-const UNITS: [(&str, NumberScale); 5] = [
+/// The words of units of measurement in card files.
+const SCALES: [(&str, NumberScale); 5] = [
     ("count", NumberScale::of(AxisUnit::Count)),
     ("bytes", NumberScale::of(AxisUnit::Bytes)),
-    ("seconds", NumberScale { unit: AxisUnit::Nanos, factor: 1e9 }),
+    ("seconds", NumberScale { axis_unit: AxisUnit::Nanos, factor: 1e9 }),
     ("nanoseconds", NumberScale::of(AxisUnit::Nanos)),
     ("percent", NumberScale::of(AxisUnit::Percent)),
 ];
@@ -49,21 +50,20 @@ impl CardAxis {
         }
         Ok(Self {
             label: axis.text_or_empty("label")?,
-            unit: axis.word("unit", &UNITS)?,
+            scale: axis.word("unit", &SCALES)?,
             largest: largest.map(|largest| largest.value),
         })
     }
 
-    /// The unit of the numbers. By default, numbers of things.
     pub(super) fn scale(&self) -> NumberScale {
-        self.unit.unwrap_or(NumberScale::of(AxisUnit::Count))
+        self.scale.unwrap_or(NumberScale::of(AxisUnit::Count))
     }
 
-    /// The axis for data up to `largest`, which is in the unit of the chart.
+    /// The axis for data up to `largest`, in the unit of measurement of the chart.
     pub(super) fn chart_axis(&self, label: &str, largest: f64) -> ChartAxis {
         let scale = self.scale();
         let label = if self.label.is_empty() { label } else { &self.label };
         let wanted = self.largest.map_or(0.0, |wanted| wanted * scale.factor);
-        ChartAxis::up_to(label, scale.unit, largest.max(wanted))
+        ChartAxis::up_to(label, scale.axis_unit, largest.max(wanted))
     }
 }

@@ -10,9 +10,10 @@ use super::card_table::CardTable;
 use super::card_text::CardText;
 use crate::view::{TimeMode, ViewGroup};
 
-/// Maximum size of a card file in bytes.
+/// Maximum size of a card file in bytes. Written files are smaller, and an upload of the page
+/// cannot fill the disk.
 pub const MAX_CARD_BYTES: usize = 256 * 1024;
-/// Maximum number of panels.
+/// Maximum number of panels. More panels would be too small in a card.
 const MAX_PANELS: usize = 12;
 
 /// A view defined by a text file in the format TOML.
@@ -89,7 +90,7 @@ impl CardFile {
             name: card_name(file),
             title,
             summary: table.text_or_empty("summary")?,
-            group: table.word("group", &groups)?.unwrap_or(ViewGroup::Own),
+            group: table.word("group", &groups)?.unwrap_or(ViewGroup::User),
             modes,
             panels,
         })

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use super::card_fault::CardFault;
 use super::card_file::{CARD_ENDING, CardFile, MAX_CARD_BYTES, card_name};
 
-/// Maximum number of files that are read in a folder.
+/// Maximum number of files that are read in a folder, so that a large folder does not delay the
+/// page.
 const MAX_FILES: usize = 200;
 
 /// The reason why a card file cannot be used.
@@ -17,9 +18,9 @@ pub enum CardFileError {
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     Read {
-        /// Its path.
+        /// The file or the folder.
         path: PathBuf,
-        /// The reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The file has a mistake.
@@ -76,7 +77,7 @@ pub fn find(folders: &[PathBuf]) -> Vec<FoundCard> {
         paths.sort();
         for path in paths {
             let name = card_name(&path.file_name().unwrap_or_default().to_string_lossy());
-            if !found.iter().any(|other| other.name == name) {
+            if !found.iter().any(|known| known.name == name) {
                 found.push(FoundCard { name, path });
             }
         }

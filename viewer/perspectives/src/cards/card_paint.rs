@@ -42,7 +42,7 @@ const NAMES: [(&str, ChartPaint); 15] = [
 ];
 
 /// A colour of the form `#rrggbb`.
-fn hexadecimal(text: &str) -> Option<RgbColor> {
+fn hex_color(text: &str) -> Option<RgbColor> {
     let digits = text.strip_prefix('#')?;
     let code = u32::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 6 && digits.is_ascii())?;
     let [_, red, green, blue] = code.to_be_bytes();
@@ -51,7 +51,7 @@ fn hexadecimal(text: &str) -> Option<RgbColor> {
 
 /// Reads one colour.
 fn of_text(table: &CardTable<'_>, key: &str, text: &CardValue<String>) -> Result<ChartPaint, CardFault> {
-    if let Some(color) = hexadecimal(&text.value) {
+    if let Some(color) = hex_color(&text.value) {
         return Ok(ChartPaint::Fixed(color));
     }
     table.choose(key, text, &NAMES).map_err(|mut fault| {
@@ -61,7 +61,7 @@ fn of_text(table: &CardTable<'_>, key: &str, text: &CardValue<String>) -> Result
 }
 
 /// One colour for all, such as `color = "busy"`.
-pub(super) fn single(table: &CardTable<'_>, key: &str) -> Result<Option<ChartPaint>, CardFault> {
+pub(super) fn single_color(table: &CardTable<'_>, key: &str) -> Result<Option<ChartPaint>, CardFault> {
     table.text(key)?.map(|text| of_text(table, key, &text)).transpose()
 }
 

@@ -8,10 +8,10 @@ use super::mark_choice::{CardElements, CardMarks, MarkPlace};
 use super::series_choice::CardSeries;
 use crate::chart::{AxisUnit, ChartPaint, MarkForm};
 
-/// Maximum number of series, or of choices of events, in a panel.
+/// Maximum number of series, or of choices of events, in a panel. A mistake in a generated file
+/// then does not start long computations.
 const MAX_SERIES: usize = 24;
 
-/// A panel of a card file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CardPanel {
     pub(super) title: String,
@@ -20,7 +20,6 @@ pub(super) struct CardPanel {
     pub(super) contents: PanelContents,
 }
 
-/// The contents of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum PanelContents {
     /// Numbers over time.
@@ -33,7 +32,6 @@ pub(super) enum PanelContents {
     Elements(ElementPanel),
 }
 
-/// A panel of elements that move.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ElementPanel {
     pub(super) events: Vec<CardElements>,
@@ -41,11 +39,9 @@ pub(super) struct ElementPanel {
     pub(super) horizontal: CardAxis,
     /// The duration of a move in nanoseconds.
     pub(super) glide: i64,
-    /// The paint of elements that move.
-    pub(super) moving: Option<ChartPaint>,
+    pub(super) movement_paint: Option<ChartPaint>,
 }
 
-/// The kinds of panels.
 #[derive(Clone, Copy, Debug)]
 enum PanelKind {
     Levels,
@@ -62,7 +58,6 @@ const KINDS: [(&str, PanelKind); 4] = [
 ];
 
 impl CardPanel {
-    /// Reads a panel.
     pub(super) fn read(table: &CardTable<'_>) -> Result<Self, CardFault> {
         let kind = table.word("kind", &KINDS)?.ok_or_else(|| table.missing("kind", "kind = \"levels\""))?;
         let (axis, contents) = match kind {
@@ -91,8 +86,8 @@ impl CardPanel {
 }
 
 /// The name of a unit in messages.
-fn unit_word(unit: AxisUnit) -> &'static str {
-    match unit {
+fn unit_word(axis_unit: AxisUnit) -> &'static str {
+    match axis_unit {
         AxisUnit::Count => "numbers",
         AxisUnit::Bytes => "bytes",
         AxisUnit::Nanos => "times",
@@ -101,27 +96,27 @@ fn unit_word(unit: AxisUnit) -> &'static str {
 }
 
 /// The number of a colour of a series.
-fn color_number(at: usize) -> u8 {
-    u8::try_from(at % 6).unwrap_or(0)
+fn color_number(index: usize) -> u8 {
+    u8::try_from(index % 6).unwrap_or(0)
 }
 
 /// The series of a panel, with their common axis.
 fn read_series(table: &CardTable<'_>, is_bar: bool) -> Result<(CardAxis, Vec<CardSeries>), CardFault> {
     let mut axis = CardAxis::read(table, "axis")?;
     let mut series = Vec::new();
-    for (at, one) in table.tables("series", "panel.series", MAX_SERIES)?.iter().enumerate() {
-        let read = CardSeries::read(one, is_bar, color_number(at))?;
-        if let Some(unit) = read.unit(is_bar) {
-            // The numbers of these series have a unit of their own.
-            let common = axis.unit.get_or_insert(unit);
-            if common.unit != unit.unit {
+    for (index, item) in table.tables("series", "panel.series", MAX_SERIES)?.iter().enumerate() {
+        let read = CardSeries::read(item, is_bar, color_number(index))?;
+        if let Some(scale) = read.number_scale(is_bar) {
+            // The data determines the unit of measurement of these series.
+            let common = axis.scale.get_or_insert(scale);
+            if common.axis_unit != scale.axis_unit {
                 let problem = format!(
-                    "the series `{}` shows {}, but the axis shows {}; use a panel for each unit",
+                    "the series `{}` shows {}, but the axis shows {}; use a panel for each unit of measurement",
                     read.label,
-                    unit_word(unit.unit),
-                    unit_word(common.unit)
+                    unit_word(scale.axis_unit),
+                    unit_word(common.axis_unit)
                 );
-                return Err(one.fault(&one.place(), problem));
+                return Err(item.fault(&item.place(), problem));
             }
         }
         series.push(read);
@@ -131,8 +126,8 @@ fn read_series(table: &CardTable<'_>, is_bar: bool) -> Result<(CardAxis, Vec<Car
 
 fn read_marks(table: &CardTable<'_>) -> Result<PanelContents, CardFault> {
     let mut events: Vec<CardMarks> = Vec::new();
-    for (at, one) in table.tables("events", "panel.events", MAX_SERIES)?.iter().enumerate() {
-        let read = CardMarks::read(one, color_number(at))?;
+    for (index, item) in table.tables("events", "panel.events", MAX_SERIES)?.iter().enumerate() {
+        let read = CardMarks::read(item, color_number(index))?;
         if let Some(first) = events.first() {
             let differs = |a: &MarkPlace, b: &MarkPlace| {
                 (a == &MarkPlace::Time) != (b == &MarkPlace::Time) || (a.has_names() || b.has_names()) && a != b
@@ -145,7 +140,7 @@ fn read_marks(table: &CardTable<'_>) -> Result<PanelContents, CardFault> {
                     first.x.label(),
                     first.y.label()
                 );
-                return Err(one.fault(&one.place(), problem));
+                return Err(item.fault(&item.place(), problem));
             }
         }
         events.push(read);
@@ -159,9 +154,9 @@ impl ElementPanel {
         let form = table.word("shape", &forms)?.unwrap_or(MarkForm::Bars);
         let tables = table.tables("events", "panel.events", MAX_SERIES)?;
         let events = tables.iter().map(CardElements::read).collect::<Result<Vec<_>, _>>()?;
-        for (one, of) in events.iter().zip(&tables) {
-            if one.y.is_none() && form != MarkForm::Cells {
-                return Err(of.missing("y", "y = \"value\""));
+        for (list, list_table) in events.iter().zip(&tables) {
+            if list.y.is_none() && form != MarkForm::Cells {
+                return Err(list_table.missing("y", "y = \"value\""));
             }
         }
         Ok(Self {
@@ -169,7 +164,7 @@ impl ElementPanel {
             form,
             horizontal: CardAxis::read(table, "horizontal")?,
             glide: table.duration("glide")?.unwrap_or(0),
-            moving: card_paint::single(table, "moving")?,
+            movement_paint: card_paint::single_color(table, "moving")?,
         })
     }
 }

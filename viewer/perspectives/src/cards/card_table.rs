@@ -10,10 +10,9 @@ use tumit_viewer::filter::NamePattern;
 use super::card_fault::{CardFault, alternatives, suggestion};
 use super::card_text::CardText;
 
-/// Maximum length of a text in bytes.
+/// Maximum length of a text in bytes. Longer texts have no room in a card.
 const MAX_TEXT: usize = 500;
 
-/// A table of a card file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CardTable<'t> {
     text: CardText<'t>,
@@ -44,7 +43,6 @@ fn kind(value: &DeValue<'_>) -> &'static str {
 }
 
 impl<'t> CardTable<'t> {
-    /// A table of a name.
     pub(super) fn new(text: CardText<'t>, table: &'t DeTable<'t>, name: &'t str, place: &Range<usize>) -> Self {
         Self { text, table, name, start: place.start, end: place.end }
     }
@@ -59,7 +57,6 @@ impl<'t> CardTable<'t> {
         self.text.line(&self.place())
     }
 
-    /// A mistake at a place.
     pub(super) fn fault(&self, place: &Range<usize>, problem: impl Into<String>) -> CardFault {
         self.text.fault(place, problem)
     }
@@ -72,7 +69,7 @@ impl<'t> CardTable<'t> {
         let problem = format!(
             "{} has no key `{}`; its keys are {}{}",
             self.name,
-            shown(name),
+            text_beginning(name),
             alternatives(known).replace(" or ", " and "),
             suggestion(name, known)
         );
@@ -93,7 +90,6 @@ impl<'t> CardTable<'t> {
         self.fault(&self.place(), format!("{} needs the key `{key}`, such as `{example}`", self.name))
     }
 
-    /// A text.
     pub(super) fn text(&self, key: &str) -> Result<Option<CardValue<String>>, CardFault> {
         let Some(value) = self.value(key) else { return Ok(None) };
         let DeValue::String(text) = value.get_ref() else {
@@ -106,12 +102,10 @@ impl<'t> CardTable<'t> {
         Ok(Some(CardValue { value: text.to_string(), place: value.span() }))
     }
 
-    /// A text, or an empty one.
     pub(super) fn text_or_empty(&self, key: &str) -> Result<String, CardFault> {
         Ok(self.text(key)?.map_or_else(String::new, |text| text.value))
     }
 
-    /// A pattern of names.
     pub(super) fn pattern(&self, key: &str) -> Result<Option<NamePattern>, CardFault> {
         Ok(self.text(key)?.map(|text| NamePattern::new(text.value)))
     }
@@ -139,7 +133,7 @@ impl<'t> CardTable<'t> {
     ) -> Result<T, CardFault> {
         words.iter().find(|(word, _)| *word == text.value).map(|(_, value)| *value).ok_or_else(|| {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let value = shown(&text.value);
+            let value = text_beginning(&text.value);
             let problem =
                 format!("`{key}` is `{value}`; expected {}{}", alternatives(&known), suggestion(&text.value, &known));
             self.fault(&text.place, problem)
@@ -200,7 +194,6 @@ impl<'t> CardTable<'t> {
         }
     }
 
-    /// A text, or a table.
     pub(super) fn text_or_table(
         &self,
         key: &'t str,
@@ -211,7 +204,6 @@ impl<'t> CardTable<'t> {
         }
     }
 
-    /// A table.
     pub(super) fn table(&self, key: &'t str) -> Result<Option<CardTable<'t>>, CardFault> {
         let Some(value) = self.value(key) else { return Ok(None) };
         match value.get_ref() {
@@ -254,7 +246,7 @@ impl<'t> CardTable<'t> {
 }
 
 /// The beginning of a text, for messages.
-fn shown(text: &str) -> String {
+fn text_beginning(text: &str) -> String {
     const MOST: usize = 60;
     let cut: String = text.chars().take(MOST).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }

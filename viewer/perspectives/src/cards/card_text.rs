@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::card_fault::CardFault;
 
-/// The text of a card file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CardText<'t> {
     pub(super) file: &'t str,
@@ -18,7 +17,6 @@ impl CardText<'_> {
         before.iter().filter(|byte| **byte == b'\n').count() + 1
     }
 
-    /// A mistake at a place.
     pub(super) fn fault(&self, place: &Range<usize>, problem: impl Into<String>) -> CardFault {
         CardFault { file: self.file.to_owned(), line: self.line(place), problem: problem.into() }
     }

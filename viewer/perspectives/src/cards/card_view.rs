@@ -6,7 +6,7 @@ use super::card_panel::{CardPanel, PanelContents};
 use super::element_chart;
 use super::event_marks;
 use super::level_chart::{self, PanelResult};
-use super::panel_table::merged;
+use super::panel_table::merge_tables;
 use crate::chart::{LegendItem, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -115,7 +115,7 @@ impl PerspectiveView for CardView {
             add_legend(&mut chart.legend, result.legend);
             chart.panels.push(TitledPanel { title: panel.title.clone(), panel: result.panel });
         }
-        chart.table = merged(tables);
+        chart.table = merge_tables(tables);
         Ok(chart)
     }
 }

@@ -70,7 +70,7 @@ impl PresentNumbers {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-    fn combined(&self, combination: Combination) -> f64 {
+    fn combine(&self, combination: Combination) -> f64 {
         let end = |bits: Option<(&u64, &usize)>| bits.map_or(0.0, |(bits, _)| number_of_bits(*bits));
         match combination {
             Combination::Sum => self.sum,
@@ -84,11 +84,11 @@ impl PresentNumbers {
 impl CombinedSteps {
     /// The combination of the latest number of each container. `events` are timestamps, containers
     /// and numbers, by time.
-    pub(super) fn combined(events: impl Iterator<Item = (i64, u32, f64)>, combination: Combination) -> Self {
+    pub(super) fn from_events(events: impl Iterator<Item = (i64, u32, f64)>, combination: Combination) -> Self {
         let (mut steps, mut present) = (Self::default(), PresentNumbers::default());
         for (time, container, number) in events {
             present.set(container, number);
-            let value = present.combined(combination);
+            let value = present.combine(combination);
             if steps.times.last() == Some(&time) {
                 steps.values.pop();
             } else {
@@ -105,13 +105,13 @@ impl CombinedSteps {
         let first = self.times.partition_point(|time| *time <= range.from.0).saturating_sub(1);
         let mut summary: Option<NumberSummary> = None;
         let (mut integral, mut nanos) = (0.0, 0.0);
-        for at in first..end.max(first + 1).min(self.times.len()) {
-            if self.times[at] > range.from.0 && self.times[at] >= range.to.0 {
+        for index in first..end.max(first + 1).min(self.times.len()) {
+            if self.times[index] > range.from.0 && self.times[index] >= range.to.0 {
                 break;
             }
-            let value = self.values[at];
-            let from = self.times[at].max(range.from.0);
-            let to = self.times.get(at + 1).map_or(range.to.0, |next| (*next).min(range.to.0));
+            let value = self.values[index];
+            let from = self.times[index].max(range.from.0);
+            let to = self.times.get(index + 1).map_or(range.to.0, |next| (*next).min(range.to.0));
             #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
             let length = to.saturating_sub(from).max(0) as f64;
             integral += value * length;
@@ -127,7 +127,7 @@ impl CombinedSteps {
     /// The value at a time, or 0 before the first one.
     pub(super) fn at(&self, time: i64) -> f64 {
         let steps = self.times.partition_point(|step| *step <= time);
-        steps.checked_sub(1).map_or(0.0, |at| self.values[at])
+        steps.checked_sub(1).map_or(0.0, |index| self.values[index])
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
             let events: Vec<(i64, u32, f64)> = events.into_iter().map(|(time, of, number)| (time, of, f64::from(number))).collect();
             let combination =
                 [Combination::Sum, Combination::Mean, Combination::Smallest, Combination::Largest][kind];
-            let steps = CombinedSteps::combined(events.iter().copied(), combination);
+            let steps = CombinedSteps::from_events(events.iter().copied(), combination);
             let values: Vec<f64> =
                 (from..from + nanos.max(1)).filter_map(|time| expected(&events, time, combination)).collect();
             let summary = steps.summary(TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + nanos) });

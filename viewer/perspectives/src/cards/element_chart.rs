@@ -15,7 +15,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
 
-/// Maximum number of elements that are drawn.
+/// Maximum number of elements that are drawn. More would be smaller than a pixel on usual screens.
 const MAX_ELEMENTS: usize = 100_000;
 
 /// The elements at a time.
@@ -29,7 +29,6 @@ struct ElementDrawing<'a> {
     precision: i64,
 }
 
-/// An element with its place.
 struct PlacedElement {
     mark: ChartMark,
     since: i64,
@@ -80,13 +79,13 @@ pub(super) fn chart(
         form: panel.form,
         horizontal: mark_axis(
             &panel.horizontal,
-            &label(&panel.horizontal, first.map(|one| &one.x)),
+            &label(&panel.horizontal, first.map(|list| &list.x)),
             extents[0],
             panel.form != MarkForm::Discs,
         ),
         vertical: mark_axis(
             vertical,
-            &label(vertical, first.and_then(|one| one.y.as_ref())),
+            &label(vertical, first.and_then(|list| list.y.as_ref())),
             extents[1],
             panel.form == MarkForm::Cells,
         ),
@@ -104,7 +103,7 @@ fn legend(execution: &Execution, history: &ElementHistory, panel: &ElementPanel)
         legend.extend(list.colors.legend(execution, &list.events, field));
     }
     legend.dedup();
-    if let Some(paint) = panel.moving {
+    if let Some(paint) = panel.movement_paint {
         legend.push(LegendItem { paint, label: "moving".to_owned() });
     }
     legend
@@ -120,12 +119,12 @@ fn mark_axis(axis: &CardAxis, label: &str, (least, largest): (f64, f64), has_pos
 }
 
 impl ElementDrawing<'_> {
-    fn x(&self, one: ElementMove) -> f64 {
-        self.history.lists[one.list].x[one.at] * self.factors[0]
+    fn x(&self, movement: ElementMove) -> f64 {
+        self.history.lists[movement.list].x[movement.index] * self.factors[0]
     }
 
-    fn y(&self, one: ElementMove) -> f64 {
-        self.history.lists[one.list].y.as_ref().map_or(0.0, |y| y[one.at] * self.factors[1])
+    fn y(&self, movement: ElementMove) -> f64 {
+        self.history.lists[movement.list].y.as_ref().map_or(0.0, |y| y[movement.index] * self.factors[1])
     }
 
     /// An element at the present time. It moves from its earlier place to the new one during the
@@ -139,22 +138,22 @@ impl ElementDrawing<'_> {
         let from = before.map(|before| (self.x(before), self.y(before)));
         let from = from.filter(|from| nanos < self.panel.glide && *from != (x, y));
         if let Some((from_x, from_y)) = from {
-            let part = nanos as f64 / self.panel.glide as f64;
-            x = from_x + (x - from_x) * part;
-            y = from_y + (y - from_y) * part;
+            let fraction = nanos as f64 / self.panel.glide as f64;
+            x = from_x + (x - from_x) * fraction;
+            y = from_y + (y - from_y) * fraction;
         }
         let number = tumit_viewer::scene::number;
         let time = timestamp(GlobalNanos(last.time), self.precision);
         let has_y = list.y.is_some();
         let place =
             if has_y { format!("{}, {}", number(self.x(last)), number(self.y(last))) } else { number(self.x(last)) };
-        let paint = list.colors.paint(&list.events, last.at);
-        let paint: ChartPaint = if from.is_some() { self.panel.moving.unwrap_or(paint) } else { paint };
+        let paint = list.colors.paint(&list.events, last.index);
+        let paint: ChartPaint = if from.is_some() { self.panel.movement_paint.unwrap_or(paint) } else { paint };
         let mark = ChartMark {
             x,
             y,
             paint,
-            text: list.text(last.at).to_owned(),
+            text: list.text(last.index).to_owned(),
             title: format!("{}: {place} since {time}", element.name),
         };
         Some(PlacedElement { mark, since: last.time, x: self.x(last), y: self.y(last), is_moving: from.is_some() })
@@ -164,8 +163,8 @@ impl ElementDrawing<'_> {
     /// moves.
     fn extents(&self) -> [(f64, f64); 2] {
         let mut extents = [(f64::INFINITY, f64::NEG_INFINITY); 2];
-        for one in self.history.elements.iter().flat_map(|element| &element.moves) {
-            for (extent, number) in extents.iter_mut().zip([self.x(*one), self.y(*one)]) {
+        for movement in self.history.elements.iter().flat_map(|element| &element.moves) {
+            for (extent, number) in extents.iter_mut().zip([self.x(*movement), self.y(*movement)]) {
                 *extent = (extent.0.min(number), extent.1.max(number));
             }
         }
@@ -179,10 +178,10 @@ fn table(panel: &ElementPanel, vertical: &CardAxis, placed: &[(&MovingElement, P
     let mut table = ChartTable::new(&[("element", AxisUnit::Count), ("since", AxisUnit::Nanos)]);
     let mut column = |axis: &CardAxis, field: &str| {
         let heading = if axis.label.is_empty() { field } else { &axis.label };
-        table.columns.push(ChartTableColumn { heading: heading.to_owned(), unit: axis.scale().unit });
+        table.columns.push(ChartTableColumn { heading: heading.to_owned(), axis_unit: axis.scale().axis_unit });
     };
-    column(&panel.horizontal, first.map_or("x", |one| &one.x));
-    let y = first.and_then(|one| one.y.as_deref());
+    column(&panel.horizontal, first.map_or("x", |list| &list.x));
+    let y = first.and_then(|list| list.y.as_deref());
     if let Some(y) = y {
         column(vertical, y);
     }

@@ -21,10 +21,9 @@ pub(super) struct PlacingEvents {
 }
 
 impl PlacingEvents {
-    /// The text of an event.
-    pub(super) fn text(&self, at: usize) -> &str {
+    pub(super) fn text(&self, index: usize) -> &str {
         let column = self.text.as_ref();
-        let text = column.and_then(|column| column.names.get(column.keys[at]? as usize));
+        let text = column.and_then(|column| column.names.get(column.keys[index]? as usize));
         text.map_or("", String::as_str)
     }
 }
@@ -34,7 +33,7 @@ impl PlacingEvents {
 pub(super) struct ElementMove {
     pub(super) time: i64,
     pub(super) list: usize,
-    pub(super) at: usize,
+    pub(super) index: usize,
 }
 
 /// An element with all its moves, by time.
@@ -54,7 +53,7 @@ pub(super) struct ElementHistory {
 impl MovingElement {
     /// The last move at or before a time, and the one before it.
     pub(super) fn moves_at(&self, time: i64) -> Option<(ElementMove, Option<ElementMove>)> {
-        let count = self.moves.partition_point(|one| one.time <= time);
+        let count = self.moves.partition_point(|movement| movement.time <= time);
         let last = count.checked_sub(1)?;
         Some((self.moves[last], last.checked_sub(1).map(|before| self.moves[before])))
     }
@@ -85,19 +84,19 @@ impl ElementHistory {
             let placing = &self.lists[list];
             let names = placing.events.keys(execution, &choice.element)?;
             let has_place =
-                |at: &usize| !placing.x[*at].is_nan() && placing.y.as_ref().is_none_or(|y| !y[*at].is_nan());
-            for at in (0..names.keys.len()).filter(has_place) {
-                let Some(name) = names.keys[at].and_then(|key| names.names.get(key as usize)) else { continue };
+                |index: &usize| !placing.x[*index].is_nan() && placing.y.as_ref().is_none_or(|y| !y[*index].is_nan());
+            for index in (0..names.keys.len()).filter(has_place) {
+                let Some(name) = names.keys[index].and_then(|key| names.names.get(key as usize)) else { continue };
                 let number = *known.entry(name.clone()).or_insert_with(|| {
                     self.elements.push(MovingElement { name: name.clone(), moves: Vec::new() });
                     self.elements.len() - 1
                 });
-                self.elements[number].moves.push(ElementMove { time: placing.events.times[at], list, at });
+                self.elements[number].moves.push(ElementMove { time: placing.events.times[index], list, index });
             }
         }
-        self.elements.sort_by(|one, other| by_name(&one.name, &other.name));
+        self.elements.sort_by(|a, b| by_name(&a.name, &b.name));
         // The moves of each list are by time.
-        self.elements.iter_mut().for_each(|element| element.moves.sort_by_key(|one| one.time));
+        self.elements.iter_mut().for_each(|element| element.moves.sort_by_key(|movement| movement.time));
         Ok(())
     }
 }

@@ -31,7 +31,6 @@ pub(super) struct ChosenLists {
 }
 
 impl ChosenLists {
-    /// Whether a value is chosen.
     pub(super) fn contains(&self, value: ValueId) -> bool {
         self.values.as_ref().is_none_or(|values| values.get(value.index()).copied().unwrap_or(false))
     }
@@ -60,35 +59,36 @@ impl EntityChoice {
         let (source, model) = (execution.source(), execution.model());
         let of_kind: Vec<TypeId> = model.types.iter().filter(|ty| ty.kind == kind.1).map(|ty| ty.id).collect();
         let names = |ty: &TypeId| model.types[ty.index()].name.as_str();
-        let types = matching(kind.0, self.ty.as_ref(), of_kind, names)?;
+        let types = matching_items(kind.0, self.ty.as_ref(), of_kind, names)?;
         let values = match &self.value {
             None => None,
             Some(pattern) => {
                 let of_types = model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.id);
                 let names = |value: &ValueId| model.values[value.index()].name.as_str();
-                let chosen = matching("value", Some(pattern), of_types.collect(), names)?;
+                let chosen = matching_items("value", Some(pattern), of_types.collect(), names)?;
                 let mut flags = vec![false; model.values.len()];
                 chosen.iter().for_each(|value| flags[value.index()] = true);
                 Some(flags)
             }
         };
         let all = source.containers();
-        let containers = matching("container", self.container.as_ref(), (0..all.len()).collect(), |at: &usize| {
-            all[*at].name.as_str()
-        })?;
+        let containers =
+            matching_items("container", self.container.as_ref(), (0..all.len()).collect(), |index: &usize| {
+                all[*index].name.as_str()
+            })?;
         let mut lists = Vec::new();
-        for at in containers {
-            let container = all[at].id;
-            let there = source.types_in(container);
-            let is_there = |ty: &&TypeId| there.as_ref().is_none_or(|there| there.contains(ty));
-            lists.extend(types.iter().filter(is_there).map(|ty| (container, *ty)));
+        for index in containers {
+            let container = all[index].id;
+            let container_types = source.types_in(container);
+            let is_in_container = |ty: &&TypeId| container_types.as_ref().is_none_or(|list| list.contains(ty));
+            lists.extend(types.iter().filter(is_in_container).map(|ty| (container, *ty)));
         }
         Ok(ChosenLists { lists, values })
     }
 }
 
 /// The items with names that match a pattern. Without a match, upper and lower case are equal.
-fn matching<'a, T: Copy>(
+fn matching_items<'a, T: Copy>(
     kind: &'static str,
     pattern: Option<&NamePattern>,
     items: Vec<T>,
@@ -108,12 +108,11 @@ fn matching<'a, T: Copy>(
     Err(no_match(kind, pattern.as_str(), &names))
 }
 
-/// The error of a name without a match.
 pub(super) fn no_match(kind: &'static str, name: &str, names: &[&str]) -> PerspectiveError {
     const MOST: usize = 12;
     let mut known: Vec<String> = Vec::new();
     for name in names {
-        if known.len() < MOST && !known.iter().any(|other| other == name) {
+        if known.len() < MOST && !known.iter().any(|listed| listed == name) {
             known.push((*name).to_owned());
         }
     }

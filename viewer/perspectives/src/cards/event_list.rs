@@ -10,11 +10,12 @@ use super::event_choice::{EntityChoice, no_match};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
-/// Events per request for fields.
+/// Events per request for fields, so that the fields of few events are in memory at a time.
 const AT_ONCE: usize = 1 << 14;
 /// Maximum number of events of a list. They take about 2 GB.
 const MAX_EVENTS: u64 = 1 << 26;
-/// The number of events that are examined for the list of fields in an error.
+/// Number of events that an error reads for its list of fields. Events of a type usually have the
+/// same fields.
 const EXAMINED: usize = 16;
 
 /// The chosen events of the whole trace, by time.
@@ -36,16 +37,16 @@ pub(super) struct KeyColumn {
 }
 
 /// The order of names: numbers by value, before all others.
-pub(super) fn by_name(one: &str, other: &str) -> Ordering {
+pub(super) fn by_name(a: &str, b: &str) -> Ordering {
     let number = |name: &str| name.parse().unwrap_or(f64::INFINITY);
-    number(one).total_cmp(&number(other)).then_with(|| one.cmp(other))
+    number(a).total_cmp(&number(b)).then_with(|| a.cmp(b))
 }
 
 impl KeyColumn {
     /// Sorts the texts by name.
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.names.len()).collect();
-        order.sort_by(|one, other| by_name(&self.names[*one], &self.names[*other]));
+        order.sort_by(|a, b| by_name(&self.names[*a], &self.names[*b]));
         let mut places = vec![0; order.len()];
         (0..).zip(&order).for_each(|(place, key)| places[*key] = place);
         self.keys.iter_mut().flatten().for_each(|key| *key = places[*key as usize]);
@@ -104,8 +105,8 @@ impl EventList {
     }
 
     /// An event for further queries.
-    pub(super) fn entity(&self, at: usize) -> EntityId {
-        self.ids[at]
+    pub(super) fn entity(&self, index: usize) -> EntityId {
+        self.ids[index]
     }
 
     /// The number of events at or before a time.

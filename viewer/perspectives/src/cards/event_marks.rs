@@ -18,7 +18,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
 
-/// Maximum number of marks of a panel.
+/// Maximum number of marks of a panel. More marks cover each other, and make the image large.
 const MAX_MARKS: usize = 200_000;
 
 /// The coordinates of all events of a list.
@@ -57,11 +57,11 @@ struct PlacedEventList {
 
 impl PlaceColumn {
     #[expect(clippy::cast_precision_loss, reason = "a position in an image")]
-    fn number(&self, events: &EventList, at: usize) -> Option<f64> {
+    fn number(&self, events: &EventList, index: usize) -> Option<f64> {
         let number = match self {
-            Self::Time => events.times[at] as f64,
-            Self::Numbers(numbers, factor) => numbers[at] * factor,
-            Self::Names(names) => return (names[at] != u32::MAX).then(|| f64::from(names[at])),
+            Self::Time => events.times[index] as f64,
+            Self::Numbers(numbers, factor) => numbers[index] * factor,
+            Self::Names(names) => return (names[index] != u32::MAX).then(|| f64::from(names[index])),
         };
         number.is_finite().then_some(number)
     }
@@ -111,7 +111,12 @@ fn place_column(
 }
 
 /// The events that a request shows: those of the time range, or those up to the present time.
-fn visible(execution: &Execution, request: &ViewRequest, events: &EventList, is_timed: bool) -> std::ops::Range<usize> {
+fn visible_events(
+    execution: &Execution,
+    request: &ViewRequest,
+    events: &EventList,
+    is_timed: bool,
+) -> std::ops::Range<usize> {
     let range: TimeRange = request.visible_range();
     // A time range that ends with the trace contains the last timestamp.
     let mut end = if range.to >= execution.extent().to { range.to.0 } else { range.to.0.saturating_sub(1) };
@@ -147,7 +152,7 @@ pub(super) fn chart(
     let marks = marks(execution, request, &lists, is_timed);
     let legend = lists.iter().flat_map(|list| list.colors.legend(execution, &list.events, &list.label)).collect();
     let table = table(choices, &lists, &marks, (horizontal, vertical), &names.names);
-    let total: usize = lists.iter().map(|list| visible(execution, request, &list.events, is_timed).len()).sum();
+    let total: usize = lists.iter().map(|list| visible_events(execution, request, &list.events, is_timed).len()).sum();
     let mut notes = Vec::new();
     if total > marks.len() {
         notes.push(format!(
@@ -189,7 +194,7 @@ pub(super) fn chart(
 /// An event of a list, with its coordinates.
 struct PlacedEvent {
     list: usize,
-    at: usize,
+    index: usize,
     x: f64,
     y: f64,
 }
@@ -197,12 +202,12 @@ struct PlacedEvent {
 fn marks(execution: &Execution, request: &ViewRequest, lists: &[PlacedEventList], is_timed: bool) -> Vec<PlacedEvent> {
     let mut marks = Vec::new();
     for (number, list) in lists.iter().enumerate() {
-        for at in visible(execution, request, &list.events, is_timed) {
-            let (Some(x), Some(y)) = (list.x.number(&list.events, at), list.y.number(&list.events, at)) else {
+        for index in visible_events(execution, request, &list.events, is_timed) {
+            let (Some(x), Some(y)) = (list.x.number(&list.events, index), list.y.number(&list.events, index)) else {
                 continue;
             };
             if marks.len() < MAX_MARKS {
-                marks.push(PlacedEvent { list: number, at, x, y });
+                marks.push(PlacedEvent { list: number, index, x, y });
             }
         }
     }
@@ -234,10 +239,10 @@ fn scatter(
     let point = |mark: &PlacedEvent| {
         let list = &lists[mark.list];
         ScatterPoint {
-            time: list.events.times[mark.at],
+            time: list.events.times[mark.index],
             value: mark.y,
-            paint: list.colors.paint(&list.events, mark.at),
-            entity: Some(list.events.entity(mark.at)),
+            paint: list.colors.paint(&list.events, mark.index),
+            entity: Some(list.events.entity(mark.index)),
         }
     };
     ChartPanel::Scatter(ScatterChart {
@@ -257,7 +262,7 @@ fn plane_marks(lists: &[PlacedEventList], marks: &[PlacedEvent]) -> Vec<ChartMar
         ChartMark {
             x: mark.x,
             y: mark.y,
-            paint: list.colors.paint(&list.events, mark.at),
+            paint: list.colors.paint(&list.events, mark.index),
             text: String::new(),
             title: format!("{}: {}, {}", list.label, number(mark.x), number(mark.y)),
         }
@@ -279,14 +284,16 @@ fn table(
         if axis.label.is_empty() { place.label().to_owned() } else { axis.label.clone() }
     };
     if first.x != MarkPlace::Time {
-        table.columns.push(ChartTableColumn { heading: heading(horizontal, &first.x), unit: horizontal.scale().unit });
+        table
+            .columns
+            .push(ChartTableColumn { heading: heading(horizontal, &first.x), axis_unit: horizontal.scale().axis_unit });
     }
-    let unit = if first.y.has_names() { AxisUnit::Count } else { vertical.scale().unit };
-    table.columns.push(ChartTableColumn { heading: heading(vertical, &first.y), unit });
+    let axis_unit = if first.y.has_names() { AxisUnit::Count } else { vertical.scale().axis_unit };
+    table.columns.push(ChartTableColumn { heading: heading(vertical, &first.y), axis_unit });
     for mark in marks {
         let list = &lists[mark.list];
         #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
-        let time = list.events.times[mark.at] as f64;
+        let time = list.events.times[mark.index] as f64;
         let mut row: Vec<TableValue> = vec![list.label.as_str().into(), time.into()];
         if first.x != MarkPlace::Time {
             row.push(mark.x.into());

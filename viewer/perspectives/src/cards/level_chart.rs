@@ -22,7 +22,7 @@ pub(super) struct PanelResult {
 }
 
 /// A time range that is not empty, as queries of columns need it.
-pub(super) fn nonempty(range: TimeRange) -> TimeRange {
+pub(super) fn nonempty_range(range: TimeRange) -> TimeRange {
     TimeRange { to: range.to.max(tumit_viewer::query::GlobalNanos(range.from.0.saturating_add(1))), ..range }
 }
 
@@ -36,13 +36,13 @@ pub(super) fn chart(
     axis: &CardAxis,
     (list, is_stacked): (&[CardSeries], bool),
 ) -> Result<PanelResult, (usize, PerspectiveError)> {
-    let range = nonempty(request.visible_range());
+    let range = nonempty_range(request.visible_range());
     let count = request.columns.max(1);
     let mut all: Vec<SeriesColumns> = Vec::new();
     for series in list {
         let computed = columns(execution, series, range, count).map_err(|error| (series.line, error))?;
-        let factor = if series.unit(false).is_some() { 1.0 } else { axis.scale().factor };
-        all.push(computed.scaled(factor));
+        let factor = if series.number_scale(false).is_some() { 1.0 } else { axis.scale().factor };
+        all.push(computed.multiply(factor));
     }
     let largest =
         if is_stacked { largest_sum(&all) } else { all.iter().map(SeriesColumns::largest).fold(0.0, f64::max) };
@@ -88,7 +88,6 @@ fn default_label(list: &[CardSeries]) -> String {
     }
 }
 
-/// The largest sum of all series in a column.
 fn largest_sum(all: &[SeriesColumns]) -> f64 {
     let columns = all.first().map_or(0, |series| series.means.len());
     let sum = |column: usize| all.iter().map(|series| series.means[column].max(0.0)).sum::<f64>();
@@ -98,10 +97,10 @@ fn largest_sum(all: &[SeriesColumns]) -> f64 {
 /// A row per column of time.
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
 fn table(axis: &CardAxis, list: &[CardSeries], all: &[SeriesColumns], range: TimeRange) -> ChartTable {
-    let unit = axis.scale().unit;
+    let axis_unit = axis.scale().axis_unit;
     let mut table = ChartTable::new(&[("from", AxisUnit::Nanos), ("to", AxisUnit::Nanos)]);
     for (series, columns) in list.iter().zip(all) {
-        let mut column = |heading: String| table.columns.push(ChartTableColumn { heading, unit });
+        let mut column = |heading: String| table.columns.push(ChartTableColumn { heading, axis_unit });
         column(series.label.clone());
         if !columns.extremes.is_empty() {
             column(format!("{}, smallest", series.label));
@@ -109,12 +108,12 @@ fn table(axis: &CardAxis, list: &[CardSeries], all: &[SeriesColumns], range: Tim
         }
     }
     let count = all.first().map_or(0, |columns| columns.means.len());
-    for (at, part) in range.columns(u32::try_from(count).unwrap_or(u32::MAX)).enumerate() {
-        let mut row: Vec<TableValue> = vec![(part.from.0 as f64).into(), (part.to.0 as f64).into()];
+    for (index, column_range) in range.columns(u32::try_from(count).unwrap_or(u32::MAX)).enumerate() {
+        let mut row: Vec<TableValue> = vec![(column_range.from.0 as f64).into(), (column_range.to.0 as f64).into()];
         for columns in all {
-            row.push(columns.means[at].into());
+            row.push(columns.means[index].into());
             row.extend(
-                columns.extremes.get(at).into_iter().flat_map(|(least, most)| [(*least).into(), (*most).into()]),
+                columns.extremes.get(index).into_iter().flat_map(|(least, most)| [(*least).into(), (*most).into()]),
             );
         }
         table.rows.push(row);

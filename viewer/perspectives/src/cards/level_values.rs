@@ -31,7 +31,7 @@ impl SeriesColumns {
     }
 
     /// All values times a factor.
-    pub(super) fn scaled(mut self, factor: f64) -> Self {
+    pub(super) fn multiply(mut self, factor: f64) -> Self {
         self.means.iter_mut().for_each(|mean| *mean *= factor);
         self.extremes.iter_mut().for_each(|(least, most)| (*least, *most) = (*least * factor, *most * factor));
         self
@@ -47,7 +47,6 @@ pub(super) fn state_lanes(execution: &Execution, chosen: &ChosenLists) -> Vec<St
     chosen.lists.iter().flat_map(lanes).collect()
 }
 
-/// A series in columns.
 pub(super) fn columns(
     execution: &Execution,
     series: &CardSeries,
@@ -104,7 +103,8 @@ fn pending(execution: &Execution, measure: MessageMeasure) -> Result<(&PendingSt
 #[expect(clippy::cast_precision_loss, reason = "numbers of messages are drawn")]
 fn of_pending(steps: &PendingSteps, component: usize, range: TimeRange, count: u32) -> SeriesColumns {
     let columns = steps.columns(range, count);
-    let extremes = |at: usize| (columns[at].extremes.min[component] as f64, columns[at].extremes.max[component] as f64);
+    let extremes =
+        |index: usize| (columns[index].extremes.min[component] as f64, columns[index].extremes.max[component] as f64);
     SeriesColumns {
         means: columns.iter().map(|column| column.mean[component]).collect(),
         extremes: (0..columns.len()).map(extremes).collect(),
@@ -125,8 +125,8 @@ fn of_states(
     let widths: Vec<f64> = range.columns(count).map(|column| (column.to.0 - column.from.0) as f64).collect();
     for some in lanes.chunks(lanes_at_once(count)) {
         let cells = execution.source().cells(some, range, count)?;
-        for (at, cell) in cells.cells.iter().enumerate() {
-            let column = at % cells.columns.max(1) as usize;
+        for (index, cell) in cells.cells.iter().enumerate() {
+            let column = index % cells.columns.max(1) as usize;
             let shares = cell.shares.iter().filter(|(value, _)| chosen.contains(*value));
             let nanos: f64 = shares.map(|(_, nanos)| *nanos as f64).sum();
             if let Some(mean) = means.get_mut(column) {
@@ -151,17 +151,18 @@ fn of_variable(
     for (container, ty) in &chosen.lists {
         let series = execution.source().series(*container, *ty, range, count)?;
         if chosen.lists.len() == 1 {
-            extremes = series.iter().map(|one| one.map_or((0.0, 0.0), |one| (one.min, one.max))).collect();
+            extremes =
+                series.iter().map(|sample| sample.map_or((0.0, 0.0), |sample| (sample.min, sample.max))).collect();
         }
-        for (at, one) in series.into_iter().enumerate().take(means.len()) {
-            let Some(one) = one else { continue };
-            numbers[at] += 1;
+        for (index, sample) in series.into_iter().enumerate().take(means.len()) {
+            let Some(sample) = sample else { continue };
+            numbers[index] += 1;
             let is_single = chosen.lists.len() == 1;
-            means[at] = Some(match (combination, means[at]) {
-                (Combination::Sum | Combination::Mean, old) => old.unwrap_or(0.0) + one.mean,
-                _ if is_single => one.mean,
-                (Combination::Smallest, old) => old.map_or(one.min, |old| old.min(one.min)),
-                (Combination::Largest, old) => old.map_or(one.max, |old| old.max(one.max)),
+            means[index] = Some(match (combination, means[index]) {
+                (Combination::Sum | Combination::Mean, old) => old.unwrap_or(0.0) + sample.mean,
+                _ if is_single => sample.mean,
+                (Combination::Smallest, old) => old.map_or(sample.min, |old| old.min(sample.min)),
+                (Combination::Largest, old) => old.map_or(sample.max, |old| old.max(sample.max)),
             });
         }
     }
@@ -205,8 +206,8 @@ fn field_steps(
     execution.derived(&format!("{choice:?} {field} {combination:?}"), || {
         let events = EventList::of(execution, choice)?;
         let numbers = events.numbers(execution, field)?;
-        let one = |at: usize| (events.times[at], events.containers[at].0, numbers[at]);
-        let with_number = (0..numbers.len()).filter(|at| !numbers[*at].is_nan());
-        Ok(CombinedSteps::combined(with_number.map(one), combination))
+        let event = |index: usize| (events.times[index], events.containers[index].0, numbers[index]);
+        let with_number = (0..numbers.len()).filter(|index| !numbers[*index].is_nan());
+        Ok(CombinedSteps::from_events(with_number.map(event), combination))
     })
 }

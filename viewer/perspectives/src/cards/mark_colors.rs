@@ -10,7 +10,7 @@ use crate::chart::{ChartPaint, LegendItem};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
-/// Maximum number of entries of a legend.
+/// Maximum number of entries of a legend. More entries need more lines than a legend has.
 const MAX_ENTRIES: usize = 12;
 
 /// The colours of the events of a list.
@@ -46,20 +46,19 @@ impl MarkColors {
         })
     }
 
-    /// The paint of an event.
-    pub(super) fn paint(&self, events: &EventList, at: usize) -> ChartPaint {
+    pub(super) fn paint(&self, events: &EventList, index: usize) -> ChartPaint {
         match self {
             Self::Fixed(paint) => *paint,
             Self::Value(colors) => {
-                colors.get(events.values[at].index()).map_or(ChartPaint::Faint, |color| ChartPaint::Fixed(*color))
+                colors.get(events.values[index].index()).map_or(ChartPaint::Faint, |color| ChartPaint::Fixed(*color))
             }
-            Self::Unit(units) => units[at].map_or(ChartPaint::Faint, numbered),
-            Self::Distinct(column) => column.keys[at].map_or(ChartPaint::Faint, numbered),
+            Self::Unit(units) => units[index].map_or(ChartPaint::Faint, numbered_paint),
+            Self::Distinct(column) => column.keys[index].map_or(ChartPaint::Faint, numbered_paint),
             Self::Gradient(numbers, least, range) => {
-                let part = if *range > 0.0 { (numbers[at] - least) / range } else { 1.0 };
+                let fraction = if *range > 0.0 { (numbers[index] - least) / range } else { 1.0 };
                 #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
-                let part = part as f32;
-                if part.is_finite() { ChartPaint::Size(part.clamp(0.0, 1.0)) } else { ChartPaint::Absent }
+                let fraction = fraction as f32;
+                if fraction.is_finite() { ChartPaint::Size(fraction.clamp(0.0, 1.0)) } else { ChartPaint::Absent }
             }
         }
     }
@@ -81,11 +80,11 @@ impl MarkColors {
             }
             Self::Unit(_) => {
                 let units = (0..).zip(execution.units().list()).take(MAX_ENTRIES);
-                units.map(|(number, unit)| item(numbered(number), &unit.name)).collect()
+                units.map(|(number, unit)| item(numbered_paint(number), &unit.name)).collect()
             }
             Self::Distinct(column) => {
                 let names = (0..).zip(&column.names).take(MAX_ENTRIES);
-                names.map(|(number, name)| item(numbered(number), name)).collect()
+                names.map(|(number, name)| item(numbered_paint(number), name)).collect()
             }
             Self::Gradient(_, least, range) => {
                 let text = tumit_viewer::scene::number;
@@ -98,7 +97,6 @@ impl MarkColors {
     }
 }
 
-/// The paint of a number.
-fn numbered(number: u32) -> ChartPaint {
+fn numbered_paint(number: u32) -> ChartPaint {
     ChartPaint::Task(number)
 }

@@ -4,12 +4,12 @@ use crate::chart::{AxisUnit, ChartTable, ChartTableColumn, TableValue};
 
 /// The table of a card with one panel is that of the panel. Otherwise the first column has the
 /// title of the panel, and columns with equal headings and units are one.
-pub(super) fn merged(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
+pub(super) fn merge_tables(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
     if panels.len() == 1 {
         return panels.pop().map(|(_, table)| table).unwrap_or_default();
     }
     let mut columns: Vec<ChartTableColumn> =
-        vec![ChartTableColumn { heading: "panel".to_owned(), unit: AxisUnit::Count }];
+        vec![ChartTableColumn { heading: "panel".to_owned(), axis_unit: AxisUnit::Count }];
     for column in panels.iter().flat_map(|(_, table)| &table.columns) {
         if !columns.contains(column) {
             columns.push(column.clone());
@@ -20,7 +20,7 @@ pub(super) fn merged(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
         let places: Vec<usize> = table
             .columns
             .iter()
-            .map(|column| merged.columns.iter().position(|other| other == column).unwrap_or(0))
+            .map(|column| merged.columns.iter().position(|known| known == column).unwrap_or(0))
             .collect();
         for cells in table.rows {
             let mut row = vec![TableValue::Absent; merged.columns.len()];
@@ -36,7 +36,7 @@ pub(super) fn merged(mut panels: Vec<(String, ChartTable)>) -> ChartTable {
 
 #[cfg(test)]
 mod tests {
-    use super::merged;
+    use super::merge_tables;
     use crate::chart::{AxisUnit, ChartTable, TableValue};
 
     #[test]
@@ -46,10 +46,10 @@ mod tests {
             table.rows.push(numbers.iter().map(|number| (*number).into()).collect());
             table
         };
-        let one = table(&[("from", AxisUnit::Nanos), ("busy", AxisUnit::Count)], &[1.0, 2.0]);
-        let other = table(&[("from", AxisUnit::Nanos), ("size", AxisUnit::Bytes)], &[3.0, 4.0]);
-        assert_eq!(merged(vec![(String::new(), one.clone())]), one);
-        let all = merged(vec![("a".to_owned(), one), ("b".to_owned(), other)]);
+        let busy = table(&[("from", AxisUnit::Nanos), ("busy", AxisUnit::Count)], &[1.0, 2.0]);
+        let sizes = table(&[("from", AxisUnit::Nanos), ("size", AxisUnit::Bytes)], &[3.0, 4.0]);
+        assert_eq!(merge_tables(vec![(String::new(), busy.clone())]), busy);
+        let all = merge_tables(vec![("a".to_owned(), busy), ("b".to_owned(), sizes)]);
         let headings: Vec<&str> = all.columns.iter().map(|column| column.heading.as_str()).collect();
         assert_eq!(headings, ["panel", "from", "busy", "size"]);
         assert_eq!(all.rows[1], ["b".into(), 3.0.into(), TableValue::Absent, 4.0.into()]);

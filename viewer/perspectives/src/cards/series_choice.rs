@@ -11,7 +11,6 @@ use super::event_choice::{CHOICE_KEYS, EntityChoice};
 use crate::chart::{AxisUnit, ChartPaint};
 use crate::options::MessageMeasure;
 
-/// A series of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CardSeries {
     /// Its line in the file.
@@ -25,21 +24,20 @@ pub(super) struct CardSeries {
     pub(super) shown: ShownNumber,
 }
 
-/// The data of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum SeriesData {
-    /// The units in a category.
     Category(ActivityCategory),
     /// The messages or bytes that were sent and not yet received.
     Pending(MessageMeasure),
-    /// The states that exist.
     States(EntityChoice),
     /// The values of variables.
     Variable(EntityChoice),
-    /// The events.
     Events(EntityChoice),
     /// A field of the latest events.
-    Field { events: EntityChoice, field: String },
+    Field {
+        events: EntityChoice,
+        field: String,
+    },
 }
 
 /// The number that a bar shows.
@@ -49,17 +47,13 @@ pub(super) enum ShownNumber {
     Time,
     /// This time as a percentage of the time range.
     Percent,
-    /// The last value.
     Last,
     /// The mean over time.
     Mean,
-    /// The smallest value.
     Smallest,
-    /// The largest value.
     Largest,
     /// The sum of the fields of all events.
     Sum,
-    /// The number of events.
     Count,
 }
 
@@ -80,7 +74,6 @@ const VALUES: [(&str, ShownNumber); 5] = [
 ];
 const COUNTS: [(&str, ShownNumber); 1] = [("count", ShownNumber::Count)];
 
-/// The kinds of series.
 const KINDS: [&str; 6] = ["category", "pending", "states", "variable", "events", "field"];
 
 impl CardSeries {
@@ -109,7 +102,7 @@ impl CardSeries {
         Ok(Self {
             line: table.line(),
             label: if given.is_empty() { label } else { given },
-            paint: card_paint::single(table, "color")?.unwrap_or(paint),
+            paint: card_paint::single_color(table, "color")?.unwrap_or(paint),
             data,
             combination: table.word("combine", &COMBINATIONS)?.unwrap_or_default(),
             shown: table.word("show", shown)?.unwrap_or(shown[0].1),
@@ -159,15 +152,15 @@ impl CardSeries {
         })
     }
 
-    /// The unit of the numbers. `None` if the axis determines it.
-    pub(super) fn unit(&self, is_bar: bool) -> Option<NumberScale> {
-        let unit = match (&self.data, self.shown) {
+    /// The unit of measurement of the numbers. `None` if the axis determines it.
+    pub(super) fn number_scale(&self, is_bar: bool) -> Option<NumberScale> {
+        let axis_unit = match (&self.data, self.shown) {
             (SeriesData::Variable(_) | SeriesData::Field { .. }, _) => return None,
             (SeriesData::Category(_) | SeriesData::States(_), ShownNumber::Percent) => AxisUnit::Percent,
             (SeriesData::Category(_) | SeriesData::States(_), _) if is_bar => AxisUnit::Nanos,
             (SeriesData::Pending(MessageMeasure::Bytes), _) => AxisUnit::Bytes,
             _ => AxisUnit::Count,
         };
-        Some(NumberScale::of(unit))
+        Some(NumberScale::of(axis_unit))
     }
 }

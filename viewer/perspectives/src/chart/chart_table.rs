@@ -1,8 +1,8 @@
-//! [`ChartTable`]: a table of numbers with their units, and of texts.
+//! [`ChartTable`]: a table of numbers with their units of measurement, and of texts.
 
 use serde::Serialize;
 
-/// The unit of a quantity.
+/// The unit of measurement of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AxisUnit {
@@ -33,11 +33,12 @@ pub struct ChartTable {
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChartTableColumn {
-    /// The heading, with the unit, such as `busy, s`.
+    /// The heading, with the unit of measurement, such as `busy, s`.
     pub heading: String,
-    /// The unit of its numbers, by which they are formatted for people. CSV has the bare numbers,
-    /// and times in seconds.
-    pub unit: AxisUnit,
+    /// The unit of measurement of its numbers, by which they are formatted for people. CSV has the
+    /// bare numbers, and times in seconds.
+    #[serde(rename = "unit")]
+    pub axis_unit: AxisUnit,
 }
 
 /// A cell of a table.
@@ -55,8 +56,10 @@ pub enum TableValue {
 impl ChartTable {
     /// Creates an empty table.
     pub fn new(columns: &[(&str, AxisUnit)]) -> Self {
-        let column =
-            |(heading, unit): &(&str, AxisUnit)| ChartTableColumn { heading: (*heading).to_owned(), unit: *unit };
+        let column = |(heading, axis_unit): &(&str, AxisUnit)| ChartTableColumn {
+            heading: (*heading).to_owned(),
+            axis_unit: *axis_unit,
+        };
         Self { columns: columns.iter().map(column).collect(), ..Self::default() }
     }
 }

@@ -43,7 +43,8 @@ pub struct DerivedParts<'a> {
     pub path: Option<&'a CriticalPath>,
 }
 
-/// The weight of a colour beside the critical path, mixed with white.
+/// The weight of a colour outside of the critical path, mixed with white. The path stands out, and
+/// the categories remain distinguishable.
 const PALE_WEIGHT: f32 = 0.55;
 
 /// The colours of a trace are those of the light theme. The diagram adapts them to other themes.
@@ -51,11 +52,11 @@ fn palette() -> ChartPalette {
     ChartPalette::new(ThemeKind::Light, false)
 }
 
-/// The width of the arrows of the critical path, relative to other arrows.
+/// The width of the arrows of the critical path, relative to other arrows, so that they stand out.
 const PATH_ARROW_SIZE: f32 = 3.0;
 
 /// A colour beside the critical path.
-fn pale(color: RgbColor) -> RgbColor {
+fn pale_color(color: RgbColor) -> RgbColor {
     mix([(color, PALE_WEIGHT), (rgb(0x00ff_ffff), 1.0 - PALE_WEIGHT)]).unwrap_or(color)
 }
 
@@ -160,7 +161,6 @@ impl TraceBuilder {
 struct DerivedContainers {
     /// For each unit, its container.
     units: Vec<ContainerId>,
-    /// The type of the units.
     unit_type: TypeId,
 }
 
@@ -200,10 +200,10 @@ fn add_containers(execution: &Execution, builder: &mut TraceBuilder) -> DerivedC
     let mut add = |info: &ContainerInfo, builder: &mut TraceBuilder| {
         // From the root to the container.
         let mut path = vec![info];
-        while let Some(above) =
-            path.last().and_then(|last| by_id.get(&last.parent)).filter(|above| above.parent != above.id)
+        while let Some(parent) =
+            path.last().and_then(|last| by_id.get(&last.parent)).filter(|parent| parent.parent != parent.id)
         {
-            path.push(above);
+            path.push(parent);
         }
         let (mut parent, mut parent_type) = (ContainerId::ROOT, TypeId::ROOT);
         for info in path.into_iter().rev().filter(|info| info.parent != info.id) {
@@ -248,25 +248,25 @@ fn add_categories(
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
     let mut define = |category: ActivityCategory| {
         let color = palette().color(ChartPaint::Category(category));
-        let color = if parts.path.is_some() { pale(color) } else { color };
+        let color = if parts.path.is_some() { pale_color(color) } else { color };
         builder.define_value(ty, category.word(), color)
     };
     let values = ActivityCategory::COUNTED.map(&mut define);
     let on_path =
         parts.path.map(|path| (builder.define_value(ty, "critical path", palette().color(ChartPaint::Emphasis)), path));
     for (unit, &container) in containers.units.iter().enumerate() {
-        let mut own: Vec<(i64, i64)> = Vec::new();
+        let mut path_times: Vec<(i64, i64)> = Vec::new();
         if let Some((_, path)) = on_path {
-            own.extend(path.segments.iter().filter_map(|segment| match *segment {
-                PathSegment::Unit { unit: of, from, to } if of as usize == unit => Some((from, to)),
+            path_times.extend(path.segments.iter().filter_map(|segment| match *segment {
+                PathSegment::Unit { unit: path_unit, from, to } if path_unit as usize == unit => Some((from, to)),
                 _ => None,
             }));
         }
         for timeline in activity.timelines(unit).iter().take(1) {
             for piece in timeline.pieces(execution.extent()) {
                 // The end of a part of the path restores the category of this time.
-                let before = own.partition_point(|(from, _)| *from <= piece.from);
-                let covered = before.checked_sub(1).is_some_and(|index| piece.from < own[index].1);
+                let before = path_times.partition_point(|(from, _)| *from <= piece.from);
+                let covered = before.checked_sub(1).is_some_and(|index| piece.from < path_times[index].1);
                 if !covered {
                     builder.add(
                         piece.from,
@@ -275,11 +275,11 @@ fn add_categories(
                     );
                 }
             }
-            for (index, &(from, to)) in own.iter().enumerate() {
+            for (index, &(from, to)) in path_times.iter().enumerate() {
                 if let Some((value, _)) = on_path {
                     builder.add(from, 3, Operation::Set { container, ty, value });
                 }
-                if own.get(index + 1).is_none_or(|next| next.0 != to) {
+                if path_times.get(index + 1).is_none_or(|next| next.0 != to) {
                     builder.add(to, 2, category_operation(container, ty, timeline.at(to), parts.hides_idle, &values));
                 }
             }
@@ -338,7 +338,7 @@ fn add_messages(
     let mut define = |item: LegendItem| builder.define_value(ty, &item.label, palette().color(item.paint));
     let sizes: Vec<ValueId> = scale.iter().flat_map(SizeScale::legend).map(&mut define).collect();
     let faint = palette().color(ChartPaint::Faint);
-    let other = builder.define_value(ty, "message", if path.is_some() { pale(faint) } else { faint });
+    let default_value = builder.define_value(ty, "message", if path.is_some() { pale_color(faint) } else { faint });
     let on_path = path.map(|path| {
         let links = path.segments.iter().filter_map(|segment| match segment {
             PathSegment::Message { link, .. } => Some(*link),
@@ -357,7 +357,7 @@ fn add_messages(
     for message in messages.list() {
         let size = scale.and_then(|scale| sizes.get(scale.bin(message.bytes?) as usize).copied());
         let of_path = on_path.as_ref().filter(|(_, links)| links.contains(&message.id)).map(|(value, _)| *value);
-        let value = of_path.or(size).unwrap_or(other);
+        let value = of_path.or(size).unwrap_or(default_value);
         builder.keys += 1;
         let key = KeyId(builder.keys);
         let unit = |index: u32| containers.units[index as usize];

@@ -15,10 +15,9 @@ use bar_names::BarNames;
 pub(super) use bar_values::bar_text;
 use bar_values::{end, has_negative, parts, subject};
 
-/// The widest bar.
+/// Maximum width of a bar in scene units. Few bars would otherwise fill the panel.
 const MAX_WIDTH: f32 = 64.0;
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart) {
     if let [bar] = chart.bars.as_slice() {
         return draw_meter(canvas, frame, chart, bar);
@@ -36,9 +35,9 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let shape = RegionShape::Grid { frame: area.frame, columns: chart.bars.len(), marks: chart.bars.len() };
     canvas.add_region(shape, subject(chart));
     canvas.group("bars", None, |canvas| {
-        for (at, bar) in chart.bars.iter().enumerate() {
-            let center = area.frame.x + (at as f32 + 0.5) * slot;
-            draw_bar(canvas, &area, bar, center, width, chart.axis.unit);
+        for (index, bar) in chart.bars.iter().enumerate() {
+            let center = area.frame.x + (index as f32 + 0.5) * slot;
+            draw_bar(canvas, &area, bar, center, width, chart.axis.axis_unit);
         }
     });
     let zero = area.y(0.0);
@@ -48,13 +47,13 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
 }
 
 /// One vertical bar with its parts, above the largest value so far.
-fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &ChartBar, center: f32, width: f32, unit: AxisUnit) {
+fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &ChartBar, center: f32, width: f32, axis_unit: AxisUnit) {
     let left = center - width / 2.0;
     let between = |from: f64, to: f64| {
         let (top, bottom) = (area.y(from.max(to)), area.y(from.min(to)));
         OutlineRect::new(left, top, width, bottom - top)
     };
-    let title = bar_text(&canvas.legend, bar, unit);
+    let title = bar_text(&canvas.legend, bar, axis_unit);
     let now = end(bar);
     if let Some(maximum) = bar.maximum.filter(|maximum| *maximum > now) {
         canvas.fill(between(now, maximum), ChartPaint::Maximum, 0.0, Some(title.clone()));
@@ -69,9 +68,9 @@ fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, s
     let style = canvas.label_style(TextAnchor::Middle);
     let baseline = area.baseline_below(canvas);
     let step = label_step(names.short.widest(style) + 8.0, slot);
-    for (at, name) in names.short.names.iter().enumerate().step_by(step) {
+    for (index, name) in names.short.names.iter().enumerate().step_by(step) {
         let half = ChartCanvas::width(name, style) / 2.0;
-        let center = (area.frame.x + (at as f32 + 0.5) * slot).max(area.frame.x - 10.0 + half);
+        let center = (area.frame.x + (index as f32 + 0.5) * slot).max(area.frame.x - 10.0 + half);
         // A label at the right edge is left out rather than cut.
         if center + half <= area.frame.right() + 10.0 {
             canvas.text((center, baseline), *name, style);
@@ -89,7 +88,7 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
     let mut style = canvas.label_style(TextAnchor::Start);
     style.size = canvas.sizes.subtitle;
     style.color = canvas.theme.ink;
-    let unit = chart.axis.unit;
+    let axis_unit = chart.axis.axis_unit;
     // The value of a single part is worth a label even if it is 0.
     let zero = bar.parts.first().filter(|part| bar.parts.len() == 1 && part.value == 0.0);
     let zero = zero.map(|part| (bar.base, bar.base, part.paint));
@@ -97,14 +96,14 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
         .chain(zero)
         .map(|(from, to, paint)| {
             let name = canvas.name_of(paint).map(|name| format!(" {name}")).unwrap_or_default();
-            ((from + to) / 2.0, format!("{}{name}", value_text(to - from, unit)))
+            ((from + to) / 2.0, format!("{}{name}", value_text(to - from, axis_unit)))
         })
         .collect();
     let now = end(bar);
     labels.extend(
         bar.maximum
             .filter(|maximum| *maximum > now)
-            .map(|maximum| (maximum, format!("{} maximum", value_text(maximum, unit)))),
+            .map(|maximum| (maximum, format!("{} maximum", value_text(maximum, axis_unit)))),
     );
     let widest = labels.iter().map(|label| ChartCanvas::width(&label.1, style)).fold(0.0, f32::max);
     let right = (widest + 14.0).min(frame.width * 0.5);
@@ -116,7 +115,7 @@ fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, ba
     let area = PlotArea::new(canvas, frame, &chart.axis, has_negative(chart), margins);
     canvas.fill(area.frame, ChartPaint::Absent, 0.0, None);
     canvas.add_region(RegionShape::Grid { frame: area.frame, columns: 1, marks: 1 }, subject(chart));
-    draw_bar(canvas, &area, bar, area.frame.x + area.frame.width / 2.0, area.frame.width, unit);
+    draw_bar(canvas, &area, bar, area.frame.x + area.frame.width / 2.0, area.frame.width, axis_unit);
     let wanted: Vec<f32> = labels.iter().map(|label| area.y(label.0)).collect();
     let places = separate(&wanted, style.size * 1.4, area.frame.y, area.frame.bottom());
     for ((_, text), y) in labels.iter().zip(places) {

@@ -13,7 +13,6 @@ use super::chart_region::{ChartRegion, RegionShape, RegionSubject};
 use super::fill_pattern::{self, FillPattern};
 use crate::chart::{ChartPaint, LegendItem};
 
-/// Sizes of texts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextSizes {
     pub(super) title: f32,
@@ -24,10 +23,8 @@ pub(super) struct TextSizes {
     pub(super) label: f32,
 }
 
-/// A point of an image.
 pub(super) type ScenePoint = (f32, f32);
 
-/// The style of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LabelStyle {
     pub(super) size: f32,
@@ -132,7 +129,6 @@ impl ChartCanvas {
         self.curve(points, color, width);
     }
 
-    /// A straight line.
     pub(super) fn line(&mut self, from: ScenePoint, to: ScenePoint, color: RgbColor, width: f32) {
         self.translucent_line(from, to, ColorWithOpacity::from_opaque(color), width);
     }
@@ -175,7 +171,6 @@ impl ChartCanvas {
         self.translucent_disc(center, radius, ColorWithOpacity::from_opaque(color), title);
     }
 
-    /// A translucent disc with a tooltip.
     pub(super) fn translucent_disc(
         &mut self,
         center: ScenePoint,
@@ -204,20 +199,19 @@ impl ChartCanvas {
     }
 
     /// A text on its baseline.
-    pub(super) fn text(&mut self, at: ScenePoint, text: impl Into<String>, style: LabelStyle) {
+    pub(super) fn text(&mut self, point: ScenePoint, text: impl Into<String>, style: LabelStyle) {
         let LabelStyle { size, weight, anchor, color } = style;
-        let text = SceneText { weight, anchor, ..SceneText::new(at, text, size, color) };
+        let text = SceneText { weight, anchor, ..SceneText::new(point, text, size, color) };
         self.items.push(SceneItem::Text(text));
     }
 
     /// A text that is cut to a width. Nothing is drawn if not even two letters fit.
-    pub(super) fn text_within(&mut self, at: ScenePoint, text: &str, width: f32, style: LabelStyle) {
+    pub(super) fn text_within(&mut self, point: ScenePoint, text: &str, width: f32, style: LabelStyle) {
         if let Some(text) = font::fit(text, style.size, style.weight, width) {
-            self.text(at, text, style);
+            self.text(point, text, style);
         }
     }
 
-    /// The width of a text of a style.
     pub(super) fn width(text: &str, style: LabelStyle) -> f32 {
         font::width(text, style.size, style.weight)
     }
@@ -228,7 +222,6 @@ impl ChartCanvas {
     }
 }
 
-/// The name of a paint in a legend.
 pub(super) fn name_of(legend: &[LegendItem], paint: ChartPaint) -> Option<&str> {
     legend.iter().find(|item| item.paint == paint).map(|item| item.label.as_str())
 }
@@ -240,14 +233,14 @@ pub(super) fn baseline_shift(size: f32) -> f32 {
 }
 
 /// The area of a text, with some space around it.
-pub(super) fn text_frame(at: ScenePoint, text: &str, style: LabelStyle) -> OutlineRect {
+pub(super) fn text_frame(point: ScenePoint, text: &str, style: LabelStyle) -> OutlineRect {
     let width = ChartCanvas::width(text, style);
     let left = match style.anchor {
-        TextAnchor::Start => at.0,
-        TextAnchor::Middle => at.0 - width / 2.0,
-        TextAnchor::End => at.0 - width,
+        TextAnchor::Start => point.0,
+        TextAnchor::Middle => point.0 - width / 2.0,
+        TextAnchor::End => point.0 - width,
     };
-    OutlineRect::new(left - 4.0, at.1 - style.size, width + 8.0, style.size * 1.25)
+    OutlineRect::new(left - 4.0, point.1 - style.size, width + 8.0, style.size * 1.25)
 }
 
 /// Whether two areas overlap.

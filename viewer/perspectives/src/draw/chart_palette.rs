@@ -10,7 +10,7 @@ use tumit_viewer::style::theme::{ColorTheme, ThemeKind, mix, rgb};
 
 use crate::chart::ChartPaint;
 
-/// The number of different colours of tasks and series.
+/// The number of colours of tasks and series. More colours would be hard to distinguish.
 pub(super) const TASK_COLORS: usize = 6;
 
 /// The colours of a theme.
@@ -106,7 +106,6 @@ impl ChartPalette {
         self.emphasis = theme.ink;
     }
 
-    /// The colour of a paint.
     pub(crate) fn color(&self, paint: ChartPaint) -> RgbColor {
         match paint {
             ChartPaint::Category(ActivityCategory::Busy) => self.categories[0],
@@ -133,15 +132,15 @@ impl ChartPalette {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 5")]
         let from = (place.floor() as usize).min(5);
         #[expect(clippy::cast_precision_loss, reason = "from 0 to 5")]
-        let part = place - from as f32;
-        between(self.sizes[from], self.sizes[from + 1], part)
+        let fraction = place - from as f32;
+        mix_colors(self.sizes[from], self.sizes[from + 1], fraction)
     }
 }
 
 /// A colour between two others. The steps are even for the eye, unlike those in linear light.
-fn between(a: RgbColor, b: RgbColor, part: f32) -> RgbColor {
+fn mix_colors(a: RgbColor, b: RgbColor, fraction: f32) -> RgbColor {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two channels")]
-    let channel = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * part).round() as u8;
+    let channel = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * fraction).round() as u8;
     RgbColor { red: channel(a.red, b.red), green: channel(a.green, b.green), blue: channel(a.blue, b.blue) }
 }
 

@@ -7,10 +7,11 @@ use super::number_text::value_text;
 use super::value_axis::ValueAxis;
 use crate::chart::{AxisUnit, ChartAxis, ChartPaint};
 
-/// If the largest value is this many times the smallest, the scale is logarithmic.
+/// If the largest value is this many times the smallest, the scale is logarithmic. A linear scale
+/// would show most values in one colour.
 const LARGE_RATIO: f64 = 100.0;
 
-/// Width of the colours.
+/// Width of the bar of colours in scene units, about the height of a label.
 const BAR_WIDTH: f32 = 12.0;
 
 /// A map from values to sizes from 0 to 1.
@@ -30,12 +31,12 @@ impl ColorScale {
     }
 
     /// The size of a value.
-    pub(super) fn part(&self, value: f64) -> f32 {
-        let part = match self.least {
+    pub(super) fn fraction(&self, value: f64) -> f32 {
+        let fraction = match self.least {
             Some(least) => (value / least).ln() / (self.axis.largest / least).ln(),
             None => value / self.axis.largest,
         };
-        if part.is_finite() { part.clamp(0.0, 1.0) as f32 } else { 0.0 }
+        if fraction.is_finite() { fraction.clamp(0.0, 1.0) as f32 } else { 0.0 }
     }
 
     /// The values with labels.
@@ -44,18 +45,17 @@ impl ColorScale {
             let axis = ValueAxis::new(&self.axis, false, height, spacing);
             return axis.ticks.iter().map(|tick| tick.value).collect();
         };
-        let base: f64 = if self.axis.unit == AxisUnit::Bytes { 2.0 } else { 10.0 };
+        let base: f64 = if self.axis.axis_unit == AxisUnit::Bytes { 2.0 } else { 10.0 };
         let (first, last) = (least.log(base).ceil() as i32, self.axis.largest.log(base).floor() as i32);
         let max_labels = (height / spacing).max(1.0) as i32;
         let step = (last - first).div_euclid(max_labels).max(0) + 1;
         (first..=last).step_by(step.unsigned_abs() as usize).map(|power| base.powi(power)).collect()
     }
 
-    /// The width of the drawing.
     pub(super) fn width(&self, canvas: &ChartCanvas) -> f32 {
         let style = canvas.label_style(TextAnchor::Start);
         let labels = self.labels(400.0, style.size * 2.2);
-        let texts = labels.iter().map(|value| value_text(*value, self.axis.unit));
+        let texts = labels.iter().map(|value| value_text(*value, self.axis.axis_unit));
         let widest = texts.map(|text| ChartCanvas::width(&text, style)).fold(0.0, f32::max);
         BAR_WIDTH + 8.0 + widest.max(ChartCanvas::width(&self.axis.label, style) - BAR_WIDTH).ceil()
     }
@@ -65,18 +65,19 @@ impl ColorScale {
         let room = self.width(canvas) - BAR_WIDTH;
         let bar = OutlineRect { width: BAR_WIDTH, ..bar };
         let style = canvas.label_style(TextAnchor::Start);
+        // The number of coloured rectangles. With more, adjacent ones look alike.
         const STEPS: u8 = 48;
         let step = bar.height / f32::from(STEPS);
-        for at in 0..STEPS {
-            let part = 1.0 - (f32::from(at) + 0.5) / f32::from(STEPS);
+        for step_index in 0..STEPS {
+            let fraction = 1.0 - (f32::from(step_index) + 0.5) / f32::from(STEPS);
             // Rectangles overlap the next one, so that no gaps are visible.
-            let overlap = if at + 1 < STEPS { 0.6 } else { 0.0 };
-            let frame = OutlineRect::new(bar.x, bar.y + f32::from(at) * step, bar.width, step + overlap);
-            canvas.rect(frame, canvas.palette.color(ChartPaint::Size(part)));
+            let overlap = if step_index + 1 < STEPS { 0.6 } else { 0.0 };
+            let frame = OutlineRect::new(bar.x, bar.y + f32::from(step_index) * step, bar.width, step + overlap);
+            canvas.rect(frame, canvas.palette.color(ChartPaint::Size(fraction)));
         }
         for value in self.labels(bar.height, style.size * 2.2) {
-            let y = bar.bottom() - self.part(value) * bar.height;
-            let (faint, text) = (canvas.theme.faint, value_text(value, self.axis.unit));
+            let y = bar.bottom() - self.fraction(value) * bar.height;
+            let (faint, text) = (canvas.theme.faint, value_text(value, self.axis.axis_unit));
             canvas.grid_line((bar.right(), y.min(bar.bottom() - 0.6)), (bar.right() + 4.0, y), faint);
             canvas.text_within((bar.right() + 7.0, y + baseline_shift(style.size)), &text, room, style);
         }
@@ -94,11 +95,11 @@ mod tests {
 
     #[test]
     fn wide_ranges_are_logarithmic() {
-        let axis = ChartAxis { label: String::new(), unit: AxisUnit::Bytes, largest: 65536.0 };
+        let axis = ChartAxis { label: String::new(), axis_unit: AxisUnit::Bytes, largest: 65536.0 };
         let scale = ColorScale::new([16.0, 65536.0].into_iter(), &axis);
-        assert_eq!([16.0, 1024.0, 65536.0].map(|value| scale.part(value)), [0.0, 0.5, 1.0]);
+        assert_eq!([16.0, 1024.0, 65536.0].map(|value| scale.fraction(value)), [0.0, 0.5, 1.0]);
         assert_eq!(scale.labels(100.0, 20.0), [16.0, 128.0, 1024.0, 8192.0, 65536.0]);
         let linear = ColorScale::new([1000.0, 65536.0].into_iter(), &axis);
-        assert_eq!(linear.part(32768.0), 0.5);
+        assert_eq!(linear.fraction(32768.0), 0.5);
     }
 }

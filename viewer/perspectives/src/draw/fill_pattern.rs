@@ -5,7 +5,6 @@ use tumit_viewer::scene::OutlineRect;
 
 use crate::chart::ChartPaint;
 
-/// The pattern of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FillPattern {
     /// No lines.
@@ -14,19 +13,16 @@ pub(super) enum FillPattern {
     Rising,
     /// Lines that fall to the right.
     Falling,
-    /// Horizontal lines.
     Horizontal,
-    /// Vertical lines.
     Vertical,
     /// Rising and falling lines.
     Crossed,
 }
 
-/// Distance of lines.
+/// Distance of lines in scene units. Closer lines look grey, and small areas miss wider ones.
 const SPACING: f32 = 5.0;
 
 impl FillPattern {
-    /// The pattern of a paint.
     pub(super) fn of(paint: ChartPaint) -> Self {
         const TASKS: [FillPattern; 6] = [
             FillPattern::Plain,
@@ -51,7 +47,9 @@ pub(super) fn lines(pattern: FillPattern, frame: OutlineRect) -> Vec<((f32, f32)
     // Lines of adjacent rectangles continue each other.
     let first = |from: f32| (from / SPACING).floor() * SPACING;
     let steps = |from: f32, to: f32| {
-        std::iter::successors(Some(first(from)), |at| Some(at + SPACING)).take_while(move |at| *at <= to).take(2000)
+        std::iter::successors(Some(first(from)), |position| Some(position + SPACING))
+            .take_while(move |position| *position <= to)
+            .take(2000)
     };
     let height = frame.height;
     let rising = || steps(left + top, right + bottom).map(move |sum| ((sum - top, top), (sum - bottom, bottom)));

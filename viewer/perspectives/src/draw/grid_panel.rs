@@ -9,17 +9,15 @@ use super::plot_area::label_step;
 use super::short_names::ShortNames;
 use crate::chart::{StatusCell, StatusGrid};
 
-/// The largest side of a cell.
+/// Maximum side of a cell in scene units. Few cells would otherwise fill the panel.
 const MAX_SIDE: f32 = 84.0;
-/// The largest number of cells with tooltips.
+/// Maximum number of cells with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 16_384;
 
-/// The name and the status of a cell.
 pub(super) fn cell_text(cell: &StatusCell) -> String {
     format!("{}: {}", cell.label, cell.status)
 }
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGrid) {
     let columns = grid.columns.max(1);
     let rows = grid.cells.len().div_ceil(columns).max(1);
@@ -48,8 +46,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
     canvas.add_region(shape, RegionSubject::of_units(&grid.unit_lists));
     let has_titles = grid.cells.len() <= MAX_TITLES;
     canvas.group("cells", None, |canvas| {
-        for (at, cell) in grid.cells.iter().enumerate() {
-            let (column, row) = ((at % columns) as f32, (at / columns) as f32);
+        for (index, cell) in grid.cells.iter().enumerate() {
+            let (column, row) = ((index % columns) as f32, (index / columns) as f32);
             let inner = OutlineRect::new(x + column * side, frame.y + row * side, side - gap, side - gap);
             let title = has_titles.then(|| cell_text(cell));
             let color = canvas.palette.color(cell.paint);
@@ -63,7 +61,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGr
                 let mut style = style;
                 style.color = ColorTheme::text_on(color);
                 let middle = (inner.x + inner.width / 2.0, inner.y + inner.height / 2.0 + baseline_shift(style.size));
-                canvas.text_within(middle, names.names[at], inner.width - 2.0, style);
+                canvas.text_within(middle, names.names[index], inner.width - 2.0, style);
             }
         }
     });

@@ -12,21 +12,19 @@ use super::plot_area::label_step;
 use super::short_names::ShortNames;
 use crate::chart::{AxisUnit, ChartPaint, KiviatChart, KiviatSpoke};
 
-/// Fractions of the radius with a circle.
+/// Fractions of the radius with a circle: quarters, which are easy to read without labels.
 const RINGS: [f32; 4] = [0.25, 0.5, 0.75, 1.0];
-/// The largest number of spokes that are drawn as lines.
+/// Maximum number of spokes that are drawn as lines. More lines would fill the centre.
 const MAX_LINES: usize = 96;
-/// The largest number of spokes with a dot at their value.
+/// Maximum number of spokes with a dot at their value. More dots would touch each other.
 const MAX_DOTS: usize = 40;
 
-/// The circle of a panel.
 struct KiviatCircle {
     center: ScenePoint,
     radius: f32,
     count: usize,
 }
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &KiviatChart) {
     let style = canvas.label_style(TextAnchor::Start);
     let names = spoke_names(&chart.spokes);
@@ -74,18 +72,18 @@ impl KiviatCircle {
 
     fn polygon(&self, spokes: &[KiviatSpoke], value: impl Fn(&KiviatSpoke) -> f64) -> Vec<ScenePoint> {
         let mut points: Vec<_> =
-            spokes.iter().enumerate().map(|(at, spoke)| self.point(at as f32, value(spoke))).collect();
+            spokes.iter().enumerate().map(|(index, spoke)| self.point(index as f32, value(spoke))).collect();
         points.extend(points.first().copied());
         points
     }
 
     fn draw_grid(&self, canvas: &mut ChartCanvas) {
         let grid = canvas.theme.grid;
-        for part in RINGS {
+        for fraction in RINGS {
             let steps = 96;
             let ring = |step: i32| {
                 let angle = TAU * step as f32 / steps as f32;
-                let radius = self.radius * part;
+                let radius = self.radius * fraction;
                 (self.center.0 + radius * angle.sin(), self.center.1 - radius * angle.cos())
             };
             canvas.curve((0..=steps).map(ring).collect(), grid, 1.0);
@@ -114,14 +112,14 @@ impl KiviatCircle {
             }
             canvas.curve(self.polygon(spokes, |spoke| spoke.now[1]), now, 1.75);
         } else {
-            for (at, spoke) in spokes.iter().enumerate() {
-                canvas.line(self.center, self.point(at as f32, spoke.maximum), maximum, 7.0);
-                canvas.line(self.center, self.point(at as f32, spoke.now[1]), now, 7.0);
+            for (index, spoke) in spokes.iter().enumerate() {
+                canvas.line(self.center, self.point(index as f32, spoke.maximum), maximum, 7.0);
+                canvas.line(self.center, self.point(index as f32, spoke.now[1]), now, 7.0);
             }
         }
         if spokes.len() <= MAX_DOTS {
-            for (at, spoke) in spokes.iter().enumerate() {
-                canvas.disc(self.point(at as f32, spoke.now[1]), 2.6, now, Some(spoke_text(spoke)));
+            for (index, spoke) in spokes.iter().enumerate() {
+                canvas.disc(self.point(index as f32, spoke.now[1]), 2.6, now, Some(spoke_text(spoke)));
             }
         }
     }
@@ -133,12 +131,12 @@ impl KiviatCircle {
         if self.radius < 60.0 {
             return;
         }
-        for part in [0.5, 1.0] {
-            let y = self.center.1 - self.radius * part;
-            let text = format!("{:.0} %", part * 100.0);
+        for fraction in [0.5, 1.0] {
+            let y = self.center.1 - self.radius * fraction;
+            let text = format!("{:.0} %", fraction * 100.0);
             let x = self.center.0 + ChartCanvas::width(&text, style) / 2.0 + 4.0;
             // The label of the rim is inside the circle, the name of the first spoke is above it.
-            let inside = if part > 0.9 { style.size * 1.15 } else { -3.0 };
+            let inside = if fraction > 0.9 { style.size * 1.15 } else { -3.0 };
             let (mut ink, paper) = (style, canvas.theme.paper);
             ink.color = canvas.theme.ink;
             let half = ChartCanvas::width(&text, style) / 2.0 + 2.0;
@@ -157,8 +155,8 @@ impl KiviatCircle {
             let names: Vec<SpokeName> = (0..self.count)
                 .step_by(step)
                 // The last name may be too close to the first.
-                .filter(|at| *at == 0 || self.count - at >= step)
-                .filter_map(|at| self.name(labels[at], at, style, side))
+                .filter(|index| *index == 0 || self.count - index >= step)
+                .filter_map(|index| self.name(labels[index], index, style, side))
                 .collect();
             if names.len() < 3 || !names_overlap(&names) {
                 break names;
@@ -199,6 +197,7 @@ struct SpokeName {
 /// Whether a name overlaps one of the next three.
 fn names_overlap(names: &[SpokeName]) -> bool {
     let count = names.len();
-    (0..count)
-        .any(|at| (1..=3.min(count - 1)).any(|next| have_overlap(&names[at].frame, &names[(at + next) % count].frame)))
+    (0..count).any(|index| {
+        (1..=3.min(count - 1)).any(|next| have_overlap(&names[index].frame, &names[(index + next) % count].frame))
+    })
 }

@@ -5,7 +5,7 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use super::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
 use crate::chart::ChartPaint;
 
-/// The largest number of lines.
+/// Maximum number of lines, so that the legend leaves most of an image to the panels.
 const MAX_LINES: usize = 3;
 
 /// A legend with the places of its entries.
@@ -33,17 +33,17 @@ impl<'a> LegendLines<'a> {
         let style = canvas.label_style(TextAnchor::Start);
         let more = ChartCanvas::width("and 999 more", style);
         let mut legend = Self { entries: Vec::new(), left_out: 0, end: 0.0, lines: usize::from(!items.is_empty()) };
-        for (at, (paint, label)) in items.iter().enumerate() {
+        for (index, (paint, label)) in items.iter().enumerate() {
             let needed = swatch(style.size) + 5.0 + ChartCanvas::width(label, style);
             if legend.end > 0.0 && legend.end + needed > width {
                 legend.lines += 1;
                 legend.end = 0.0;
             }
             let is_full = legend.lines > MAX_LINES
-                || legend.lines == MAX_LINES && at + 1 < items.len() && legend.end + needed + more + 16.0 > width;
+                || legend.lines == MAX_LINES && index + 1 < items.len() && legend.end + needed + more + 16.0 > width;
             if is_full {
                 legend.lines = legend.lines.min(MAX_LINES);
-                legend.left_out = items.len() - at;
+                legend.left_out = items.len() - index;
                 break;
             }
             legend.entries.push(LegendPlace { x: legend.end, line: legend.lines - 1, paint: *paint, label });

@@ -8,7 +8,8 @@ use super::chart_region::{RegionShape, RegionSubject};
 use super::plot_area::{PlotArea, PlotMargins, separate};
 use crate::chart::{LevelChart, LevelSeries};
 
-/// The largest number of lines with labels at their ends.
+/// Maximum number of lines with labels at their ends. Labels of more lines would be far from their
+/// lines.
 const MAX_LABELED: usize = 5;
 
 /// Draws the panel.
@@ -102,19 +103,19 @@ fn steps(area: &PlotArea, heights: &[f64], run: std::ops::Range<usize>, columns:
 }
 
 /// Lines of means. Bands show the smallest and largest value in each column.
-fn draw_lines(canvas: &mut ChartCanvas, area: &PlotArea, series: &[LevelSeries]) {
-    for one in series {
-        let color = canvas.palette.color(one.paint);
-        let columns = one.means.len();
-        if one.extremes.len() == columns && columns > 0 {
-            let high: Vec<f64> = one.extremes.iter().map(|extreme| extreme.1).collect();
-            let low: Vec<f64> = one.extremes.iter().map(|extreme| extreme.0).collect();
+fn draw_lines(canvas: &mut ChartCanvas, area: &PlotArea, lines: &[LevelSeries]) {
+    for line in lines {
+        let color = canvas.palette.color(line.paint);
+        let columns = line.means.len();
+        if line.extremes.len() == columns && columns > 0 {
+            let high: Vec<f64> = line.extremes.iter().map(|extreme| extreme.1).collect();
+            let low: Vec<f64> = line.extremes.iter().map(|extreme| extreme.0).collect();
             let mut points = steps(area, &high, 0..columns, columns);
             points.extend(steps(area, &low, 0..columns, columns).into_iter().rev());
-            canvas.area(points, None, color, if series.len() == 1 { 0.3 } else { 0.2 });
+            canvas.area(points, None, color, if lines.len() == 1 { 0.3 } else { 0.2 });
         }
-        let points = steps(area, &one.means, 0..columns, columns);
-        if series.len() == 1 {
+        let points = steps(area, &line.means, 0..columns, columns);
+        if lines.len() == 1 {
             canvas.area(points.clone(), Some(area.y(0.0)), color, 0.16);
         }
         canvas.curve(points, color, 1.6);
@@ -122,11 +123,11 @@ fn draw_lines(canvas: &mut ChartCanvas, area: &PlotArea, series: &[LevelSeries])
 }
 
 /// Names at the ends of the lines.
-fn label_lines(canvas: &mut ChartCanvas, area: &PlotArea, series: &[LevelSeries]) {
+fn label_lines(canvas: &mut ChartCanvas, area: &PlotArea, lines: &[LevelSeries]) {
     let mut style = canvas.label_style(TextAnchor::Start);
-    let wanted: Vec<f32> = series.iter().map(|series| area.y(series.means.last().copied().unwrap_or(0.0))).collect();
+    let wanted: Vec<f32> = lines.iter().map(|series| area.y(series.means.last().copied().unwrap_or(0.0))).collect();
     let places = separate(&wanted, style.size * 1.25, area.frame.y, area.frame.bottom());
-    for (series, y) in series.iter().zip(places) {
+    for (series, y) in lines.iter().zip(places) {
         style.color = canvas.theme.with_contrast(canvas.palette.color(series.paint));
         canvas.text((area.frame.right() + 8.0, y + baseline_shift(style.size)), series.label.clone(), style);
     }

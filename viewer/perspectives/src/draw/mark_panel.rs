@@ -9,11 +9,12 @@ use super::plot_area::{LABEL_GAP, label_step};
 use super::value_axis::{ValueAxis, ValueTick};
 use crate::chart::{ChartMark, MarkAxis, MarkChart, MarkForm};
 
-/// The largest number of marks with tooltips.
+/// Maximum number of marks with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 8192;
-/// The largest number of positions for which each label is considered.
+/// Maximum number of positions for which each label is considered. No panel has room for the labels
+/// of more.
 const MAX_POSITIONS: f64 = 1e6;
-/// The widest bar or cell.
+/// Maximum width of a bar or cell in scene units. Few of them would otherwise fill the panel.
 const MAX_STEP: f32 = 84.0;
 
 /// The scale of an axis.
@@ -68,11 +69,11 @@ impl MarkScale {
     }
 
     /// The position of a value from 0 (smallest) to 1.
-    fn part(&self, value: f64) -> f32 {
-        let part = (value - self.least) / (self.largest - self.least);
+    fn fraction(&self, value: f64) -> f32 {
+        let fraction = (value - self.least) / (self.largest - self.least);
         #[expect(clippy::cast_possible_truncation, reason = "a position in an image")]
-        let part = part as f32;
-        if part.is_finite() { part.clamp(-0.02, 1.02) } else { 0.0 }
+        let fraction = fraction as f32;
+        if fraction.is_finite() { fraction.clamp(-0.02, 1.02) } else { 0.0 }
     }
 
     /// The number of positions.
@@ -113,12 +114,12 @@ impl<'a> MarkArea<'a> {
     }
 
     fn x(&self, value: f64) -> f32 {
-        self.frame.x + self.horizontal.part(value) * self.frame.width
+        self.frame.x + self.horizontal.fraction(value) * self.frame.width
     }
 
     fn y(&self, value: f64) -> f32 {
-        let part = self.vertical.part(value) * self.frame.height;
-        if has_vertical_positions(self.chart) { self.frame.y + part } else { self.frame.bottom() - part }
+        let distance = self.vertical.fraction(value) * self.frame.height;
+        if has_vertical_positions(self.chart) { self.frame.y + distance } else { self.frame.bottom() - distance }
     }
 
     /// The places of the marks. A bar is found near its middle.

@@ -21,10 +21,10 @@ pub fn mark_text(chart: &ViewChart, region: &ChartRegion, mark: usize) -> Option
     if let ChartPanel::Bars(BarChart { bars, counts: Some(counts), axis, .. }) = &panel.panel {
         let value = bars.get(mark)?.parts.iter().map(|part| part.value).sum();
         let (label, category) = (&bars[mark].label, counts.category.word());
-        return Some(format!("{label} units {category}: {} of the time", exact_text(value, axis.unit)));
+        return Some(format!("{label} units {category}: {} of the time", exact_text(value, axis.axis_unit)));
     }
     let text = match &panel.panel {
-        ChartPanel::Bars(bars) => bar_text(&chart.legend, bars.bars.get(mark)?, bars.axis.unit),
+        ChartPanel::Bars(bars) => bar_text(&chart.legend, bars.bars.get(mark)?, bars.axis.axis_unit),
         ChartPanel::Kiviat(kiviat) => spoke_text(kiviat.spokes.get(mark)?),
         ChartPanel::Matrix(matrix) => matrix_text(matrix, mark)?,
         ChartPanel::Network(network) => match region.shape {
@@ -46,7 +46,7 @@ fn level_text(chart: &LevelChart, region: &ChartRegion, column: usize) -> Option
     let RegionShape::Times { columns, from, to, .. } = region.shape else { return None };
     let range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
     let column_range = range.column(u32::try_from(column).ok()?, u32::try_from(columns).ok()?);
-    let value = |value: f64| exact_text(value, chart.axis.unit);
+    let value = |value: f64| exact_text(value, chart.axis.axis_unit);
     let series = chart.series.iter().filter_map(|series| {
         let mean = value(*series.means.get(column)?);
         Some(match series.extremes.get(column) {
@@ -60,20 +60,20 @@ fn level_text(chart: &LevelChart, region: &ChartRegion, column: usize) -> Option
     Some(format!("{time}: {}", series.collect::<Vec<_>>().join(", ")))
 }
 
-fn portrait_text(chart: &PortraitChart, at: usize) -> Option<String> {
-    let (point, first, last) = (chart.points.get(at)?, chart.points.first()?, chart.points.last()?);
+fn portrait_text(chart: &PortraitChart, index: usize) -> Option<String> {
+    let (point, first, last) = (chart.points.get(index)?, chart.points.first()?, chart.points.last()?);
     let time = timestamp(GlobalNanos(point.time), (last.time.saturating_sub(first.time) / 10_000).max(1));
-    let (x, y) = (exact_text(point.x, chart.horizontal.unit), exact_text(point.y, chart.vertical.unit));
+    let (x, y) = (exact_text(point.x, chart.horizontal.axis_unit), exact_text(point.y, chart.vertical.axis_unit));
     Some(format!("{time}: {} {x}, {} {y}", chart.horizontal.label, chart.vertical.label))
 }
 
 /// The first cell of a row, and the other ones with their headings.
 fn row_text(table: &ChartTable, row: usize) -> Option<String> {
     let rows = table.rows.get(row..=row)?;
-    let cells = (0..table.columns.len()).filter_map(|at| {
-        let column = TableColumnText::new(table, at, rows);
+    let cells = (0..table.columns.len()).filter_map(|index| {
+        let column = TableColumnText::new(table, index, rows);
         let cell = column.cells.into_iter().next().filter(|cell| !cell.is_empty())?;
-        Some(if at == 0 { cell } else { format!("{} {cell}", column.heading) })
+        Some(if index == 0 { cell } else { format!("{} {cell}", column.heading) })
     });
     Some(cells.collect::<Vec<_>>().join(", "))
 }

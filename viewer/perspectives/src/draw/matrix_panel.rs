@@ -13,7 +13,7 @@ use super::plot_area::label_step;
 use super::short_names::ShortNames;
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
 
-/// The largest number of cells with tooltips.
+/// Maximum number of cells with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 4096;
 
 /// The cells of a panel.
@@ -39,10 +39,10 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixC
     let (rows, columns) = (chart.rows.len().max(1) as f32, chart.columns.len().max(1) as f32);
     let (width, height) = ((frame.width - left - scale_width) / columns, (frame.height - above) / rows);
     let cell = if chart.rows == chart.columns {
-        let side = whole(width.min(height));
+        let side = rounded_side(width.min(height));
         (side, side)
     } else {
-        (width.max(0.5), whole(height.min(style.size * 3.0)))
+        (width.max(0.5), rounded_side(height.min(style.size * 3.0)))
     };
     let used = left + cell.0 * columns + scale_width;
     let x = (frame.x + (frame.width - used).max(0.0) / 2.0 + left).round();
@@ -63,7 +63,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixC
 }
 
 /// Cells of whole pixels are sharp.
-fn whole(side: f32) -> f32 {
+fn rounded_side(side: f32) -> f32 {
     if side >= 4.0 { side.floor() } else { side.max(0.5) }
 }
 
@@ -75,16 +75,16 @@ fn row_names(rows: &[String]) -> Vec<&str> {
 
 /// The row, the column and the value of a cell.
 fn title(chart: &MatrixChart, cell: &ChartMatrixCell) -> String {
-    let name = |names: &[String], at: u32| names.get(at as usize).cloned().unwrap_or_default();
-    let value = exact_text(cell.value, chart.axis.unit);
+    let name = |names: &[String], index: u32| names.get(index as usize).cloned().unwrap_or_default();
+    let value = exact_text(cell.value, chart.axis.axis_unit);
     let joint = if chart.times.is_some() { "at" } else { "to" };
     format!("{} {joint} {}: {value}", name(&chart.rows, cell.row), name(&chart.columns, cell.column))
 }
 
 /// The tooltip of a cell by its number, row by row. Cells that are not listed are 0.
-pub(super) fn cell_text(chart: &MatrixChart, at: usize) -> Option<String> {
+pub(super) fn cell_text(chart: &MatrixChart, index: usize) -> Option<String> {
     let columns = chart.columns.len();
-    let (row, column) = (u32::try_from(at.checked_div(columns)?).ok()?, u32::try_from(at % columns).ok()?);
+    let (row, column) = (u32::try_from(index.checked_div(columns)?).ok()?, u32::try_from(index % columns).ok()?);
     chart.rows.get(row as usize)?;
     let listed = chart.cells.iter().find(|cell| (cell.row, cell.column) == (row, column)).copied();
     let text = title(chart, &listed.unwrap_or(ChartMatrixCell { row, column, value: 0.0, paint: None }));
@@ -116,7 +116,7 @@ impl MatrixArea<'_> {
         }
         canvas.group("cells", None, |canvas| {
             for cell in &self.chart.cells {
-                let paint = cell.paint.unwrap_or(ChartPaint::Size(self.scale.part(cell.value)));
+                let paint = cell.paint.unwrap_or(ChartPaint::Size(self.scale.fraction(cell.value)));
                 let title = (self.chart.cells.len() <= MAX_TITLES).then(|| title(self.chart, cell));
                 let frame = self.cell_frame(cell);
                 canvas.fill(frame, paint, 0.0, title);
@@ -128,7 +128,7 @@ impl MatrixArea<'_> {
     /// The value in a cell that is large enough.
     fn draw_value(&self, canvas: &mut ChartCanvas, frame: OutlineRect, cell: &ChartMatrixCell, paint: ChartPaint) {
         let mut style = canvas.label_style(TextAnchor::Middle);
-        let text = value_text(cell.value, self.chart.axis.unit);
+        let text = value_text(cell.value, self.chart.axis.axis_unit);
         if ChartCanvas::width(&text, style) + 6.0 <= frame.width && style.size * 1.6 <= frame.height {
             style.color = ColorTheme::text_on(canvas.palette.color(paint));
             let center = (frame.x + frame.width / 2.0, frame.y + frame.height / 2.0 + baseline_shift(style.size));
@@ -140,8 +140,8 @@ impl MatrixArea<'_> {
         let style = canvas.label_style(TextAnchor::End);
         let step = label_step(style.size * 1.3, self.cell.1);
         let names = row_names(&self.chart.rows);
-        for (at, name) in names.iter().enumerate().step_by(step) {
-            let y = self.frame.y + (at as f32 + 0.5) * self.cell.1 + baseline_shift(style.size);
+        for (index, name) in names.iter().enumerate().step_by(step) {
+            let y = self.frame.y + (index as f32 + 0.5) * self.cell.1 + baseline_shift(style.size);
             canvas.text_within((self.frame.x - 7.0, y), name, room, style);
         }
         let line = self.frame.y - 6.0 - style.size * 1.4;
@@ -161,8 +161,8 @@ impl MatrixArea<'_> {
         let names = ShortNames::new(self.chart.columns.iter().map(String::as_str)).names;
         let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
         let step = label_step(widest + 6.0, self.cell.0);
-        for (at, name) in names.iter().enumerate().step_by(step) {
-            let center = self.frame.x + (at as f32 + 0.5) * self.cell.0;
+        for (index, name) in names.iter().enumerate().step_by(step) {
+            let center = self.frame.x + (index as f32 + 0.5) * self.cell.0;
             // Names at the edges stay within the matrix.
             let half = ChartCanvas::width(name, style) / 2.0;
             let x = center.min(self.frame.right() - half).max(self.frame.x + half.min(self.frame.width / 2.0));

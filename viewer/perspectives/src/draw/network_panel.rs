@@ -9,9 +9,10 @@ use super::number_text::exact_text;
 use super::short_names::ShortNames;
 use crate::chart::{LegendItem, NetworkChart, NetworkEdge, NetworkNode};
 
-/// If there are more edges, they are thin and translucent.
+/// If there are more edges, they are thin and translucent, so that edges below others stay visible.
 const MANY_EDGES: usize = 100;
-/// Points of a curved edge.
+/// Points of a curved edge. With this number, the corners between its straight lines are not
+/// visible.
 const EDGE_POINTS: u8 = 24;
 
 /// The nodes of a panel.
@@ -70,13 +71,15 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Network
 /// The smallest distance of two nodes, if the whole is 1 wide. Networks of many nodes are assumed
 /// to be circles.
 fn nearest_distance(nodes: &[NetworkNode]) -> f32 {
+    // Maximum number of nodes for which all distances are computed. The time grows with the square
+    // of the number.
     const MAX_COMPARED: usize = 512;
     if nodes.len() > MAX_COMPARED {
         return std::f32::consts::PI / nodes.len() as f32;
     }
     let mut nearest = 1.0_f32;
-    for (at, a) in nodes.iter().enumerate() {
-        for b in &nodes[at + 1..] {
+    for (index, a) in nodes.iter().enumerate() {
+        for b in &nodes[index + 1..] {
             nearest = nearest.min((a.x - b.x).hypot(a.y - b.y));
         }
     }
@@ -92,14 +95,14 @@ pub(super) fn node_text(legend: &[LegendItem], node: &NetworkNode) -> String {
 /// The nodes and the value of an edge. `None` if a node does not exist.
 pub(super) fn edge_text(chart: &NetworkChart, edge: &NetworkEdge) -> Option<String> {
     let (from, to) = (chart.nodes.get(edge.from as usize)?, chart.nodes.get(edge.to as usize)?);
-    let value = exact_text(edge.value, chart.axis.unit);
+    let value = exact_text(edge.value, chart.axis.axis_unit);
     Some(format!("{} to {}: {value}, {}", from.label, to.label, chart.axis.label))
 }
 
 impl NetworkArea<'_> {
     /// The places of the nodes and edges.
     fn add_regions(&self, canvas: &mut ChartCanvas) {
-        let centers = (0..self.chart.nodes.len()).filter_map(|at| self.place(u32::try_from(at).ok()?)).collect();
+        let centers = (0..self.chart.nodes.len()).filter_map(|index| self.place(u32::try_from(index).ok()?)).collect();
         let radius = self.radius.max(5.0);
         let points = RegionShape::Points { radius, centers, square: Some(self.frame) };
         canvas.add_region(points, RegionSubject::of_units(&self.chart.unit_lists));
@@ -124,19 +127,20 @@ impl NetworkArea<'_> {
         let bend = edge.bend * length;
         let control =
             ((from.0 + to.0) / 2.0 + dy / length * 2.0 * bend, (from.1 + to.1) / 2.0 - dx / length * 2.0 * bend);
-        let at = |part: f32| {
-            let (a, b, c) = ((1.0 - part) * (1.0 - part), 2.0 * part * (1.0 - part), part * part);
+        let point = |fraction: f32| {
+            let (a, b, c) =
+                ((1.0 - fraction) * (1.0 - fraction), 2.0 * fraction * (1.0 - fraction), fraction * fraction);
             (a * from.0 + b * control.0 + c * to.0, a * from.1 + b * control.1 + c * to.1)
         };
         let steps = if edge.bend == 0.0 { 1 } else { EDGE_POINTS };
         // The edge begins and ends at the rims of its nodes.
         let (first, last) = ((self.radius + 1.0) / length, 1.0 - (self.radius + 2.0) / length);
-        let place = |step: u8| at(first + (last - first) * f32::from(step) / f32::from(steps));
+        let place = |step: u8| point(first + (last - first) * f32::from(step) / f32::from(steps));
         let points: Vec<ScenePoint> = (0..=steps).map(place).collect();
         let color = canvas.palette.color(edge.paint);
         let width = (1.2 + self.radius * 0.04).min(2.2);
         let head = (self.radius * 0.6).clamp(3.0, 8.0).min(length * 0.3);
-        let (tip, before) = (points[points.len() - 1], at((last - head / length).max(0.0)));
+        let (tip, before) = (points[points.len() - 1], point((last - head / length).max(0.0)));
         let mut line = points;
         if let Some(end) = line.last_mut() {
             // The line ends within its head, so that the tip is sharp.
@@ -154,8 +158,8 @@ impl NetworkArea<'_> {
     fn draw_nodes(&self, canvas: &mut ChartCanvas) {
         let mut style = canvas.label_style(TextAnchor::Middle);
         let (paper, faint) = (canvas.theme.paper, canvas.theme.faint);
-        for (at, node) in self.chart.nodes.iter().enumerate() {
-            let Some((x, y)) = self.place(at as u32) else { continue };
+        for (index, node) in self.chart.nodes.iter().enumerate() {
+            let Some((x, y)) = self.place(index as u32) else { continue };
             let color = canvas.palette.color(node.paint);
             // A ring separates the node from edges that pass it.
             canvas.disc((x, y), self.radius + 1.5, paper, None);
@@ -166,7 +170,7 @@ impl NetworkArea<'_> {
             canvas.disc((x, y), self.radius, color, Some(title));
             if self.labels == NodeLabels::Inside {
                 style.color = ColorTheme::text_on(color);
-                canvas.text((x, y + baseline_shift(style.size)), self.names.names[at], style);
+                canvas.text((x, y + baseline_shift(style.size)), self.names.names[index], style);
             }
         }
         if self.labels == NodeLabels::Outside {
@@ -179,8 +183,8 @@ impl NetworkArea<'_> {
     fn draw_labels_outside(&self, canvas: &mut ChartCanvas) {
         let style = LabelStyle { color: canvas.theme.ink, ..canvas.label_style(TextAnchor::Start) };
         let mut drawn: Vec<OutlineRect> = Vec::new();
-        for (at, node) in self.chart.nodes.iter().enumerate() {
-            let Some((x, y)) = self.place(at as u32) else { continue };
+        for (index, node) in self.chart.nodes.iter().enumerate() {
+            let Some((x, y)) = self.place(index as u32) else { continue };
             let (dx, dy) = (node.x - 0.5, node.y - 0.5);
             let length = dx.hypot(dy).max(1e-3);
             let (ux, uy) = (dx / length, dy / length);
@@ -191,9 +195,9 @@ impl NetworkArea<'_> {
             };
             let gap = self.radius + 4.0;
             let place = (x + ux * gap, y + uy * (gap + style.size * 0.35) + baseline_shift(style.size));
-            let text = self.names.names[at];
+            let text = self.names.names[index];
             let frame = text_frame(place, text, LabelStyle { anchor, ..style });
-            if !drawn.iter().any(|other| have_overlap(&frame, other)) {
+            if !drawn.iter().any(|placed| have_overlap(&frame, placed)) {
                 canvas.text(place, text, LabelStyle { anchor, ..style });
                 drawn.push(frame);
             }

@@ -1,16 +1,15 @@
-//! Numbers of a quantity as text, with one unit for a whole axis or column.
+//! Numbers of a quantity as text, with one unit of measurement for a whole axis or column.
 
 use tumit_viewer::scene::number;
 use tumit_viewer::text::time_display::{duration, group_digits};
 
 use crate::chart::AxisUnit;
 
-/// The unit in which the numbers of an axis or column are written.
+/// The unit of measurement in which the numbers of an axis or column are written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NumberUnit {
     /// Its name, such as `MiB`. Empty for counts.
     pub(super) name: &'static str,
-    /// Its size.
     pub(super) size: f64,
     /// Whether round numbers are powers of two.
     pub(super) is_binary: bool,
@@ -32,24 +31,24 @@ const NANOS: [(&str, f64, f64); 7] = [
 ];
 
 impl NumberUnit {
-    /// The unit for numbers up to `largest`.
-    pub(super) fn new(unit: AxisUnit, largest: f64) -> Self {
+    /// The unit of measurement in which numbers up to `largest` are short.
+    pub(super) fn new(axis_unit: AxisUnit, largest: f64) -> Self {
         let largest = largest.abs();
-        match unit {
+        match axis_unit {
             AxisUnit::Count => Self { name: "", size: 1.0, is_binary: false },
             AxisUnit::Percent => Self { name: "%", size: 1.0, is_binary: false },
             AxisUnit::Bytes => {
-                let (name, size) = BYTES.into_iter().find(|unit| largest >= unit.1).unwrap_or(BYTES[4]);
+                let (name, size) = BYTES.into_iter().find(|(_, size)| largest >= *size).unwrap_or(BYTES[4]);
                 Self { name, size, is_binary: true }
             }
             AxisUnit::Nanos => {
-                let (name, size, _) = NANOS.into_iter().find(|unit| largest >= unit.2).unwrap_or(NANOS[6]);
+                let (name, size, _) = NANOS.into_iter().find(|(_, _, least)| largest >= *least).unwrap_or(NANOS[6]);
                 Self { name, size, is_binary: false }
             }
         }
     }
 
-    /// The name of a quantity with this unit, such as `pending, MiB`.
+    /// The name of a quantity with this unit of measurement, such as `pending, MiB`.
     pub(super) fn heading(&self, name: &str) -> String {
         match (name.is_empty(), self.name.is_empty()) {
             (_, true) => name.to_owned(),
@@ -63,31 +62,31 @@ impl NumberUnit {
 /// A number with a number of decimals, and narrow spaces between groups of thousands.
 pub(super) fn decimal(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let (integer, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     let sign = if value < 0.0 && !is_zero { "−" } else { "" };
-    let whole = whole.parse().map_or_else(|_| whole.to_owned(), group_digits);
-    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+    let integer = integer.parse().map_or_else(|_| integer.to_owned(), group_digits);
+    if fraction.is_empty() { format!("{sign}{integer}") } else { format!("{sign}{integer}.{fraction}") }
 }
 
-/// A single value with its unit, such as `1.5 MiB`.
-pub(super) fn value_text(value: f64, unit: AxisUnit) -> String {
-    match unit {
+/// A single value with its unit of measurement, such as `1.5 MiB`.
+pub(super) fn value_text(value: f64, axis_unit: AxisUnit) -> String {
+    match axis_unit {
         AxisUnit::Count => number(value),
         AxisUnit::Percent => format!("{} %", decimal(value, usize::from(value.fract() != 0.0))),
         #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates")]
         AxisUnit::Nanos => duration(value.round() as i64),
         AxisUnit::Bytes => {
-            let unit = NumberUnit::new(AxisUnit::Bytes, value);
-            format!("{} {}", number(value / unit.size), unit.name)
+            let number_unit = NumberUnit::new(AxisUnit::Bytes, value);
+            format!("{} {}", number(value / number_unit.size), number_unit.name)
         }
     }
 }
 
 /// A value with its unit. Many bytes are also written as a whole number.
-pub(super) fn exact_text(value: f64, unit: AxisUnit) -> String {
-    let text = value_text(value, unit);
-    if unit != AxisUnit::Bytes || value < KIB || value.fract() != 0.0 {
+pub(super) fn exact_text(value: f64, axis_unit: AxisUnit) -> String {
+    let text = value_text(value, axis_unit);
+    if axis_unit != AxisUnit::Bytes || value < KIB || value.fract() != 0.0 {
         return text;
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number of bytes")]
@@ -101,7 +100,7 @@ mod tests {
 
     #[test]
     fn values_have_the_usual_units() {
-        for (value, unit, text) in [
+        for (value, axis_unit, text) in [
             (0.0, AxisUnit::Count, "0"),
             (12_345.0, AxisUnit::Count, "12\u{202f}345"),
             (2.5, AxisUnit::Count, "2.5"),
@@ -111,7 +110,7 @@ mod tests {
             (50.0, AxisUnit::Percent, "50 %"),
             (33.333, AxisUnit::Percent, "33.3 %"),
         ] {
-            assert_eq!(value_text(value, unit), text);
+            assert_eq!(value_text(value, axis_unit), text);
         }
         assert_eq!(decimal(-1234.5, 1), "−1\u{202f}234.5");
         assert_eq!(decimal(-0.04, 1), "0.0");

@@ -20,8 +20,8 @@ pub(super) fn frames(frame: OutlineRect, count: usize, aspect: f32, gap: f32) ->
         return Vec::new();
     };
     let (width, height, columns) = size(rows);
-    let place = |at: usize| {
-        let (column, row) = ((at % columns) as f32, (at / columns) as f32);
+    let place = |index: usize| {
+        let (column, row) = ((index % columns) as f32, (index / columns) as f32);
         OutlineRect::new(frame.x + column * (width + gap), frame.y + row * (height + gap), width, height)
     };
     (0..count).map(place).collect()

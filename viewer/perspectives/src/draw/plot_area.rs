@@ -9,12 +9,10 @@ use super::chart_canvas::{ChartCanvas, baseline_shift};
 use super::value_axis::ValueAxis;
 use crate::chart::ChartAxis;
 
-/// The area of a chart.
 #[derive(Clone, Debug)]
 pub(super) struct PlotArea {
     /// The area of the data.
     pub(super) frame: OutlineRect,
-    /// The vertical axis.
     pub(super) axis: ValueAxis,
 }
 
@@ -27,7 +25,7 @@ pub(super) struct PlotMargins {
     pub(super) lines_below: u8,
 }
 
-/// The distance between labels and the data.
+/// The distance between labels and the data in scene units, about half the size of a label.
 pub(super) const LABEL_GAP: f32 = 7.0;
 
 impl PlotArea {
@@ -40,8 +38,11 @@ impl PlotArea {
         margins: PlotMargins,
     ) -> Self {
         let size = canvas.sizes.label;
-        let above =
-            if axis.label.is_empty() && axis.unit == crate::chart::AxisUnit::Count { size * 0.5 } else { size * 2.3 };
+        let above = if axis.label.is_empty() && axis.axis_unit == crate::chart::AxisUnit::Count {
+            size * 0.5
+        } else {
+            size * 2.3
+        };
         let height = (frame.height - above - f32::from(margins.lines_below) * size * 1.55 - 3.0).max(10.0);
         let axis = ValueAxis::new(axis, has_negative, height, size * 2.5);
         let style = canvas.label_style(TextAnchor::End);
@@ -74,7 +75,7 @@ impl PlotArea {
 
     /// The height of a value in the image.
     pub(super) fn y(&self, value: f64) -> f32 {
-        self.frame.bottom() - self.axis.part(value) * self.frame.height
+        self.frame.bottom() - self.axis.fraction(value) * self.frame.height
     }
 
     /// The baseline of the first line of labels below the data.
@@ -149,14 +150,14 @@ pub(super) fn separate(wanted: &[f32], height: f32, top: f32, bottom: f32) -> Ve
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
     let mut placed = wanted.to_vec();
     let mut free = top + height / 2.0;
-    for &at in &order {
-        placed[at] = placed[at].max(free);
-        free = placed[at] + height;
+    for &index in &order {
+        placed[index] = placed[index].max(free);
+        free = placed[index] + height;
     }
     let mut limit = bottom - height / 2.0;
-    for &at in order.iter().rev() {
-        placed[at] = placed[at].min(limit);
-        limit = placed[at] - height;
+    for &index in order.iter().rev() {
+        placed[index] = placed[index].min(limit);
+        limit = placed[index] - height;
     }
     placed
 }

@@ -9,10 +9,9 @@ use super::plot_area::{PlotArea, PlotMargins};
 use super::value_axis::ValueAxis;
 use crate::chart::{PortraitChart, PortraitPoint};
 
-/// Opacity of the oldest points.
+/// Opacity of the oldest points, which is still visible on all backgrounds.
 const OLDEST: f32 = 0.22;
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &PortraitChart) {
     // The plane is not much wider than high.
     let width = frame.width.min(frame.height * 1.5);
@@ -21,7 +20,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Portrai
     let area = PlotArea::new(canvas, frame, &chart.vertical, false, margins);
     let style = canvas.label_style(TextAnchor::Middle);
     let horizontal = ValueAxis::new(&chart.horizontal, false, area.frame.width, style.size * 5.0);
-    let x = |value: f64| area.frame.x + horizontal.part(value) * area.frame.width;
+    let x = |value: f64| area.frame.x + horizontal.fraction(value) * area.frame.width;
     let baseline = area.baseline_below(canvas);
     for tick in &horizontal.ticks {
         let grid = if tick.value == 0.0 { canvas.theme.faint } else { canvas.theme.grid };
@@ -47,7 +46,7 @@ fn draw_curve(canvas: &mut ChartCanvas, chart: &PortraitChart, place: impl Fn(&P
     let last = chart.points.len().saturating_sub(1);
     let now = chart.cursor.unwrap_or(last).min(last);
     // A line has one colour and opacity, so the curve is drawn in pieces.
-    let shade = |at: usize| if at >= now && chart.cursor.is_some() { 0 } else { 1 + 8 * at / now.max(1) };
+    let shade = |index: usize| if index >= now && chart.cursor.is_some() { 0 } else { 1 + 8 * index / now.max(1) };
     let mut from = 0;
     while from < last {
         let mut to = from + 1;

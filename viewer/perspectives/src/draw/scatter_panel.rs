@@ -12,10 +12,9 @@ use super::plot_area::{LABEL_GAP, PlotArea, PlotMargins, label_step};
 use super::value_axis::ValueAxis;
 use crate::chart::{ScatterChart, ScatterPoint};
 
-/// The largest number of points with tooltips.
+/// Maximum number of points with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 4096;
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart) {
     let area = if chart.categories.is_empty() {
         let has_negative = chart.points.iter().any(|point| point.value < 0.0);
@@ -60,7 +59,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Scatter
 pub(super) fn point_text(chart: &ScatterChart, point: &ScatterPoint) -> String {
     let value = match chart.categories.get(point.value as usize) {
         Some(name) => name.clone(),
-        None => exact_text(point.value, chart.axis.unit),
+        None => exact_text(point.value, chart.axis.axis_unit),
     };
     let precision = (chart.to.saturating_sub(chart.from) / 100_000).max(1);
     format!("{}: {value}", timestamp(GlobalNanos(point.time), precision))
@@ -89,8 +88,8 @@ fn named_rows(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart
     canvas.text_within((frame.x, frame.y + style.size), &chart.axis.label, frame.width, heading);
     let row = height / chart.categories.len() as f32;
     let step = label_step(style.size * 1.35, row);
-    for (at, name) in chart.categories.iter().enumerate().step_by(step) {
-        let (y, grid) = (row_or_value(&area, chart, at as f64), canvas.theme.grid);
+    for (index, name) in chart.categories.iter().enumerate().step_by(step) {
+        let (y, grid) = (row_or_value(&area, chart, index as f64), canvas.theme.grid);
         canvas.grid_line((inner.x, y), (inner.right(), y), grid);
         canvas.text_within((inner.x - LABEL_GAP, y + baseline_shift(style.size)), name, gutter, style);
     }

@@ -11,7 +11,7 @@
 
 use crate::chart::{ChartPaint, LegendItem};
 
-/// The largest number of bins.
+/// Maximum number of bins. More shades of one colour look alike.
 const MAX_BINS: u32 = 8;
 
 /// A scale of sizes with bins whose limits are powers of two.
@@ -28,9 +28,9 @@ impl SizeScale {
     /// A scale for some sizes in bytes. `None` if there are none.
     pub fn new(sizes: impl IntoIterator<Item = u64>) -> Option<Self> {
         let logarithms = sizes.into_iter().map(|size| size.max(1).ilog2());
-        let (first, last) = logarithms.fold(None, |range: Option<(u32, u32)>, one| {
-            let (low, high) = range.unwrap_or((one, one));
-            Some((low.min(one), high.max(one)))
+        let (first, last) = logarithms.fold(None, |range: Option<(u32, u32)>, logarithm| {
+            let (low, high) = range.unwrap_or((logarithm, logarithm));
+            Some((low.min(logarithm), high.max(logarithm)))
         })?;
         let step = (last - first + 1).div_ceil(MAX_BINS);
         Some(Self { first, step, bins: (last - first) / step + 1 })
@@ -79,8 +79,8 @@ pub fn bytes_text(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let unit = (bytes.max(1).ilog2() / 10) as usize;
     let size = 1_u64 << (10 * unit);
-    let (whole, tenths) = (bytes / size, u128::from(bytes % size) * 10 / u128::from(size));
-    if tenths == 0 { format!("{whole} {}", UNITS[unit]) } else { format!("{whole}.{tenths} {}", UNITS[unit]) }
+    let (integer, tenths) = (bytes / size, u128::from(bytes % size) * 10 / u128::from(size));
+    if tenths == 0 { format!("{integer} {}", UNITS[unit]) } else { format!("{integer}.{tenths} {}", UNITS[unit]) }
 }
 
 #[cfg(test)]

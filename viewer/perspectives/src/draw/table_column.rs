@@ -6,7 +6,7 @@ use crate::chart::{AxisUnit, ChartTable, TableValue};
 /// The texts of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableColumnText {
-    /// The heading with the unit of the numbers.
+    /// The heading with the unit of measurement of the numbers.
     pub heading: String,
     /// Whether the column has numbers, which are aligned at the right.
     pub is_number: bool,
@@ -30,11 +30,11 @@ impl TableColumnText {
         };
         let is_number = numbers().next().is_some();
         let largest = numbers().fold(0.0_f64, |largest, number| largest.max(number.abs()));
-        let unit = NumberUnit::new(info.unit, largest);
-        let decimals = decimals(info.unit, unit, numbers().all(|number| number.fract() == 0.0));
+        let number_unit = NumberUnit::new(info.axis_unit, largest);
+        let decimals = decimals(info.axis_unit, number_unit, numbers().all(|number| number.fract() == 0.0));
         let text = |value: Option<&TableValue>| match value {
             Some(TableValue::Text(text)) => text.clone(),
-            Some(TableValue::Number(number)) => decimal(number / unit.size, decimals),
+            Some(TableValue::Number(number)) => decimal(number / number_unit.size, decimals),
             Some(TableValue::Absent) | None => {
                 if is_number {
                     "–".to_owned()
@@ -44,14 +44,18 @@ impl TableColumnText {
             }
         };
         let cells = rows.iter().map(|row| text(row.get(column))).collect();
-        let heading = if is_number { unit.heading(bare(&info.heading, info.unit)) } else { info.heading.clone() };
+        let heading = if is_number {
+            number_unit.heading(bare_heading(&info.heading, info.axis_unit))
+        } else {
+            info.heading.clone()
+        };
         Self { heading, is_number, cells }
     }
 }
 
 /// The decimals of the numbers of a column.
-fn decimals(of: AxisUnit, unit: NumberUnit, is_whole: bool) -> usize {
-    match of {
+fn decimals(axis_unit: AxisUnit, number_unit: NumberUnit, is_whole: bool) -> usize {
+    match axis_unit {
         AxisUnit::Count => {
             if is_whole {
                 0
@@ -60,7 +64,7 @@ fn decimals(of: AxisUnit, unit: NumberUnit, is_whole: bool) -> usize {
             }
         }
         AxisUnit::Bytes => {
-            if unit.size == 1.0 && is_whole {
+            if number_unit.size == 1.0 && is_whole {
                 0
             } else {
                 2
@@ -68,7 +72,7 @@ fn decimals(of: AxisUnit, unit: NumberUnit, is_whole: bool) -> usize {
         }
         AxisUnit::Percent => 1,
         AxisUnit::Nanos => {
-            if unit.size == 1.0 {
+            if number_unit.size == 1.0 {
                 0
             } else {
                 3
@@ -78,8 +82,8 @@ fn decimals(of: AxisUnit, unit: NumberUnit, is_whole: bool) -> usize {
 }
 
 /// A heading without the unit at its end.
-fn bare(heading: &str, unit: AxisUnit) -> &str {
-    let ends: &[&str] = match unit {
+fn bare_heading(heading: &str, axis_unit: AxisUnit) -> &str {
+    let ends: &[&str] = match axis_unit {
         AxisUnit::Count => &[],
         AxisUnit::Bytes => &[", B", ", bytes"],
         AxisUnit::Percent => &[", %"],

@@ -9,11 +9,12 @@ use super::chart_region::{RegionShape, RegionSubject};
 use super::table_column::TableColumnText;
 use crate::chart::{ChartTable, TableValue};
 
-/// The smallest distance of columns.
+/// Minimum distance of columns in scene units, so that texts of adjacent columns stay apart.
 const GAP: f32 = 16.0;
-/// The largest distance of columns.
+/// Maximum distance of columns in scene units, so that the eye finds the cells of a row.
 const MAX_GAP: f32 = 44.0;
-/// The largest share of a column in the width of a table without room for all texts.
+/// Maximum share of a column in the width of a table without room for all texts, so that a long
+/// name leaves room for the numbers.
 const MAX_SHARE: f32 = 0.4;
 
 /// Draws the panel. Rows and columns without room are counted below it.
@@ -55,7 +56,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTa
         canvas.grid_line((frame.x, y), (frame.x + total, y), grid);
     }
     let y = top + line * (rows.len() as f32 + 1.0);
-    let left_out = left_out(table, rows, texts.len() - shown);
+    let left_out = left_out_text(table, rows, texts.len() - shown);
     if !left_out.is_empty() {
         canvas.text_within((frame.x, y), &left_out, frame.width, style);
     }
@@ -75,7 +76,7 @@ fn shown_rows(table: &ChartTable, room: usize) -> Range<usize> {
 }
 
 /// The numbers of rows and columns that are not drawn, in words.
-fn left_out(table: &ChartTable, rows: Range<usize>, columns: usize) -> String {
+fn left_out_text(table: &ChartTable, rows: Range<usize>, columns: usize) -> String {
     let after = if table.present_row.is_some() { "later row" } else { "more row" };
     let counts = [(rows.start, "earlier row"), (table.rows.len() - rows.end, after), (columns, "more column")];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
@@ -106,7 +107,6 @@ fn row_names(rows: &[Vec<TableValue>]) -> RegionSubject {
     RegionSubject::Names(rows.iter().map(name).collect())
 }
 
-/// The width of the widest text of a column.
 fn column_width(text: &TableColumnText, style: LabelStyle) -> f32 {
     let cells = text.cells.iter().map(|cell| ChartCanvas::width(cell, style)).fold(0.0, f32::max);
     // Headings are semi-bold, which is wider.
@@ -152,8 +152,8 @@ mod tests {
 
     #[test]
     fn rows_and_columns_without_room_are_counted() {
-        assert_eq!(left_out(&table(32, Some(15)), 13..18, 1), "13 earlier rows, 14 later rows and 1 more column");
-        assert_eq!(left_out(&table(6, None), 0..5, 0), "1 more row");
-        assert_eq!(left_out(&table(6, None), 0..6, 0), "");
+        assert_eq!(left_out_text(&table(32, Some(15)), 13..18, 1), "13 earlier rows, 14 later rows and 1 more column");
+        assert_eq!(left_out_text(&table(6, None), 0..5, 0), "1 more row");
+        assert_eq!(left_out_text(&table(6, None), 0..6, 0), "");
     }
 }

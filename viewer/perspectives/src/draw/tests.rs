@@ -40,13 +40,13 @@ fn problems(scene: &Scene) -> Vec<String> {
     texts(&scene.items, &mut list);
     let areas: Vec<OutlineRect> = list.iter().map(|text| extent(text)).collect();
     let mut problems = Vec::new();
-    for (at, (text, area)) in list.iter().zip(&areas).enumerate() {
+    for (index, (text, area)) in list.iter().zip(&areas).enumerate() {
         if area.x < 0.0 || area.right() > scene.width || area.y < 0.0 || area.bottom() > scene.height {
             problems.push(format!("`{}` is outside", text.text));
         }
-        for (other, other_area) in list[at + 1..].iter().zip(&areas[at + 1..]) {
-            if overlap(area, other_area) {
-                problems.push(format!("`{}` overlaps `{}`", text.text, other.text));
+        for (later_text, later_area) in list[index + 1..].iter().zip(&areas[index + 1..]) {
+            if overlap(area, later_area) {
+                problems.push(format!("`{}` overlaps `{}`", text.text, later_text.text));
             }
         }
     }

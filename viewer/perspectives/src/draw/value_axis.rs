@@ -8,9 +8,7 @@ use crate::chart::{AxisUnit, ChartAxis};
 pub(super) struct ValueAxis {
     /// The name of the quantity, with its unit.
     pub(super) heading: String,
-    /// The smallest value.
     pub(super) least: f64,
-    /// The largest value.
     pub(super) largest: f64,
     /// The ticks, ascending.
     pub(super) ticks: Vec<ValueTick>,
@@ -19,7 +17,6 @@ pub(super) struct ValueAxis {
 /// A labelled value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ValueTick {
-    /// The value.
     pub(super) value: f64,
     /// Its text, without the unit.
     pub(super) text: String,
@@ -30,13 +27,13 @@ impl ValueAxis {
     /// if the data has negative values.
     pub(super) fn new(axis: &ChartAxis, has_negative: bool, length: f32, spacing: f32) -> Self {
         let largest = if axis.largest.is_finite() && axis.largest > 0.0 { axis.largest } else { 1.0 };
-        let unit = NumberUnit::new(axis.unit, largest);
+        let number_unit = NumberUnit::new(axis.axis_unit, largest);
         let sides = if has_negative { 2.0 } else { 1.0 };
         let steps = (f64::from(length / spacing.max(1.0)) / sides).floor().clamp(1.0, 6.0);
-        let is_whole = axis.unit == AxisUnit::Count && largest.fract() == 0.0;
-        let step = step(largest / unit.size, steps, unit, axis.unit, is_whole);
+        let is_whole = axis.axis_unit == AxisUnit::Count && largest.fract() == 0.0;
+        let step = step(largest / number_unit.size, steps, number_unit, axis.axis_unit, is_whole);
         let decimals = decimals(step);
-        let mut values: Vec<f64> = (0..=16).map(|count| f64::from(count) * step * unit.size).collect();
+        let mut values: Vec<f64> = (0..=16).map(|count| f64::from(count) * step * number_unit.size).collect();
         values.retain(|&value| value <= largest * (1.0 + 1e-9));
         // The number of units or messages is worth a label of its own.
         if let Some(last) = values.last_mut().filter(|last| is_whole && **last < largest) {
@@ -51,28 +48,29 @@ impl ValueAxis {
             let negative: Vec<f64> = values.iter().skip(1).rev().map(|value| -value).collect();
             values.splice(0..0, negative);
         }
-        let ticks = values.into_iter().map(|value| ValueTick { value, text: decimal(value / unit.size, decimals) });
+        let ticks =
+            values.into_iter().map(|value| ValueTick { value, text: decimal(value / number_unit.size, decimals) });
         let least = if has_negative { -largest } else { 0.0 };
-        Self { heading: unit.heading(&axis.label), least, largest, ticks: ticks.collect() }
+        Self { heading: number_unit.heading(&axis.label), least, largest, ticks: ticks.collect() }
     }
 
     /// The position of a value from 0 (smallest) to 1.
-    pub(super) fn part(&self, value: f64) -> f32 {
-        let part = (value - self.least) / (self.largest - self.least);
+    pub(super) fn fraction(&self, value: f64) -> f32 {
+        let fraction = (value - self.least) / (self.largest - self.least);
         #[expect(clippy::cast_possible_truncation, reason = "a position in an image")]
-        let part = part as f32;
-        if part.is_finite() { part.clamp(-0.02, 1.02) } else { 0.0 }
+        let fraction = fraction as f32;
+        if fraction.is_finite() { fraction.clamp(-0.02, 1.02) } else { 0.0 }
     }
 }
 
 /// The smallest round step that reaches `largest` in at most `steps` steps.
-fn step(largest: f64, steps: f64, unit: NumberUnit, of: AxisUnit, is_whole: bool) -> f64 {
+fn step(largest: f64, steps: f64, number_unit: NumberUnit, axis_unit: AxisUnit, is_whole: bool) -> f64 {
     let least = largest / steps;
-    if of == AxisUnit::Percent && (50.0..=100.0).contains(&largest) {
+    if axis_unit == AxisUnit::Percent && (50.0..=100.0).contains(&largest) {
         return [10.0, 20.0, 25.0, 50.0].into_iter().find(|&step| step >= least).unwrap_or(largest);
     }
-    if unit.is_binary {
-        let step = 2.0_f64.powf(least.log2().ceil()).max(if unit.name == "B" { 1.0 } else { 0.0 });
+    if number_unit.is_binary {
+        let step = 2.0_f64.powf(least.log2().ceil()).max(if number_unit.name == "B" { 1.0 } else { 0.0 });
         return if step > largest { step / 2.0 } else { step };
     }
     let power = 10.0_f64.powf(least.log10().floor());
@@ -101,8 +99,8 @@ fn decimals(step: f64) -> usize {
 mod tests {
     use super::*;
 
-    fn texts(largest: f64, unit: AxisUnit, length: f32) -> Vec<String> {
-        let axis = ChartAxis { label: "x".to_owned(), unit, largest };
+    fn texts(largest: f64, axis_unit: AxisUnit, length: f32) -> Vec<String> {
+        let axis = ChartAxis { label: "x".to_owned(), axis_unit, largest };
         ValueAxis::new(&axis, false, length, 40.0).ticks.into_iter().map(|tick| tick.text).collect()
     }
 
@@ -128,10 +126,10 @@ mod tests {
 
     #[test]
     fn axes_with_negative_values_are_symmetric() {
-        let axis = ChartAxis { label: "streak".to_owned(), unit: AxisUnit::Nanos, largest: 2e9 };
+        let axis = ChartAxis { label: "streak".to_owned(), axis_unit: AxisUnit::Nanos, largest: 2e9 };
         let axis = ValueAxis::new(&axis, true, 200.0, 40.0);
         let texts: Vec<&str> = axis.ticks.iter().map(|tick| tick.text.as_str()).collect();
         assert_eq!(texts, ["−2", "−1", "0", "1", "2"]);
-        assert_eq!((axis.heading.as_str(), axis.part(0.0)), ("streak, s", 0.5));
+        assert_eq!((axis.heading.as_str(), axis.fraction(0.0)), ("streak, s", 0.5));
     }
 }

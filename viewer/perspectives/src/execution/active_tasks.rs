@@ -16,15 +16,15 @@ use crate::execution::task_timeline::TaskTimeline;
 use crate::execution::tasks::{TaskSet, task_lanes};
 use crate::execution::units::UnitSet;
 
-/// Minimum number of changes of a slice.
+/// Minimum number of changes of a slice, so that few slices are stored.
 const MIN_CHANGES: usize = 1 << 12;
-/// Maximum number of changes of a slice, approximately.
+/// Maximum number of changes of a slice, approximately. A query sweeps at most two slices.
 const MAX_CHANGES: usize = 1 << 19;
-/// The number of changes of a unit per possible start of a slice.
+/// The number of changes of a unit per possible start of a slice, so that few of them are sorted.
 const CHANGES_PER_SAMPLE: usize = 64;
-/// Slices per job of a thread.
+/// Slices per job of a thread. All processors are busy, and few sums are merged.
 const SLICES_PER_JOB: usize = 64;
-/// Slices per stored maximum.
+/// Slices per stored maximum, so that a query compares few slices.
 const BLOCK: usize = 64;
 
 /// The number of units that execute each task, at any time.
@@ -53,7 +53,6 @@ pub(crate) struct ActiveTaskSums {
     by_task: Vec<TaskSums>,
 }
 
-/// The sums of a task.
 #[derive(Debug, Default)]
 struct TaskSums {
     /// The slices in which the number of units changes, ascending.
@@ -101,7 +100,6 @@ impl TaskPoint {
     }
 }
 
-/// The changes of a unit by time.
 #[derive(Clone, Copy)]
 enum UnitChanges<'a> {
     Innermost(&'a TaskTimeline),
@@ -158,8 +156,7 @@ impl ActiveTaskSums {
 }
 
 impl TaskSums {
-    /// The task before a slice.
-    fn before(&self, slice: usize) -> TaskPoint {
+    fn point_before(&self, slice: usize) -> TaskPoint {
         let count = self.slices.partition_point(|sum| (sum.slice as usize) < slice);
         count.checked_sub(1).map_or_else(TaskPoint::default, |last| self.slices[last].end)
     }
@@ -220,7 +217,7 @@ impl<'a> ActiveTasks<'a> {
             for (task, maximum) in self.sums.by_task.iter().zip(&mut maxima) {
                 *maximum = task.maximum(first..last - 1).max(*maximum);
             }
-            points = self.sums.by_task.iter().map(|task| task.before(last - 1)).collect();
+            points = self.sums.by_task.iter().map(|task| task.point_before(last - 1)).collect();
             sweep(&self.sorted_changes((starts[last - 1], to - 1)), &mut points, &mut maxima);
         } else if from < to {
             sweep(&self.sorted_changes((from + 1, to - 1)), &mut points, &mut maxima);
@@ -238,7 +235,7 @@ impl<'a> ActiveTasks<'a> {
         let (mut numbers, mut count) = (vec![0_i64; self.tasks.list().len()], 0_i64);
         let ends = self.sums.starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
         for (start, end) in self.sums.starts.iter().zip(ends) {
-            for changes in self.sorted_changes((*start, end)).chunk_by(|one, next| one.time == next.time) {
+            for changes in self.sorted_changes((*start, end)).chunk_by(|a, b| a.time == b.time) {
                 let before = count;
                 for change in changes {
                     let units = &mut numbers[change.task as usize];
@@ -260,17 +257,15 @@ impl<'a> ActiveTasks<'a> {
         self.sums.starts.partition_point(|start| *start <= time)
     }
 
-    /// Each task at a time.
     fn points(self, time: i64) -> Vec<TaskPoint> {
         let Some(slice) = self.slice_after(time).checked_sub(1) else {
             return vec![TaskPoint::default(); self.tasks.list().len()];
         };
-        let mut points: Vec<TaskPoint> = self.sums.by_task.iter().map(|task| task.before(slice)).collect();
+        let mut points: Vec<TaskPoint> = self.sums.by_task.iter().map(|task| task.point_before(slice)).collect();
         self.for_each_change((self.sums.starts[slice], time), |change| points[change.task as usize].add(change));
         points
     }
 
-    /// The changes of each unit.
     fn units(self) -> impl Iterator<Item = UnitChanges<'a>> {
         self.tasks.by_unit().iter().zip(&self.sums.overlaps).map(|(unit, overlaps)| match overlaps {
             Some(tasks) => UnitChanges::Overlapping(tasks),
@@ -338,7 +333,7 @@ impl<'a> ActiveTasks<'a> {
 /// Adds changes by time to the points of their tasks. Extends the maxima by the number of units
 /// after each timestamp.
 fn sweep(changes: &[TaskChange], points: &mut [TaskPoint], maxima: &mut [i64]) {
-    for same_time in changes.chunk_by(|one, next| one.time == next.time) {
+    for same_time in changes.chunk_by(|a, b| a.time == b.time) {
         same_time.iter().for_each(|change| points[change.task as usize].add(*change));
         for task in same_time.iter().map(|change| change.task as usize) {
             maxima[task] = maxima[task].max(points[task].units);

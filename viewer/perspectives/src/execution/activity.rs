@@ -209,7 +209,7 @@ impl UnitActivity {
             sum.iter_mut().zip(mean).for_each(|(sum, mean)| *sum += mean * nanos);
             sums.push(sum);
         }
-        let sum_until = |time: GlobalNanos| sums[timestamps.partition_point(|other| *other < time.0)];
+        let sum_until = |time: GlobalNanos| sums[timestamps.partition_point(|timestamp| *timestamp < time.0)];
         let mean = |range: &TimeRange| {
             let nanos = range.to.0.saturating_sub(range.from.0);
             if nanos <= 0 {
@@ -228,7 +228,8 @@ impl UnitActivity {
     }
 }
 
-/// Changes of a timeline per timestamp, below which all of them are added.
+/// Changes of a timeline per timestamp, below which all of them are added. Above it, searching for
+/// each timestamp is faster.
 const CHANGES_PER_TIMESTAMP: usize = 16;
 
 /// The time of some units per category between adjacent timestamps, in nanoseconds. Each timeline
@@ -256,8 +257,8 @@ fn mean_sums(units: &[Vec<CategoryTimeline>], timestamps: &[i64]) -> Vec<[f64; 3
 }
 
 fn add_sums(sums: &mut [[f64; 3]], others: impl Iterator<Item = [f64; 3]>) {
-    for (sum, other) in sums.iter_mut().zip(others) {
-        sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
+    for (sum, addend) in sums.iter_mut().zip(others) {
+        sum.iter_mut().zip(addend).for_each(|(sum, addend)| *sum += addend);
     }
 }
 
@@ -281,13 +282,13 @@ fn group_timeline(
 
 /// Changes of all timelines: timestamp, number of the timeline, category.
 fn changes(timelines: &[CategoryTimeline]) -> Vec<(i64, usize, ActivityCategory)> {
-    let of_timeline = |(at, timeline): (usize, &CategoryTimeline)| {
+    let of_timeline = |(index, timeline): (usize, &CategoryTimeline)| {
         let times = timeline.timestamps().to_vec();
-        times.into_iter().map(move |time| (time, at)).collect::<Vec<_>>()
+        times.into_iter().map(move |time| (time, index)).collect::<Vec<_>>()
     };
     let mut all: Vec<(i64, usize)> = timelines.iter().enumerate().flat_map(of_timeline).collect();
     all.sort_unstable();
-    all.into_iter().map(|(time, at)| (time, at, timelines[at].at(time))).collect()
+    all.into_iter().map(|(time, index)| (time, index, timelines[index].at(time))).collect()
 }
 
 /// The smallest category of all timelines at any time: busy before overhead before idle.
@@ -300,10 +301,10 @@ fn any_busy(timelines: &[CategoryTimeline]) -> CategoryTimeline {
         counted.unwrap_or(ActivityCategory::Idle)
     };
     let mut merged = CategoryTimeline::new(smallest(&counts));
-    for (time, at, category) in changes(timelines) {
-        counts[current[at] as usize] -= 1;
+    for (time, index, category) in changes(timelines) {
+        counts[current[index] as usize] -= 1;
         counts[category as usize] += 1;
-        current[at] = category;
+        current[index] = category;
         merged.set(time, smallest(&counts));
     }
     merged
@@ -340,14 +341,14 @@ fn unit_counts(by_unit: &[Vec<CategoryTimeline>]) -> UnitCounts {
 
 /// The least common multiple. At most 2³⁰: with more different numbers of groups, fractions of a
 /// unit would be too small to matter, and the product of all numbers could overflow.
-fn least_common_multiple(one: usize, other: usize) -> usize {
+fn least_common_multiple(a: usize, b: usize) -> usize {
     const LARGEST: usize = 1 << 30;
-    let (mut high, mut low) = (one, other);
+    let (mut high, mut low) = (a, b);
     while low != 0 {
         (high, low) = (low, high % low);
     }
-    let product = one / high * other;
-    if product > LARGEST { one } else { product }
+    let product = a / high * b;
+    if product > LARGEST { a } else { product }
 }
 
 #[cfg(test)]

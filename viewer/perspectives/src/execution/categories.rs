@@ -86,7 +86,7 @@ pub struct CategoryRule {
     /// The names of the values.
     pub values: NamePattern,
     /// The names of the state types. `None`: all.
-    pub of: Option<NamePattern>,
+    pub state_type: Option<NamePattern>,
 }
 
 /// The category of each value of a trace.
@@ -120,7 +120,7 @@ impl CategoryTable {
             let Some(ty) = model.types.get(value.ty.index()).filter(|ty| ty.kind == PajeTypeKind::State) else {
                 continue;
             };
-            if rule.values.fits(&value.name) && rule.of.as_ref().is_none_or(|of| of.fits(&ty.name)) {
+            if rule.values.fits(&value.name) && rule.state_type.as_ref().is_none_or(|pattern| pattern.fits(&ty.name)) {
                 self.by_value[value.id.index()] =
                     ValueCategory { category: rule.category, origin: CategoryOrigin::Assigned };
                 count += 1;
@@ -143,7 +143,7 @@ impl CategoryTable {
     /// Whether a type has values of different categories, so that it shows the utilization.
     pub fn distinguishes(&self, model: &TypeModel, ty: TypeId) -> bool {
         let mut categories = model.values.iter().filter(|value| value.ty == ty).map(|value| self.category(value.id));
-        categories.next().is_some_and(|first| categories.any(|other| other != first))
+        categories.next().is_some_and(|first| categories.any(|category| category != first))
     }
 }
 

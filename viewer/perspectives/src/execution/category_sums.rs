@@ -29,16 +29,15 @@ impl<'a> CategorySums<'a> {
         Self { timestamps, changes: vec![<[PieceChanges; 3]>::default(); timestamps.len()] }
     }
 
-    /// Adds the times of a timeline.
     pub(crate) fn add(&mut self, timeline: &CategoryTimeline) {
         let (Some(&first), Some(&last)) = (self.timestamps.first(), self.timestamps.last()) else { return };
         let mut before = None;
         for piece in timeline.pieces(TimeRange { from: GlobalNanos(first), to: GlobalNanos(last) }) {
-            let at = self.index(piece.from);
+            let position = self.index(piece.from);
             let time = i128::from(piece.from) - i128::from(first);
             for (category, count) in [(before, -1), (number(piece.category), 1)] {
                 if let Some(category) = category {
-                    let changes = &mut self.changes[at][category];
+                    let changes = &mut self.changes[position][category];
                     changes.count += count;
                     changes.times += i128::from(count) * time;
                 }
@@ -66,7 +65,7 @@ impl<'a> CategorySums<'a> {
             _ => 0,
         };
         let is_first = list[guess] >= time && guess.checked_sub(1).is_none_or(|before| list[before] < time);
-        if is_first { guess } else { list.partition_point(|other| *other < time) }
+        if is_first { guess } else { list.partition_point(|timestamp| *timestamp < time) }
     }
 
     /// The sums between adjacent timestamps.

@@ -3,7 +3,7 @@
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::TimeRange;
 
-/// Changes per block. Each block has stored sums.
+/// Changes per block. Each block has stored sums, so that a query adds at most this many changes.
 const BLOCK: usize = 64;
 
 /// Time per counted category in nanoseconds: busy, overhead, idle.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::PerspectiveError;
 
-/// Maximum number of stored results.
+/// Maximum number of stored results: those of all views with several options.
 const CAPACITY: usize = 64;
 
 /// Results by their type and key, the last used one first.
@@ -29,7 +29,7 @@ impl DerivedData {
         key: &str,
         compute: impl FnOnce() -> Result<T, PerspectiveError>,
     ) -> Result<Arc<T>, PerspectiveError> {
-        if let Some(value) = self.stored(key) {
+        if let Some(value) = self.stored_value(key) {
             return Ok(value);
         }
         let value = Arc::new(compute()?);
@@ -40,10 +40,10 @@ impl DerivedData {
         Ok(value)
     }
 
-    fn stored<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
+    fn stored_value<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = entries.iter().position(|entry| entry.ty == TypeId::of::<T>() && entry.key == key)?;
-        let entry = entries.remove(at)?;
+        let index = entries.iter().position(|entry| entry.ty == TypeId::of::<T>() && entry.key == key)?;
+        let entry = entries.remove(index)?;
         let value = Arc::clone(&entry.value).downcast().ok();
         entries.push_front(entry);
         value

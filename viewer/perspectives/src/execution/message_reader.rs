@@ -9,7 +9,7 @@ use tumit_viewer::stats::size_field;
 use crate::execution::unit_message::{NEVER, UnaddressedMessage, UnitMessage};
 use crate::execution::units::UnitSet;
 
-/// Links per request for sizes.
+/// Links per request for sizes, so that the fields of few links are in memory at a time.
 const SIZES_AT_ONCE: usize = 1 << 14;
 
 /// The messages that are read from links.
@@ -43,7 +43,6 @@ impl<'a> MessageReader<'a> {
         Ok(reader)
     }
 
-    /// Reads the links of a type.
     fn read(&mut self, ty: TypeId, needs_sizes: bool) -> Result<(), QueryError> {
         let (source, extent) = (self.source, self.source.extent());
         let first = [self.received.len(), self.unreceived.len(), self.unaddressed.len()];
@@ -55,9 +54,9 @@ impl<'a> MessageReader<'a> {
         let field = if needs_sizes { size_field(source, ty, extent)? } else { None };
         if let Some(field) = field {
             self.has_sizes = true;
-            read_sizes(source, &mut self.received[first[0]..], |one| (one.id, &mut one.bytes), &field)?;
-            read_sizes(source, &mut self.unreceived[first[1]..], |one| (one.id, &mut one.bytes), &field)?;
-            read_sizes(source, &mut self.unaddressed[first[2]..], |one| (one.id, &mut one.bytes), &field)?;
+            read_sizes(source, &mut self.received[first[0]..], |message| (message.id, &mut message.bytes), &field)?;
+            read_sizes(source, &mut self.unreceived[first[1]..], |message| (message.id, &mut message.bytes), &field)?;
+            read_sizes(source, &mut self.unaddressed[first[2]..], |message| (message.id, &mut message.bytes), &field)?;
         }
         Ok(())
     }

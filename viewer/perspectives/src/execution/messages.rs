@@ -17,7 +17,8 @@ use crate::execution::unit_message::pending_bytes;
 pub use crate::execution::unit_message::{NEVER, UnaddressedMessage, UnitMessage};
 use crate::execution::units::UnitSet;
 
-/// Messages per block. Each block has a stored latest end.
+/// Messages per block. Each block has a stored latest end, by which a search skips the blocks that
+/// end before a time.
 const BLOCK: usize = 256;
 
 /// Numbers of messages and bytes that change over time.
@@ -71,7 +72,6 @@ pub struct UnitMessages {
     indexes: OnceLock<MessageIndexes>,
 }
 
-/// The indexes of the messages of each unit.
 #[derive(Debug)]
 struct MessageIndexes {
     /// The messages that each unit sends, by timestamp of the send.
@@ -217,7 +217,7 @@ impl UnitMessages {
     }
 
     /// The indexes of the messages of each unit, in an order of all messages.
-    fn grouped(&self, order: impl Iterator<Item = u32>, unit: fn(&UnitMessage) -> u32) -> Vec<Vec<u32>> {
+    fn indexes_by_unit(&self, order: impl Iterator<Item = u32>, unit: fn(&UnitMessage) -> u32) -> Vec<Vec<u32>> {
         let mut indexes = vec![Vec::new(); self.units];
         order.for_each(|index| indexes[unit(&self.list[index as usize]) as usize].push(index));
         indexes
@@ -257,32 +257,32 @@ impl UnitMessages {
     /// The messages that a unit sends in a time range, by timestamp of the send.
     pub fn sent_by(&self, unit: usize, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
         let sent = self.indexes().sent.get(unit).map_or(&[][..], Vec::as_slice);
-        self.between(sent, |message| message.sent, from, to)
+        self.messages_between(sent, |message| message.sent, from, to)
     }
 
     /// The messages that a unit receives in a time range, by timestamp of the receive.
     pub fn received_by(&self, unit: usize, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
         let received = self.indexes().received.get(unit).map_or(&[][..], Vec::as_slice);
-        self.between(received, |message| message.received, from, to)
+        self.messages_between(received, |message| message.received, from, to)
     }
 
-    fn between<'a>(
+    fn messages_between<'a>(
         &'a self,
         indexes: &'a [u32],
         time: impl Fn(&UnitMessage) -> i64,
         from: i64,
         to: i64,
     ) -> impl Iterator<Item = &'a UnitMessage> {
-        let at = |index: &u32| time(&self.list[*index as usize]);
-        let first = indexes.partition_point(|index| at(index) < from);
-        let end = indexes.partition_point(|index| at(index) < to).max(first);
+        let time_of = |index: &u32| time(&self.list[*index as usize]);
+        let first = indexes.partition_point(|index| time_of(index) < from);
+        let end = indexes.partition_point(|index| time_of(index) < to).max(first);
         self.messages_at(&indexes[first..end])
     }
 
     fn indexes(&self) -> &MessageIndexes {
         self.indexes.get_or_init(|| MessageIndexes {
-            sent: self.grouped(self.send_order(), |message| message.from),
-            received: self.grouped(self.receive_order().iter().copied(), |message| message.to),
+            sent: self.indexes_by_unit(self.send_order(), |message| message.from),
+            received: self.indexes_by_unit(self.receive_order().iter().copied(), |message| message.to),
         })
     }
 

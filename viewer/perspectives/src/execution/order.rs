@@ -84,7 +84,7 @@ impl UnitOrder {
             Self::Gray => "Gray-code order".to_owned(),
             Self::Name => "ordered by name".to_owned(),
             Self::Metric(metric) => {
-                let word = UnitMetric::WORDS.iter().find(|(_, other)| other == metric).map_or("", |(word, _)| word);
+                let word = UnitMetric::WORDS.iter().find(|(_, known)| known == metric).map_or("", |(word, _)| word);
                 format!("ordered by {word}, largest first")
             }
             Self::Names(_) => "order of a file".to_owned(),
@@ -97,10 +97,10 @@ impl UnitOrder {
         match self {
             Self::Natural => {}
             Self::Gray => order = gray_order(names.len()),
-            Self::Name => order.sort_by(|one, other| natural_order(names[*one], names[*other])),
+            Self::Name => order.sort_by(|a, b| natural_order(names[*a], names[*b])),
             Self::Metric(by) => {
                 let measures = metric(*by);
-                order.sort_by(|one, other| measures[*other].total_cmp(&measures[*one]));
+                order.sort_by(|a, b| measures[*b].total_cmp(&measures[*a]));
             }
             Self::Names(list) => {
                 let mut places: FxHashMap<&str, usize> = FxHashMap::default();
@@ -119,22 +119,22 @@ fn gray_order(count: usize) -> Vec<usize> {
 }
 
 /// Compares names so that numbers in them are in numeric order.
-pub fn natural_order(one: &str, other: &str) -> Ordering {
-    let (mut one_rest, mut other_rest) = (one, other);
+pub fn natural_order(a: &str, b: &str) -> Ordering {
+    let (mut a_rest, mut b_rest) = (a, b);
     loop {
-        let (Some(a), Some(b)) = (one_rest.chars().next(), other_rest.chars().next()) else {
-            return one_rest.len().cmp(&other_rest.len()).then_with(|| one.cmp(other));
+        let (Some(a), Some(b)) = (a_rest.chars().next(), b_rest.chars().next()) else {
+            return a_rest.len().cmp(&b_rest.len()).then_with(|| a.cmp(b));
         };
         if a.is_ascii_digit() && b.is_ascii_digit() {
-            let (a, rest_a) = leading_number(one_rest);
-            let (b, rest_b) = leading_number(other_rest);
+            let (a, rest_a) = leading_number(a_rest);
+            let (b, rest_b) = leading_number(b_rest);
             let order = a.len().cmp(&b.len()).then_with(|| a.cmp(b));
             if order != Ordering::Equal {
                 return order;
             }
-            (one_rest, other_rest) = (rest_a, rest_b);
+            (a_rest, b_rest) = (rest_a, rest_b);
         } else if a == b {
-            (one_rest, other_rest) = (&one_rest[a.len_utf8()..], &other_rest[b.len_utf8()..]);
+            (a_rest, b_rest) = (&a_rest[a.len_utf8()..], &b_rest[b.len_utf8()..]);
         } else {
             return a.cmp(&b);
         }

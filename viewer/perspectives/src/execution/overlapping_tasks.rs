@@ -19,16 +19,15 @@ impl OverlappingTasks {
     /// Adds a state. States are added by start. Overlapping states of one task count once.
     pub(crate) fn add(&mut self, TaskPiece { from, to, task }: TaskPiece) {
         self.end_until(from);
-        let before = self.open.iter().position(|open| open.1 == task).map(|at| self.open.remove(at).0);
+        let before = self.open.iter().position(|open| open.1 == task).map(|index| self.open.remove(index).0);
         if before.is_none() {
             self.push(from, 2 * task + 1);
         }
         let end = before.map_or(to, |before| before.max(to));
-        let at = self.open.partition_point(|open| open.0 > end);
-        self.open.insert(at, (end, task));
+        let index = self.open.partition_point(|open| open.0 > end);
+        self.open.insert(index, (end, task));
     }
 
-    /// Ends the tasks that end until a time.
     fn end_until(&mut self, time: i64) {
         while let Some((end, task)) = self.open.pop_if(|open| open.0 <= time) {
             self.push(end, 2 * task);

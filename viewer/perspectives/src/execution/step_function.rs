@@ -18,7 +18,8 @@
 
 use tumit_viewer::query::TimeRange;
 
-/// Steps per block. Each block has stored sums and extremes.
+/// Steps per block. Each block has stored sums and extremes, so that a query reads at most about
+/// this many steps at each end.
 const BLOCK: usize = 64;
 
 /// Numbers that change at timestamps. Each value holds from its timestamp, inclusive, to the next.
@@ -36,7 +37,6 @@ pub struct StepFunction<const K: usize> {
     extremes: Vec<Vec<StepExtremes<K>>>,
 }
 
-/// The values of steps.
 #[derive(Clone, Debug, PartialEq)]
 enum StepValues<const K: usize> {
     /// The first values of each block, and the differences of each step from those of its block.
@@ -65,10 +65,10 @@ pub struct StepColumn<const K: usize> {
 
 impl<const K: usize> StepValues<K> {
     fn new(values: Vec<[i64; K]>) -> Self {
-        Self::near(&values).unwrap_or(Self::Far(values))
+        Self::near_values(&values).unwrap_or(Self::Far(values))
     }
 
-    fn near(values: &[[i64; K]]) -> Option<Self> {
+    fn near_values(values: &[[i64; K]]) -> Option<Self> {
         let first: Vec<[i64; K]> = values.iter().step_by(BLOCK).copied().collect();
         let mut differences = Vec::with_capacity(values.len());
         for (block, first) in values.chunks(BLOCK).zip(&first) {
@@ -114,7 +114,7 @@ impl<const K: usize> StepFunction<K> {
     pub fn from_deltas(start: [i64; K], mut deltas: Vec<(i64, [i64; K])>) -> Self {
         deltas.sort_unstable_by_key(|delta| delta.0);
         let (mut times, mut values, mut value) = (Vec::new(), Vec::new(), start);
-        for same_time in deltas.chunk_by(|one, next| one.0 == next.0) {
+        for same_time in deltas.chunk_by(|a, b| a.0 == b.0) {
             let before = value;
             for (_, delta) in same_time {
                 for component in 0..K {
@@ -173,7 +173,7 @@ impl<const K: usize> StepFunction<K> {
         self.value_after(self.steps_until(time))
     }
 
-    /// The integral from the first timestamp to `time`, in units times nanoseconds. It is negative
+    /// The integral from the first timestamp to `time`, in values times nanoseconds. It is negative
     /// before the first timestamp.
     fn integral_until(&self, time: i64) -> [i128; K] {
         let Some(&first) = self.times.first() else {
@@ -196,7 +196,7 @@ impl<const K: usize> StepFunction<K> {
         sum
     }
 
-    /// The integrals over a time range, in units times nanoseconds. Exact.
+    /// The integrals over a time range, in values times nanoseconds. Exact.
     pub fn integral(&self, range: TimeRange) -> [i128; K] {
         let (mut high, low) = (self.integral_until(range.to.0), self.integral_until(range.from.0));
         for component in 0..K {
@@ -289,8 +289,8 @@ impl<const K: usize> StepPiece<K> {
 }
 
 fn merge_extremes<const K: usize>(list: impl Iterator<Item = StepExtremes<K>>) -> Option<StepExtremes<K>> {
-    list.reduce(|mut all, one| {
-        all.add(&one);
+    list.reduce(|mut all, extremes| {
+        all.add(&extremes);
         all
     })
 }

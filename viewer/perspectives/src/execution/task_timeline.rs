@@ -60,7 +60,6 @@ impl TaskTimeline {
         changes.checked_sub(1).map(|index| self.tasks[index]).filter(|task| *task != NO_TASK)
     }
 
-    /// The task at a time.
     pub(crate) fn at(&self, time: i64) -> Option<u32> {
         self.task_after(self.times.partition_point(|&change| change <= time))
     }
@@ -117,7 +116,6 @@ pub(crate) struct TaskTotal {
     pub(crate) nanos: i128,
 }
 
-/// The tasks of one unit.
 #[derive(Debug)]
 pub(crate) struct UnitTasks {
     /// The innermost task. It is a value until [`TaskTimeline::renumber`].

@@ -77,7 +77,6 @@ impl TaskSet {
         Ok(Self::from_units(types, read, name))
     }
 
-    /// The tasks of some units.
     pub(crate) fn from_units(types: Vec<TypeId>, units: Vec<UnitTasks>, name: impl Fn(ValueId) -> String) -> Self {
         let totals = totals(&units);
         let largest = totals.iter().map(|(value, _)| value.index()).max();
@@ -186,7 +185,7 @@ fn visit_states(
     lanes: &TaskLanes,
     mut visit: impl FnMut(TaskState),
 ) -> Result<(), QueryError> {
-    let within = |state: &StateEntity, life: TimeRange| TaskState {
+    let task_state = |state: &StateEntity, life: TimeRange| TaskState {
         from: state.life.from.max(life.from).0,
         to: state.life.to.min(life.to).0,
         value: state.value,
@@ -195,7 +194,7 @@ fn visit_states(
     if let [(lane, life)] = lanes[..] {
         return entity_walk::states(source, lane, life, |state| {
             if state.life.from < state.life.to {
-                visit(within(state, life));
+                visit(task_state(state, life));
             }
             Ok(())
         });
@@ -206,7 +205,7 @@ fn visit_states(
         states.drain(..).for_each(&mut visit);
     };
     entity_walk::merged_states(source, lanes.iter().copied(), |state, life| {
-        let state = within(state, life);
+        let state = task_state(state, life);
         if same_start.first().is_some_and(|first| first.from < state.from) {
             visit_all(&mut same_start);
         }

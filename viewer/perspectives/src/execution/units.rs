@@ -1,5 +1,5 @@
-//! [`UnitSet`]: the containers of one level whose utilization and communication the views show, such
-//! as nodes, processes or threads.
+//! [`UnitSet`]: the containers of one level whose utilization and communication the views show,
+//! such as nodes, processes or threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,7 @@ pub struct UnitChoice {
     pub names: Option<NamePatterns>,
     /// Ids of containers, which restrict the units in the same way. If it is empty, all units
     /// remain.
-    pub within: Vec<ContainerId>,
+    pub containers: Vec<ContainerId>,
 }
 
 impl UnitSet {
@@ -127,10 +127,10 @@ impl UnitSet {
                 FilterError::NoMatch { pattern: name, help, .. } => PerspectiveError::NoContainer { name, help },
                 error => PerspectiveError::NoContainer { name: String::new(), help: error.to_string() },
             })?;
-            restrict(self, &found.into_iter().map(|at| containers[at].id).collect());
+            restrict(self, &found.into_iter().map(|index| containers[index].id).collect());
         }
-        if !choice.within.is_empty() {
-            restrict(self, &choice.within.iter().copied().collect());
+        if !choice.containers.is_empty() {
+            restrict(self, &choice.containers.iter().copied().collect());
         }
         if is_chosen.iter().all(|chosen| *chosen) {
             return Ok(());
@@ -142,9 +142,9 @@ impl UnitSet {
         let numbers: Vec<Option<u32>> = is_chosen
             .iter()
             .map(|chosen| {
-                let own = chosen.then_some(number);
+                let chosen_unit = chosen.then_some(number);
                 number += u32::from(*chosen);
-                own
+                chosen_unit
             })
             .collect();
         self.owners.retain(|_, unit| match numbers[*unit as usize] {
@@ -221,12 +221,12 @@ fn units_and_owners(
     ty: TypeId,
 ) -> (Vec<Unit>, FxHashMap<ContainerId, u32>) {
     let (mut units, mut owners) = (Vec::<Unit>::new(), FxHashMap::default());
-    for (at, info) in containers.iter().enumerate() {
-        let above = owners.get(&info.parent).copied().filter(|_| info.parent != info.id);
-        let unit = match above {
+    for (index, info) in containers.iter().enumerate() {
+        let parent_unit = owners.get(&info.parent).copied().filter(|_| info.parent != info.id);
+        let unit = match parent_unit {
             Some(unit) => unit,
             None if info.ty == ty => {
-                let name = container_tree::path(containers, positions, at).join("/");
+                let name = container_tree::path(containers, positions, index).join("/");
                 units.push(Unit { container: info.id, name, life: info.life, groups: Vec::new() });
                 u32::try_from(units.len() - 1).unwrap_or(u32::MAX)
             }
@@ -237,7 +237,6 @@ fn units_and_owners(
     (units, owners)
 }
 
-/// The state groups of each container.
 fn state_groups(
     source: &dyn TimelineSource,
     model: &TypeModel,
@@ -290,6 +289,8 @@ fn default_level(
     containers: &[ContainerInfo],
     state_groups: &FxHashMap<ContainerId, Vec<StateGroup>>,
 ) -> Result<TypeId, PerspectiveError> {
+    // Number of links of each type that are examined. Links of a type usually connect containers of
+    // the same types.
     const EXAMINED: usize = 256;
     let types: FxHashMap<ContainerId, TypeId> = containers.iter().map(|info| (info.id, info.ty)).collect();
     let mut by_links: BTreeMap<TypeId, u64> = BTreeMap::new();
@@ -305,11 +306,11 @@ fn default_level(
     let (mut by_states, mut above_states): (BTreeMap<TypeId, u64>, BTreeSet<TypeId>) = Default::default();
     for info in containers.iter().filter(|info| state_groups.contains_key(&info.id)) {
         *by_states.entry(info.ty).or_default() += 1;
-        let mut above = info;
-        while above_states.insert(above.ty) {
-            let parent = positions.get(&above.parent).map(|&at| &containers[at]);
-            let Some(parent) = parent.filter(|parent| parent.id != above.id) else { break };
-            above = parent;
+        let mut ancestor = info;
+        while above_states.insert(ancestor.ty) {
+            let parent = positions.get(&ancestor.parent).map(|&index| &containers[index]);
+            let Some(parent) = parent.filter(|parent| parent.id != ancestor.id) else { break };
+            ancestor = parent;
         }
     }
     let largest = |counts: &BTreeMap<TypeId, u64>| {
@@ -352,13 +353,13 @@ fn default_states(model: &TypeModel, categories: &CategoryTable, mut used: Vec<T
 
 /// Removes the leading names that all units share. If all last names differ, only these remain.
 fn shorten_names(units: &mut [Unit], containers: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) {
-    let name = |unit: &Unit| positions.get(&unit.container).map_or("", |&at| containers[at].name.as_str());
+    let name = |unit: &Unit| positions.get(&unit.container).map_or("", |&index| containers[index].name.as_str());
     let mut names: Vec<&str> = units.iter().map(name).collect();
     names.sort_unstable();
     if names.windows(2).all(|pair| pair[0] != pair[1]) {
         for unit in units {
-            if let Some(&at) = positions.get(&unit.container) {
-                unit.name.clone_from(&containers[at].name);
+            if let Some(&index) = positions.get(&unit.container) {
+                unit.name.clone_from(&containers[index].name);
             }
         }
         return;
@@ -369,7 +370,7 @@ fn shorten_names(units: &mut [Unit], containers: &[ContainerInfo], positions: &F
         return;
     };
     // The names between the first and the last one share what these two share.
-    let shared = first.bytes().zip(last.bytes()).take_while(|(one, other)| one == other).count();
+    let shared = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
     let prefix = first.as_bytes()[..shared].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     units.iter_mut().for_each(|unit| _ = unit.name.drain(..prefix));
 }

@@ -10,7 +10,8 @@ use crate::execution::categories::CategoryTable;
 use crate::execution::category_timeline::CategoryTimeline;
 use crate::execution::units::{StateGroup, UnitSet};
 
-/// Maximum number of states that are kept, over all groups. They take up to 20 bytes each.
+/// Maximum number of states that are kept, over all groups. They take up to 20 bytes each, in all
+/// 640 MiB.
 const MAX_STATES: u64 = 1 << 25;
 
 /// The number that means that a group has no state.

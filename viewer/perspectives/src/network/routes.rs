@@ -27,7 +27,9 @@ impl Topology {
     /// here: an image of all its links would show nothing else.
     pub fn later_neighbours(self, units: usize, unit: usize) -> Vec<usize> {
         let mut list = match self {
-            Self::Hamming => (0..usize::BITS).map(|bit| unit ^ (1 << bit)).take_while(|one| *one < 2 * units).collect(),
+            Self::Hamming => {
+                (0..usize::BITS).map(|bit| unit ^ (1 << bit)).take_while(|neighbour| *neighbour < 2 * units).collect()
+            }
             Self::Unit => Vec::new(),
             Self::Mesh1 => vec![unit + 1],
             Self::Torus1 if unit == 0 => vec![1, units.saturating_sub(1)],
@@ -45,7 +47,7 @@ impl Topology {
             Self::BinaryTree => vec![2 * unit + 1, 2 * unit + 2],
             Self::QuadTree => (1..=4).map(|child| 4 * unit + child).collect(),
         };
-        list.retain(|other| *other > unit && *other < units);
+        list.retain(|neighbour| *neighbour > unit && *neighbour < units);
         list.sort_unstable();
         list.dedup();
         list
@@ -58,9 +60,9 @@ impl Topology {
 fn hypercube_route(units: usize, from: usize, to: usize) -> Vec<usize> {
     let flip = |bits: &[usize]| {
         let mut route = vec![from];
-        route.extend(bits.iter().scan(from, |at, bit| {
-            *at ^= bit;
-            Some(*at)
+        route.extend(bits.iter().scan(from, |unit, bit| {
+            *unit ^= bit;
+            Some(*unit)
         }));
         route
     };
@@ -110,12 +112,12 @@ fn grid_route(units: usize, shape: GridShape, from: usize, to: usize, is_torus: 
 fn tree_route(from: usize, to: usize, children: usize) -> Vec<usize> {
     let (mut up, mut down) = (vec![from], vec![to]);
     loop {
-        let (one, other) = (up[up.len() - 1], down[down.len() - 1]);
-        match one.cmp(&other) {
+        let (upper, lower) = (up[up.len() - 1], down[down.len() - 1]);
+        match upper.cmp(&lower) {
             std::cmp::Ordering::Equal => break,
             // The larger number is at least as deep.
-            std::cmp::Ordering::Greater => up.push((one - 1) / children),
-            std::cmp::Ordering::Less => down.push((other - 1) / children),
+            std::cmp::Ordering::Greater => up.push((upper - 1) / children),
+            std::cmp::Ordering::Less => down.push((lower - 1) / children),
         }
     }
     down.pop();
@@ -160,10 +162,10 @@ mod tests {
         fn links_join_all_units_at_distance_one(units in 1..60_usize) {
             for word in WORDS.into_iter().filter(|word| *word != "unit") {
                 let topology = Topology::parse(word, units).unwrap();
-                for one in 0..units {
-                    let near = |other: &usize| topology.distance(units, one, *other) == 1;
-                    let expected: Vec<usize> = (one + 1..units).filter(near).collect();
-                    prop_assert_eq!(topology.later_neighbours(units, one), expected, "{} {}", word, one);
+                for unit in 0..units {
+                    let near = |neighbour: &usize| topology.distance(units, unit, *neighbour) == 1;
+                    let expected: Vec<usize> = (unit + 1..units).filter(near).collect();
+                    prop_assert_eq!(topology.later_neighbours(units, unit), expected, "{} {}", word, unit);
                 }
             }
         }

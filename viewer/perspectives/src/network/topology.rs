@@ -99,38 +99,38 @@ impl Topology {
 
     /// The distance between two of `units` units, in hops. Symmetric, and 0 only between a unit and
     /// itself.
-    pub fn distance(self, units: usize, one: usize, other: usize) -> u32 {
+    pub fn distance(self, units: usize, from: usize, to: usize) -> u32 {
         let hops = match self {
-            Self::Hamming => (one ^ other).count_ones() as usize,
-            Self::Unit => usize::from(one != other),
-            Self::Mesh1 => one.abs_diff(other),
-            Self::Torus1 => ring_distance(one, other, units),
+            Self::Hamming => (from ^ to).count_ones() as usize,
+            Self::Unit => usize::from(from != to),
+            Self::Mesh1 => from.abs_diff(to),
+            Self::Torus1 => ring_distance(from, to, units),
             Self::Mesh2(shape) => {
-                (one / shape.columns).abs_diff(other / shape.columns)
-                    + (one % shape.columns).abs_diff(other % shape.columns)
+                (from / shape.columns).abs_diff(to / shape.columns)
+                    + (from % shape.columns).abs_diff(to % shape.columns)
             }
             Self::Torus2(shape) => {
-                ring_distance(one / shape.columns, other / shape.columns, shape.rows)
-                    + ring_distance(one % shape.columns, other % shape.columns, shape.columns)
+                ring_distance(from / shape.columns, to / shape.columns, shape.rows)
+                    + ring_distance(from % shape.columns, to % shape.columns, shape.columns)
             }
-            Self::BinaryTree => tree_distance(one, other, 2),
-            Self::QuadTree => tree_distance(one, other, 4),
+            Self::BinaryTree => tree_distance(from, to, 2),
+            Self::QuadTree => tree_distance(from, to, 4),
         };
         u32::try_from(hops).unwrap_or(u32::MAX)
     }
 }
 
-fn ring_distance(one: usize, other: usize, size: usize) -> usize {
-    let direct = one.abs_diff(other);
+fn ring_distance(from: usize, to: usize, size: usize) -> usize {
+    let direct = from.abs_diff(to);
     direct.min(size.saturating_sub(direct))
 }
 
 /// The distance in a tree in which the children of `k` are `k × children + 1` and the following.
-fn tree_distance(mut one: usize, mut other: usize, children: usize) -> usize {
+fn tree_distance(mut from: usize, mut to: usize, children: usize) -> usize {
     let mut hops = 0;
-    while one != other {
+    while from != to {
         // The larger number is at least as deep.
-        let deeper = if one > other { &mut one } else { &mut other };
+        let deeper = if from > to { &mut from } else { &mut to };
         *deeper = (*deeper - 1) / children;
         hops += 1;
     }
@@ -151,7 +151,7 @@ mod tests {
             let (a, b, c) = (a % units, b % units, c % units);
             for word in WORDS {
                 let topology = Topology::parse(word, units).unwrap();
-                let distance = |one, other| topology.distance(units, one, other);
+                let distance = |from, to| topology.distance(units, from, to);
                 prop_assert_eq!(distance(a, b) == 0, a == b);
                 prop_assert_eq!(distance(a, b), distance(b, a));
                 prop_assert!(distance(a, c) <= distance(a, b) + distance(b, c), "{}", word);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn distances_of_small_networks_are_known() {
-        let distance = |word, one, other| Topology::parse(word, 16).unwrap().distance(16, one, other);
+        let distance = |word, from, to| Topology::parse(word, 16).unwrap().distance(16, from, to);
         assert_eq!(distance("hamming", 0b0101, 0b1010), 4);
         assert_eq!(distance("torus1", 0, 15), 1);
         assert_eq!(distance("mesh2", 0, 15), 6);

@@ -17,7 +17,6 @@ use crate::view::{TimeMode, ViewRequest};
 /// The messages of a trace, and the quantity that a view shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeasuredMessages<'a> {
-    /// The messages.
     pub(crate) messages: &'a UnitMessages,
     /// The quantity.
     pub(crate) measure: MessageMeasure,
@@ -80,8 +79,7 @@ impl<'a> MeasuredMessages<'a> {
         }
     }
 
-    /// The unit of the measure.
-    pub(crate) fn unit(&self) -> AxisUnit {
+    pub(crate) fn axis_unit(&self) -> AxisUnit {
         match self.measure {
             MessageMeasure::Messages => AxisUnit::Count,
             MessageMeasure::Bytes => AxisUnit::Bytes,
@@ -96,7 +94,7 @@ impl<'a> MeasuredMessages<'a> {
         }
     }
 
-    /// A number of the measure with its unit, such as `3 messages` or `64 KiB`.
+    /// A number of the measure with its unit of measurement, such as `3 messages` or `64 KiB`.
     pub(crate) fn text(&self, number: u64) -> String {
         match self.measure {
             MessageMeasure::Messages if number == 1 => "1 message".to_owned(),
@@ -107,7 +105,7 @@ impl<'a> MeasuredMessages<'a> {
 
     /// The messages that are pending at the present time, or that are sent in the visible time
     /// range.
-    pub(crate) fn visible(
+    pub(crate) fn visible_messages(
         &self,
         execution: &Execution,
         request: &ViewRequest,
@@ -119,8 +117,8 @@ impl<'a> MeasuredMessages<'a> {
         Box::new(self.messages.sent_between(from, to).iter())
     }
 
-    /// The sums of the [visible](Self::visible) messages by sender and receiver, each mapped to a
-    /// node.
+    /// The sums of the [visible](Self::visible_messages) messages by sender and receiver, each
+    /// mapped to a node.
     pub(crate) fn sums_by_pair(
         &self,
         execution: &Execution,
@@ -128,7 +126,7 @@ impl<'a> MeasuredMessages<'a> {
         node: impl Fn(u32) -> u32,
     ) -> SumsByPair {
         let mut sums: FxHashMap<(u32, u32), MessageSum> = FxHashMap::default();
-        for message in self.visible(execution, request) {
+        for message in self.visible_messages(execution, request) {
             sums.entry((node(message.from), node(message.to))).or_default().add(message);
         }
         sums.into_iter().collect()
@@ -157,10 +155,10 @@ impl<'a> MeasuredMessages<'a> {
     /// Notes about links that the view cannot show.
     pub(crate) fn notes(&self) -> Vec<String> {
         let messages = self.messages;
-        let note = |count: u64, one: &str, several: &str| match count {
+        let note = |count: u64, singular: &str, plural: &str| match count {
             0 => None,
-            1 => Some(format!("1 {one}")),
-            _ => Some(format!("{} {several}", group_digits(count))),
+            1 => Some(format!("1 {singular}")),
+            _ => Some(format!("{} {plural}", group_digits(count))),
         };
         let unaddressed = messages.unaddressed().len() as u64;
         let unreceived = messages.unreceived().len() as u64 + unaddressed;

@@ -1,18 +1,20 @@
-//! [`MovingWindow`]: the time range before each time over which a quantity is smoothed.
+//! [`SmoothingWindow`]: the time range before each time over which a quantity is smoothed.
 //!
 //! The smoothed quantity at `t` is its mean over `[max(t − width, start), t)`. At the start, and
 //! with a width of 0, it is the quantity itself.
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
-/// The default width, as a fraction of the time range: one fiftieth.
+/// The time range divided by the default width. Smoothing over one fiftieth removes single changes
+/// and keeps phases.
 const DEFAULT_FRACTION: i64 = 50;
-/// The number of timestamps in a part of the time range that is read or skipped as a whole.
+/// The number of timestamps in a part of the time range that is read or skipped as a whole. Smaller
+/// parts cost more comparisons, and larger ones are skipped less often.
 const CHANGES_PER_PART: usize = 128;
 
 /// The time range before each time over which a quantity is smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MovingWindow {
+pub(crate) struct SmoothingWindow {
     /// The start of the smoothed time range, in nanoseconds.
     pub(crate) start: i64,
     /// The width in nanoseconds.
@@ -42,7 +44,7 @@ pub(crate) struct WindowStep {
     pub(crate) value: i64,
 }
 
-impl MovingWindow {
+impl SmoothingWindow {
     /// A window of a width within a time range. Without a width, it is one fiftieth of the range.
     pub(crate) fn new(range: TimeRange, width: Option<i64>) -> Self {
         let nanos = range.to.0.saturating_sub(range.from.0).max(0);
@@ -148,7 +150,7 @@ impl RunningMaximum {
 
     /// The largest value until a time, inclusive. 0 before the first time.
     pub(crate) fn at(&self, time: i64) -> f64 {
-        let count = self.times.partition_point(|other| *other <= time);
+        let count = self.times.partition_point(|step_time| *step_time <= time);
         count.checked_sub(1).map_or(0.0, |last| self.maxima[last])
     }
 }
@@ -164,7 +166,6 @@ impl<'a> StepCursor<'a> {
         Self { steps, at: 0 }
     }
 
-    /// The time of the next step.
     fn next_change(&self) -> i64 {
         self.steps.get(self.at + 1).map_or(i64::MAX, |step| step.from)
     }
@@ -187,7 +188,7 @@ mod tests {
 
     use tumit_viewer::query::TimeRange;
 
-    use super::{CHANGES_PER_PART, MovingWindow, WindowQuantity, WindowStep};
+    use super::{CHANGES_PER_PART, SmoothingWindow, WindowQuantity, WindowStep};
 
     /// A quantity with many parts.
     struct Steps(Vec<WindowStep>);
@@ -242,7 +243,7 @@ mod tests {
             }
             let end = (values.len() as f64 * share) as usize;
             let end_time = start * FINE as i64 + end as i64;
-            let window = MovingWindow { start: start * FINE as i64, width: (width * FINE) as i64 };
+            let window = SmoothingWindow { start: start * FINE as i64, width: (width * FINE) as i64 };
             let expected = if width == 0 {
                 values[..=end].iter().copied().max().unwrap() as f64
             } else {
@@ -260,7 +261,7 @@ mod tests {
 
     #[test]
     fn windows_end_at_the_time_and_begin_in_the_range() {
-        let window = MovingWindow { start: 100, width: 30 };
+        let window = SmoothingWindow { start: 100, width: 30 };
         let at = |time| (window.at(time).from.0, window.at(time).to.0);
         assert_eq!([at(90), at(100), at(110), at(200)], [(90, 90), (100, 100), (100, 110), (170, 200)]);
     }

@@ -26,7 +26,6 @@ pub(crate) struct TestTrace {
     pub(crate) unreceived: Vec<(TestMessage, bool)>,
 }
 
-/// A message of a test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestMessage {
     pub(crate) from: u32,
@@ -37,7 +36,6 @@ pub(crate) struct TestMessage {
 }
 
 impl TestMessage {
-    /// Whether it is pending at a time.
     pub(crate) fn is_pending(&self, time: i64) -> bool {
         self.sent <= time && time < self.received
     }
@@ -52,7 +50,6 @@ pub(crate) fn range(from: i64, to: i64) -> TimeRange {
 }
 
 impl TestTrace {
-    /// The trace as Pajé text.
     fn text(&self) -> String {
         const HEADER: &str = include_str!("../../../tests/header.paje");
         const SIZED_LINK: &str = "%EventDef PajeStartLink 20\n% Time date\n% Container string\n% Type string\n\
@@ -137,7 +134,6 @@ pub(crate) fn request(mode: TimeMode, time: i64, end: i64, options: &[(&str, &st
     ViewRequest { mode, range: range(0, end), time, columns: 10, options }
 }
 
-/// The chart of a view.
 pub(crate) fn chart(execution: &Execution, name: &str, request: &ViewRequest) -> ViewChart {
     let view = gallery::view(name).expect("a view");
     assert!(view.info().modes.contains(&request.mode), "{name} has the time mode");
@@ -150,16 +146,16 @@ pub(crate) fn chart(execution: &Execution, name: &str, request: &ViewRequest) ->
 
 /// A column of a table as numbers. Other cells are `None`.
 pub(crate) fn numbers(table: &ChartTable, heading: &str) -> Vec<Option<f64>> {
-    let at = table.columns.iter().position(|column| column.heading == heading).expect("a column of the table");
+    let index = table.columns.iter().position(|column| column.heading == heading).expect("a column of the table");
     let number = |value: &TableValue| if let TableValue::Number(number) = value { Some(*number) } else { None };
-    table.rows.iter().map(|row| number(&row[at])).collect()
+    table.rows.iter().map(|row| number(&row[index])).collect()
 }
 
 /// A column of a table as texts.
 pub(crate) fn texts(table: &ChartTable, heading: &str) -> Vec<String> {
-    let at = table.columns.iter().position(|column| column.heading == heading).expect("a column of the table");
+    let index = table.columns.iter().position(|column| column.heading == heading).expect("a column of the table");
     let text = |value: &TableValue| if let TableValue::Text(text) = value { text.clone() } else { String::new() };
-    table.rows.iter().map(|row| text(&row[at])).collect()
+    table.rows.iter().map(|row| text(&row[index])).collect()
 }
 
 /// Random traces with at most `units` units. Some messages are received before they are sent, at
@@ -175,7 +171,8 @@ pub(crate) fn traces(units: u32) -> impl Strategy<Value = TestTrace> {
         trace.messages = messages.into_iter().map(message).collect();
         for (unit, from, length, value) in states {
             let state = (unit % units, from, (from + length).min(100), ["work", "send", "wait"][value]);
-            let overlaps = |other: &(u32, i64, i64, &str)| other.0 == state.0 && other.1 < state.2 && other.2 > state.1;
+            let overlaps =
+                |earlier: &(u32, i64, i64, &str)| earlier.0 == state.0 && earlier.1 < state.2 && earlier.2 > state.1;
             if !trace.states.iter().any(overlaps) {
                 trace.states.push(state);
             }

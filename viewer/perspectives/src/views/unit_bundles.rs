@@ -1,5 +1,5 @@
-//! [`UnitBundles`]: adjacent units that share a bar, a row or a node, because a view has no place for
-//! each.
+//! [`UnitBundles`]: adjacent units that share a bar, a row or a node, because a view has no place
+//! for each.
 
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -15,7 +15,6 @@ pub(crate) struct UnitBundle<'a> {
     pub(crate) label: String,
     /// The index of the unit, if the bundle has only one.
     pub(crate) unit: Option<u32>,
-    /// The indexes of the units.
     pub(crate) members: &'a [usize],
 }
 
@@ -24,7 +23,6 @@ pub(crate) struct UnitBundle<'a> {
 pub(crate) struct UnitBundles {
     /// The units, bundle by bundle.
     order: Vec<usize>,
-    /// The bundle of each unit.
     bundles: Vec<u32>,
     /// The position of the first unit of each bundle, and the number of units.
     starts: Vec<usize>,
@@ -57,7 +55,7 @@ impl UnitBundles {
         let tile = |unit: &usize| (unit / columns / edge, unit % columns / edge);
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(tile);
-        let lengths = order.chunk_by(|one, next| tile(one) == tile(next)).map(<[usize]>::len).collect();
+        let lengths = order.chunk_by(|a, b| tile(a) == tile(b)).map(<[usize]>::len).collect();
         Self::of_lengths(order, lengths)
     }
 
@@ -76,7 +74,6 @@ impl UnitBundles {
         Self { order, bundles, starts }
     }
 
-    /// The bundles in order.
     pub(crate) fn iter<'a>(&'a self, execution: &'a Execution) -> impl Iterator<Item = UnitBundle<'a>> {
         (0..self.count()).map(|bundle| UnitBundle {
             label: self.label(execution, bundle),
@@ -85,12 +82,10 @@ impl UnitBundles {
         })
     }
 
-    /// The units in order.
     pub(crate) fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// The number of bundles.
     pub(crate) fn count(&self) -> usize {
         self.starts.len() - 1
     }
@@ -100,17 +95,14 @@ impl UnitBundles {
         self.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(1)
     }
 
-    /// The bundle of a unit.
     pub(crate) fn bundle(&self, unit: u32) -> u32 {
         self.bundles[unit as usize]
     }
 
-    /// The units of a bundle.
     pub(crate) fn units(&self, bundle: usize) -> &[usize] {
         &self.order[self.starts[bundle]..self.starts[bundle + 1]]
     }
 
-    /// The first unit of a bundle.
     pub(crate) fn first(&self, bundle: usize) -> u32 {
         u32::try_from(self.order[self.starts[bundle]]).unwrap_or(u32::MAX)
     }
@@ -130,7 +122,6 @@ impl UnitBundles {
         }
     }
 
-    /// The units of all bundles.
     pub(crate) fn lists(&self) -> UnitLists {
         let unit = |unit: &usize| u32::try_from(*unit).unwrap_or(u32::MAX);
         (0..self.count()).map(|bundle| self.units(bundle).iter().map(unit)).collect()

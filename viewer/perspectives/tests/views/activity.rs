@@ -110,7 +110,7 @@ proptest! {
         let rule = |(value, category): &(usize, usize)| CategoryRule {
             category: ActivityCategory::WORDS[*category].1,
             values: NamePattern::new(["work", "send", "wait", "skip"][*value]),
-            of: None,
+            state_type: None,
         };
         let rules: Vec<Vec<CategoryRule>> = changes.iter().map(|list| list.iter().map(rule).collect()).collect();
         let execution = program.execution_with(level, settings, rules[0].clone());

@@ -87,7 +87,7 @@ const MISTAKES: &[(&str, &str, usize, &str)] = &[
         "of = \"field\"\n  field = \"bytes\"",
         "of = \"states\"",
         22,
-        "the series `states` shows numbers, but the axis shows bytes; use a panel for each unit",
+        "the series `states` shows numbers, but the axis shows bytes; use a panel for each unit of measurement",
     ),
 ];
 

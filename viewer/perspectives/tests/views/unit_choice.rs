@@ -35,7 +35,7 @@ proptest! {
             .map(|info| info.id)
             .collect();
         let mut settings = program_settings("Thread");
-        settings.units.within = ids;
+        settings.units.containers = ids;
         let some = Execution::new(Arc::new(store), settings).unwrap();
         prop_assert_eq!((some.units().count(), some.units().level_count()), (chosen.len(), all.units().count()));
         for (at, unit) in some.units().list().iter().enumerate() {
@@ -90,7 +90,7 @@ fn units_in_around_and_below_containers_are_chosen() {
     let both = UnitChoice {
         level: Some("Thread".to_owned()),
         names: Some("main".parse().unwrap()),
-        within: vec![ContainerId(1)],
+        containers: vec![ContainerId(1)],
         ..UnitChoice::default()
     };
     assert_eq!(names(both).unwrap(), ["node 0/main"]);

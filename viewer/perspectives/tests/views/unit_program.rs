@@ -200,7 +200,7 @@ impl UnitProgram {
 
 /// The settings for random programs with units of a level.
 pub(crate) fn program_settings(level: &str) -> ExecutionSettings {
-    let skip = CategoryRule { category: Ignored, values: NamePattern::new("skip"), of: None };
+    let skip = CategoryRule { category: Ignored, values: NamePattern::new("skip"), state_type: None };
     let units = UnitChoice {
         level: Some(level.to_owned()),
         states: Some(NamePattern::new("Activity")),

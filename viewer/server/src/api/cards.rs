@@ -81,7 +81,7 @@ pub(crate) async fn card_file(
     Query(request): Query<CardsRequest>,
 ) -> Result<Response, RequestError> {
     let (kind, bytes) = with_cards(app, request, |cards, context| {
-        card_drawing::card_file(first(cards)?, context).map_err(|error| RequestError::of_client(error.text()))
+        card_drawing::card_file(first_card(cards)?, context).map_err(|error| RequestError::of_client(error.text()))
     })
     .await?;
     Ok(([(header::CONTENT_TYPE, kind)], bytes).into_response())
@@ -98,7 +98,7 @@ pub(crate) async fn concurrency_times(
         let category = ActivityCategory::WORDS.iter().find(|(word, _)| *word == request.category);
         let (_, category) = category
             .ok_or_else(|| RequestError::of_client(format!("`{}` is no category of states", request.category)))?;
-        let shares = with_execution(first(cards)?, context, |execution| {
+        let shares = with_execution(first_card(cards)?, context, |execution| {
             let counts = execution.activity()?.counts();
             Ok(concurrency_times::shares(counts, range, *category, (request.least, request.most)))
         });
@@ -113,7 +113,7 @@ pub(crate) async fn concurrency_times(
 pub(crate) async fn card_messages(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let answer = with_cards(app, request, |cards, context| {
         let marked = MarkedMessages::parse(context.request);
-        let arrows = with_request(first(cards)?, context, |execution, request| {
+        let arrows = with_request(first_card(cards)?, context, |execution, request| {
             marked.arrows(execution, request, context.trace.outline.as_ref())
         });
         let arrows = arrows.map_err(|error| RequestError::of_client(error.text()))?;
@@ -141,7 +141,7 @@ pub(crate) async fn change_layouts(
     let answer = with_cards(app, request, move |cards, context| {
         let changed = match &edit {
             LayoutEdit::Put(name, places) => {
-                let positions = with_execution(first(cards)?, context, |execution| {
+                let positions = with_execution(first_card(cards)?, context, |execution| {
                     let units = execution.units().list().iter().map(|unit| (unit.container.0, unit.name.as_str()));
                     let names: FxHashMap<u32, &str> = units.collect();
                     let named = |(unit, x, y): &(u32, f64, f64)| Some(((*names.get(unit)?).to_owned(), *x, *y));
@@ -171,7 +171,7 @@ pub(crate) async fn layout_file(
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
 
-fn first(cards: &[Card]) -> Result<&Card, RequestError> {
+fn first_card(cards: &[Card]) -> Result<&Card, RequestError> {
     cards.first().ok_or_else(|| RequestError::of_client("the request has no card".to_owned()))
 }
 
@@ -192,11 +192,14 @@ async fn with_cards<T: Send + 'static>(
         let model = trace.source.model();
         let (rules, layouts) = (request.category_rules(&model), app.layouts.of_model(&model));
         let (range, time) = (request.time_range(&trace), request.t);
-        let within = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
-        let own_views = ChoiceOfViews { own: &app.own_views, path: cache.served.path.as_deref() };
+        let selected_containers = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
+        let own_views = ChoiceOfViews { own_views: &app.own_views, path: cache.served.path.as_deref() };
         let (trace, request) = (trace.as_ref(), &request);
-        let (rules, layouts, within) = (&rules, &layouts, &within);
-        work(&cards, CardContext { trace, request, range, time, rules, layouts, within, own_views, cancel })
+        let (rules, layouts, selected_containers) = (&rules, &layouts, &selected_containers);
+        work(
+            &cards,
+            CardContext { trace, request, range, time, rules, layouts, selected_containers, own_views, cancel },
+        )
     })
     .await
 }
@@ -205,8 +208,8 @@ async fn with_cards<T: Send + 'static>(
 fn message(present: &CardDrawings, later: &[CardDrawings]) -> Vec<u8> {
     let (mut text, mut sections) = (br#"{"cards":"#.to_vec(), Vec::new());
     add_cards(present, &mut text, &mut sections);
-    for (at, drawings) in later.iter().enumerate() {
-        text.extend_from_slice(if at == 0 { br#","later":["# } else { b"," });
+    for (index, drawings) in later.iter().enumerate() {
+        text.extend_from_slice(if index == 0 { br#","later":["# } else { b"," });
         add_cards(drawings, &mut text, &mut sections);
     }
     text.extend_from_slice(if later.is_empty() { b"}" } else { b"]}" });
@@ -217,8 +220,8 @@ fn message(present: &CardDrawings, later: &[CardDrawings]) -> Vec<u8> {
 /// Appends a list of cards to the text and the sections of an answer.
 fn add_cards(drawings: &CardDrawings, text: &mut Vec<u8>, sections: &mut Vec<u8>) {
     text.push(b'[');
-    for (at, drawing) in drawings.iter().enumerate() {
-        if at > 0 {
+    for (index, drawing) in drawings.iter().enumerate() {
+        if index > 0 {
             text.push(b',');
         }
         match drawing {

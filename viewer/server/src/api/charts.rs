@@ -24,7 +24,7 @@ use tumit_viewer::scene::wire;
 use tumit_viewer::stats;
 use tumit_viewer::style::theme::ColorTheme;
 
-/// Number of columns of a curve.
+/// Number of columns of a curve. In the side panel, a column is about three pixels wide.
 const COLUMNS: u32 = 96;
 
 impl DrawRequest {
@@ -77,21 +77,21 @@ pub(crate) async fn profile(State(app): State<Arc<AppState>>, Query(request): Qu
             let columns = COLUMNS * parts;
             for chunk in lanes.chunks(lanes_at_once(columns)) {
                 let cells = source.cells(chunk, time_range, columns)?;
-                for (at, cell) in cells.cells.iter().enumerate() {
-                    let at = at % columns as usize / parts as usize;
+                for (index, cell) in cells.cells.iter().enumerate() {
+                    let index = index % columns as usize / parts as usize;
                     for &(value, nanos) in &cell.shares {
                         let column = sums.entry(value).or_insert_with(|| vec![0; COLUMNS as usize]);
-                        column[at] += i128::from(nanos);
+                        column[index] += i128::from(nanos);
                     }
                 }
             }
-            let column_time = |at: usize| {
-                let column = time_range.column(u32::try_from(at).unwrap_or(0), COLUMNS);
+            let column_time = |index: usize| {
+                let column = time_range.column(u32::try_from(index).unwrap_or(0), COLUMNS);
                 (column.to.0 - column.from.0) as f64 * weight as f64
             };
             let curves = sums.iter().filter_map(|(value, nanos)| {
                 let info = model.values.get(value.index())?;
-                let shares: Vec<f64> = nanos.iter().enumerate().map(|(at, &n)| (n as f64 / column_time(at) * 1e4).round() / 1e4).collect();
+                let shares: Vec<f64> = nanos.iter().enumerate().map(|(index, &n)| (n as f64 / column_time(index) * 1e4).round() / 1e4).collect();
                 Some(json!({ "value": value.0, "name": info.name, "color": theme.fill(info.color).to_string(), "shares": shares }))
             });
             types.push(json!({ "type": ty.id.0, "name": ty.name, "curves": curves.collect::<Vec<_>>() }));

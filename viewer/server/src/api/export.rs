@@ -15,7 +15,7 @@ use tumit_viewer::layout::{ContainerOutline, JoinedOperations, LayoutOptions};
 use tumit_viewer::scene::{DocumentOptions, document, wire};
 use tumit_viewer::stats::{self, RowGrouping};
 
-/// Pixels per unit of a PNG: for screens of high density and for print.
+/// Pixels per scene unit of a PNG: for screens of high density and for print.
 const SCALE: f32 = 2.0;
 
 pub(crate) async fn export(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> Response {

@@ -12,10 +12,10 @@ use crate::filtered_cache::FilterProblem;
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::filter::language::completion::complete;
 
-/// Maximum number of completions in a response.
+/// Maximum number of completions in a response. More typing is faster than a longer list.
 const MAX_COMPLETIONS: usize = 40;
 
-/// The problems of the filters of a chain. Positions count UTF-16 units, as JavaScript does.
+/// The problems of the filters of a chain. Positions count UTF-16 code units, as JavaScript does.
 pub(crate) async fn filter_problems(
     State(app): State<Arc<AppState>>,
     Query(request): Query<DrawRequest>,
@@ -31,16 +31,16 @@ pub(crate) async fn filter_problems(
 pub(crate) async fn typed_filter(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let text = request.text.as_str();
-        let positions = text.char_indices().scan(0, |units, (at, c)| {
+        let positions = text.char_indices().scan(0, |units, (offset, c)| {
             *units += c.len_utf16();
-            Some((*units, at + c.len_utf8()))
+            Some((*units, offset + c.len_utf8()))
         });
-        let end = positions.take_while(|&(units, _)| units <= request.cursor).last().map_or(0, |(_, at)| at);
+        let end = positions.take_while(|&(units, _)| units <= request.cursor).last().map_or(0, |(_, offset)| offset);
         let source = &trace.source;
         let completions: Vec<Value> = complete(source.as_ref(), &text[..end], MAX_COMPLETIONS)
             .into_iter()
             .map(|completion| {
-                let from = units(text, completion.from);
+                let from = utf16_length(text, completion.from);
                 json!({ "text": completion.text, "from": from, "kind": completion.kind, "is_hint": completion.is_hint })
             })
             .collect();
@@ -71,12 +71,12 @@ fn problem_json(problem: &FilterProblem) -> Value {
     json!({
         "filter_index": problem.filter_index,
         "error": problem.error.to_string(),
-        "from": units(&problem.filter_text, place.start),
-        "to": units(&problem.filter_text, place.end),
+        "from": utf16_length(&problem.filter_text, place.start),
+        "to": utf16_length(&problem.filter_text, place.end),
     })
 }
 
-/// Converts a position in bytes to UTF-16 units, in which JavaScript counts.
-fn units(text: &str, at: usize) -> usize {
-    text.get(..at).map_or(0, |before| before.encode_utf16().count())
+/// Converts a position in bytes to UTF-16 code units, in which JavaScript counts.
+fn utf16_length(text: &str, offset: usize) -> usize {
+    text.get(..offset).map_or(0, |before| before.encode_utf16().count())
 }

@@ -59,9 +59,9 @@ pub(crate) async fn overview(
 pub(crate) async fn entity_at(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     compute(app, request, |trace, request| {
         let (source, view) = (trace.source.as_ref(), request.view(trace)?);
-        let (layout, at) = (request.layout(trace), ImagePoint { time_range: view.time_range, y: view.top });
-        let Some(mixture) = scene::mixture(source, &layout, &request.options(), at)? else {
-            let variable = scene::variable(source, &layout, at)?.map(|(ty, column)| {
+        let (layout, point) = (request.layout(trace), ImagePoint { time_range: view.time_range, y: view.top });
+        let Some(mixture) = scene::mixture(source, &layout, &request.options(), point)? else {
+            let variable = scene::variable(source, &layout, point)?.map(|(ty, column)| {
                 let name = source.model().types.get(ty.index()).map(|ty| ty.name.clone());
                 let [least, mean, largest] = [column.min, column.mean, column.max].map(scene::number);
                 json!({ "name": name, "least": least, "mean": mean, "largest": largest })
@@ -109,19 +109,19 @@ async fn send(
 /// Encodes an image in as much detail as fits into [`max_bytes`], or with all its pixel columns
 /// regardless of size.
 fn encode_to_fit(
-    (whole, view): (bool, ChartView),
+    (is_complete, view): (bool, ChartView),
     draw: impl Fn(ChartView) -> Result<Scene, RequestError>,
     pack: fn(Vec<u8>, Compression) -> Vec<u8>,
 ) -> Result<Vec<u8>, RequestError> {
     // An image that does not fit even with the widest columns is drawn with fewer pixel columns.
     // Rectangles then become parts of mixtures.
-    let factors: &[f32] = if whole { &[1.0] } else { &[1.0, 2.0, 4.0] };
+    let factors: &[f32] = if is_complete { &[1.0] } else { &[1.0, 2.0, 4.0] };
     let mut packed = Vec::new();
     for factor in factors {
         let resolution = view.resolution / factor;
         let scene = draw(ChartView { resolution, ..view })?;
         let limit = max_bytes(&scene, view);
-        let details = ColumnDetail::ALL.into_iter().filter(|detail| detail.has_all_columns() || !whole);
+        let details = ColumnDetail::ALL.into_iter().filter(|detail| detail.has_all_columns() || !is_complete);
         let mut details = details.peekable();
         // Half as many columns take at least half as many bytes.
         let mut min_columns = 1;
@@ -139,7 +139,7 @@ fn encode_to_fit(
                 min_columns = message.compressed_size() * detail.columns / limit;
                 continue;
             }
-            packed = pack(message.bytes(), if whole { Compression::fast() } else { Compression::default() });
+            packed = pack(message.bytes(), if is_complete { Compression::fast() } else { Compression::default() });
             if packed.len() <= limit {
                 return Ok(packed);
             }

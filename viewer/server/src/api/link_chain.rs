@@ -16,9 +16,10 @@ use tumit_viewer::query::{
 };
 use tumit_viewer::scene::wire::{self, entity};
 
-/// Maximum number of links of a chain in each direction.
+/// Maximum number of links of a chain in each direction. Longer chains cannot be followed by eye.
 const MAX_LINKS: usize = 100;
-/// Maximum number of links examined to find the next one.
+/// Maximum number of links examined to find the next one, so that the answer comes in a fraction of
+/// a second.
 const MAX_EXAMINED: usize = 1 << 16;
 /// The first search distance, in nanoseconds. Each further search is four times as far.
 const FIRST_REACH: i64 = 1_000;
@@ -37,7 +38,6 @@ struct LinkPosition {
 }
 
 impl LinkPosition {
-    /// The endpoint of a link in a direction.
     fn of_link(link: &LinkEntity, direction: ChainDirection) -> Self {
         match direction {
             ChainDirection::Back => Self { container: link.start, time: link.start_time },
@@ -46,7 +46,6 @@ impl LinkPosition {
     }
 }
 
-/// The links of a chain in one direction.
 struct HalfChain {
     /// The nearest first.
     links: Vec<LinkEntity>,
@@ -92,20 +91,20 @@ pub(crate) async fn link_chain(State(app): State<Arc<AppState>>, Query(request):
 fn link_json(trace: &FilteredTrace, link: &LinkEntity) -> Value {
     let model = trace.source.model();
     let origin = trace.origin;
-    let at = |container: ContainerId| -> Vec<u32> {
+    let ancestors = |container: ContainerId| -> Vec<u32> {
         trace.outline.ancestors(container).into_iter().chain([container]).map(|container| container.0).collect()
     };
-    let name = |of: ContainerId| {
+    let name = |container: ContainerId| {
         let all = trace.source.containers();
-        all.iter().find(|info| info.id == of).map_or_else(String::new, |info| info.name.clone())
+        all.iter().find(|info| info.id == container).map_or_else(String::new, |info| info.name.clone())
     };
     json!({
         "id": entity(link.id),
         "name": model.values.get(link.value.index()).map_or("", |value| &value.name),
         "from": link.start_time.0.saturating_sub(origin),
         "to": link.end_time.0.saturating_sub(origin),
-        "start": at(link.start),
-        "end": at(link.end),
+        "start": ancestors(link.start),
+        "end": ancestors(link.end),
         "endpoint_names": [name(link.start), name(link.end)],
     })
 }
@@ -116,10 +115,10 @@ fn types(source: &dyn TimelineSource) -> Vec<tumit_paje::TypeId> {
 }
 
 /// Finds a link by its number among the links at its first timestamp.
-fn find_link(source: &dyn TimelineSource, id: EntityId, at: GlobalNanos) -> Result<Option<LinkEntity>, QueryError> {
-    let now = TimeRange { from: at, to: GlobalNanos(at.0.saturating_add(1)) };
+fn find_link(source: &dyn TimelineSource, id: EntityId, time: GlobalNanos) -> Result<Option<LinkEntity>, QueryError> {
+    let instant = TimeRange { from: time, to: GlobalNanos(time.0.saturating_add(1)) };
     for ty in types(source) {
-        let listed = source.links(ty, now, usize::MAX)?;
+        let listed = source.links(ty, instant, usize::MAX)?;
         if let Some(&link) = listed.items.iter().find(|link| link.id == id) {
             return Ok(Some(link));
         }
@@ -194,7 +193,9 @@ fn next(
                 let Some(distance) = distance_to(&link).filter(|distance| (0..=reach).contains(distance)) else {
                     continue;
                 };
-                let nearer = nearest.is_none_or(|(than, of)| (distance, link.id) < (than, of.id));
+                let nearer = nearest.is_none_or(|(distance_so_far, link_so_far)| {
+                    (distance, link.id) < (distance_so_far, link_so_far.id)
+                });
                 if nearer && !visited.contains(&link.id) {
                     nearest = Some((distance, link));
                 }

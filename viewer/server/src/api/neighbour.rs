@@ -13,10 +13,10 @@ use tumit_viewer::query::{
 };
 use tumit_viewer::scene::wire;
 
-/// Number of entities read per query.
+/// Number of entities read per query. Most neighbours are found by one query, which then takes
+/// little time.
 const ENTITIES_PER_QUERY: usize = 512;
 
-/// An entity on its line.
 #[derive(Clone, Copy)]
 struct LineItem {
     id: EntityId,
@@ -50,12 +50,18 @@ pub(crate) async fn neighbour(State(app): State<Arc<AppState>>, Query(request): 
 }
 
 /// The next or previous container of the same type and parent, in the trace's order.
-fn sibling(source: &dyn TimelineSource, of: ContainerId, back: bool) -> Option<ContainerId> {
+fn sibling(source: &dyn TimelineSource, container: ContainerId, back: bool) -> Option<ContainerId> {
     let all = source.containers();
-    let info = all.iter().find(|info| info.id == of)?;
-    let mut siblings =
-        all.iter().filter(|other| other.ty == info.ty && other.parent == info.parent).map(|other| other.id);
-    if back { siblings.take_while(|&id| id != of).last() } else { siblings.by_ref().skip_while(|&id| id != of).nth(1) }
+    let info = all.iter().find(|info| info.id == container)?;
+    let mut siblings = all
+        .iter()
+        .filter(|candidate| candidate.ty == info.ty && candidate.parent == info.parent)
+        .map(|candidate| candidate.id);
+    if back {
+        siblings.take_while(|&id| id != container).last()
+    } else {
+        siblings.by_ref().skip_while(|&id| id != container).nth(1)
+    }
 }
 
 /// Makes several queries for a few entities each, not one for all. Each query starts farther away.
@@ -69,11 +75,11 @@ fn find_neighbour(
     let Some((line, origin)) = find_on_line(source, id, &facts)? else { return Ok(None) };
     let fits = |item: &LineItem| !same_value || item.value == origin.value;
     let extent = source.summary().extent;
-    let at = origin.life.from.0;
+    let begin = origin.life.from.0;
     // A line is sorted by start and number, because several events may have the same timestamp.
     let key = |item: &LineItem| (item.life.from, item.id);
     if !back {
-        let (mut from, mut limit) = (at, ENTITIES_PER_QUERY);
+        let (mut from, mut limit) = (begin, ENTITIES_PER_QUERY);
         while from <= extent.to.0 {
             let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(extent.to.0.saturating_add(1)) };
             let items = line.list(source, time_range, limit)?;
@@ -93,8 +99,8 @@ fn find_neighbour(
         }
         return Ok(None);
     }
-    let mut to = at.saturating_add(1);
-    let mut reach = origin.life.to.0.saturating_sub(at).max(1);
+    let mut to = begin.saturating_add(1);
+    let mut reach = origin.life.to.0.saturating_sub(begin).max(1);
     loop {
         let from = to.saturating_sub(reach).max(extent.from.0);
         let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
@@ -129,7 +135,7 @@ fn find_on_line(
         let name = facts.type_path.last().cloned().unwrap_or_default();
         model.types.iter().filter(move |ty| kind(ty.kind) && ty.name == name).map(|ty| ty.id).collect::<Vec<_>>()
     };
-    let now = TimeRange { from: facts.life.from, to: GlobalNanos(facts.life.from.0.saturating_add(1)) };
+    let instant = TimeRange { from: facts.life.from, to: GlobalNanos(facts.life.from.0.saturating_add(1)) };
     let container = facts.container;
     let lines: Vec<EntityLine> = match id {
         EntityId::State(_) => named(|kind| kind == PajeTypeKind::State)
@@ -152,7 +158,7 @@ fn find_on_line(
         EntityId::OpenLink(_) | EntityId::Container(_) => Vec::new(),
     };
     for line in lines {
-        let items = line.list(source, now, usize::MAX)?;
+        let items = line.list(source, instant, usize::MAX)?;
         if let Some(&item) = items.iter().find(|item| item.id == id) {
             return Ok(Some((line, item)));
         }
@@ -168,7 +174,7 @@ impl EntityLine {
         limit: usize,
     ) -> Result<Vec<LineItem>, QueryError> {
         let item = |id, life, value| LineItem { id, life, value };
-        let at = |time: GlobalNanos| TimeRange { from: time, to: time };
+        let moment = |time: GlobalNanos| TimeRange { from: time, to: time };
         Ok(match *self {
             Self::States(lane) => {
                 let listed = source.states(lane, time_range, limit)?.items;
@@ -176,7 +182,7 @@ impl EntityLine {
             }
             Self::Events(container, ty) => {
                 let listed = source.events(container, ty, time_range, limit)?.items;
-                listed.into_iter().map(|mark| item(mark.id, at(mark.time), Some(mark.value))).collect()
+                listed.into_iter().map(|mark| item(mark.id, moment(mark.time), Some(mark.value))).collect()
             }
             Self::Samples(container, ty) => {
                 let listed = source.samples(container, ty, time_range, limit)?.items;

@@ -1,5 +1,5 @@
-//! The next event of the execution: a change of state, a change of a unit's category or task, a
-//! send or a receive. The player of the dock steps by it, or by changes of state only.
+//! The next change of the execution: a begin or end of a state, a change of a unit's category or
+//! task, a send or a receive. The player of the dock steps by it, or by changes of state only.
 
 mod state_boundary;
 
@@ -17,14 +17,14 @@ use super::cards::{CardError, CardsRequest};
 use super::selected_rows::SelectedRows;
 use super::{AppState, JsonAnswer, RequestError, run};
 
-/// The timestamp of the next event after `t`, or of the last one before it. Null if there is none.
-/// If the parameter `changes_only` is set, only a begin or end of a state is an event.
+/// The timestamp of the next change after `t`, or of the last one before it. Null if there is none.
+/// If the parameter `changes_only` is set, only begins and ends of states are considered.
 pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let answer = run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
         let categories = request.category_rules(&trace.source.model());
-        let within = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
-        let units = UnitChoice { within, ..UnitChoice::default() };
+        let containers = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
+        let units = UnitChoice { containers, ..UnitChoice::default() };
         let settings = ExecutionSettings { categories, units, ..ExecutionSettings::default() };
         let time = trace.origin.saturating_add(request.t);
         let is_backward = request.direction < 0;
@@ -52,7 +52,7 @@ fn changes(execution: &Execution) -> impl Iterator<Item = &[i64]> {
 }
 
 fn first_after(execution: &Execution, time: i64) -> Result<Option<i64>, QueryError> {
-    let of_unit = |times: &[i64]| times.get(times.partition_point(|&other| other <= time)).copied();
+    let of_unit = |times: &[i64]| times.get(times.partition_point(|&timestamp| timestamp <= time)).copied();
     let mut next: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
         let later = (time.saturating_add(1), i64::MAX);
@@ -65,7 +65,8 @@ fn first_after(execution: &Execution, time: i64) -> Result<Option<i64>, QueryErr
 }
 
 fn last_before(execution: &Execution, time: i64) -> Result<Option<i64>, QueryError> {
-    let of_unit = |times: &[i64]| times.partition_point(|&other| other < time).checked_sub(1).map(|at| times[at]);
+    let of_unit =
+        |times: &[i64]| times.partition_point(|&timestamp| timestamp < time).checked_sub(1).map(|index| times[index]);
     let mut last: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
         let start = execution.extent().from.0;

@@ -40,8 +40,8 @@ fn nearest_parts(parts: &[OperationPart], near: EntityId) -> Vec<OperationPart> 
     // States are numbered by container.
     let mut by_container = parts.to_vec();
     by_container.sort_unstable_by_key(|part| part.id);
-    let own = by_container.partition_point(|part| part.id < near);
-    let first = own.saturating_sub(MAX_PARTS / 2).min(by_container.len() - MAX_PARTS);
+    let nearest = by_container.partition_point(|part| part.id < near);
+    let first = nearest.saturating_sub(MAX_PARTS / 2).min(by_container.len() - MAX_PARTS);
     let mut nearest = by_container[first..first + MAX_PARTS].to_vec();
     nearest.sort_unstable_by_key(|part| (part.enter, part.id));
     nearest

@@ -15,11 +15,7 @@ use super::{AppState, DrawRequest, JsonAnswer, RequestError, run};
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum CardFileEdit {
     /// Adds a file that the user opened on the page, or replaces the card file with its name.
-    Put {
-        /// The name of the file.
-        file: String,
-        text: String,
-    },
+    Put { file: String, text: String },
     /// Removes the file of a view.
     Remove(String),
     /// Restores the removed file of a view.
@@ -33,11 +29,11 @@ pub(crate) async fn change_cards(
     Json(edit): Json<CardFileEdit>,
 ) -> JsonAnswer {
     let answer = run(app, move |app, _| {
-        let own = &app.own_views;
+        let own_views = &app.own_views;
         let changed = match edit {
-            CardFileEdit::Put { file, text } => own.add(&file, &text),
-            CardFileEdit::Remove(name) => own.remove(&name).map(|()| name),
-            CardFileEdit::Restore(name) => own.restore(&name).map(|()| name),
+            CardFileEdit::Put { file, text } => own_views.add(&file, &text),
+            CardFileEdit::Remove(name) => own_views.remove(&name).map(|()| name),
+            CardFileEdit::Restore(name) => own_views.restore(&name).map(|()| name),
         };
         changed.map(|name| json!({ "name": name })).map_err(|problem| RequestError(StatusCode::CONFLICT, problem))
     });

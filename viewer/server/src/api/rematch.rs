@@ -14,7 +14,8 @@ use tumit_viewer::query::{
 };
 use tumit_viewer::scene::wire::entity;
 
-/// Maximum number of entities examined per type and container.
+/// Maximum number of entities examined per type and container, so that the search ends in a
+/// fraction of a second.
 const MAX_EXAMINED: usize = 10_000;
 
 /// The properties by which an entity is recognised.
@@ -76,7 +77,7 @@ fn find(
                 }
                 PajeTypeKind::Variable => {
                     ids.extend(
-                        source.samples(container.id, ty.id, time_range, MAX_EXAMINED)?.items.iter().map(|one| one.id),
+                        source.samples(container.id, ty.id, time_range, MAX_EXAMINED)?.items.iter().map(|mark| mark.id),
                     );
                 }
                 PajeTypeKind::Link { .. } => {

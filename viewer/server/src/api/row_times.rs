@@ -12,7 +12,7 @@ use tumit_viewer::scene::wire::{self, entity};
 use tumit_viewer::stats;
 use tumit_viewer::style::theme::ColorTheme;
 
-/// Maximum number of rows in a request.
+/// Maximum number of rows in a request, because the page draws a chart for each.
 const MAX_ROWS: usize = 64;
 
 /// Shares of the values of each state type in each of some rows, including all containers below the

@@ -130,9 +130,9 @@ impl<'l> ContainerNames<'l> {
 
     /// The container's name in filters, if it differs from its own name.
     fn filter_name(&self, container: ContainerId) -> Option<String> {
-        let &at = self.positions.get(&container)?;
-        let count = self.names.get(self.list[at].name.as_str());
-        count.is_some_and(|&count| count > 1).then(|| container_tree::path(self.list, &self.positions, at).join("/"))
+        let &index = self.positions.get(&container)?;
+        let count = self.names.get(self.list[index].name.as_str());
+        count.is_some_and(|&count| count > 1).then(|| container_tree::path(self.list, &self.positions, index).join("/"))
     }
 }
 

@@ -53,7 +53,7 @@ impl SelectedRows {
     /// Whether the container itself is named.
     pub(crate) fn names(&self, container: ContainerId) -> bool {
         let after = self.runs.partition_point(|run| run.0 <= container.0);
-        after.checked_sub(1).is_some_and(|at| container.0 <= self.runs[at].1)
+        after.checked_sub(1).is_some_and(|run| container.0 <= self.runs[run].1)
     }
 
     /// The named containers of a list that are not below another one, in the order of the list. If

@@ -20,9 +20,10 @@ use tumit_viewer::query::{ContainerId, EntityId, PajeTypeKind, QueryError, Sourc
 use tumit_viewer::scene::wire::{self, entity};
 use tumit_viewer::stats::json_number;
 
-/// Maximum size of a shown file in bytes.
+/// Maximum size of a shown file in bytes. It exceeds source files that people write.
 const MAX_FILE_BYTES: u64 = 2 << 20;
-/// Maximum number of folder entries examined for a file that is not at the path in the trace.
+/// Maximum number of folder entries examined for a file that is not at the path in the trace, so
+/// that a search in a home folder ends.
 const MAX_ENTRIES: usize = 20_000;
 /// Maximum number of entities returned per line. `find` returns the others page by page.
 const IDS_PER_LINE: usize = 200;
@@ -131,7 +132,6 @@ impl LineEntities {
     }
 }
 
-/// A source file.
 struct SourceContents {
     path: PathBuf,
     text: String,
@@ -170,7 +170,8 @@ fn find(folder: &Path, file: &str) -> Option<PathBuf> {
         })
         .collect();
     // Symbolic links may lead out of the folder, so the check uses their targets.
-    let inside = |path: &Path| path.canonicalize().ok().filter(|whole| whole.starts_with(&folder) && whole.is_file());
+    let inside =
+        |path: &Path| path.canonicalize().ok().filter(|absolute| absolute.starts_with(&folder) && absolute.is_file());
     let direct = (0..parts.len())
         .find_map(|skip| inside(&parts[skip..].iter().fold(folder.clone(), |path, part| path.join(part))));
     direct.or_else(|| file_by_suffix(&folder, &parts).and_then(|path| inside(&path)))
@@ -181,8 +182,8 @@ fn file_by_suffix(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> 
     let name = parts.last()?;
     let mut best: Option<(usize, PathBuf)> = None;
     let (mut open, mut examined) = (vec![folder.to_owned()], 0);
-    while let Some(at) = open.pop() {
-        for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             examined += 1;
             if examined > MAX_ENTRIES {
                 return best.map(|best| best.1);

@@ -16,7 +16,6 @@ use tumit_viewer::query::{PajeTypeKind, QueryError, TimeRange, TypeId, TypeModel
 use tumit_viewer::stats;
 use tumit_viewer::style::theme::ColorTheme;
 
-/// The totals of one value of a type.
 #[derive(Clone, Copy, Default)]
 struct ValueTotal {
     count: u64,
@@ -48,7 +47,7 @@ pub(crate) async fn totals(
         for ty in &model.types {
             match ty.kind {
                 PajeTypeKind::Event => {
-                    lists.extend(trace.outline.with_events(ty.id).map(|at| ScanList::Events(at, ty.id)));
+                    lists.extend(trace.outline.with_events(ty.id).map(|container| ScanList::Events(container, ty.id)));
                 }
                 PajeTypeKind::Link { .. } => {
                     lists.push(ScanList::Links(ty.id));

@@ -17,9 +17,9 @@ use super::cards::CardsRequest;
 use super::{AppState, FilteredTrace, JsonAnswer, RequestError, run};
 use crate::filtered_cache::TraceCache;
 
-/// Maximum number of suggested names of units.
+/// Maximum number of suggested names of units. A longer list is of no help.
 const MAX_UNITS: usize = 1000;
-/// Maximum number of containers with the container above them.
+/// Maximum number of containers with the container above them, so that an answer stays small.
 const MAX_PARENTS: usize = 4096;
 
 /// All views by group, with those of the user, the options, and values of the options that are
@@ -65,7 +65,6 @@ fn parents(trace: &FilteredTrace) -> Vec<(u32, u32)> {
     below_root.take(MAX_PARENTS).map(|info| (info.id.0, info.parent.0)).collect()
 }
 
-/// The description of a view.
 fn view_json(info: &ViewInfo<'_>) -> Value {
     json!({
         "name": info.name,
@@ -84,12 +83,12 @@ fn view_json(info: &ViewInfo<'_>) -> Value {
 /// The views of users for the gallery. A file with a mistake has the name of the file as its title;
 /// the drawing of its card has the mistake.
 fn own_views(app: &AppState, trace: &TraceCache) -> Vec<Value> {
-    let own = &app.own_views;
-    let mut list: Vec<Value> = own.views.iter().map(|view| view_json(&view.info())).collect();
-    for file in own.files(trace.served.path.as_deref()) {
-        let mut json = own.card(&file.path).map_or_else(|_| faulty_card(&file), |view| view_json(&view.info()));
+    let own_views = &app.own_views;
+    let mut list: Vec<Value> = own_views.views.iter().map(|view| view_json(&view.info())).collect();
+    for file in own_views.files(trace.served.path.as_deref()) {
+        let mut json = own_views.card(&file.path).map_or_else(|_| faulty_card(&file), |view| view_json(&view.info()));
         json["file"] = json!(file.file_name());
-        json["is_removable"] = json!(own.is_removable(&file));
+        json["is_removable"] = json!(own_views.is_removable(&file));
         list.push(json);
     }
     list
@@ -101,7 +100,7 @@ fn faulty_card(file: &FoundCard) -> Value {
         "name": file.name,
         "number": null,
         "title": file.file_name(),
-        "group": ViewGroup::Own.name(),
+        "group": ViewGroup::User.name(),
         "summary": "",
         "needs": "",
         "modes": [TimeMode::Range.word()],
@@ -112,12 +111,12 @@ fn faulty_card(file: &FoundCard) -> Value {
 
 /// The names and titles of removed card files.
 fn removed_cards(app: &AppState) -> Vec<Value> {
-    let own = &app.own_views;
+    let own_views = &app.own_views;
     let json = |file: &FoundCard| {
-        let title = own.card(&file.path).map_or_else(|_| file.file_name(), |view| view.info().title.to_owned());
+        let title = own_views.card(&file.path).map_or_else(|_| file.file_name(), |view| view.info().title.to_owned());
         json!({ "name": file.name, "title": title })
     };
-    own.removed().iter().map(json).collect()
+    own_views.removed().iter().map(json).collect()
 }
 
 /// An option, with its words. It is free if it also accepts other values.

@@ -8,7 +8,7 @@ export function fillHelp() {
   const listed = ACTIONS.filter((action) => action.keys || action.pointer);
   const groups = [...new Set(listed.map((action) => action.group))].map((group) => {
     const list = make("dl");
-    for (const action of listed.filter((one) => one.group === group)) {
+    for (const action of listed.filter((action) => action.group === group)) {
       const labels = (action.keys ?? []).slice(0, 2).map(keyLabel);
       // Two directions with the same modifiers are written once: `Shift ← →`.
       const shown = action.press ? [`${labels[0]} ${labels[1].split(" ").at(-1)}`] : labels;

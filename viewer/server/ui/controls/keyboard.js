@@ -39,9 +39,9 @@ async function chooseInRow() {
   const row = keyTarget();
   if (row) reveal(row);
   const { width, height } = chart.size();
-  const visibleRows = row ? [row] : layout.rows.filter((one) => toWindow(one.y + one.height) > 0 && toWindow(one.y) < height);
-  for (const one of visibleRows) {
-    const strip = one.strips.find(({ kind }) => kind === "states") ?? one.strips[0];
+  const visibleRows = row ? [row] : layout.rows.filter((row) => toWindow(row.y + row.height) > 0 && toWindow(row.y) < height);
+  for (const row of visibleRows) {
+    const strip = row.strips.find(({ kind }) => kind === "states") ?? row.strips[0];
     if (!strip) continue;
     const middle = strip.y + strip.height / 2;
     const atCenter = chart.entityAt(width / 2, toWindow(middle))?.hit;
@@ -61,7 +61,7 @@ async function chooseInRow() {
 export async function highlightRelated() {
   const entity = await targetFacts();
   if (!entity) return;
-  overlay.stickyHighlights = [...entity.related, ...(entity.operation?.parts ?? [])].map((/** @type {any} */ one) => one.id).filter((id) => id !== entity.id);
+  overlay.stickyHighlights = [...entity.related, ...(entity.operation?.parts ?? [])].map((/** @type {any} */ entry) => entry.id).filter((id) => id !== entity.id);
   notifyChange("selection");
   const count = overlay.stickyHighlights.length;
   showNote(count ? `${groupDigits(count)} related to ${entity.name}, highlighted` : `No entity is related to ${entity.name}`);

@@ -11,7 +11,7 @@ import { showNote } from "../util/status_line.js";
 import { clearSelection, select } from "../state/selection.js";
 import { view } from "../state/view.js";
 
-/** The distance in pixels at which the pointer snaps to an edge. */
+/** The distance in pixels at which the pointer snaps to an edge, about the precision of a hand. */
 const SNAP_DISTANCE = 8;
 
 /**
@@ -32,11 +32,11 @@ export function snap(x, y) {
   /** @type {SnapPoint} */
   let nearest = { time: chart.timeAt(x), y, id: null, end: "from" };
   let leastDistance = SNAP_DISTANCE;
-  const considerEdge = (/** @type {number} */ at, /** @type {number} */ height, /** @type {string} */ id, /** @type {"from" | "to"} */ endpoint) => {
-    const distance = Math.abs(at - x);
+  const considerEdge = (/** @type {number} */ edgeX, /** @type {number} */ height, /** @type {string} */ id, /** @type {"from" | "to"} */ endpoint) => {
+    const distance = Math.abs(edgeX - x);
     if (distance < leastDistance) {
       leastDistance = distance;
-      nearest = { time: chart.timeAt(at), y: height, id, end: endpoint };
+      nearest = { time: chart.timeAt(edgeX), y: height, id, end: endpoint };
     }
   };
   for (const { kind, id, box } of chart.hits()) {

@@ -75,8 +75,8 @@ async function updateChoices() {
 /** Rows whose names contain a text. @param {string} text @returns {Promise<Choice[]>} */
 async function matchingRows(text) {
   const answer = await request("containers", { text }).catch(() => undefined);
-  return (answer?.containers ?? []).slice(0, 8).map((/** @type {any} */ one) => ({
-    name: `Go to ${isolate(one.name)}`, more: joinNames(one.path.slice(0, -1)), run: () => goTo(`c${one.id}`).then(() => focusRow(one.id)),
+  return (answer?.containers ?? []).slice(0, 8).map((/** @type {any} */ container) => ({
+    name: `Go to ${isolate(container.name)}`, more: joinNames(container.path.slice(0, -1)), run: () => goTo(`c${container.id}`).then(() => focusRow(container.id)),
   }));
 }
 
@@ -95,7 +95,7 @@ function matchingActions(text, actions) {
     const starts = places.filter((place) => place === 0 || name[place - 1] === " ").length;
     return { action, score: fits ? starts * 10 - (places[0] ?? 0) / 100 : -1 };
   });
-  return scored.filter((one) => one.score >= -0.9).sort((a, b) => b.score - a.score).map(({ action }) => ({
+  return scored.filter((candidate) => candidate.score >= -0.9).sort((a, b) => b.score - a.score).map(({ action }) => ({
     name: action.name, more: action.detail ?? (action.keys ?? []).slice(0, 1).map(keyLabel).join(""), run: /** @type {() => unknown} */ (action.run),
   }));
 }
@@ -123,7 +123,7 @@ function moveMark(place, scroll) {
 /** @param {number} place @param {boolean} [scroll] */
 function markChoice(place, scroll = true) {
   markedChoice = place;
-  [...list.children].forEach((one, index) => one.setAttribute("aria-selected", String(index === markedChoice)));
+  [...list.children].forEach((element, index) => element.setAttribute("aria-selected", String(index === markedChoice)));
   field.setAttribute("aria-activedescendant", choices.length ? `choice-${markedChoice}` : "");
   if (scroll) list.children[markedChoice]?.scrollIntoView({ block: "nearest" });
 }

@@ -67,7 +67,7 @@ export async function pointAt(x, y, pointer) {
   if (id) {
     const entity = await facts(id).catch(() => undefined);
     if (ownMovement !== movements || !entity) return;
-    overlay.highlighted = entity.related.map((/** @type {any} */ one) => one.id);
+    overlay.highlighted = entity.related.map((/** @type {any} */ related) => related.id);
     overlay.pointedOperation = entity.operation;
     repaint();
     const short = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(-2));

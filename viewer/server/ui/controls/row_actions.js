@@ -71,8 +71,8 @@ export function foldGroups() {
 
 /** @param {Row} row */
 export function pin(row) {
-  const at = view.pinned.indexOf(row.id);
-  if (at >= 0) view.pinned.splice(at, 1);
+  const index = view.pinned.indexOf(row.id);
+  if (index >= 0) view.pinned.splice(index, 1);
   else view.pinned.push(row.id);
   storeRows();
 }
@@ -90,10 +90,10 @@ export function hide(row) {
 
 /** Hides all rows except one, its ancestors and its descendants. @param {Row} row */
 function isolate(row) {
-  for (const other of layout.rows) {
-    const related = other.id === row.id || row.ancestors.includes(other.id) || other.ancestors.includes(row.id);
+  for (const candidate of layout.rows) {
+    const related = candidate.id === row.id || row.ancestors.includes(candidate.id) || candidate.ancestors.includes(row.id);
     // A descendant of a hidden row needs no separate mark.
-    if (!related && other.ancestors.every((id) => row.ancestors.includes(id))) view.hiddenRows.add(other.id);
+    if (!related && candidate.ancestors.every((id) => row.ancestors.includes(id))) view.hiddenRows.add(candidate.id);
   }
   storeRows();
 }
@@ -128,7 +128,7 @@ export const filterNames = (rows) => rows.map((row) => quoteName(row.filter_name
 
 /** The selected rows if this one is among them; otherwise this row alone. @param {Row} row */
 function targetRows(row) {
-  return view.selectedRows.has(row.id) ? layout.rows.filter((one) => view.selectedRows.has(one.id)) : [row];
+  return view.selectedRows.has(row.id) ? layout.rows.filter((row) => view.selectedRows.has(row.id)) : [row];
 }
 
 /**
@@ -157,7 +157,7 @@ function dissolve(name) {
 /** `G`: groups the selected rows, or dissolves the row that is a group. */
 export function groupOrDissolve() {
   const row = keyTarget();
-  const rows = layout.rows.filter((one) => view.selectedRows.has(one.id));
+  const rows = layout.rows.filter((row) => view.selectedRows.has(row.id));
   if (rows.length > 1) group(rows);
   else if (row && row.members > 0) dissolve(row.name);
   else if (lastGroup !== null) dissolve(lastGroup);
@@ -173,9 +173,9 @@ function sort(row, key) {
 /** The rows among which a row can be moved, including itself. @param {Row} row */
 function siblings(row) {
   const isPinnedRoot = view.pinned.includes(row.id);
-  if (isPinnedRoot) return layout.rows.filter((other) => view.pinned.includes(other.id));
+  if (isPinnedRoot) return layout.rows.filter((row) => view.pinned.includes(row.id));
   const parent = row.ancestors[row.ancestors.length - 1];
-  return layout.rows.filter((other) => other.pinned === row.pinned && (other.id === 0) === (row.id === 0) && other.ancestors[other.ancestors.length - 1] === parent && other.ancestors.length === row.ancestors.length && !view.pinned.includes(other.id));
+  return layout.rows.filter((candidate) => candidate.pinned === row.pinned && (candidate.id === 0) === (row.id === 0) && candidate.ancestors[candidate.ancestors.length - 1] === parent && candidate.ancestors.length === row.ancestors.length && !view.pinned.includes(candidate.id));
 }
 
 /**
@@ -204,9 +204,9 @@ export function moveByKey(offset) {
     return;
   }
   const all = siblings(row);
-  const at = all.indexOf(row);
-  const to = at + offset;
-  if (at < 0 || to < 0 || to >= all.length) return;
+  const index = all.indexOf(row);
+  const to = index + offset;
+  if (index < 0 || to < 0 || to >= all.length) return;
   movedRow = row.id;
   pointerMovedLast = false;
   move(row, offset < 0 ? all[to] : all[to + 1] ?? null);
@@ -281,11 +281,11 @@ function focusMatch(offset) {
   if (matches.length) focusRow(matches[(place + offset + matches.length) % matches.length].id);
 }
 
-/** @param {Row} row @param {DOMRect} at */
-function rowMenu(row, at) {
+/** @param {Row} row @param {DOMRect} anchor */
+function rowMenu(row, anchor) {
   const all = siblings(row);
   const place = all.indexOf(row);
-  openMenu(row.name, at, [
+  openMenu(row.name, anchor, [
     { name: "Inspect", act: () => inspectRow(`c${row.id}`) },
     row.expandable ? { name: row.folded ? "Unfold" : "Fold", key: "Space", act: () => fold(row) } : null,
     { name: view.pinned.includes(row.id) ? "Unpin" : "Pin on top", key: "p", act: () => pin(row) },
@@ -300,7 +300,7 @@ function rowMenu(row, at) {
     ...(place < all.length - 1 ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, all[place + 2] ?? null) }] : []),
     ...(view.hiddenRows.size ? [{ name: `Show ${view.hiddenRows.size} hidden`, act: showHidden }] : []),
     { name: "Copy name", act: () => navigator.clipboard?.writeText(row.name) },
-  ].filter((item, at, list) => item !== null || (at > 0 && list[at - 1] !== null && at < list.length - 1)));
+  ].filter((item, index, list) => item !== null || (index > 0 && list[index - 1] !== null && index < list.length - 1)));
 }
 
 /**

@@ -23,7 +23,7 @@ export function dragRow(event, row, siblings, click, move) {
   focusRow(row.id);
   const scroller = byId("scroller");
   const box = scroller.getBoundingClientRect();
-  const places = [...siblings.map((one) => one.y), subtreeEnd(siblings[siblings.length - 1])];
+  const places = [...siblings.map((row) => row.y), subtreeEnd(siblings[siblings.length - 1])];
   const start = event.clientY;
   /** @type {HTMLElement | null} */ let mark = null;
   /** @type {number | null} */ let to = null;
@@ -64,8 +64,8 @@ export function dragRow(event, row, siblings, click, move) {
 
 /** The lower end of the rows of a container and its descendants. @param {Row} row */
 function subtreeEnd(row) {
-  const at = layout.rows.indexOf(row);
-  let end = at + 1;
+  const index = layout.rows.indexOf(row);
+  let end = index + 1;
   while (end < layout.rows.length && layout.rows[end].ancestors.includes(row.id) && layout.rows[end].pinned === row.pinned) end += 1;
   return layout.rows[end - 1].y + layout.rows[end - 1].height;
 }

@@ -17,7 +17,7 @@ import { fit, show, traceDuration, view } from "../state/view.js";
 
 /** The free share on each side of the selection after a zoom to it. */
 const ZOOM_MARGIN = 0.1;
-/** The most bytes of a filter: the server refuses longer ones. */
+/** Maximum length of a filter. The server accepts 32 KiB for all filters of a request. */
 const MAX_FILTER = 24_000;
 
 /** Shows the selection. If it is shown already, or nothing is selected, the whole trace. */
@@ -115,13 +115,13 @@ export function listenToSelection() {
     ["hand-mode", () => setSelectMode(false)], ["select-mode", () => setSelectMode(true)],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", () => { Promise.resolve(act()).catch((error) => showNote(String(error))); });
-  for (const [id, other] of [["hand-mode", "select-mode"], ["select-mode", "hand-mode"]]) {
+  for (const [id, alternative] of [["hand-mode", "select-mode"], ["select-mode", "hand-mode"]]) {
     byId(id).addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       if (!/^Arrow/.test(event.key)) return;
       event.preventDefault();
       event.stopPropagation();
-      byId(other).click();
-      byId(other).focus();
+      byId(alternative).click();
+      byId(alternative).focus();
     });
   }
 }

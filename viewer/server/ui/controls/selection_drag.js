@@ -33,10 +33,10 @@ function indexAt(y) {
  * Follows a drag, and changes the selection with it. A drag that is cancelled changes nothing.
  * @param {PointerEvent} event
  * @param {HTMLElement} element captures the pointer
- * @param {(x: number, y: number) => Part} at the selection for a position of the pointer
+ * @param {(x: number, y: number) => Part} partAt the selection for a position of the pointer
  * @param {() => void} [onClick]
  */
-function followDrag(event, element, at, onClick = () => {}) {
+function followDrag(event, element, partAt, onClick = () => {}) {
   event.preventDefault();
   element.setPointerCapture(event.pointerId);
   const before = { time: view.selectedTime, rows: view.selectedRows };
@@ -44,7 +44,7 @@ function followDrag(event, element, at, onClick = () => {}) {
   let moved = false;
   const update = (/** @type {PointerEvent} */ current, /** @type {"step" | "moving"} */ pace) => {
     const [x, y] = positionIn(current);
-    const { time, rows } = at(Math.min(Math.max(x, 0), chart.size().width), y);
+    const { time, rows } = partAt(Math.min(Math.max(x, 0), chart.size().width), y);
     select(time, rows, pace);
   };
   const move = (/** @type {PointerEvent} */ current) => {

@@ -32,11 +32,11 @@ export function editSelection() {
   byId("selection-field").select();
 }
 
-/** Whether the rows below a group are shown, and not all of them are within a stretch. @param {number} at @param {number} last */
-function isPartOfGroup(at, last) {
-  const row = layout.rows[at];
+/** Whether the rows below a group are shown, and not all of them are within a stretch. @param {number} index @param {number} last */
+function isPartOfGroup(index, last) {
+  const row = layout.rows[index];
   if (!row?.expandable || row.folded) return false;
-  const end = layout.rows.findLastIndex((other) => other.ancestors.includes(row.id));
+  const end = layout.rows.findLastIndex((candidate) => candidate.ancestors.includes(row.id));
   return end > last;
 }
 
@@ -49,7 +49,7 @@ function isPartOfGroup(at, last) {
 function resizedRows(side, step) {
   const stretches = selectedStretches();
   if (stretches.length === 0) {
-    const row = keyTarget() ?? layout.rows.find((one) => !one.expandable || one.folded);
+    const row = keyTarget() ?? layout.rows.find((row) => !row.expandable || row.folded);
     return row ? rowsMeant([row]) : view.selectedRows;
   }
   let [first, last] = [stretches[0][0], stretches[stretches.length - 1][1]];

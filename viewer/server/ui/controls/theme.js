@@ -34,8 +34,8 @@ export function setTheme(choice) {
 }
 
 export function nextTheme() {
-  const now = document.documentElement.dataset.theme;
-  const next = now === "light" ? "dark" : now === "dark" ? "contrast" : "light";
+  const theme = document.documentElement.dataset.theme;
+  const next = theme === "light" ? "dark" : theme === "dark" ? "contrast" : "light";
   setTheme(next);
   showNote(`Theme: ${NAMES.find(([name]) => name === next)?.[1]}`);
 }
@@ -53,7 +53,7 @@ export function watchTheme(act) {
 export function listenToTheme() {
   watchTheme(() => notifyChange("style"));
   byId("theme").addEventListener("click", (/** @type {MouseEvent} */ event) => {
-    const at = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    openMenu("Theme", at, NAMES.map(([choice, name]) => ({ name, checked: choice === storedTheme(), act: () => setTheme(choice) })));
+    const anchor = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    openMenu("Theme", anchor, NAMES.map(([choice, name]) => ({ name, checked: choice === storedTheme(), act: () => setTheme(choice) })));
   });
 }

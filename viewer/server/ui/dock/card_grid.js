@@ -13,17 +13,18 @@ import { showTable, TABLE_ROWS } from "./card_table.js";
 import { tickAnswers } from "./ticks.js";
 
 /** @type {HTMLElement} */ const grid = byId("cards");
-/** The least size of a card that shows its view well, in pixels. */
+/** Minimum size of a card in pixels. In smaller cards, the texts leave no room for the marks. */
 const LEAST_WIDTH = 260;
 const LEAST_HEIGHT = 190;
 /** The ratio of width to height that suits most views. */
 const ASPECT = 1.55;
+/** The distance of cards in pixels, as in the style sheet. */
 const GAP = 8;
 /** The words for the time modes. @type {Record<string, [string, string]>} */
 const MODES = {
   at: ["at t", "The present time, and the maximum so far"],
   range: ["range", "The selected time range, or the visible one"],
-  moving: ["moving", "The time around the present time; the option Width gives its length"],
+  moving: ["moving", "The time around the present time; the option Width is half its length"],
 };
 
 /**
@@ -54,7 +55,7 @@ export function refreshCards() {
   const requested = visible.map(requestOf);
   const answers = tickAnswers(requested);
   if (answers) {
-    answers.forEach((answer, at) => showAnswer(visible[at], answer, requested[at]));
+    answers.forEach((answer, index) => showAnswer(visible[index], answer, requested[index]));
     visible.forEach((tile) => tile.paintOverlay());
     return Promise.resolve();
   }
@@ -92,7 +93,7 @@ async function fetchCards() {
   grid.dataset.settled = "";
   const answer = await requestCards(requested, "cards");
   if (!answer) return;
-  completeCards(before, answer.cards).forEach((one, at) => { if (tiles.includes(visible[at])) showAnswer(visible[at], one, requested[at]); });
+  completeCards(before, answer.cards).forEach((completed, index) => { if (tiles.includes(visible[index])) showAnswer(visible[index], completed, requested[index]); });
   if (!latestRequest.isWanted) grid.dataset.settled = "1";
 }
 
@@ -102,8 +103,8 @@ async function fetchText() {
   if (!tile?.place || !tile.answer) return;
   const [requested, place, before] = [requestOf(tile), tile.place, tile.answer];
   const answer = await requestCards([requested], "mark");
-  const [one] = answer ? completeCards([before], answer.cards) : [];
-  if (one && tile.place === place) showAnswer(tile, one, requested);
+  const [completed] = answer ? completeCards([before], answer.cards) : [];
+  if (completed && tile.place === place) showAnswer(tile, completed, requested);
 }
 
 /** @param {Tile} tile @param {any} answer @param {{ width: number, height: number }} size */
@@ -178,8 +179,8 @@ setPointerTarget((tile) => { asking = tile; return latestTextRequest.run(); }, (
 export function showCards() {
   const large = largeIndex();
   tiles.forEach(leave);
-  tiles = cards.map((card, at) => makeTile(card, at));
-  tiles.forEach((tile, at) => { tile.box.hidden = large !== null && at !== large; });
+  tiles = cards.map((card, index) => makeTile(card, index));
+  tiles.forEach((tile, index) => { tile.box.hidden = large !== null && index !== large; });
   grid.replaceChildren(...(tiles.length ? tiles.map((tile) => tile.box) : [make("p", { class: "no-cards", text: "No views are chosen. Add views, or choose a preset." })]));
   layOut();
 }
@@ -213,8 +214,8 @@ export function layOut() {
   refreshCards();
 }
 
-/** @param {import("./card_list.js").Card} card @param {number} at @returns {Tile} */
-function makeTile(card, at) {
+/** @param {import("./card_list.js").Card} card @param {number} index @returns {Tile} */
+function makeTile(card, index) {
   const title = titleOf(card);
   const canvas = make("canvas", { role: "img", "aria-label": title });
   const overlay = make("canvas", { class: "card-overlay", "aria-hidden": "true" });
@@ -223,15 +224,15 @@ function makeTile(card, at) {
   const image = make("div", { class: "card-image", role: "application", "aria-roledescription": "view", "aria-label": `Marks of ${title}`, tabindex: 0 }, canvas, overlay);
   const notes = make("p", { class: "card-notes", hidden: "" });
   const subtitle = make("small");
-  const buttons = cardButtons(card, at, title);
+  const buttons = cardButtons(card, index, title);
   const header = make("header", { title: "Drag to move the card; Alt and an arrow key in the card" }, make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }), subtitle, modeSelect(card, viewOf(card.name)?.modes ?? [], title), ...buttons);
   const box = make("section", { class: "card", role: "group", "aria-label": title }, header, make("div", { class: "card-content" }, image, table, status), notes);
   /** @type {Tile} */
   const tile = { card, box, image, canvas, overlay, table, options: buttons[1], status, subtitle, notes, answer: null, regions: [], top: 0, size: { width: 0, height: 0 }, place: null, moved: null, rows: TABLE_ROWS, sort: null, area: null, hasOverlay: false, paintOverlay: () => paintOverlay(tile) };
-  buttons[0].addEventListener("click", () => { card.table = !card.table; leave(tile); storeCards(); showCards(); focusKey(`card-table ${at}`); });
+  buttons[0].addEventListener("click", () => { card.table = !card.table; leave(tile); storeCards(); showCards(); focusKey(`card-table ${index}`); });
   buttons[1].addEventListener("click", () => toggleOptions(tile));
   listenToMarks(tile);
-  listenToMove(box, header, () => tiles.map((one) => one.box), (from, to) => {
+  listenToMove(box, header, () => tiles.map((tile) => tile.box), (from, to) => {
     const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key?.replace(/\d+$/, String(to));
     moveCard(from, to);
     showCards();
@@ -244,18 +245,18 @@ function makeTile(card, at) {
 /**
  * The buttons of a card: table, options, maximise, remove.
  * @param {import("./card_list.js").Card} card
- * @param {number} at
+ * @param {number} index
  * @param {string} title
  */
-function cardButtons(card, at, title) {
-  const isLarge = largeIndex() === at;
-  const table = make("button", { class: "card-button", "aria-label": `Table of ${title}`, "aria-pressed": String(Boolean(card.table)), title: card.table ? "Show the drawing" : "Show the numbers as a table", "data-key": `card-table ${at}` }, symbol("M2.5 3.5h11v9h-11zM2.5 6.5h11M2.5 9.5h11M6.5 3.5v9"));
+function cardButtons(card, index, title) {
+  const isLarge = largeIndex() === index;
+  const table = make("button", { class: "card-button", "aria-label": `Table of ${title}`, "aria-pressed": String(Boolean(card.table)), title: card.table ? "Show the drawing" : "Show the numbers as a table", "data-key": `card-table ${index}` }, symbol("M2.5 3.5h11v9h-11zM2.5 6.5h11M2.5 9.5h11M6.5 3.5v9"));
   if (viewOf(card.name)?.is_diagram) table.hidden = true;
   return [
     table,
-    make("button", { class: "card-button", "aria-label": `Options of ${title}`, "aria-expanded": "false", title: "Options", "data-key": `card-options ${at}` }, symbol("M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5M9.5 3.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6M6.5 9.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6")),
-    make("button", { class: "card-button", "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`, "aria-pressed": String(isLarge), title: isLarge ? "Show all views" : "Maximise", "data-key": `card-large ${at}`, onclick: () => { setLarge(isLarge ? null : at); showCards(); focusKey(`card-large ${at}`); } }, symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5")),
-    make("button", { class: "card-button", "aria-label": `Remove ${title}`, title: "Remove", "data-key": `card-remove ${at}`, onclick: () => { removeCard(at); showCards(); (/** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="card-remove ${Math.min(at, cards.length - 1)}"]`)) ?? grid).focus(); } }, symbol("M4.5 4.5l7 7M11.5 4.5l-7 7")),
+    make("button", { class: "card-button", "aria-label": `Options of ${title}`, "aria-expanded": "false", title: "Options", "data-key": `card-options ${index}` }, symbol("M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5M9.5 3.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6M6.5 9.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6")),
+    make("button", { class: "card-button", "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`, "aria-pressed": String(isLarge), title: isLarge ? "Show all views" : "Maximise", "data-key": `card-large ${index}`, onclick: () => { setLarge(isLarge ? null : index); showCards(); focusKey(`card-large ${index}`); } }, symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5")),
+    make("button", { class: "card-button", "aria-label": `Remove ${title}`, title: "Remove", "data-key": `card-remove ${index}`, onclick: () => { removeCard(index); showCards(); (/** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="card-remove ${Math.min(index, cards.length - 1)}"]`)) ?? grid).focus(); } }, symbol("M4.5 4.5l7 7M11.5 4.5l-7 7")),
   ];
 }
 

@@ -106,7 +106,7 @@ export function removeCard(index) {
  * @returns {[number, Card][]}
  */
 export function takeCards(name) {
-  const taken = cards.flatMap((card, at) => card.name === name ? [/** @type {[number, Card]} */ ([at, card])] : []);
+  const taken = cards.flatMap((card, index) => card.name === name ? [/** @type {[number, Card]} */ ([index, card])] : []);
   cards.splice(0, cards.length, ...cards.filter((card) => card.name !== name));
   if (taken.length) setLarge(null);
   return taken;
@@ -114,7 +114,7 @@ export function takeCards(name) {
 
 /** Puts cards back to their places. @param {[number, Card][]} taken */
 export function putCards(taken) {
-  for (const [at, card] of taken) cards.splice(at, 0, card);
+  for (const [index, card] of taken) cards.splice(index, 0, card);
   if (taken.length) setLarge(null);
 }
 
@@ -141,8 +141,8 @@ export function restoreCards() {
     // An address that was cut off has no cards.
   }
   cards.length = 0;
-  for (const one of Array.isArray(stored) ? stored : []) {
-    const [name, mode = "", options = {}, table = 0] = Array.isArray(one) ? one : [one];
+  for (const entry of Array.isArray(stored) ? stored : []) {
+    const [name, mode = "", options = {}, table = 0] = Array.isArray(entry) ? entry : [entry];
     if (typeof name !== "string" || typeof mode !== "string" || typeof options !== "object" || options === null) continue;
     cards.push({ name, mode, options: Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value === "string").map(([key, value]) => [key, String(value)])), table: table === 1 });
   }

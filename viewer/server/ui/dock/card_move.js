@@ -1,6 +1,6 @@
 // Reorders the cards: a card is dragged by its header, or moved by keys.
 
-/** The distance in pixels from which a press is a drag. */
+/** The distance in pixels from which a press is a drag. A click may move the pointer a little. */
 const DRAG_DISTANCE = 5;
 
 /**
@@ -15,11 +15,11 @@ export function listenToMove(box, header, boxes, move) {
     const [startX, startY] = [event.clientX, event.clientY];
     let isDragged = false;
     header.setPointerCapture(event.pointerId);
-    const target = (/** @type {PointerEvent} */ current) => boxes().find((one) => {
-      const { left, right, top, bottom } = one.getBoundingClientRect();
-      return !one.hidden && current.clientX >= left && current.clientX < right && current.clientY >= top && current.clientY < bottom;
+    const target = (/** @type {PointerEvent} */ current) => boxes().find((element) => {
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      return !element.hidden && current.clientX >= left && current.clientX < right && current.clientY >= top && current.clientY < bottom;
     });
-    const mark = (/** @type {HTMLElement | undefined} */ at) => boxes().forEach((one) => one.classList.toggle("target", one === at && one !== box));
+    const mark = (/** @type {HTMLElement | undefined} */ dropTarget) => boxes().forEach((element) => element.classList.toggle("target", element === dropTarget && element !== box));
     const follow = (/** @type {PointerEvent} */ current) => {
       isDragged ||= Math.hypot(current.clientX - startX, current.clientY - startY) >= DRAG_DISTANCE;
       if (!isDragged) return;
@@ -32,8 +32,8 @@ export function listenToMove(box, header, boxes, move) {
       header.removeEventListener("pointercancel", end);
       box.classList.remove("dragged");
       mark(undefined);
-      const at = isDragged && last.type === "pointerup" ? target(last) : undefined;
-      if (at && at !== box) move(boxes().indexOf(box), boxes().indexOf(at));
+      const dropTarget = isDragged && last.type === "pointerup" ? target(last) : undefined;
+      if (dropTarget && dropTarget !== box) move(boxes().indexOf(box), boxes().indexOf(dropTarget));
     };
     header.addEventListener("pointermove", follow);
     header.addEventListener("pointerup", end);

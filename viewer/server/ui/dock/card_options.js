@@ -19,7 +19,7 @@ export function optionsForm(card, positions, onChange, onClose) {
   const field = (/** @type {string} */ name) => optionField(card, name, `${formCount}-${name}`, onChange);
   const reset = () => {
     card.options = {};
-    for (const one of cards) for (const name of views().of_all) delete one.options[name];
+    for (const otherCard of cards) for (const name of views().of_all) delete otherCard.options[name];
     onChange();
     onClose();
   };
@@ -43,15 +43,15 @@ export function optionsForm(card, positions, onChange, onClose) {
  * @param {() => void} onChange
  */
 function optionField(card, name, id, onChange) {
-  const option = views().options.find((one) => one.name === name);
+  const option = views().options.find((candidate) => candidate.name === name);
   if (!option) return null;
   const value = card.options[name] ?? "";
   const suggestions = [...new Set([...(name === "layout" ? views().layouts : []), ...option.words, ...(views().names[name] ?? [])])];
   const set = (/** @type {string} */ text) => {
     // The options of all views determine the units, so that all cards have the same ones.
-    for (const one of views().of_all.includes(name) ? cards : [card]) {
-      if (text.trim()) one.options[name] = text.trim();
-      else delete one.options[name];
+    for (const changedCard of views().of_all.includes(name) ? cards : [card]) {
+      if (text.trim()) changedCard.options[name] = text.trim();
+      else delete changedCard.options[name];
     }
     onChange();
   };

@@ -17,9 +17,9 @@ import { storeCards, viewOf } from "./card_list.js";
 
 /** @typedef {import("./card_grid.js").Tile} Tile */
 
-/** The distance in pixels from which a press is a drag. */
+/** The distance in pixels from which a press is a drag. A click may move the pointer a little. */
 const DRAG_DISTANCE = 4;
-/** The share of the square of positions by which a key moves a node. */
+/** The share of the square of positions by which a key moves a node: a few pixels. */
 const NODE_STEP = 0.02;
 /** @type {HTMLElement} */ const tooltip = byId("tooltip");
 /** @type {HTMLElement} */ const speech = byId("mark-text");
@@ -212,7 +212,7 @@ export function canMoveNodes(tile) {
  * @returns {[number, number, number][]}
  */
 export function nodePositions(tile) {
-  const region = tile.regions.find((one) => one.square && one.units);
+  const region = tile.regions.find((region) => region.square && region.units);
   if (!region?.square || !region.units) return [];
   const [left, top, width, height] = region.square;
   const round = (/** @type {number} */ share) => Math.round(Math.min(1, Math.max(0, share)) * 1e4) / 1e4;

@@ -16,7 +16,7 @@
 
 /** The distance in pixels at which the pointer hits an edge or a small disc. */
 const REACH = 5;
-/** Pieces of a curved edge. */
+/** Pieces of a curved edge. Between their ends, the curve is less than a pixel away. */
 const PIECES = 16;
 
 /**
@@ -31,14 +31,14 @@ function sums(list, unit = 1) {
 
 /** @param {any[]} list @returns {Region[]} */
 export function readRegions(list) {
-  return list.map((one) => {
+  return list.map((region) => {
     const tenths = (/** @type {number[] | undefined} */ numbers) => (numbers ?? []).map((number) => number / 10);
-    const flat = sums(one.units ?? one.pairs);
-    let at = 0;
-    const units = !(one.units ?? one.pairs) ? null : one.sizes ? one.sizes.map((/** @type {number} */ size) => flat.slice(at, (at += size))) : flat.map((unit) => [unit]);
+    const flat = sums(region.units ?? region.pairs);
+    let offset = 0;
+    const units = !(region.units ?? region.pairs) ? null : region.sizes ? region.sizes.map((/** @type {number} */ size) => flat.slice(offset, (offset += size))) : flat.map((unit) => [unit]);
     return {
-      ...one, units, isPair: Boolean(one.pairs), counts: one.counts ?? null, links: one.links ?? null, frame: tenths(one.frame), tops: sums(one.tops, 10), heights: tenths(one.heights), center: tenths(one.center),
-      radius: (one.radius ?? 0) / 10, x: sums(one.x, 10), y: sums(one.y, 10), square: one.square ? tenths(one.square) : null, first: sums(one.first), last: sums(one.last), bends: sums(one.bends, 100),
+      ...region, units, isPair: Boolean(region.pairs), counts: region.counts ?? null, links: region.links ?? null, frame: tenths(region.frame), tops: sums(region.tops, 10), heights: tenths(region.heights), center: tenths(region.center),
+      radius: (region.radius ?? 0) / 10, x: sums(region.x, 10), y: sums(region.y, 10), square: region.square ? tenths(region.square) : null, first: sums(region.first), last: sums(region.last), bends: sums(region.bends, 100),
     };
   });
 }
@@ -100,7 +100,7 @@ function markIn(region, x, y, regions, index) {
     case "times":
       return columns > 0 && x >= frame[0] && x < frame[0] + frame[2] && y >= frame[1] && y <= frame[1] + frame[3] ? Math.floor(((x - frame[0]) / frame[2]) * columns) : -1;
     case "lanes": {
-      const lane = region.tops.findIndex((top, at) => y >= frame[1] + top && y < frame[1] + top + region.heights[at]);
+      const lane = region.tops.findIndex((top, index) => y >= frame[1] + top && y < frame[1] + top + region.heights[index]);
       return lane >= 0 && x >= frame[0] && x < frame[0] + frame[2] ? lane * columns + Math.floor(((x - frame[0]) / frame[2]) * columns) : -1;
     }
     case "spokes": {
@@ -122,14 +122,14 @@ function markIn(region, x, y, regions, index) {
 /**
  * The nearest mark within a distance; -1 if there is none.
  * @param {number} marks
- * @param {number} within
+ * @param {number} limit
  * @param {(mark: number) => number} distance
  */
-function nearest(marks, within, distance) {
-  let [found, least] = [-1, within];
+function nearest(marks, limit, distance) {
+  let [found, least] = [-1, limit];
   for (let mark = 0; mark < marks; mark += 1) {
-    const own = distance(mark);
-    if (own <= least) [found, least] = [mark, own];
+    const markDistance = distance(mark);
+    if (markDistance <= least) [found, least] = [mark, markDistance];
   }
   return found;
 }
@@ -245,7 +245,7 @@ export function highlightedMarks(regions, isHighlighted, pair) {
     if (region.kind === "lanes") return [];
     const all = Array.from({ length: region.marks }, (_, mark) => mark);
     const highlighted = region.isPair || region.kind === "edges"
-      ? pair ? all.filter((mark) => { const own = pairOf(regions, index, mark); return own && isWithin(own[0], pair[0]) && isWithin(own[1], pair[1]); }) : []
+      ? pair ? all.filter((mark) => { const markPair = pairOf(regions, index, mark); return markPair && isWithin(markPair[0], pair[0]) && isWithin(markPair[1], pair[1]); }) : []
       : all.filter((mark) => region.units?.[mark]?.some(isHighlighted));
     return highlighted.map((mark) => ({ region: index, mark }));
   });
@@ -259,8 +259,8 @@ export function highlightedMarks(regions, isHighlighted, pair) {
 export function highlightedBands(regions, isHighlighted) {
   return regions.filter((region) => region.isPair || region.kind === "lanes").flatMap((region) => {
     const [[x, y, width, height], [cellWidth, cellHeight]] = [region.frame, cellSize(region)];
-    const highlighted = (region.units ?? []).flatMap((units, at) => (units.some(isHighlighted) ? [at] : []));
+    const highlighted = (region.units ?? []).flatMap((units, index) => (units.some(isHighlighted) ? [index] : []));
     if (region.kind === "lanes") return highlighted.map((lane) => laneBox(region, lane));
-    return highlighted.flatMap((at) => [[x, y + at * cellHeight, width, cellHeight], [x + at * cellWidth, y, cellWidth, height]]);
+    return highlighted.flatMap((index) => [[x, y + index * cellHeight, width, cellHeight], [x + index * cellWidth, y, cellWidth, height]]);
   });
 }

@@ -44,9 +44,9 @@ export function requestCards(cards, purpose, times = []) {
  * @param {any[]} answers
  */
 export function completeCards(earlier, answers) {
-  return answers.map((answer, at) => {
+  return answers.map((answer, index) => {
     if (answer.error !== undefined) return answer;
-    const before = earlier[at];
+    const before = earlier[index];
     const marks = answer.marks ? { hash: answer.marks.hash, regions: readRegions(answer.marks.regions) } : before?.marks;
     const isNew = answer.scene !== undefined || answer.table !== undefined;
     return { ...(isNew ? answer : { ...before, text: answer.text }), marks };
@@ -90,7 +90,7 @@ export async function sendAbout(route, card, body) {
   return content;
 }
 
-/** The usual size of a saved image. */
+/** The size of a saved image in CSS pixels, which suits a page of a document. */
 const SAVED_SIZE = { width: 960, height: 600 };
 
 /** @param {import("./card_list.js").Card} card @returns {CardRequest} */

@@ -13,15 +13,15 @@ export async function showCategories() {
 }
 
 function fill() {
-  const rows = categorizedValues().map((one) => {
-    const own = assignedCategory(one.value);
-    const current = own ?? one.category;
-    const choose = make("select", { "aria-label": `Category of ${one.name}`, "data-key": `category ${one.value}`, onchange: () => {
-      assign(one.value, choose.value === one.category ? null : choose.value);
+  const rows = categorizedValues().map((entry) => {
+    const assigned = assignedCategory(entry.value);
+    const current = assigned ?? entry.category;
+    const choose = make("select", { "aria-label": `Category of ${entry.name}`, "data-key": `category ${entry.value}`, onchange: () => {
+      assign(entry.value, choose.value === entry.category ? null : choose.value);
       refill(box, fill);
     } }, ...CATEGORIES.map(([word]) => make("option", { value: word, text: word, ...(word === current ? { selected: "" } : {}) })));
-    const origin = own ? "chosen" : ORIGINS[one.origin];
-    return make("tr", {}, make("th", { scope: "row", text: one.name }), make("td", { text: one.type }), make("td", {}, choose), make("td", { class: `origin ${own ? "chosen" : ""}`, text: origin }));
+    const origin = assigned ? "chosen" : ORIGINS[entry.origin];
+    return make("tr", {}, make("th", { scope: "row", text: entry.name }), make("td", { text: entry.type }), make("td", {}, choose), make("td", { class: `origin ${assigned ? "chosen" : ""}`, text: origin }));
   });
   const head = ["Value", "Type", "Category", "Origin"].map((text) => make("th", { scope: "col", text }));
   const meanings = CATEGORIES.map(([word, meaning]) => `${word}: ${meaning[0].toLowerCase()}${meaning.slice(1)}`).join("; ");

@@ -17,7 +17,7 @@ import { listenToPlayer, pause, playerAction, restorePlayer, showPlayer } from "
 
 /** @type {HTMLElement} */ const dock = byId("dock");
 /** @type {HTMLElement} */ const edge = byId("dock-edge");
-/** The height in percent of the window. */
+/** The heights of the dock in percent of the window. The largest leaves room for the diagram. */
 const USUAL_HEIGHT = 40;
 const LEAST_HEIGHT = 18;
 const LARGEST_HEIGHT = 80;
@@ -49,7 +49,7 @@ export async function openDock(focus = false) {
 
 /** @param {string} name the name of a preset */
 export async function openPreset(name) {
-  replaceCards(PRESETS.find(([one]) => one === name)?.[1] ?? []);
+  replaceCards(PRESETS.find(([presetName]) => presetName === name)?.[1] ?? []);
   if (!isDockOpen()) return openDock(true);
   showPart(null);
   showCards();

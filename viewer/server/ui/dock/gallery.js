@@ -8,8 +8,9 @@ import { paintCard, LatestRequest, requestCards } from "./card_request.js";
 import { openCardFile, OWN_GROUP, reloadViews, removeButton, removedList } from "./own_views.js";
 
 /** @type {HTMLElement} */ const box = byId("gallery");
-/** The size of a view from which its small image is made. */
+/** The size in pixels at which a view is drawn for the gallery. Smaller drawings omit labels. */
 const DRAWN = { width: 300, height: 188 };
+/** The size of a small image, relative to the drawing. */
 const SCALE = 0.4;
 
 /**
@@ -43,7 +44,7 @@ function fillGallery(add) {
   const before = new Map(items.map((item) => [item.key, item]));
   items = views().views.map((view) => before.get(JSON.stringify(view)) ?? galleryItem(view, add));
   const sections = views().groups.map((group) => {
-    const lines = items.filter((_, at) => views().views[at].group === group).map(({ line }) => line);
+    const lines = items.filter((_, index) => views().views[index].group === group).map(({ line }) => line);
     const isOwn = group === OWN_GROUP;
     const opener = isOwn && openCardFile((name) => showOpened(name, add));
     const removed = isOwn && removedList((name) => refill(add, `[data-view="${CSS.escape(name)}"]`));
@@ -100,17 +101,17 @@ async function fetchImages() {
   box.setAttribute("aria-busy", "true");
   const answers = (await requestCards(wanted.map(({ name }) => ({ name, mode: "", options: {}, ...DRAWN, hash: "" })), "gallery"))?.cards;
   if (!answers || wanted !== items) return;
-  const whole = make("canvas");
-  answers.forEach((answer, at) => {
-    const { item, canvas, reason } = wanted[at];
+  const fullSize = make("canvas");
+  answers.forEach((answer, index) => {
+    const { item, canvas, reason } = wanted[index];
     item.classList.toggle("lacking", answer.error !== undefined);
     reason.textContent = answer.error ? `${answer.error} ${answer.remedy}` : "";
     if (!answer.scene) return;
-    paintCard(whole, answer, DRAWN);
+    paintCard(fullSize, answer, DRAWN);
     const [width, height] = [DRAWN.width * SCALE, DRAWN.height * SCALE];
     const context = sizedContext(canvas, width, height);
     context.imageSmoothingQuality = "high";
-    context.drawImage(whole, 0, 0, width, height);
+    context.drawImage(fullSize, 0, 0, width, height);
   });
   box.setAttribute("aria-busy", "false");
 }

@@ -59,8 +59,8 @@ async function exportLayout(card) {
  */
 export function layoutForm(card, positions, onChange) {
   const report = (/** @type {Promise<unknown>} */ done) => done.then(onChange).catch((error) => showNote(error instanceof Error ? error.message : String(error)));
-  const own = hasOwnLayout(card);
-  const field = make("input", { type: "text", value: own ? card.options.layout : "", placeholder: "Name", "aria-label": "Name of the layout", spellcheck: "false", maxlength: "64" });
+  const isOwn = hasOwnLayout(card);
+  const field = make("input", { type: "text", value: isOwn ? card.options.layout : "", placeholder: "Name", "aria-label": "Name of the layout", spellcheck: "false", maxlength: "64" });
   const save = () => {
     const name = field.value.trim();
     if (name) report(saveLayout(card, positions(), name).then(() => showNote(`Saved the layout ${name}`)));
@@ -70,6 +70,6 @@ export function layoutForm(card, positions, onChange) {
   return make("div", { class: "card-layout", role: "group", "aria-label": "Layout of the nodes" },
     make("p", { class: "hint", text: "Drag nodes, or point at one by the arrow keys and move it with Shift." }),
     field, make("button", { class: "quiet-button", text: "Save as", onclick: save }),
-    own && make("button", { class: "quiet-button", text: "Export", "aria-label": "Export the layout", onclick: () => report(exportLayout(card)) }),
-    own && make("button", { class: "quiet-button", text: "Delete", "aria-label": "Delete the layout", onclick: () => report(removeLayout(card)) }));
+    isOwn && make("button", { class: "quiet-button", text: "Export", "aria-label": "Export the layout", onclick: () => report(exportLayout(card)) }),
+    isOwn && make("button", { class: "quiet-button", text: "Delete", "aria-label": "Delete the layout", onclick: () => report(removeLayout(card)) }));
 }

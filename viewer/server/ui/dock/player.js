@@ -12,9 +12,9 @@ import { categoryParameter } from "./category_list.js";
 import { findMatch, listenToStop, restoreStop, showMatch, stepToMatch, stopText } from "./stop_at.js";
 import { setTick, startTicks, stopTicks, TICKS_PER_SECOND } from "./ticks.js";
 
-/** The time in which the default rate plays the time range, in seconds. */
+/** The seconds in which the default rate plays the time range: short enough to be watched. */
 const DEFAULT_SECONDS = 20;
-/** The number of steps of the position slider. */
+/** The number of steps of the position slider, about its width in pixels. */
 const SLIDER_STEPS = 1000;
 /** The share of the time range that a key of the slider moves the cursor by. */
 const FINE_STEP = 1 / 200;
@@ -30,7 +30,7 @@ const stillness = matchMedia("(prefers-reduced-motion: reduce)");
 /** The nearest of 1, 2 or 5 times a power of ten. @param {number} value */
 function roundRate(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
-  const factor = [1, 2, 5, 10].find((one) => one * power >= value * 0.75) ?? 10;
+  const factor = [1, 2, 5, 10].find((candidate) => candidate * power >= value * 0.75) ?? 10;
   return factor * power;
 }
 
@@ -95,11 +95,11 @@ function beginRun(isInclusive = false) {
   const { from, to } = viewsRange();
   const time = cursorTime();
   /** @type {Run} */
-  const own = { from, to, distance: direction > 0 ? time - from : to - time, step: rate() / TICKS_PER_SECOND, started: performance.now(), tick: 0, time, lap: 0, stopAt: null };
-  run = own;
-  const last = isLooping ? Infinity : Math.ceil((to - from - own.distance) / own.step);
-  startTicks({ timeOf: (tick) => timeOf(own, tick), last });
-  searchStop(own, time, isInclusive);
+  const newRun = { from, to, distance: direction > 0 ? time - from : to - time, step: rate() / TICKS_PER_SECOND, started: performance.now(), tick: 0, time, lap: 0, stopAt: null };
+  run = newRun;
+  const last = isLooping ? Infinity : Math.ceil((to - from - newRun.distance) / newRun.step);
+  startTicks({ timeOf: (tick) => timeOf(newRun, tick), last });
+  searchStop(newRun, time, isInclusive);
 }
 
 /** The number of whole time ranges before a tick. @param {Run} of @param {number} tick */
@@ -107,47 +107,47 @@ function lapOf({ from, to, distance, step }, tick) {
   return isLooping ? Math.floor((distance + tick * step) / (to - from)) : 0;
 }
 
-/** The time of a tick. @param {Run} of @param {number} tick */
-function timeOf(of, tick) {
-  const { from, to, distance, step } = of;
-  const within = Math.min(distance + tick * step - lapOf(of, tick) * (to - from), to - from);
-  return Math.round(direction > 0 ? from + within : to - within);
+/** The time of a tick. @param {Run} playedRun @param {number} tick */
+function timeOf(playedRun, tick) {
+  const { from, to, distance, step } = playedRun;
+  const elapsed = Math.min(distance + tick * step - lapOf(playedRun, tick) * (to - from), to - from);
+  return Math.round(direction > 0 ? from + elapsed : to - elapsed);
 }
 
 /**
  * Searches for the next match of the expression to stop at.
- * @param {Run} of
+ * @param {Run} playedRun
  * @param {number} time
  * @param {boolean} isInclusive
  */
-function searchStop(of, time, isInclusive) {
+function searchStop(playedRun, time, isInclusive) {
   if (!stopText()) {
-    of.stopAt = null;
+    playedRun.stopAt = null;
     return;
   }
-  of.stopAt = undefined;
+  playedRun.stopAt = undefined;
   const margin = isInclusive ? 1 : 0;
-  const found = direction > 0 ? findMatch(1, time - margin, of.to) : findMatch(-1, of.from, time + margin);
+  const found = direction > 0 ? findMatch(1, time - margin, playedRun.to) : findMatch(-1, playedRun.from, time + margin);
   found.then((match) => {
-    if (run !== of) return;
-    of.stopAt = match ?? null;
+    if (run !== playedRun) return;
+    playedRun.stopAt = match ?? null;
     // The expression is wrong: it would never stop.
     if (match === undefined) pause();
-  }).catch(() => { if (run === of) pause(); });
+  }).catch(() => { if (run === playedRun) pause(); });
 }
 
-/** @param {number} now */
-function moveFrame(now) {
+/** @param {number} frameTime */
+function moveFrame(frameTime) {
   if (direction === 0 || !run) return;
   requestAnimationFrame(moveFrame);
   const { from, to } = viewsRange();
   // The user moved the cursor, or chose another time range.
   if (cursorTime() !== run.time || run.from !== from || run.to !== to) beginRun();
   if (run.stopAt === undefined) {
-    run.started = now - (run.tick * 1000) / TICKS_PER_SECOND;
+    run.started = frameTime - (run.tick * 1000) / TICKS_PER_SECOND;
     return;
   }
-  const tick = Math.floor((Math.max(0, now - run.started) / 1000) * TICKS_PER_SECOND);
+  const tick = Math.floor((Math.max(0, frameTime - run.started) / 1000) * TICKS_PER_SECOND);
   if (tick <= run.tick) return;
   const lap = lapOf(run, tick);
   const time = timeOf(run, tick);
@@ -176,7 +176,7 @@ function stepBy(nanos) {
 }
 
 /**
- * Moves the cursor to the next event, or to the one before.
+ * Moves the cursor to the next change, or to the one before.
  * @param {number} wanted
  * @param {boolean} [isChange] only to a change of state
  */
@@ -184,7 +184,7 @@ export async function stepToEvent(wanted, isChange = false) {
   if (direction !== 0) pause();
   const answer = await request("next_event", { t: cursorTime(), direction: wanted, changes_only: isChange, units: selectedRowNumbers(), categories: categoryParameter() }, "next_event");
   if (!answer) return;
-  const name = isChange ? "change of state" : "event";
+  const name = isChange ? "change of state" : "change";
   if (answer.t === null) showNote(wanted > 0 ? `There is no later ${name}` : `There is no earlier ${name}`);
   else setCursor(answer.t);
 }
@@ -316,7 +316,7 @@ export function showPlayer() {
   button.setAttribute("aria-label", isPlaying ? "Pause" : "Play");
   button.title = stillness.matches ? "Step forward (reduced motion)  Space" : `${isPlaying ? "Pause" : "Play"}  Space`;
   button.replaceChildren(icon(isPlaying ? ICONS.pause : ICONS.play));
-  for (const [id, own] of /** @type {[string, number][]} */ ([["play-backward", -1], ["play-forward", 1]])) byId(id).setAttribute("aria-pressed", String(direction === own));
+  for (const [id, buttonDirection] of /** @type {[string, number][]} */ ([["play-backward", -1], ["play-forward", 1]])) byId(id).setAttribute("aria-pressed", String(direction === buttonDirection));
   showRates();
   showCursor();
 }

@@ -4,14 +4,14 @@
 import { cancel } from "../net/api.js";
 import { completeCards, requestCards } from "./card_request.js";
 
-/** Ticks per second of play. */
+/** Ticks per second of play: the usual number of frames per second of a screen. */
 export const TICKS_PER_SECOND = 60;
-/** The number of ticks that are fetched ahead. */
+/** The number of ticks that are fetched ahead: those of one second. */
 const AHEAD = 60;
-/** The number of times in the first request and in the others. */
+/** The number of times in the first request, so that play begins soon, and in the others. */
 const FIRST_TIMES = 6;
 const TIMES = 20;
-/** The part of the time of play in which the server may draw. */
+/** The share of the time of play in which the server may draw. The rest is for the network. */
 const SERVER_SHARE = 0.8;
 
 /**
@@ -94,14 +94,14 @@ async function fetchAhead(cards) {
       // Ticks that are over need no drawing.
       next = Math.max(next, position);
       const count = latest.length ? TIMES : FIRST_TIMES;
-      const ticks = Array.from({ length: count }, (_, at) => next + at * stride).filter((tick) => tick <= ownPlan.last);
+      const ticks = Array.from({ length: count }, (_, index) => next + index * stride).filter((tick) => tick <= ownPlan.last);
       const started = performance.now();
-      const known = cards.map((card, at) => ({ ...card, hash: latest[at]?.hash ?? "", marks: latest[at]?.marks?.hash ?? "" }));
+      const known = cards.map((card, index) => ({ ...card, hash: latest[index]?.hash ?? "", marks: latest[index]?.marks?.hash ?? "" }));
       const answer = await requestCards(known, "ticks", ticks.map(ownPlan.timeOf));
       if (!answer || plan !== ownPlan || ownKey !== fetchedCards) return;
-      [answer.cards, ...(answer.later ?? [])].forEach((one, at) => {
-        latest = completeCards(latest, one);
-        ready.set(ticks[at], latest);
+      [answer.cards, ...(answer.later ?? [])].forEach((answers, index) => {
+        latest = completeCards(latest, answers);
+        ready.set(ticks[index], latest);
       });
       next = ticks[ticks.length - 1] + stride;
       const needed = (performance.now() - started) / ticks.length;

@@ -112,9 +112,9 @@ async function readLines(response, onPart) {
   for (;;) {
     const { done, value } = await reader.read();
     text += decoder.decode(value, { stream: !done });
-    const whole = text.split("\n");
-    text = whole.pop() ?? "";
-    for (const line of whole) {
+    const lines = text.split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) {
       const answer = JSON.parse(line);
       if (answer.error) throw new RefusedError(answer.error);
       if (answer.done === undefined) return answer;

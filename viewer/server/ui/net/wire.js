@@ -40,15 +40,15 @@ function readHead(buffer) {
  * Gives a scene its sections, and returns the position after them.
  * @param {any} scene
  * @param {ArrayBuffer} buffer
- * @param {number} at
+ * @param {number} offset
  */
-function takeSections(scene, buffer, at) {
+function takeSections(scene, buffer, offset) {
   scene.bytes = scene.sections.map((/** @type {number} */ length) => {
-    const bytes = new Uint8Array(buffer, at, length);
-    at += length;
+    const bytes = new Uint8Array(buffer, offset, length);
+    offset += length;
     return bytes;
   });
-  return at;
+  return offset;
 }
 
 /**
@@ -56,8 +56,8 @@ function takeSections(scene, buffer, at) {
  * @returns {any} the head, with `bytes` in place of the lengths of its sections
  */
 export function readScene(buffer) {
-  const [head, at] = readHead(buffer);
-  takeSections(head, buffer, at);
+  const [head, offset] = readHead(buffer);
+  takeSections(head, buffer, offset);
   return head;
 }
 
@@ -68,7 +68,7 @@ export function readScene(buffer) {
  */
 export function readCards(buffer) {
   const [head, start] = readHead(buffer);
-  let at = start;
-  for (const { scene } of [head.cards, ...(head.later ?? [])].flat()) if (scene) at = takeSections(scene, buffer, at);
+  let offset = start;
+  for (const { scene } of [head.cards, ...(head.later ?? [])].flat()) if (scene) offset = takeSections(scene, buffer, offset);
   return head;
 }

@@ -53,29 +53,29 @@ function label(x, y, text, anchor = "start") {
 
 /** @param {string} name @param {Part[]} parts */
 export function pie(name, parts) {
-  const sum = parts.reduce((all, one) => all + one.size, 0) || 1;
+  const sum = parts.reduce((all, part) => all + part.size, 0) || 1;
   let angle = -Math.PI / 2;
-  const at = (/** @type {number} */ a) => `${(60 + 56 * Math.cos(a)).toFixed(2)} ${(60 + 56 * Math.sin(a)).toFixed(2)}`;
-  const slices = parts.filter((one) => one.size > 0).map((one) => {
-    const share = one.size / sum;
+  const rimPoint = (/** @type {number} */ a) => `${(60 + 56 * Math.cos(a)).toFixed(2)} ${(60 + 56 * Math.sin(a)).toFixed(2)}`;
+  const slices = parts.filter((part) => part.size > 0).map((part) => {
+    const share = part.size / sum;
     const [from, to] = [angle, angle + share * 2 * Math.PI];
     angle = to;
-    const title = `${one.name}: ${one.text}`;
-    const paint = { fill: one.color ?? "var(--track)", stroke: "var(--panel)", "stroke-width": 1 };
-    if (share > 0.9999) return shape("circle", { cx: 60, cy: 60, r: 56, ...paint }, title, one.act);
-    return shape("path", { d: `M60 60L${at(from)}A56 56 0 ${share > 0.5 ? 1 : 0} 1 ${at(to)}Z`, ...paint }, title, one.act);
+    const title = `${part.name}: ${part.text}`;
+    const paint = { fill: part.color ?? "var(--track)", stroke: "var(--panel)", "stroke-width": 1 };
+    if (share > 0.9999) return shape("circle", { cx: 60, cy: 60, r: 56, ...paint }, title, part.act);
+    return shape("path", { d: `M60 60L${rimPoint(from)}A56 56 0 ${share > 0.5 ? 1 : 0} 1 ${rimPoint(to)}Z`, ...paint }, title, part.act);
   });
   return make("div", { class: "pie" }, chartSvg(name, 120, 120, slices), colorKey(parts));
 }
 
 /** @param {string} name @param {Part[]} parts */
 export function columns(name, parts) {
-  const largest = Math.max(1e-9, ...parts.map((one) => one.size));
+  const largest = Math.max(1e-9, ...parts.map((part) => part.size));
   const listed = parts.slice(0, 24);
   const barWidth = 276 / Math.max(listed.length, 4);
-  const bars = listed.map((one, at) => {
-    const barHeight = (one.size / largest) * 104;
-    return shape("rect", { x: at * barWidth + barWidth * 0.12, y: 108 - barHeight, width: barWidth * 0.76, height: Math.max(barHeight, 0.5), rx: Math.min(2, barWidth / 6), fill: one.color ?? "var(--track)" }, `${one.name}: ${one.text}`, one.act);
+  const bars = listed.map((part, index) => {
+    const barHeight = (part.size / largest) * 104;
+    return shape("rect", { x: index * barWidth + barWidth * 0.12, y: 108 - barHeight, width: barWidth * 0.76, height: Math.max(barHeight, 0.5), rx: Math.min(2, barWidth / 6), fill: part.color ?? "var(--track)" }, `${part.name}: ${part.text}`, part.act);
   });
   return make("div", {}, chartSvg(name, 276, 110, [shape("path", { d: "M0 108.5H276", class: "axis" }), ...bars]), colorKey(parts));
 }
@@ -85,11 +85,11 @@ export function columns(name, parts) {
  * @param {Part[]} parts
  * @param {(one: Part) => string} [describe] describes the effect of a click
  */
-export function colorKey(parts, describe = (one) => `Go to the longest ${one.name}`) {
+export function colorKey(parts, describe = (part) => `Go to the longest ${part.name}`) {
   const list = make("ul", { class: "color-key" });
-  for (const one of parts.slice(0, 24)) {
-    const inside = [make("span", { class: "chip", color: one.color ?? "" }), make("span", { class: "label", text: one.name, title: one.name }), make("span", { class: "amount", text: one.text })];
-    list.append(make("li", {}, one.act ? make("button", { onclick: one.act, title: describe(one) }, ...inside) : make("span", { class: "color-key-line" }, ...inside)));
+  for (const part of parts.slice(0, 24)) {
+    const inside = [make("span", { class: "chip", color: part.color ?? "" }), make("span", { class: "label", text: part.name, title: part.name }), make("span", { class: "amount", text: part.text })];
+    list.append(make("li", {}, part.act ? make("button", { onclick: part.act, title: describe(part) }, ...inside) : make("span", { class: "color-key-line" }, ...inside)));
   }
   if (parts.length > 24) list.append(make("li", { class: "hint", text: `and ${groupDigits(parts.length - 24)} more` }));
   return list;
@@ -116,7 +116,7 @@ function shortCount(count) {
 function levelLines(largest, floor, height, text) {
   const power = 10 ** Math.floor(Math.log10(largest));
   const step = [0.2, 0.5, 1, 2, 5].map((factor) => factor * power).find((step) => largest / step <= 4) ?? power;
-  return Array.from({ length: Math.floor(largest / step + 1e-9) }, (_, at) => (at + 1) * step).flatMap((amount) => {
+  return Array.from({ length: Math.floor(largest / step + 1e-9) }, (_, index) => (index + 1) * step).flatMap((amount) => {
     const y = floor - (amount / largest) * height;
     return [shape("path", { d: `M${LEFT_MARGIN} ${y.toFixed(1)}H276`, class: "level" }), label(LEFT_MARGIN - 4, y + 3, text(amount), "end")];
   });
@@ -153,14 +153,14 @@ function roundDurations(from, to) {
  * @param {(id: string) => void} go
  */
 export function histogram(name, classes, color, shares, go) {
-  const total = classes.reduce((all, one) => all + one.count, 0) || 1;
-  const largest = Math.max(1, ...classes.map((one) => one.count));
+  const total = classes.reduce((all, durationClass) => all + durationClass.count, 0) || 1;
+  const largest = Math.max(1, ...classes.map((durationClass) => durationClass.count));
   const barWidth = (276 - LEFT_MARGIN) / Math.max(classes.length, 6);
   const amount = (/** @type {number} */ count) => shares ? formatPercent(count / total) : groupDigits(count);
-  const bars = classes.map((one, at) => {
-    const barHeight = (one.count / largest) * 96;
-    const title = `${amount(one.count)} from ${formatDuration(one.from)} to ${formatDuration(one.to)}, ${formatDuration(one.nanos)} in all; go to the longest`;
-    return shape("rect", { x: LEFT_MARGIN + at * barWidth + 1, y: 104 - barHeight, width: barWidth - 2, height: one.count ? Math.max(barHeight, 1) : 0, rx: 1.5, fill: color, "data-key": `class ${one.from}` }, title, one.longest && (() => go(one.longest.id)));
+  const bars = classes.map((durationClass, index) => {
+    const barHeight = (durationClass.count / largest) * 96;
+    const title = `${amount(durationClass.count)} from ${formatDuration(durationClass.from)} to ${formatDuration(durationClass.to)}, ${formatDuration(durationClass.nanos)} in all; go to the longest`;
+    return shape("rect", { x: LEFT_MARGIN + index * barWidth + 1, y: 104 - barHeight, width: barWidth - 2, height: durationClass.count ? Math.max(barHeight, 1) : 0, rx: 1.5, fill: color, "data-key": `class ${durationClass.from}` }, title, durationClass.longest && (() => go(durationClass.longest.id)));
   });
   const end = classes.length ? classes[classes.length - 1].to : 1;
   // The first class may be that of 0.
@@ -169,7 +169,7 @@ export function histogram(name, classes, color, shares, go) {
   const marks = roundDurations(classes[0]?.from ?? 1, end);
   // Labels only every `stride`-th power of ten, so that they have room at equal distances.
   const stride = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * barWidth));
-  const ticks = marks.filter((_, at) => at % stride === 0 || marks.length < 3).flatMap((nanos) => {
+  const ticks = marks.filter((_, index) => index % stride === 0 || marks.length < 3).flatMap((nanos) => {
     const x = LEFT_MARGIN + (Math.log2(nanos) - first) * barWidth;
     const text = formatDuration(nanos, 1);
     const halfWidth = textWidth("9px")(text) / 2;
@@ -202,13 +202,13 @@ export function matrix(type, quantity, shares, go) {
   const step = (276 - margin) / Math.max(containers.length, 3);
   const side = step * containers.length;
   const stride = Math.ceil(9 / step);
-  const names = containers.flatMap((/** @type {string} */ name, /** @type {number} */ at) => {
-    if (at % stride) return [];
-    const middle = margin + at * step + step / 2;
+  const names = containers.flatMap((/** @type {string} */ name, /** @type {number} */ index) => {
+    if (index % stride) return [];
+    const middle = margin + index * step + step / 2;
     const column = label(0, 0, shorten(name));
     column.setAttribute("transform", `translate(${(middle + 3).toFixed(1)} ${(margin - 4).toFixed(1)}) rotate(-90)`);
     const labels = [label(margin - 4, middle + 3, shorten(name), "end"), column];
-    for (const one of labels) one.append(titleElement(name));
+    for (const element of labels) element.append(titleElement(name));
     return labels;
   });
   const boxes = cells.map((/** @type {any} */ cell) => {
@@ -228,7 +228,7 @@ function titleElement(text) {
   return title;
 }
 
-/** The most pairs of a matrix in its table. */
+/** Maximum number of pairs in the table of a matrix. The chart shows all of them. */
 const MAX_PAIRS = 100;
 
 /**
@@ -240,7 +240,7 @@ const MAX_PAIRS = 100;
 function pairTable(type, cells, text) {
   const { containers } = type.cells;
   const head = (/** @type {string} */ name) => make("th", { role: "columnheader", scope: "col", text: name });
-  const rows = cells.slice(0, MAX_PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((at) => make("th", { role: "rowheader", scope: "row", text: containers[at], title: containers[at] })), make("td", { role: "cell", text: text(cell) })));
+  const rows = cells.slice(0, MAX_PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((container) => make("th", { role: "rowheader", scope: "row", text: containers[container], title: containers[container] })), make("td", { role: "cell", text: text(cell) })));
   const moreHint = cells.length > MAX_PAIRS && make("p", { class: "hint", text: `and ${groupDigits(cells.length - MAX_PAIRS)} more: CSV has all` });
   return make("details", { class: "pairs", ontoggle: (/** @type {Event} */ event) => { isOpen = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(isOpen ? { open: "" } : {}) }, make("summary", { text: "As a table", "data-key": `pairs ${type.type}` }),
     make("table", { role: "table", "aria-label": `Pairs of ${type.name}` }, make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))), make("tbody", { role: "rowgroup" }, ...rows)), moreHint);
@@ -260,24 +260,24 @@ export function curves(name, curves, { from, span }, go) {
   const count = curves[0]?.shares.length ?? 1;
   let floor = new Array(count).fill(0);
   // Nested states count at each depth.
-  const largest = Math.max(1, ...floor.map((_, at) => curves.reduce((all, one) => all + one.shares[at], 0)));
+  const largest = Math.max(1, ...floor.map((_, index) => curves.reduce((all, curve) => all + curve.shares[index], 0)));
   const plotWidth = 276 - LEFT_MARGIN;
   const step = plotWidth / count;
   const y = (/** @type {number} */ share) => (104 - (share / largest) * 96).toFixed(1);
-  const peak = (/** @type {any} */ one) => { const at = one.shares.indexOf(Math.max(...one.shares)); return { at, act: () => go((at + 0.5) / count) }; };
-  const areas = curves.map((one) => {
-    const top = floor.map((base, at) => base + one.shares[at]);
-    const points = (/** @type {number[]} */ line) => line.map((share, at) => `${(LEFT_MARGIN + at * step).toFixed(1)} ${y(share)}L${(LEFT_MARGIN + (at + 1) * step).toFixed(1)} ${y(share)}`);
+  const peak = (/** @type {any} */ curve) => { const column = curve.shares.indexOf(Math.max(...curve.shares)); return { column, act: () => go((column + 0.5) / count) }; };
+  const areas = curves.map((curve) => {
+    const top = floor.map((base, index) => base + curve.shares[index]);
+    const points = (/** @type {number[]} */ line) => line.map((share, index) => `${(LEFT_MARGIN + index * step).toFixed(1)} ${y(share)}L${(LEFT_MARGIN + (index + 1) * step).toFixed(1)} ${y(share)}`);
     const path = `M${points(top).join("L")}L${points(floor).map((part) => part.split("L").reverse().join("L")).reverse().join("L")}Z`;
     floor = top;
-    const { at, act } = peak(one);
-    return shape("path", { d: path, fill: one.color, "data-key": `curve ${one.value}` }, `${one.name}: at most ${formatPercent(one.shares[at])}; go there`, act);
+    const { column, act } = peak(curve);
+    return shape("path", { d: path, fill: curve.color, "data-key": `curve ${curve.value}` }, `${curve.name}: at most ${formatPercent(curve.shares[column])}; go there`, act);
   });
   const { base, ticks } = placed(plotWidth, textWidth("9px"), (spacing) => rulerTicks(from, from + span, plotWidth, spacing), 60);
-  const marks = ticks.flatMap((tick) => [shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }), tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle")].filter((one) => one !== false));
-  const parts = curves.map((one) => ({ name: one.name, color: one.color, size: 0, share: one.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(one).act }));
+  const marks = ticks.flatMap((tick) => [shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }), tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle")].filter((element) => element !== false));
+  const parts = curves.map((curve) => ({ name: curve.name, color: curve.color, size: 0, share: curve.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(curve).act }));
   parts.sort((a, b) => b.share - a.share);
   return make("div", {}, chartSvg(name, 276, 120, [...areas, ...levelLines(largest * 100, 104, 96, (share) => `${share.toFixed(0)} %`), shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...marks]),
     base && make("p", { class: "hint", text: `Timestamps count from ${base}.` }),
-    colorKey(parts.map((one) => ({ ...one, text: formatPercent(one.share) })), (one) => `Go to the maximum of ${one.name}`));
+    colorKey(parts.map((part) => ({ ...part, text: formatPercent(part.share) })), (part) => `Go to the maximum of ${part.name}`));
 }

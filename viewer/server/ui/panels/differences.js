@@ -19,7 +19,7 @@ const KINDS = {
   link: ["Differences of links", [["Count", "count", groupDigits], ["Time", "nanos", formatTime], ["Mean time", "latency", formatTime], ["Size", "size", formatValue]]],
   variable: ["Differences of variables", [["Mean", "mean", formatValue], ["Minimum", "min", formatValue], ["Maximum", "max", formatValue]]],
 };
-/** The most lines of a table; CSV has all. */
+/** Maximum number of lines of a table, which a reader can survey. CSV has all. */
 const MAX_LINES = 200;
 
 /**
@@ -31,8 +31,8 @@ const orders = { state: [0, true], event: [0, true], link: [0, true], variable: 
 /** @type {Record<string, Line[]>} */
 let lines = {};
 
-/** @param {any} one @param {string} field @returns {number | null} */
-const amount = (one, field) => one?.[field] ?? null;
+/** @param {any} figures @param {string} field @returns {number | null} */
+const amount = (figures, field) => figures?.[field] ?? null;
 
 /**
  * The increase from the first to the second. A missing amount counts as 0.
@@ -41,8 +41,8 @@ const amount = (one, field) => one?.[field] ?? null;
  * @returns {number | null}
  */
 function difference({ a, b }, field) {
-  const [one, other] = [amount(a, field), amount(b, field)];
-  return one === null && other === null ? null : (other ?? 0) - (one ?? 0);
+  const [amountA, amountB] = [amount(a, field), amount(b, field)];
+  return amountA === null && amountB === null ? null : (amountB ?? 0) - (amountA ?? 0);
 }
 
 /**
@@ -55,18 +55,18 @@ function difference({ a, b }, field) {
 export function showDifferences(box, names, answers, range) {
   /** @type {Record<string, Map<string, Line>>} */
   const all = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Map()]));
-  answers.forEach(({ types, rows }, at) => {
+  answers.forEach(({ types, rows }, index) => {
     const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: type.path, value: row.name })));
     for (const row of [...states, ...rows]) {
       const type = joinNames(row.type);
       const key = JSON.stringify([type, row.value]);
       const line = all[row.kind].get(key) ?? { type, value: row.value, color: row.color, a: null, b: null };
-      line[at === 0 ? "a" : "b"] = row;
+      line[index === 0 ? "a" : "b"] = row;
       all[row.kind].set(key, line);
     }
   });
   lines = Object.fromEntries(Object.entries(all).map(([kind, byKey]) => [kind, [...byKey.values()]]));
-  fill(box, names, range, answers.some((one) => one.failed));
+  fill(box, names, range, answers.some((answer) => answer.failed));
 }
 
 /**
@@ -100,31 +100,31 @@ function fill(box, names, range, failed) {
 
 /** @param {string} kind @returns {Line[]} */
 function sortLines(kind) {
-  const [at, down] = orders[kind];
+  const [column, down] = orders[kind];
   const sign = down ? -1 : 1;
-  const byName = (/** @type {Line} */ one, /** @type {Line} */ other) => one.value.localeCompare(other.value) || one.type.localeCompare(other.type);
-  if (at < 0) return [...lines[kind]].sort((one, other) => sign * byName(one, other));
-  const by = (/** @type {Line} */ line) => Math.abs(difference(line, KINDS[kind][1][at][1]) ?? -1);
-  return [...lines[kind]].sort((one, other) => sign * (by(one) - by(other)) || byName(one, other));
+  const byName = (/** @type {Line} */ a, /** @type {Line} */ b) => a.value.localeCompare(b.value) || a.type.localeCompare(b.type);
+  if (column < 0) return [...lines[kind]].sort((a, b) => sign * byName(a, b));
+  const by = (/** @type {Line} */ line) => Math.abs(difference(line, KINDS[kind][1][column][1]) ?? -1);
+  return [...lines[kind]].sort((a, b) => sign * (by(a) - by(b)) || byName(a, b));
 }
 
 /** @param {string} kind @param {[string, string]} names @param {() => void} redraw */
 function table(kind, names, redraw) {
   const [title, measures] = KINDS[kind];
   // A measure that no line has gets no columns.
-  const shownMeasures = measures.map((measure, at) => ({ measure, at })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
+  const shownMeasures = measures.map((measure, index) => ({ measure, index })).filter(({ measure }) => lines[kind].some((line) => difference(line, measure[1]) !== null));
   const [order, down] = orders[kind];
-  const sortButton = (/** @type {number} */ at, /** @type {string} */ text, /** @type {string} */ description) => make("th", { scope: "col", "aria-sort": order === at ? (down ? "descending" : "ascending") : null },
-    make("button", { text: `${text}${order === at ? (down ? " ▾" : " ▴") : ""}`, "aria-label": description, "data-key": `${kind} ${at}`, onclick: () => { orders[kind] = [at, at === order ? !down : at >= 0]; redraw(); } }));
+  const sortButton = (/** @type {number} */ index, /** @type {string} */ text, /** @type {string} */ description) => make("th", { scope: "col", "aria-sort": order === index ? (down ? "descending" : "ascending") : null },
+    make("button", { text: `${text}${order === index ? (down ? " ▾" : " ▴") : ""}`, "aria-label": description, "data-key": `${kind} ${index}`, onclick: () => { orders[kind] = [index, index === order ? !down : index >= 0]; redraw(); } }));
   const groups = make("tr", {}, make("td"), ...shownMeasures.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
-  const heads = make("tr", {}, sortButton(-1, "Value", "Sort by name"), ...shownMeasures.flatMap(({ measure, at }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), sortButton(at, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
+  const heads = make("tr", {}, sortButton(-1, "Value", "Sort by name"), ...shownMeasures.flatMap(({ measure, index }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), sortButton(index, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
   const all = sortLines(kind);
-  const bar = shownMeasures.find(({ at }) => at === order) ?? shownMeasures[0];
+  const bar = shownMeasures.find(({ index }) => index === order) ?? shownMeasures[0];
   const largest = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
   // The name of a type identifies it, if no other type has the same name.
   const ownName = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
   const paths = new Set(all.map((line) => line.type));
-  const short = (/** @type {string} */ type) => [...paths].some((other) => other !== type && ownName(other) === ownName(type)) ? type : ownName(type);
+  const short = (/** @type {string} */ type) => [...paths].some((path) => path !== type && ownName(path) === ownName(type)) ? type : ownName(type);
   const shortNames = new Map([...paths].map((type) => [type, short(type)]));
   const body = all.slice(0, MAX_LINES).map((line) => {
     const increase = difference(line, bar.measure[1]) ?? 0;
@@ -147,7 +147,7 @@ function cells(line, [, field, format]) {
   const before = amount(line.a, field);
   const sign = increase === null || increase === 0 ? "" : increase > 0 ? "+" : "−";
   const part = increase === null ? "" : line.a === null ? "new" : line.b === null ? "removed" : before ? `${sign}${formatPercent(Math.abs(increase / before))}` : "";
-  const text = (/** @type {any} */ one) => { const value = amount(one, field); return value === null ? "–" : format(value); };
+  const text = (/** @type {any} */ figures) => { const value = amount(figures, field); return value === null ? "–" : format(value); };
   return [make("td", { text: text(line.a) }), make("td", { text: text(line.b) }), make("td", { class: "difference" }, increase === null ? "" : `${sign}${format(Math.abs(increase))} `, make("small", { text: part }))];
 }
 

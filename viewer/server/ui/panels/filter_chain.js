@@ -45,9 +45,9 @@ export function appendFilters(texts) {
  * @param {(text: string) => boolean} matches
  */
 export function removeLast(matches) {
-  const at = view.filters.findLastIndex(([text]) => matches(text));
-  if (at < 0) return false;
-  setFilters(view.filters.filter((_, place) => place !== at));
+  const index = view.filters.findLastIndex(([text]) => matches(text));
+  if (index < 0) return false;
+  setFilters(view.filters.filter((_, place) => place !== index));
   return true;
 }
 
@@ -57,21 +57,21 @@ export function removeLast(matches) {
  * @param {(old: string | null) => string} next
  */
 export function replaceFilter(matches, next) {
-  const at = view.filters.findLastIndex(([text, on]) => on && matches(text));
-  if (at < 0) return appendFilter(next(null));
-  setFilters(view.filters.map((one, place) => (place === at ? [next(one[0]), true] : one)));
+  const index = view.filters.findLastIndex(([text, on]) => on && matches(text));
+  if (index < 0) return appendFilter(next(null));
+  setFilters(view.filters.map((filter, place) => (place === index ? [next(filter[0]), true] : filter)));
 }
 
 /** @param {string} [text] the initial text */
 export function addFilter(text = "") {
-  openEditor(byId("add-filter"), text, view.filters.filter(([, on]) => on).map(([one]) => one), (expression) => appendFilter(expression));
+  openEditor(byId("add-filter"), text, view.filters.filter(([, on]) => on).map(([expressionBefore]) => expressionBefore), (expression) => appendFilter(expression));
 }
 
-/** @param {number} at */
-function editFilter(at) {
-  const before = view.filters.slice(0, at).filter(([, on]) => on).map(([one]) => one);
-  const chip = /** @type {HTMLElement} */ (list.children[at]);
-  openEditor(chip, view.filters[at][0], before, (expression) => setFilters(view.filters.map((one, place) => (place === at ? [expression, true] : one))));
+/** @param {number} index */
+function editFilter(index) {
+  const before = view.filters.slice(0, index).filter(([, on]) => on).map(([expression]) => expression);
+  const chip = /** @type {HTMLElement} */ (list.children[index]);
+  openEditor(chip, view.filters[index][0], before, (expression) => setFilters(view.filters.map((filter, place) => (place === index ? [expression, true] : filter))));
 }
 
 /** @param {number} from @param {number} to */
@@ -106,11 +106,11 @@ export async function showChain() {
   shownChain = text;
   errors = new Map();
   fill();
-  const places = view.filters.flatMap(([, on], at) => (on ? [at] : []));
+  const places = view.filters.flatMap(([, on], index) => (on ? [index] : []));
   if (!places.length) return;
   const answer = await request("filter_problems");
   if (!answer || shownChain !== text) return;
-  errors = new Map(answer.problems.map((/** @type {any} */ one) => [places[one.filter_index], one.error]));
+  errors = new Map(answer.problems.map((/** @type {any} */ problem) => [places[problem.filter_index], problem.error]));
   if (errors.size) fill();
 }
 
@@ -122,56 +122,56 @@ function fill() {
   refill(list, () => list.replaceChildren(...view.filters.map(chip)));
 }
 
-/** @param {Filter} filter @param {number} at */
-function chip([text, on], at) {
-  const error = errors.get(at);
+/** @param {Filter} filter @param {number} index */
+function chip([text, on], index) {
+  const error = errors.get(index);
   const [verb, ...rest] = text.split(" ");
   const body = make("button", {
-    class: "filter-text", "data-key": `f${at}`, title: error ?? `${text}\nClick to edit, drag to move (Alt ← →)`, "aria-label": `Edit filter ${at + 1}: ${text}`,
+    class: "filter-text", "data-key": `f${index}`, title: error ?? `${text}\nClick to edit, drag to move (Alt ← →)`, "aria-label": `Edit filter ${index + 1}: ${text}`,
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       const offset = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (event.key === "Delete") setFilters(view.filters.filter((_, place) => place !== at));
-      else if (offset && event.altKey && view.filters[at + offset]) moveFilter(at, at + offset);
+      if (event.key === "Delete") setFilters(view.filters.filter((_, place) => place !== index));
+      else if (offset && event.altKey && view.filters[index + offset]) moveFilter(index, index + offset);
       else return;
       event.preventDefault();
       event.stopPropagation();
-      /** @type {HTMLElement | null} */ (list.querySelector(`[data-key="f${Math.max(0, Math.min(at + (offset ?? 0), view.filters.length - 1))}"]`))?.focus();
+      /** @type {HTMLElement | null} */ (list.querySelector(`[data-key="f${Math.max(0, Math.min(index + (offset ?? 0), view.filters.length - 1))}"]`))?.focus();
     },
-    onpointerdown: (/** @type {PointerEvent} */ event) => { if (event.button === 0) dragFilter(event, at); },
-    onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) editFilter(at); },
+    onpointerdown: (/** @type {PointerEvent} */ event) => { if (event.button === 0) dragFilter(event, index); },
+    onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) editFilter(index); },
   }, make("b", { text: verb }), rest.length ? ` ${rest.join(" ")}` : "");
   return make("li", { class: `filter${on ? "" : " off"}${error ? " invalid" : ""}` },
-    make("button", { role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${at}`, "aria-label": `Filter ${at + 1} is active: ${text}`, title: on ? "Switch off" : "Switch on",
-      onclick: () => setFilters(view.filters.map((one, place) => (place === at ? [one[0], !one[1]] : one))) }),
+    make("button", { role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${index}`, "aria-label": `Filter ${index + 1} is active: ${text}`, title: on ? "Switch off" : "Switch on",
+      onclick: () => setFilters(view.filters.map((filter, place) => (place === index ? [filter[0], !filter[1]] : filter))) }),
     body, error && make("span", { class: "filter-error-sign", role: "img", "aria-label": error, title: error, text: "!" }),
-    make("button", { class: "filter-remove", "data-key": `r${at}`, "aria-label": `Remove filter ${at + 1}: ${text}`, title: "Remove", text: "×", onclick: () => setFilters(view.filters.filter((_, place) => place !== at)) }));
+    make("button", { class: "filter-remove", "data-key": `r${index}`, "aria-label": `Remove filter ${index + 1}: ${text}`, title: "Remove", text: "×", onclick: () => setFilters(view.filters.filter((_, place) => place !== index)) }));
 }
 
 /**
  * Drags a filter. A press without movement edits it.
  * @param {PointerEvent} event
- * @param {number} at
+ * @param {number} index
  */
-function dragFilter(event, at) {
+function dragFilter(event, index) {
   const chips = /** @type {HTMLElement[]} */ ([...list.children]);
-  const boxes = chips.map((one) => one.getBoundingClientRect());
-  let [moved, to] = [false, at];
+  const boxes = chips.map((element) => element.getBoundingClientRect());
+  let [moved, to] = [false, index];
   const follow = (/** @type {PointerEvent} */ current) => {
     moved ||= Math.hypot(current.clientX - event.clientX, current.clientY - event.clientY) > 5;
     if (!moved) return;
-    chips[at].classList.add("dragged");
+    chips[index].classList.add("dragged");
     const distances = boxes.map((box) => Math.hypot(box.left + box.width / 2 - current.clientX, (box.top + box.height / 2 - current.clientY) * 3));
     to = distances.indexOf(Math.min(...distances));
-    chips.forEach((one, place) => one.classList.toggle("target", place === to && to !== at));
+    chips.forEach((element, place) => element.classList.toggle("target", place === to && to !== index));
   };
   const end = (/** @type {PointerEvent} */ current) => {
     window.removeEventListener("pointermove", follow);
     window.removeEventListener("pointerup", end);
     window.removeEventListener("pointercancel", end);
-    chips.forEach((one) => one.classList.remove("dragged", "target"));
+    chips.forEach((element) => element.classList.remove("dragged", "target"));
     if (current.type !== "pointerup") return;
-    if (!moved) editFilter(at);
-    else if (to !== at) moveFilter(at, to);
+    if (!moved) editFilter(index);
+    else if (to !== index) moveFilter(index, to);
   };
   window.addEventListener("pointermove", follow);
   window.addEventListener("pointerup", end);

@@ -124,7 +124,7 @@ function fill() {
 /** @param {number} place */
 function markCompletion(place) {
   markedCompletion = place;
-  [...list.children].forEach((one, index) => one.setAttribute("aria-selected", String(index === markedCompletion)));
+  [...list.children].forEach((element, index) => element.setAttribute("aria-selected", String(index === markedCompletion)));
   field.setAttribute("aria-activedescendant", markedCompletion >= 0 ? `completion-${markedCompletion}` : "");
   list.children[Math.max(markedCompletion, 0)]?.scrollIntoView({ block: "nearest" });
 }

@@ -27,7 +27,7 @@ export async function openInspector(id, isRestored = false) {
   if (!view.chained) overlay.chainLinks = [];
   else if (!overlay.chainLinks.some((link) => link.id === id)) overlay.chainLinks = (await requestChain(id))?.links ?? [];
   showNote("");
-  fillInspector(entity, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToInspected, step: stepTo, chain: toggleChain, source: () => openSource(id), highlight: (one) => { overlay.highlighted = one ? [one] : []; notifyChange("selection"); } });
+  fillInspector(entity, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToInspected, step: stepTo, chain: toggleChain, source: () => openSource(id), highlight: (related) => { overlay.highlighted = related ? [related] : []; notifyChange("selection"); } });
   storeView(true);
   notifyChange("selection");
   followSource();
@@ -166,15 +166,15 @@ export async function goToPartner() {
     showNote("Select a state or a link first");
     return;
   }
-  const isLink = (/** @type {any} */ one) => one.id.startsWith("l");
+  const isLink = (/** @type {any} */ related) => related.id.startsWith("l");
   const link = entity.kind === "Link" ? entity : await facts(entity.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
   if (!link) {
     showNote("No link starts or ends here");
     return;
   }
-  const ends = link.related.filter((/** @type {any} */ one) => one.id !== entity.id && !isLink(one));
+  const ends = link.related.filter((/** @type {any} */ related) => related.id !== entity.id && !isLink(related));
   const target = link.fields[1]?.[1];
-  const partner = (entity.kind === "Link" && ends.find((/** @type {any} */ one) => one.path.join(" › ") === target)) || ends[0];
+  const partner = (entity.kind === "Link" && ends.find((/** @type {any} */ end) => end.path.join(" › ") === target)) || ends[0];
   await goTo(partner?.id ?? link.id);
 }
 

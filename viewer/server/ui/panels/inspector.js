@@ -6,7 +6,7 @@ import { factPairs } from "../state/facts.js";
 import { formatDuration, groupDigits } from "../util/format.js";
 import { operationPairs, operationSection } from "./operation_facts.js";
 
-/** The number of related entities listed at first. */
+/** The number of related entities listed at first, so that the facts stay on the screen. */
 const MAX_LISTED = 12;
 
 /**
@@ -62,11 +62,11 @@ function chainList(id, chainLinks, actions) {
 function relatedList(facts, actions, limit) {
   const box = make("div", { class: "related" });
   if (facts.related.length) box.append(make("h3", { text: `Related (${groupDigits(facts.related.length)})` }));
-  for (const one of facts.related.slice(0, limit)) {
-    const name = joinNames([one.name, ...one.path.slice(-1)], " · ");
+  for (const related of facts.related.slice(0, limit)) {
+    const name = joinNames([related.name, ...related.path.slice(-1)], " · ");
     box.append(make("button", {
-      text: name, onclick: () => actions.go(one.id), onpointerenter: () => actions.highlight(one.id), onpointerleave: () => actions.highlight(null),
-      onfocus: () => actions.highlight(one.id), onblur: () => actions.highlight(null),
+      text: name, onclick: () => actions.go(related.id), onpointerenter: () => actions.highlight(related.id), onpointerleave: () => actions.highlight(null),
+      onfocus: () => actions.highlight(related.id), onblur: () => actions.highlight(null),
     }));
   }
   if (facts.related.length > limit) {

@@ -61,8 +61,8 @@ function stateGroup(group) {
   const bar = make("div", { class: "bar-of-shares", "aria-hidden": "true" });
   const entries = [];
   // A few values keep their positions; of many values the largest shares come first.
-  if (group.entries.length > MAX_UNSORTED) group.entries.sort((/** @type {any} */ one, /** @type {any} */ other) => other.share - one.share);
-  const shareSum = group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.share, 0);
+  if (group.entries.length > MAX_UNSORTED) group.entries.sort((/** @type {any} */ a, /** @type {any} */ b) => b.share - a.share);
+  const shareSum = group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ entry) => sum + entry.share, 0);
   const barLength = Math.max(1, shareSum);
   const { listed, rest } = listedEntries(group);
   for (const entry of listed) {
@@ -87,7 +87,7 @@ function stateGroup(group) {
 function listedEntries(group) {
   const key = String(group.types[0]);
   const isComplete = group.entries.length <= MAX_LISTED || expandedTypes.has(key);
-  const listed = isComplete ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ at) => at < MAX_LISTED || view.dimmed.has(entry.value));
+  const listed = isComplete ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ index) => index < MAX_LISTED || view.dimmed.has(entry.value));
   if (group.entries.length <= MAX_LISTED) return { listed, rest: null };
   const text = isComplete ? "Fewer values" : `${groupDigits(group.entries.length - listed.length)} more values`;
   const toggleRest = () => { if (!expandedTypes.delete(key)) expandedTypes.add(key); showGroups(); };
@@ -96,7 +96,7 @@ function listedEntries(group) {
 
 /** A type of links or events with its values. @param {any} group */
 function valueGroup(group) {
-  const total = { ...group.entries[0], name: "All", count: group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.count, 0) };
+  const total = { ...group.entries[0], name: "All", count: group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ entry) => sum + entry.count, 0) };
   const values = group.entries.map((/** @type {any} */ entry) =>
     makeColorSource(entryButton(`v${entry.value}`, view.dimmed, entry.value, shapeIcon(entry.shape ?? group.kind, entry.color, entry.size), entry.name, groupDigits(entry.count), "click to dim", undefined, () => valueItems(group, entry)), group, entry));
   const typeLine = typeEntry(group, total);
@@ -221,27 +221,27 @@ export function listenToLegend() {
 /** @param {string} target values, or `of` and a type @returns {import("../util/menu.js").Item[]} */
 function colorItems(target) {
   const paint = (/** @type {string} */ color) => setStyle(target, color);
-  const other = () => {
+  const chooseColor = () => {
     // Browsers open the dialog next to its field, which must be on the page. Colours that are only
     // tried make no undo steps.
     const legend = byId("legend").getBoundingClientRect();
     const input = make("input", { type: "color", class: "visually-hidden", tabindex: -1, "aria-label": "Another colour", onchange: () => { input.remove(); paint(input.value); } });
-    document.querySelectorAll("input[type=color]").forEach((one) => one.remove());
+    document.querySelectorAll("input[type=color]").forEach((element) => element.remove());
     document.body.append(input);
     Object.assign(input.style, { left: `${legend.left}px`, top: `${legend.top}px` });
     input.click();
   };
-  return [...COLORS.map(([name, color]) => ({ name, color, act: () => paint(color) })), { name: "Another colour…", act: other }];
+  return [...COLORS.map(([name, color]) => ({ name, color, act: () => paint(color) })), { name: "Another colour…", act: chooseColor }];
 }
 
 /**
  * Offers colours for a value of a type.
  * @param {string} name
  * @param {string} type
- * @param {DOMRect} at position of the menu
+ * @param {DOMRect} anchor position of the menu
  */
-export function colorOf(name, type, at) {
-  openMenu(`Colour of ${name}`, at, colorItems(`${quoteName(name)} of ${quoteName(type)}`));
+export function colorOf(name, type, anchor) {
+  openMenu(`Colour of ${name}`, anchor, colorItems(`${quoteName(name)} of ${quoteName(type)}`));
 }
 
 /**

@@ -10,7 +10,7 @@ import { formatDuration, formatTimestamp, groupDigits } from "../util/format.js"
  * @typedef {{ go: (id: string) => void, highlight: (id: string | null) => void }} OperationActions
  */
 
-/** The number of parts listed at first. */
+/** The number of parts listed at first, so that the facts stay on the screen. */
 const MAX_LISTED = 8;
 
 /**

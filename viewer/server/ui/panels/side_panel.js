@@ -21,7 +21,7 @@ let contents = {};
 /** @param {Record<Tab, TabContents>} tabs */
 export function listenToPanel(tabs) {
   contents = tabs;
-  TABS.forEach((tab, at) => {
+  TABS.forEach((tab, index) => {
     const button = byId(`tab-${tab}`);
     button.addEventListener("click", () => { showTab(tab).catch(() => {}); });
     button.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
@@ -29,7 +29,7 @@ export function listenToPanel(tabs) {
       if (!step) return;
       event.preventDefault();
       event.stopPropagation();
-      const next = TABS[(at + step + TABS.length) % TABS.length];
+      const next = TABS[(index + step + TABS.length) % TABS.length];
       showTab(next).catch(() => {});
       byId(`tab-${next}`).focus();
     });
@@ -54,11 +54,11 @@ export function showTab(tab, focus = false) {
 function selectTab(tab) {
   openTab = tab;
   setSetting("tab", tab === "legend" ? null : tab);
-  for (const one of TABS) {
-    const button = byId(`tab-${one}`);
-    button.setAttribute("aria-selected", String(one === tab));
-    button.tabIndex = one === tab ? 0 : -1;
-    byId(one).hidden = one !== tab;
+  for (const otherTab of TABS) {
+    const button = byId(`tab-${otherTab}`);
+    button.setAttribute("aria-selected", String(otherTab === tab));
+    button.tabIndex = otherTab === tab ? 0 : -1;
+    byId(otherTab).hidden = otherTab !== tab;
   }
   placeInspector();
 }

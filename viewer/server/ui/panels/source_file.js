@@ -9,9 +9,12 @@ import { overlay } from "../state/overlay_state.js";
 import { showNote } from "../util/status_line.js";
 import { notifyChange, activeFilters, currentGeneration, setSetting, setting, view } from "../state/view.js";
 
-/** The number of highlighted entities of a line, before and after the visited one. */
+/**
+ * The number of highlighted entities of a line, before and after the visited one. More outlines
+ * would cover each other.
+ */
 const MAX_HIGHLIGHTED = 200;
-/** Lines shown before and after the current one. */
+/** Lines shown before and after the current one. Longer tables make the page slow. */
 const LINES_AROUND = 1500;
 
 /** @type {HTMLElement} */ const pane = byId("source");
@@ -102,11 +105,11 @@ function fill() {
   if (!contents.answer) return;
   const { file, line } = contents;
   const { path, text, reason, lines, done } = contents.answer;
-  const lineFacts = new Map(lines.map((/** @type {any} */ one) => [one.line, one]));
+  const lineFacts = new Map(lines.map((/** @type {any} */ facts) => [facts.line, facts]));
   const sourceLines = text === null ? [] : text.split("\n");
   const [from, to] = [Math.max(1, line - LINES_AROUND), Math.min(sourceLines.length, line + LINES_AROUND)];
-  const shownLines = text === null ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
-  const largest = Math.max(1, ...lines.map((/** @type {any} */ one) => one.nanos));
+  const shownLines = text === null ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+  const largest = Math.max(1, ...lines.map((/** @type {any} */ facts) => facts.nanos));
   const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...shownLines.map((number) => lineElement(number, sourceLines[number - 1] ?? "", lineFacts.get(number), largest, number === line)));
   const [location, scrolled] = [`${file}:${line}`, pane.querySelector(".lines")?.scrollTop ?? 0];
   refill(pane, () => pane.replaceChildren(
@@ -145,21 +148,21 @@ function lineElement(number, text, entities, largest, current) {
  * @param {any} entities
  */
 async function showNext(number, entities) {
-  const at = (contents.steps.get(number) ?? 0) % entities.count;
+  const index = (contents.steps.get(number) ?? 0) % entities.count;
   const last = entities.ids[entities.ids.length - 1];
-  if (at >= entities.ids.length) {
+  if (index >= entities.ids.length) {
     const filter = `at:"${contents.file}:${number}"`;
     const page = await request("find", { text: filter, id: last, direction: 1, ...contents.part }, "line").catch(() => undefined);
     if (!page) return;
     entities.ids.push(...page.hits.map((/** @type {any} */ hit) => hit.id));
   }
-  const id = entities.ids[at];
+  const id = entities.ids[index];
   if (!id) return;
-  contents.steps.set(number, at + 1);
-  const highlighted = entities.ids.slice(Math.max(0, at - MAX_HIGHLIGHTED), at + MAX_HIGHLIGHTED);
+  contents.steps.set(number, index + 1);
+  const highlighted = entities.ids.slice(Math.max(0, index - MAX_HIGHLIGHTED), index + MAX_HIGHLIGHTED);
   isStepping = true;
   await goTo(id).finally(() => { isStepping = false; });
   overlay.stickyHighlights = highlighted;
-  showNote(`${groupDigits(at + 1)} of ${groupDigits(entities.count)} of line ${number}; ${entities.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are highlighted`);
+  showNote(`${groupDigits(index + 1)} of ${groupDigits(entities.count)} of line ${number}; ${entities.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are highlighted`);
   notifyChange("selection");
 }

@@ -64,13 +64,13 @@ export async function showStatistics() {
   const [from, to] = selectedRange();
   // Selected rows come before the container in the inspector.
   const numbers = selectedRowNumbers();
-  const within = !numbers && view.chosen?.startsWith("c") ? view.chosen : null;
-  const part = { from: Math.round(from), to: Math.round(Math.max(to, from + 1)), id: within, rows: numbers, theme: document.documentElement.dataset.theme };
+  const container = !numbers && view.chosen?.startsWith("c") ? view.chosen : null;
+  const part = { from: Math.round(from), to: Math.round(Math.max(to, from + 1)), id: container, rows: numbers, theme: document.documentElement.dataset.theme };
   const requestedForm = form;
   const rows = isPerRow() ? chartedRows() : null;
   const showAnswer = (/** @type {any} */ answer) => {
     if (requestedForm !== form || (rows !== null) !== isPerRow()) return;
-    shownAnswer = { ...answer, form, from, span: to - from, within, selected: numbers ? rowsInWords() : "", rows: rows?.length ?? null };
+    shownAnswer = { ...answer, form, from, span: to - from, inspectedContainer: container, selected: numbers ? rowsInWords() : "", rows: rows?.length ?? null };
     fill();
   };
   cancel("histogram");
@@ -136,7 +136,7 @@ export function restoreForm() {
   form = FORMS[setting("form") ?? ""] ? setting("form") ?? "" : "table";
   shares = setting("values") !== "1";
   perRow = setting("each") === "1";
-  amount = /** @type {const} */ (["size", "nanos"]).find((one) => one === setting("amount")) ?? "count";
+  amount = /** @type {const} */ (["size", "nanos"]).find((word) => word === setting("amount")) ?? "count";
   const [, column, direction] = /^([0-6])([ad])$/.exec(setting("order") ?? "") ?? ["", "1", "d"];
   order = [Number(column), direction === "d"];
   const match = /^(\d+)(?:\.(\d+))?$/.exec(setting("of") ?? "");
@@ -165,8 +165,8 @@ function drawTab() {
   // The user has chosen another form, and its answer has not arrived yet.
   if (shownAnswer.form !== form || (shownAnswer.rows !== null) !== isPerRow()) return;
   const rangeKind = view.selectedTime ? "selected" : "shown";
-  const row = shownAnswer.within ? rowOf(Number(shownAnswer.within.slice(1))) : undefined;
-  const container = shownAnswer.selected || (shownAnswer.within && (row?.name ?? "the chosen container"));
+  const row = shownAnswer.inspectedContainer ? rowOf(Number(shownAnswer.inspectedContainer.slice(1))) : undefined;
+  const container = shownAnswer.selected || (shownAnswer.inspectedContainer && (row?.name ?? "the chosen container"));
   const where = container && shownAnswer.rows === null ? ` within ${container}` : "";
   const heading = make("p", { class: "hint", text: `${formatDuration(shownAnswer.span)} ${rangeKind}${where}. ${shownAnswer.rows !== null ? rowsHint() : container || form === "matrix" ? "" : "Select rows or a container to see only their statistics."}` });
   const parts = shownAnswer.types.map(shownAnswer.rows === null ? FORM_BODIES[form] : (/** @type {any} */ type) => section(type, ...rowCharts(type, form === "pie" ? "pie" : "columns", shares, (id) => goTo(id)))).filter(Boolean);
@@ -201,7 +201,7 @@ const FORM_BODIES = {
     make("div", { class: "forms", role: "radiogroup", "aria-label": `Amount of ${type.name}` }, .../** @type {["count" | "size" | "nanos", string][]} */ ([["count", "Number"], ["nanos", "Time"], ...(type.field ? [["size", type.field]] : [])]).map(([name, title]) =>
       make("button", { role: "radio", "aria-checked": String(amount === name), "data-key": `amount ${name}`, text: title, onclick: () => { amount = name; fill(); } }))),
     matrix(type, amount === "size" && !type.field ? "count" : amount, shares, (id) => goTo(id, true))),
-  curves: (type) => section(type, curves(`Shares of ${type.name} over time`, type.curves, shownAnswer, (at) => { const middle = shownAnswer.from + at * shownAnswer.span; show(middle - shownAnswer.span / 8, middle + shownAnswer.span / 8, true); })),
+  curves: (type) => section(type, curves(`Shares of ${type.name} over time`, type.curves, shownAnswer, (column) => { const middle = shownAnswer.from + column * shownAnswer.span; show(middle - shownAnswer.span / 8, middle + shownAnswer.span / 8, true); })),
   variables: (type) => section(type, make("dl", { class: "facts" }, make("dt", { text: "Mean" }), make("dd", { text: formatValue(type.mean) }), ...extremeFacts("Minimum", type, type.min), ...extremeFacts("Maximum", type, type.max))),
 };
 
@@ -229,12 +229,12 @@ function section(type, ...body) {
 /** The sum of the shares of a type of states. @param {any} type */
 function sumOfShares({ rows, none, existence }) {
   const first = none > 0 && existence > 0 ? none / existence : 0;
-  return (rows ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + (one.share ?? 0), first);
+  return (rows ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + (row.share ?? 0), first);
 }
 
 /** @param {any} type @returns {import("./charts.js").Part[]} */
 function slices(type) {
-  const parts = type.rows.map((/** @type {any} */ one) => ({ name: one.name, color: one.color, size: one.nanos, text: shares ? formatPercent(one.share) : formatDuration(one.nanos), act: one.longest ? () => goTo(one.longest.id, true) : undefined }));
+  const parts = type.rows.map((/** @type {any} */ row) => ({ name: row.name, color: row.color, size: row.nanos, text: shares ? formatPercent(row.share) : formatDuration(row.nanos), act: row.longest ? () => goTo(row.longest.id, true) : undefined }));
   if (type.none > 0 && type.existence > 0) parts.push({ name: "none", color: null, size: type.none, text: shares ? formatPercent(type.none / type.existence) : formatDuration(type.none) });
   return parts;
 }
@@ -242,12 +242,12 @@ function slices(type) {
 /** The histogram, with a selection of types and values. */
 function durationsSection() {
   const current = chosenValues ?? { ty: shownAnswer.types[0].type, value: null };
-  const options = shownAnswer.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ one) => ({ ty: type.type, value: one.value, name: `${type.name}: ${one.name}`, color: one.color }))]);
-  const at = options.findIndex((/** @type {any} */ one) => one.ty === current.ty && one.value === current.value);
-  const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosenValues = { ty, value }; showStatistics(); } }, ...options.map((/** @type {any} */ one, /** @type {number} */ place) => make("option", { text: one.name, ...(place === at ? { selected: "" } : {}) })));
+  const options = shownAnswer.types.flatMap((/** @type {any} */ type) => [{ ty: type.type, value: null, name: `All ${type.name}`, color: "var(--accent)" }, ...type.rows.map((/** @type {any} */ row) => ({ ty: type.type, value: row.value, name: `${type.name}: ${row.name}`, color: row.color }))]);
+  const selected = options.findIndex((/** @type {any} */ option) => option.ty === current.ty && option.value === current.value);
+  const select = make("select", { "aria-label": "Durations of", "data-key": "durations", onchange: () => { const { ty, value } = options[select.selectedIndex]; chosenValues = { ty, value }; showStatistics(); } }, ...options.map((/** @type {any} */ option, /** @type {number} */ place) => make("option", { text: option.name, ...(place === selected ? { selected: "" } : {}) })));
   const { classes, total } = shownAnswer.histogram ?? { classes: [], total: 0 };
   return make("section", { class: "times" }, select, make("p", { class: "hint", text: `${groupDigits(total)}${shownAnswer.done === undefined ? " in all" : " so far"}` }),
-    histogram(`Durations of ${options[at]?.name}`, classes, options[at]?.color ?? "var(--accent)", shares, (id) => goTo(id, true)));
+    histogram(`Durations of ${options[selected]?.name}`, classes, options[selected]?.color ?? "var(--accent)", shares, (id) => goTo(id, true)));
 }
 
 /** Saves the shown data. @param {"csv" | "json"} format */
@@ -256,12 +256,12 @@ function saveStatistics(format) {
   const rows = shownAnswer.types.flatMap((/** @type {any} */ type) => {
     const typeColumn = { type: type.name };
     if (form === "matrix") return type.cells.cells.map((/** @type {any} */ cell) => ({ ...typeColumn, from: type.cells.containers[cell.from], to: type.cells.containers[cell.to], count: cell.count, nanoseconds: cell.nanos, size: cell.size, longest_ns: cell.longest?.nanos }));
-    if (form === "curves") return type.curves.flatMap((/** @type {any} */ one) => one.shares.map((/** @type {number} */ share, /** @type {number} */ at) => ({ ...typeColumn, value: one.name, from_ns: Math.round(shownAnswer.from + (at / one.shares.length) * shownAnswer.span), share })));
+    if (form === "curves") return type.curves.flatMap((/** @type {any} */ curve) => curve.shares.map((/** @type {number} */ share, /** @type {number} */ index) => ({ ...typeColumn, value: curve.name, from_ns: Math.round(shownAnswer.from + (index / curve.shares.length) * shownAnswer.span), share })));
     if (form === "tasks") return type.tasks.map((/** @type {any} */ { name, count, mean, median, p90, p99, longest, active }) => ({ ...typeColumn, value: name, count, mean_ns: mean, median_ns: median, p90_ns: p90, p99_ns: p99, longest_ns: longest?.nanos, active_ns: active }));
     if (form === "variables") return [{ ...typeColumn, mean: type.mean, min: type.min.value, min_at_ns: type.min.at, min_in: type.min.name, max: type.max.value, max_at_ns: type.max.at, max_in: type.max.name }];
-    if (shownAnswer.rows !== null) return type.rows.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ one) => ({ ...typeColumn, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === one.value)?.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share })));
-    if (form === "durations") return shownAnswer.types.indexOf(type) > 0 ? [] : (shownAnswer.histogram?.classes ?? []).map((/** @type {any} */ one) => ({ from_ns: one.from, to_ns: one.to, count: one.count, nanoseconds: one.nanos, longest_ns: one.longest?.nanos }));
-    return type.rows.map((/** @type {any} */ one) => ({ ...typeColumn, value: one.name, nanoseconds: one.nanos, share: one.share, self_ns: one.self_nanos, self_share: one.self_share, count: one.count, longest_ns: one.longest?.nanos }));
+    if (shownAnswer.rows !== null) return type.rows.flatMap((/** @type {any} */ row) => row.values.map((/** @type {any} */ figures) => ({ ...typeColumn, row: row.name, value: type.values.find((/** @type {any} */ value) => value.value === figures.value)?.name, nanoseconds: figures.nanos, share: figures.share, self_ns: figures.self_nanos, self_share: figures.self_share })));
+    if (form === "durations") return shownAnswer.types.indexOf(type) > 0 ? [] : (shownAnswer.histogram?.classes ?? []).map((/** @type {any} */ durationClass) => ({ from_ns: durationClass.from, to_ns: durationClass.to, count: durationClass.count, nanoseconds: durationClass.nanos, longest_ns: durationClass.longest?.nanos }));
+    return type.rows.map((/** @type {any} */ row) => ({ ...typeColumn, value: row.name, nanoseconds: row.nanos, share: row.share, self_ns: row.self_nanos, self_share: row.self_share, count: row.count, longest_ns: row.longest?.nanos }));
   });
   const heads = Object.keys(rows[0] ?? {});
   const cell = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
@@ -276,18 +276,18 @@ function saveStatistics(format) {
  */
 function table(type) {
   const [column, descending] = order;
-  const isNested = type.rows.some((/** @type {any} */ one) => one.self_nanos !== one.nanos);
+  const isNested = type.rows.some((/** @type {any} */ row) => row.self_nanos !== row.nanos);
   const selfCell = (/** @type {HTMLElement} */ cell) => isNested ? [cell] : [];
   /** @type {Line[]} */
-  const lines = type.rows.map((/** @type {any} */ one) => ({ ...one, mean: one.count ? one.nanos / one.count : null }));
+  const lines = type.rows.map((/** @type {any} */ row) => ({ ...row, mean: row.count ? row.nanos / row.count : null }));
   const sortKey = COLUMNS[column][1];
   lines.sort((a, b) => {
-    const [one, other] = [sortKey(a), sortKey(b)];
-    const sign = one < other ? -1 : one > other ? 1 : 0;
+    const [keyA, keyB] = [sortKey(a), sortKey(b)];
+    const sign = keyA < keyB ? -1 : keyA > keyB ? 1 : 0;
     return descending ? -sign : sign;
   });
-  const header = make("tr", { role: "row" }, ...COLUMNS.flatMap(([title], at) => title === "Self" && !isNested ? [] : make("th", { role: "columnheader", scope: "col", "aria-sort": at === column ? (descending ? "descending" : "ascending") : null },
-    make("button", { text: title, "data-key": `${type.type} ${at}`, onclick: () => { order = [at, at === column ? !descending : at !== 0]; fill(); } }))));
+  const header = make("tr", { role: "row" }, ...COLUMNS.flatMap(([title], index) => title === "Self" && !isNested ? [] : make("th", { role: "columnheader", scope: "col", "aria-sort": index === column ? (descending ? "descending" : "ascending") : null },
+    make("button", { text: title, "data-key": `${type.type} ${index}`, onclick: () => { order = [index, index === column ? !descending : index !== 0]; fill(); } }))));
   const body = lines.map((line) => make("tr", { role: "row" }, rowHeading(line.name, line.color), durationCell(line.nanos), textCell(formatPercent(line.share)), ...selfCell(textCell(formatPercent(line.self_share), `${formatDuration(line.self_nanos)} self time: no nested state is open`)),
     textCell(line.count === null ? "–" : groupDigits(line.count)), durationCell(line.mean), longestCell(line), barCell(line)));
   const none = type.existence > 0 && type.none > 0 && make("tr", { class: "none", role: "row" }, rowHeading("none", null), durationCell(type.none), textCell(formatPercent(type.none / type.existence)), ...selfCell(textCell("")), textCell(""), textCell(""), textCell(""));

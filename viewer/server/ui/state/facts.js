@@ -36,11 +36,11 @@ export function storeFacts(answer) {
  * The facts of an entity as pairs: time, endpoints, then its fields. The timestamps of a link
  * are next to its endpoints.
  * @param {any} facts
- * @param {boolean} [whole] includes details for a minority of users: the position in the source,
- * and the key of a link
+ * @param {boolean} [hasDetails] whether details for a minority of users are included: the position
+ * in the source, and the key of a link
  * @returns {[string, string][]}
  */
-export function factPairs(facts, whole = true) {
+export function factPairs(facts, hasDetails = true) {
   const span = Math.abs(facts.to - facts.from);
   const ends = [facts.from, facts.to].map((time) => formatTimestamp(time, Math.max(1, span / 1000)));
   /** @type {[string, string][]} */
@@ -49,13 +49,13 @@ export function factPairs(facts, whole = true) {
   let times = span === 0 ? [["At", ends[0]]] : [["From", ends[0]], ["To", ends[1]]];
   if (facts.kind === "Link") {
     const [from, to, key, ...others] = fields;
-    const place = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(whole ? 0 : path.split(" › ").length > 2 ? 1 : -1));
+    const place = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(hasDetails ? 0 : path.split(" › ").length > 2 ? 1 : -1));
     times = [["From", `${place(from[1])}, ${ends[0]}`], ["To", `${place(to[1])}, ${ends[1]}`]];
     // A key of the form `k1` is a number of the viewer. The trace does not contain it.
-    fields = whole && !/^k\d+$/.test(key[1]) ? [...others, ["Key", key[1]]] : others;
+    fields = hasDetails && !/^k\d+$/.test(key[1]) ? [...others, ["Key", key[1]]] : others;
   }
   /** @type {[string, string][]} */
-  const source = whole && facts.source ? [["Source", `${facts.source[0]}:${facts.source[1]}`]] : [];
+  const source = hasDetails && facts.source ? [["Source", `${facts.source[0]}:${facts.source[1]}`]] : [];
   const grouped = (/** @type {string} */ text) => /^\d{5,15}$/.test(text) ? groupDigits(Number(text)) : text;
   return [...times, .../** @type {[string, string][]} */ (fields.map(([name, text]) => [name, grouped(text)])), ...source];
 }

@@ -6,7 +6,10 @@ import { showNote } from "../util/status_line.js";
 import { activeFilters, onStore, view } from "./view.js";
 import { namesOf, renumber, setTrace } from "./workspace.js";
 
-/** The most traces in the memory; those not viewed for the longest time are removed. */
+/**
+ * Maximum number of traces in the memory, which a browser limits to a few megabytes. Those not
+ * viewed for the longest time are removed.
+ */
 const MAX_TRACES = 50;
 const KEY = "tumit:traces";
 
@@ -18,7 +21,7 @@ const KEY = "tumit:traces";
 function readEntries() {
   try {
     const stored = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(stored) ? stored.filter((one) => Array.isArray(one) && one.length >= 2 && one.every((part) => typeof part === "string")) : [];
+    return Array.isArray(stored) ? stored.filter((entry) => Array.isArray(entry) && entry.length >= 2 && entry.every((part) => typeof part === "string")) : [];
   } catch {
     return [];
   }
@@ -95,6 +98,6 @@ function storeRows(trace, rows, ...names) {
   try {
     localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]));
   } catch {
-    // The storage is full or forbidden; the address still contains the view.
+    // The storage is full or forbidden; the address still contains the state.
   }
 }

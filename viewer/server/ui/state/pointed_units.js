@@ -1,7 +1,7 @@
 // The units that are pointed at, in a card or in the diagram. All cards and the rows of the diagram
 // highlight them. A unit is given by the number of its container.
 
-/** The container above each container. @type {Map<number, number>} */
+/** The container containersAbove each container. @type {Map<number, number>} */
 let parents = new Map();
 
 /**
@@ -10,9 +10,9 @@ let parents = new Map();
  */
 /** @type {Pointed} */
 export const pointed = { containers: [], pair: null, isInDiagram: false };
-/** The pointed containers, those above them, and those alone. */
-let own = new Set();
-let above = new Set();
+/** The pointed containers, and those above them. */
+let pointedContainers = new Set();
+let containersAbove = new Set();
 /** @type {(() => void)[]} */
 const listeners = [];
 
@@ -42,8 +42,8 @@ export function pointUnits(containers, pair = null, isInDiagram = false) {
   const isSame = pointed.containers.join() === containers.join() && JSON.stringify(pointed.pair) === JSON.stringify(pair);
   if (isSame) return;
   Object.assign(pointed, { containers, pair, isInDiagram });
-  own = new Set(containers);
-  above = new Set(containers.flatMap(ancestorsOf));
+  pointedContainers = new Set(containers);
+  containersAbove = new Set(containers.flatMap(ancestorsOf));
   listeners.forEach((listener) => listener());
 }
 
@@ -52,5 +52,5 @@ export function pointUnits(containers, pair = null, isInDiagram = false) {
  * @param {number} container
  */
 export function isPointed(container) {
-  return own.size > 0 && (own.has(container) || above.has(container) || ancestorsOf(container).some((one) => own.has(one)));
+  return pointedContainers.size > 0 && (pointedContainers.has(container) || containersAbove.has(container) || ancestorsOf(container).some((ancestor) => pointedContainers.has(ancestor)));
 }

@@ -52,8 +52,8 @@ export function scrollTop() {
  * The height of the pinned rows that stay on top. Those that would leave too little room for the
  * others scroll with them.
  */
-export function pinnedHeight(of = layout) {
-  return of.pinned <= scroller.clientHeight * 0.6 ? of.pinned : 0;
+export function pinnedHeight(rows = layout) {
+  return rows.pinned <= scroller.clientHeight * 0.6 ? rows.pinned : 0;
 }
 
 /** Converts a height in the window to one among the rows. @param {number} y */
@@ -68,17 +68,17 @@ export function toWindow(y) {
 
 /** The row at a height in the window. @param {number} y @returns {Row | undefined} */
 export function rowAt(y) {
-  const at = toRows(y);
+  const height = toRows(y);
   // Rows are sorted by height.
   let [low, high] = [0, layout.rows.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     const row = layout.rows[middle];
-    if (row.y + row.height <= at) low = middle + 1;
+    if (row.y + row.height <= height) low = middle + 1;
     else high = middle;
   }
   const row = layout.rows[low];
-  return row && at >= row.y ? row : undefined;
+  return row && height >= row.y ? row : undefined;
 }
 
 /** The row of a container. @param {number} id */

@@ -60,9 +60,9 @@ export function rowsMeant(rows) {
     const [all, inside] = counts.get(row.id) ?? [0, 0];
     return !isOpenGroup(row) || inside === all || (hasOnlyGroups && inside === 0);
   };
-  const whole = new Set(rows.filter((row) => row.id !== ROOT && isWhole(row)).map((row) => row.id));
-  const topmost = rows.filter((row) => whole.has(row.id) && !row.ancestors.some((id) => whole.has(id)));
-  const isCovered = (/** @type {Row} */ row) => row.id === ROOT || whole.has(row.id) || row.ancestors.some((id) => whole.has(id));
+  const wholeGroups = new Set(rows.filter((row) => row.id !== ROOT && isWhole(row)).map((row) => row.id));
+  const topmost = rows.filter((row) => wholeGroups.has(row.id) && !row.ancestors.some((id) => wholeGroups.has(id)));
+  const isCovered = (/** @type {Row} */ row) => row.id === ROOT || wholeGroups.has(row.id) || row.ancestors.some((id) => wholeGroups.has(id));
   return layout.rows.every(isCovered) ? new Set() : new Set(topmost.map((row) => row.id));
 }
 
@@ -76,11 +76,11 @@ export function selectedStretches() {
   const stretches = [];
   if (view.selectedRows.size === 0) return stretches;
   let isInterrupted = true;
-  layout.rows.forEach((row, at) => {
+  layout.rows.forEach((row, index) => {
     const last = stretches[stretches.length - 1];
     if (isRowSelected(row)) {
-      if (last && !isInterrupted && layout.rows[last[1]].pinned === row.pinned) last[1] = at;
-      else stretches.push([at, at]);
+      if (last && !isInterrupted && layout.rows[last[1]].pinned === row.pinned) last[1] = index;
+      else stretches.push([index, index]);
       isInterrupted = false;
     } else if (!isOpenGroup(row)) isInterrupted = true;
   });

@@ -121,7 +121,7 @@ function historyPart(address) {
 
 /** The filters that act, in the format of the server. */
 export function activeFilters() {
-  const on = view.filters.filter((one) => one[1]).map((one) => one[0]);
+  const on = view.filters.filter((filter) => filter[1]).map((filter) => filter[0]);
   return on.length ? JSON.stringify(on) : "";
 }
 setFilterSource(activeFilters);
@@ -182,7 +182,7 @@ export function setGeneration(duration, shift, next) {
   const viewShift = showsEnd ? duration - previousDuration : shift;
   [view.from, view.to] = showsAll ? [0, duration] : [view.from + viewShift, view.to + viewShift];
   if (view.selectedTime) view.selectedTime = [view.selectedTime[0] + shift, view.selectedTime[1] + shift];
-  zooms = showsAll ? [[0, duration]] : zooms.map(([from, to], at) => (at === 0 ? [0, duration] : [from + viewShift, to + viewShift]));
+  zooms = showsAll ? [[0, duration]] : zooms.map(([from, to], index) => (index === 0 ? [0, duration] : [from + viewShift, to + viewShift]));
   storeView(true);
 }
 
@@ -267,10 +267,10 @@ export function fit() {
 
 /**
  * @param {number} factor below 1 zooms in
- * @param {number} [at] the timestamp that keeps its position
+ * @param {number} [center] the timestamp that keeps its position
  */
-export function zoom(factor, at = (view.from + view.to) / 2) {
-  show(at - (at - view.from) * factor, at + (view.to - at) * factor);
+export function zoom(factor, center = (view.from + view.to) / 2) {
+  show(center - (center - view.from) * factor, center + (view.to - center) * factor);
 }
 
 /** @param {number} share of the time range */
@@ -294,7 +294,7 @@ export function storeViewSoon(follows = false) {
   timer = window.setTimeout(storeView, 250);
 }
 
-/** Returns to the previous view. A movement that has not come to rest is a step already. */
+/** Returns to the previous time range or selection. An unfinished movement is a step already. */
 export function back() {
   if (timer) storeView();
   // This page does not know the steps of other panes.
@@ -334,7 +334,7 @@ function addZoom(before, [from, to]) {
   /** @type {[number, number]} */
   const all = [0, length];
   if (from <= 0 && to >= length) return [all];
-  const wider = before.filter(([a, b], at) => at > 0 && a <= from && b >= to && b - a >= 2 * (to - from));
+  const wider = before.filter(([a, b], index) => index > 0 && a <= from && b >= to && b - a >= 2 * (to - from));
   return [all, ...wider.slice(-4), [from, to]];
 }
 
@@ -424,8 +424,8 @@ function readFilters(text) {
     all = null;
   }
   const error = !Array.isArray(all) ? "they are not a list of texts"
-    : describeInvalidFilter(all, (one) => typeof one === "string" ? one : Array.isArray(one) && one.length === 1 ? one[0] : null);
-  if (!error) return all.map((/** @type {string | [string]} */ one) => (typeof one === "string" ? [one, true] : [one[0], false]));
+    : describeInvalidFilter(all, (entry) => typeof entry === "string" ? entry : Array.isArray(entry) && entry.length === 1 ? entry[0] : null);
+  if (!error) return all.map((/** @type {string | [string]} */ entry) => (typeof entry === "string" ? [entry, true] : [entry[0], false]));
   showNote(`The filters in the address were not applied: ${error}`);
   return [];
 }
@@ -436,8 +436,8 @@ function readFilters(text) {
  * @param {(one: any) => unknown} text returns the text of an entry
  */
 export function describeInvalidFilter(all, text) {
-  const at = all.findIndex((one) => { const value = text(one); return typeof value !== "string" || value.trim() === ""; });
-  return at < 0 ? "" : `entry ${at + 1} of the filters is ${JSON.stringify(all[at]).slice(0, 60)}; a filter is a text such as "hide container a"`;
+  const index = all.findIndex((entry) => { const value = text(entry); return typeof value !== "string" || value.trim() === ""; });
+  return index < 0 ? "" : `entry ${index + 1} of the filters is ${JSON.stringify(all[index]).slice(0, 60)}; a filter is a text such as "hide container a"`;
 }
 
 /** The part of a request with the contents and the style of the image. */

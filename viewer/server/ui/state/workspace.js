@@ -37,7 +37,7 @@ function allNumbers(parts) {
   /** @type {Record<Kind, Set<string>>} */
   const all = { containers: new Set(), types: new Set(), values: new Set() };
   for (const [part, [kind]] of Object.entries(PARTS)) {
-    for (const group of numbers(parts, part)) group.forEach((number, at) => { if (at === 0 || number !== END) all[kind].add(number); });
+    for (const group of numbers(parts, part)) group.forEach((number, index) => { if (index === 0 || number !== END) all[kind].add(number); });
   }
   const chosen = inspectedContainer(parts);
   if (chosen) all.containers.add(chosen);
@@ -52,7 +52,7 @@ function allNumbers(parts) {
 export async function namesOf(address, filters) {
   const all = allNumbers(new URLSearchParams(address));
   const answer = await send("names", Object.fromEntries(Object.entries(all).map(([kind, list]) => [kind, list.map(Number)])), filters);
-  const named = (/** @type {Kind} */ kind) => Object.fromEntries(all[kind].map((number, at) => [number, answer[kind][at]]).filter(([, name]) => name !== null));
+  const named = (/** @type {Kind} */ kind) => Object.fromEntries(all[kind].map((number, index) => [number, answer[kind][index]]).filter(([, name]) => name !== null));
   return { containers: named("containers"), types: named("types"), values: named("values") };
 }
 
@@ -72,13 +72,13 @@ export async function renumber(address, names, filters) {
   const kinds = /** @type {Kind[]} */ (["containers", "types", "values"]);
   const named = Object.fromEntries(kinds.map((kind) => [kind, Object.entries(names?.[kind] ?? {})]));
   const answer = await send("numbers", Object.fromEntries(kinds.map((kind) => [kind, named[kind].map(([, name]) => name)])), filters);
-  const localNumbers = Object.fromEntries(kinds.map((kind) => [kind, new Map(named[kind].map(([number], at) => [number, answer[kind][at]]))]));
+  const localNumbers = Object.fromEntries(kinds.map((kind) => [kind, new Map(named[kind].map(([number], index) => [number, answer[kind][index]]))]));
   const missing = [];
-  for (const [part, [kind, one, several]] of Object.entries(PARTS)) {
+  for (const [part, [kind, singular, several]] of Object.entries(PARTS)) {
     /** @type {Set<string>} */
     const unknown = new Set();
-    const groups = numbers(parts, part).map((group) => group.map((number, at) => {
-      if (at > 0 && number === END) return END;
+    const groups = numbers(parts, part).map((group) => group.map((number, index) => {
+      if (index > 0 && number === END) return END;
       const localNumber = localNumbers[kind].get(number) ?? null;
       if (localNumber === null) unknown.add(names?.[kind]?.[number] ? displayName(kind, names[kind][number]) : `number ${number}`);
       return localNumber;
@@ -86,7 +86,7 @@ export async function renumber(address, names, filters) {
     if (groups.length) parts.set(part, groups.map((group) => group.join("-")).join(" "));
     else parts.delete(part);
     const list = [...unknown];
-    if (list.length) missing.push(`${list.length} ${list.length === 1 ? one : several} (${list.slice(0, 5).join(", ")}${list.length > 5 ? ", …" : ""})`);
+    if (list.length) missing.push(`${list.length} ${list.length === 1 ? singular : several} (${list.slice(0, 5).join(", ")}${list.length > 5 ? ", …" : ""})`);
   }
   const chosen = inspectedContainer(parts);
   const container = chosen ? localNumbers.containers.get(chosen) ?? null : null;
@@ -144,16 +144,16 @@ async function readWorkspace(text) {
     showNote(file?.format === "tumit-view" ? "Another version of Tumit saved this workspace" : file === null ? "This is not a workspace: it is not valid JSON and may be truncated" : "This is not a workspace: its format is not tumit-view");
     return;
   }
-  const error = describeInvalidFilter(file.filters, (one) => typeof one === "string" ? one : one?.filter);
+  const error = describeInvalidFilter(file.filters, (entry) => typeof entry === "string" ? entry : entry?.filter);
   if (error) {
     showNote(`The workspace was not opened: ${error}`);
     return;
   }
   /** @type {[string, boolean][]} */
-  const filters = file.filters.map((/** @type {any} */ one) => (typeof one === "string" ? [one, true] : [one.filter, one.on !== false]));
+  const filters = file.filters.map((/** @type {any} */ entry) => (typeof entry === "string" ? [entry, true] : [entry.filter, entry.on !== false]));
   if (file.version === 1) {
     const today = await send("migrated_filters", filters.map(([text]) => text));
-    filters.forEach((one, at) => { one[0] = today.filters[at]; });
+    filters.forEach((filter, index) => { filter[0] = today.filters[index]; });
   }
   if (typeof file.page !== "string" || !file.page) {
     view.filters = filters;
@@ -161,7 +161,7 @@ async function readWorkspace(text) {
     notifyChange("rows");
     return;
   }
-  const on = filters.filter((one) => one[1]).map((one) => one[0]);
+  const on = filters.filter((filter) => filter[1]).map((filter) => filter[0]);
   let [page, missing] = [file.page, ""];
   if (file.trace !== trace) {
     const hasNumbers = Object.values(allNumbers(new URLSearchParams(page))).some((list) => list.length > 0);

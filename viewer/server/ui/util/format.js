@@ -29,8 +29,8 @@ export function groupDigits(count) {
 /** A value with five significant digits; whole numbers in full. @param {number} value */
 export function formatValue(value) {
   const text = String(Number.isSafeInteger(value) ? Math.abs(value) : Number(Math.abs(value).toPrecision(5)));
-  const [whole, part] = text.split(".");
-  return `${value < 0 && text !== "0" ? "−" : ""}${/^\d+$/.test(whole) ? groupDigits(Number(whole)) : whole}${part ? `.${part}` : ""}`;
+  const [integer, part] = text.split(".");
+  return `${value < 0 && text !== "0" ? "−" : ""}${/^\d+$/.test(integer) ? groupDigits(Number(integer)) : integer}${part ? `.${part}` : ""}`;
 }
 
 /**

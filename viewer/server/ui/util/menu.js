@@ -13,8 +13,8 @@ let menuBox = null;
 /** @type {HTMLElement | null} */
 let previousFocus = null;
 
-/** @param {string} label @param {DOMRect} at @param {Item[]} items */
-export function openMenu(label, at, items) {
+/** @param {string} label @param {DOMRect} anchor @param {Item[]} items */
+export function openMenu(label, anchor, items) {
   closeMenu();
   previousFocus = /** @type {HTMLElement | null} */ (document.activeElement);
   const box = make("div", { class: "menu", role: "menu", "aria-label": label });
@@ -33,8 +33,8 @@ export function openMenu(label, at, items) {
   (document.querySelector("main") ?? document.body).append(box);
   menuBox = box;
   const { offsetWidth: width, offsetHeight: height } = box;
-  box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - width - 4))}px`;
-  box.style.top = `${at.bottom + 4 + height <= innerHeight ? at.bottom + 4 : Math.max(4, at.top - height - 4)}px`;
+  box.style.left = `${Math.max(4, Math.min(anchor.left, innerWidth - width - 4))}px`;
+  box.style.top = `${anchor.bottom + 4 + height <= innerHeight ? anchor.bottom + 4 : Math.max(4, anchor.top - height - 4)}px`;
   box.addEventListener("keydown", moveByKey);
   document.addEventListener("pointerdown", closeFromOutside, true);
   /** @type {HTMLElement | null} */ (box.querySelector("button"))?.focus();
@@ -56,11 +56,11 @@ function closeFromOutside(event) {
 /** @param {KeyboardEvent} event */
 function moveByKey(event) {
   const all = /** @type {HTMLElement[]} */ ([...(menuBox?.querySelectorAll("button") ?? [])]);
-  const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  const index = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
   /** @type {Record<string, () => void>} */
   const acts = {
-    ArrowDown: () => all[(at + 1) % all.length].focus(),
-    ArrowUp: () => all[(at + all.length - 1) % all.length].focus(),
+    ArrowDown: () => all[(index + 1) % all.length].focus(),
+    ArrowUp: () => all[(index + all.length - 1) % all.length].focus(),
     Home: () => all[0].focus(),
     End: () => all[all.length - 1].focus(),
     Escape: closeMenu,

@@ -1,6 +1,6 @@
 // Numbers as text in which consecutive ones are a run: `3-7 9`.
 
-/** The most numbers that a text can stand for: an address may be damaged. */
+/** Maximum number of numbers of a text, because a damaged address could exhaust the memory. */
 const MAX_NUMBERS = 1_000_000;
 
 /** @param {Iterable<number>} numbers */

@@ -5,12 +5,12 @@ import { byId, make } from "./dom.js";
 
 /**
  * The line of the pointer. Direction signs in a name affect that name alone.
- * @param {string} now
+ * @param {string} time
  * @param {string} name
  * @param {string} [where]
  */
-export function showReadout(now, name, where = "") {
-  byId("readout").replaceChildren(make("b", { text: now }), name ? "   " : "", make("bdi", { dir: "ltr", text: name }), where ? " · " : "", make("bdi", { dir: "ltr", text: where }));
+export function showReadout(time, name, where = "") {
+  byId("readout").replaceChildren(make("b", { text: time }), name ? "   " : "", make("bdi", { dir: "ltr", text: name }), where ? " · " : "", make("bdi", { dir: "ltr", text: where }));
 }
 
 export function clearReadout() {

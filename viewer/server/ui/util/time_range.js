@@ -11,10 +11,10 @@ const UNITS = new Map([
   ["min", 60n * SECOND], ["h", 3600n * SECOND], ["d", 86_400n * SECOND],
 ]);
 
-/** The limit of times, 292 years. */
+/** The limit of times in nanoseconds: the server has 64 bits for them, which are 292 years. */
 const LIMIT = 2n ** 63n;
 
-/** The number of decimals that count. */
+/** The number of decimals that count. Further ones change no unit by a nanosecond. */
 const DECIMALS = 24;
 
 /** @param {string} text @param {string} expected @param {string} example @returns {ParseError} */

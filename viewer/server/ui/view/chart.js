@@ -104,7 +104,7 @@ function exactImage() {
 export function refresh() {
   if (!hasRows) return;
   const { key } = currentRequest();
-  const imageIndex = images.findIndex((one) => one.key === key);
+  const imageIndex = images.findIndex((image) => image.key === key);
   if (imageIndex >= 0 && imageIndex < images.length - 1) {
     images.push(...images.splice(imageIndex, 1));
     document.dispatchEvent(new Event("image"));
@@ -144,11 +144,11 @@ export function setLayout(next, scroll = null) {
  * @param {import("../state/rows.js").Rows} previousLayout
  */
 function formerPosition(row, previousLayout) {
-  const former = previousLayout.rows.find((one) => one.id === row.id);
+  const former = previousLayout.rows.find((candidate) => candidate.id === row.id);
   if (former?.folded === row.folded) return former;
-  if (!former) return previousLayout.rows.find((one) => one.folded && row.ancestors.includes(one.id));
+  if (!former) return previousLayout.rows.find((candidate) => candidate.folded && row.ancestors.includes(candidate.id));
   if (former.folded) return undefined;
-  const below = previousLayout.rows.filter((one) => one.ancestors.includes(row.id) && one.pinned === former.pinned);
+  const below = previousLayout.rows.filter((candidate) => candidate.ancestors.includes(row.id) && candidate.pinned === former.pinned);
   const last = below[below.length - 1];
   return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: former.pinned };
 }
@@ -181,7 +181,7 @@ function rearrange(image, previousLayout) {
 async function fetchImage() {
   const { part, key, style } = currentRequest();
   clearTimeout(restTimer);
-  if (images.some((one) => one.key === key)) {
+  if (images.some((image) => image.key === key)) {
     restTimer = setTimeout(loadDetails, REST_DELAY);
     return;
   }
@@ -224,12 +224,12 @@ async function fetchImage() {
 /**
  * Loads an image. Returns null if a newer one was requested or the rows changed in the meantime.
  * @param {ReturnType<typeof requestFrom>} of
- * @param {boolean} [whole] draws each column of pixels separately, regardless of the bytes
+ * @param {boolean} [isComplete] draws each column of pixels separately, regardless of the bytes
  * @returns {Promise<ChartImage | null>}
  */
-async function load({ part, key, style }, whole = false) {
+async function load({ part, key, style }, isComplete = false) {
   const { pinned } = layout;
-  const scene = await request("scene", whole ? { ...part, whole } : part);
+  const scene = await request("scene", isComplete ? { ...part, whole: isComplete } : part);
   if (!scene || style !== currentRequest().style) return null;
   return { ...part, ...draw(scene, part, pinned), key, style, coarse: !scene.isWhole };
 }
@@ -241,19 +241,19 @@ async function loadDetails() {
   try {
     if (shownImage.coarse) {
       const finer = await load(currentRequest(), true);
-      const at = images.indexOf(shownImage);
-      if (!finer || at < 0) return;
-      images[at] = finer;
+      const index = images.indexOf(shownImage);
+      if (!finer || index < 0) return;
+      images[index] = finer;
       document.dispatchEvent(new Event("image"));
       paint();
       publishState();
     }
     const distance = 4 * quarter();
-    for (const at of [shownImage.top - distance, shownImage.top + distance]) {
+    for (const top of [shownImage.top - distance, shownImage.top + distance]) {
       if (isLoading || exactImage()?.key !== shownImage.key) return;
-      const neighbour = requestFrom(Math.max(0, at));
-      if (at <= -distance || at >= layout.height) continue;
-      if (images.some((one) => one.key === neighbour.key)) continue;
+      const neighbour = requestFrom(Math.max(0, top));
+      if (top <= -distance || top >= layout.height) continue;
+      if (images.some((image) => image.key === neighbour.key)) continue;
       const image = await load(neighbour, true);
       if (!image) return;
       // The shown image stays the last element.
@@ -289,12 +289,12 @@ function draw(scene, part, pinned) {
  * @param {string} style
  */
 function evictImages(style) {
-  images = images.filter((one) => one.style === style && one.key !== "");
-  const pixels = (/** @type {ChartImage} */ one) => one.canvas.width * one.canvas.height + (one.pinned ? one.pinned.width * one.pinned.height : 0);
-  const widest = Math.max(...images.map((one) => one.to - one.from));
-  let sum = images.reduce((all, one) => all + pixels(one), 0);
+  images = images.filter((image) => image.style === style && image.key !== "");
+  const pixels = (/** @type {ChartImage} */ image) => image.canvas.width * image.canvas.height + (image.pinned ? image.pinned.width * image.pinned.height : 0);
+  const widest = Math.max(...images.map((image) => image.to - image.from));
+  let sum = images.reduce((all, image) => all + pixels(image), 0);
   while (sum > MAX_PIXELS && images.length > 2) {
-    const oldest = images.findIndex((one) => one.to - one.from < widest);
+    const oldest = images.findIndex((image) => image.to - image.from < widest);
     if (oldest < 0 || oldest === images.length - 1) break;
     sum -= pixels(images.splice(oldest, 1)[0]);
   }
@@ -320,31 +320,31 @@ export function paint() {
   wipe(0, width, 0, visibleHeight);
   const last = images[images.length - 1];
   const span = view.to - view.from;
-  const parts = images.filter((one) => one === last || (one.style === last.style && one.from < view.to && one.to > view.from));
+  const parts = images.filter((image) => image === last || (image.style === last.style && image.from < view.to && image.to > view.from));
   // Finer images are above coarser ones. The image closest to the requested zoom comes last.
-  const zoomCloseness = (/** @type {ChartImage} */ one) => (one === last && exactImage() ? Infinity : -Math.abs(Math.log((one.to - one.from) / span)));
+  const zoomCloseness = (/** @type {ChartImage} */ image) => (image === last && exactImage() ? Infinity : -Math.abs(Math.log((image.to - image.from) / span)));
   parts.sort((a, b) => zoomCloseness(a) - zoomCloseness(b));
   // An image that covers the whole view hides those below it.
   const bottom = Math.min(scrollTop() + visibleHeight, layout.height);
-  const covers = (/** @type {ChartImage} */ one) => one.from <= view.from && one.to >= view.to && one.top <= scrollTop() && one.bottom >= bottom;
+  const covers = (/** @type {ChartImage} */ image) => image.from <= view.from && image.to >= view.to && image.top <= scrollTop() && image.bottom >= bottom;
   parts.splice(0, Math.max(0, parts.findLastIndex(covers)));
-  for (const one of parts) {
-    const [x0, x1] = [xOf(one.from), xOf(one.to)];
+  for (const image of parts) {
+    const [x0, x1] = [xOf(image.from), xOf(image.to)];
     context.imageSmoothingEnabled = x1 - x0 !== width;
-    if (one !== parts[0]) {
-      const [above, below] = [Math.max(one.top - scrollTop(), 0), Math.min(one.bottom - scrollTop(), visibleHeight)];
-      if (one.pinned) wipe(x0, x1, 0, pinnedBottom);
+    if (image !== parts[0]) {
+      const [above, below] = [Math.max(image.top - scrollTop(), 0), Math.min(image.bottom - scrollTop(), visibleHeight)];
+      if (image.pinned) wipe(x0, x1, 0, pinnedBottom);
       wipe(x0, x1, above, below);
     }
-    const scaled = (/** @type {HTMLCanvasElement} */ of, /** @type {number} */ y) => context.drawImage(of, x0, y, x1 - x0, of.height / pixelRatio());
+    const scaled = (/** @type {HTMLCanvasElement} */ canvas, /** @type {number} */ y) => context.drawImage(canvas, x0, y, x1 - x0, canvas.height / pixelRatio());
     context.save();
     context.beginPath();
     context.rect(0, pinnedBottom, width, visibleHeight - pinnedBottom);
     context.clip();
-    scaled(one.canvas, one.top - scrollTop());
+    scaled(image.canvas, image.top - scrollTop());
     context.restore();
-    if (one.pinned && pinnedBottom > 0) scaled(one.pinned, 0);
-    else if (one.pinned && one.top > 0) scaled(one.pinned, -scrollTop());
+    if (image.pinned && pinnedBottom > 0) scaled(image.pinned, 0);
+    else if (image.pinned && image.top > 0) scaled(image.pinned, -scrollTop());
   }
   if (last?.pinned) drawLinks(context, last, pinnedBottom);
   if (pinnedBottom > 0) {
@@ -367,13 +367,13 @@ export function paint() {
  */
 function drawLinks(context, image, pinnedBottom) {
   const [x0, x1] = [xOf(image.from), xOf(image.to)];
-  const x = (/** @type {number} */ at) => x0 + (at / image.width) * (x1 - x0);
-  for (const one of image.drawn.arrows) {
-    const [a, b, c, d] = one.ends;
+  const x = (/** @type {number} */ position) => x0 + (position / image.width) * (x1 - x0);
+  for (const arrow of image.drawn.arrows) {
+    const [a, b, c, d] = arrow.ends;
     // The pinned rows hide a link below them.
     const isCovered = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < pinnedBottom;
     if (isCovered(b) || isCovered(d)) continue;
-    drawArrow(context, { ...one, ends: [x(a), toWindow(b), x(c), toWindow(d)] });
+    drawArrow(context, { ...arrow, ends: [x(a), toWindow(b), x(c), toWindow(d)] });
   }
   context.globalAlpha = 1;
 }
@@ -405,10 +405,10 @@ export function hits() {
  * @param {Set<string>} ids
  */
 export function findHits(ids) {
-  return new Map(hits().filter((one) => ids.has(one.id)).map((one) => [one.id, one]));
+  return new Map(hits().filter((hit) => ids.has(hit.id)).map((hit) => [hit.id, hit]));
 }
 
 /** @param {string} id */
 export function findHit(id) {
-  return hits().find((one) => one.id === id) ?? null;
+  return hits().find((hit) => hit.id === id) ?? null;
 }

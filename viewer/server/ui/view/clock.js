@@ -61,8 +61,8 @@ function digitsOf(step) {
  * @param {number} resolution
  */
 export function clockAt(time, resolution) {
-  const at = (traceStart ?? 0n) + BigInt(Math.round(time));
-  return `${dayOf(at)} ${timeOf(at, digitsOf(resolution))} UTC`;
+  const instant = (traceStart ?? 0n) + BigInt(Math.round(time));
+  return `${dayOf(instant)} ${timeOf(instant, digitsOf(resolution))} UTC`;
 }
 
 /** The time axis of the diagram, with its labels placed. @param {number} width */
@@ -95,9 +95,9 @@ function clockRuler(from, to, width, spacing) {
   const isShort = digits <= 3;
   const origin = isShort ? 0n : (start / SECOND) * SECOND;
   const ticks = [];
-  for (let at = ((start + bigStep - 1n) / bigStep) * bigStep; Number(at - traceStart) <= to; at += bigStep) {
-    const label = isShort ? (step >= 86400e9 ? dayOf(at) : timeOf(at, digits)) : fraction(at - origin, digits);
-    ticks.push({ x: ((Number(at - traceStart) - from) / (to - from)) * width, label });
+  for (let instant = ((start + bigStep - 1n) / bigStep) * bigStep; Number(instant - traceStart) <= to; instant += bigStep) {
+    const label = isShort ? (step >= 86400e9 ? dayOf(instant) : timeOf(instant, digits)) : fraction(instant - origin, digits);
+    ticks.push({ x: ((Number(instant - traceStart) - from) / (to - from)) * width, label });
   }
   return { base: isShort ? `${dayOf(start)} UTC` : `${dayOf(origin)} ${timeOf(origin, 0)} UTC`, ticks };
 }
@@ -107,6 +107,6 @@ function fraction(nanos, digits) {
   const unit = digits > 6 ? { size: 1_000n, name: "µs" } : { size: 1_000_000n, name: "ms" };
   const restDigits = digits > 6 ? digits - 6 : digits - 3;
   const rest = String(nanos % unit.size).padStart(unit.size === 1_000n ? 3 : 6, "0").slice(0, restDigits);
-  const whole = String(nanos / unit.size).replace(/\B(?=(\d{3})+$)/g, "\u202f");
-  return `+${whole}.${rest} ${unit.name}`;
+  const integer = String(nanos / unit.size).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return `+${integer}.${rest} ${unit.name}`;
 }

@@ -61,11 +61,11 @@ function listenTo({ line, box, width, timeAt, span }) {
     event.stopPropagation();
     line.setPointerCapture(event.pointerId);
     const { left } = box.getBoundingClientRect();
-    const at = (/** @type {PointerEvent} */ current) => timeAt(Math.min(Math.max(current.clientX - left, 0), width()));
-    const move = (/** @type {PointerEvent} */ current) => setCursor(at(current), true);
+    const pointerTime = (/** @type {PointerEvent} */ current) => timeAt(Math.min(Math.max(current.clientX - left, 0), width()));
+    const move = (/** @type {PointerEvent} */ current) => setCursor(pointerTime(current), true);
     const end = (/** @type {PointerEvent} */ current) => {
       line.removeEventListener("pointermove", move);
-      setCursor(current.type === "pointerup" ? at(current) : cursorTime());
+      setCursor(current.type === "pointerup" ? pointerTime(current) : cursorTime());
     };
     line.addEventListener("pointermove", move);
     line.addEventListener("pointerup", end, { once: true });

@@ -9,12 +9,12 @@ import { pinnedHeight, rowOf, toWindow } from "../state/rows.js";
  * @param {number[]} path the container after the containers above
  */
 export function shownRow(path) {
-  return path.map(rowOf).reverse().find((one) => one !== undefined);
+  return path.map(rowOf).reverse().find((row) => row !== undefined);
 }
 
 /** The middle of the states of a row. @param {import("../state/rows.js").Row} row */
 export function middleOf(row) {
-  const strip = row.strips.find((one) => one.kind === "states" || one.kind === "summary");
+  const strip = row.strips.find((strip) => strip.kind === "states" || strip.kind === "summary");
   return strip ? strip.y + strip.height / 2 : row.y + row.height / 2;
 }
 

@@ -10,7 +10,7 @@ import { overlay } from "../state/overlay_state.js";
 import { showNote } from "../util/status_line.js";
 import { setGeneration, currentGeneration, view } from "../state/view.js";
 
-/** Seconds between two requests about a trace that is final. */
+/** Seconds between two requests about a trace that is final: its file may still be replaced. */
 const FINAL_INTERVAL = 4;
 let secondCount = 0;
 /** Whether the trace is not final. */

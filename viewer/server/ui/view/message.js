@@ -8,7 +8,7 @@ import { byId, make } from "../util/dom.js";
  * @returns {(Node | string)[]}
  */
 function withCode(text) {
-  return text.split("`").map((part, at) => (at % 2 ? make("code", { text: part }) : part));
+  return text.split("`").map((part, index) => (index % 2 ? make("code", { text: part }) : part));
 }
 
 /**

@@ -32,7 +32,7 @@ export class Mixtures {
     this.down = down;
     this.width = width;
     this.height = height;
-    this.sections = bytes.map((one) => new NumberReader(one));
+    this.sections = bytes.map((section) => new NumberReader(section));
     this.image = new ImageData(width, height);
     // The bytes are red, green, blue, alpha; all machines with a browser are little-endian.
     this.pixels = new Uint32Array(this.image.data.buffer);
@@ -92,7 +92,7 @@ export class Mixtures {
     if (below - last > 0.001) this.mix(from, to, last, below - last, ink);
     const end = Math.min(last, this.height);
     for (let y = Math.max(first, 0); y < end; y += 1) {
-      for (let at = y * width + from, stop = y * width + to; at < stop; at += 1) pixels[at] = ink;
+      for (let index = y * width + from, stop = y * width + to; index < stop; index += 1) pixels[index] = ink;
     }
   }
 
@@ -107,16 +107,16 @@ export class Mixtures {
   mix(from, to, y, part, ink) {
     if (y < 0 || y >= this.height) return;
     const addedAlpha = Math.round(part * 255);
-    for (let at = y * this.width + from, stop = y * this.width + to; at < stop; at += 1) {
-      const previous = this.pixels[at];
+    for (let index = y * this.width + from, stop = y * this.width + to; index < stop; index += 1) {
+      const previous = this.pixels[index];
       const oldAlpha = previous >>> 24;
       if (oldAlpha === 0) {
-        this.pixels[at] = ((addedAlpha << 24) | (ink & 0xffffff)) >>> 0;
+        this.pixels[index] = ((addedAlpha << 24) | (ink & 0xffffff)) >>> 0;
         continue;
       }
       const sum = oldAlpha + addedAlpha;
       const channel = (/** @type {number} */ bits) => Math.round((((previous >>> bits) & 255) * oldAlpha + ((ink >>> bits) & 255) * addedAlpha) / sum) << bits;
-      this.pixels[at] = ((Math.min(sum, 255) << 24) | channel(16) | channel(8) | channel(0)) >>> 0;
+      this.pixels[index] = ((Math.min(sum, 255) << 24) | channel(16) | channel(8) | channel(0)) >>> 0;
     }
   }
 
@@ -141,7 +141,7 @@ export class Mixtures {
       while (next < all.length && all[next].y === y && all[next].height === height && all[next].x >= x) next += 1;
       const last = all[next - 1];
       const [left, right] = [this.column(x * scale), this.column((last.x + last.width) * scale)];
-      const [above, below] = [Math.floor(y * scale + down + 0.001), Math.ceil((y + height) * scale + down - 0.001)].map((at) => Math.min(Math.max(at, 0), this.height));
+      const [above, below] = [Math.floor(y * scale + down + 0.001), Math.ceil((y + height) * scale + down - 0.001)].map((row) => Math.min(Math.max(row, 0), this.height));
       const [drawnWidth, drawnHeight] = [right - left, below - above];
       if (drawnWidth > 0 && drawnHeight > 0) context.drawImage(/** @type {HTMLCanvasElement} */ (sharedCanvas), left, above, drawnWidth, drawnHeight, left, above, drawnWidth, drawnHeight);
     }

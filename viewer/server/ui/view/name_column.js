@@ -5,7 +5,7 @@ import { indent, labelledStrips, hasRoomForBounds } from "../state/rows.js";
 
 const stage = /** @type {HTMLElement} */ (document.querySelector(".stage"));
 
-/** Maximum number of measured texts. */
+/** Maximum number of measured texts, because the page waits for their widths. */
 const MAX_MEASURED = 2000;
 
 /** The width that the user chose. @type {number | null} */

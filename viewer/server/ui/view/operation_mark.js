@@ -6,7 +6,7 @@ import { cssColor } from "../util/dom.js";
 import { drawHitOutline, middleOf, shownRow } from "./entity_outline.js";
 import { pinnedHeight, toWindow } from "../state/rows.js";
 
-/** Pixels outside of the window at which a line may end. */
+/** Pixels outside of the window at which a line may end: a canvas is inexact far outside of it. */
 const MARGIN = 1000;
 
 /**

@@ -19,7 +19,7 @@ export function paintOverlay() {
   const { width, height } = chart.size();
   const context = sizedContext(canvas, width, height);
   const accent = cssColor("--accent");
-  const line = (/** @type {number} */ at) => context.fillRect(Math.round(at), 0, 1, height);
+  const line = (/** @type {number} */ x) => context.fillRect(Math.round(x), 0, 1, height);
   if (dragRange) {
     const [a, b] = dragRange;
     context.fillStyle = cssColor("--paper");
@@ -46,13 +46,13 @@ export function paintOverlay() {
   if (view.chosen) drawOutline(context, view.chosen, [[cssColor("--paper"), 5], [accent, 2.5]]);
   if (target) drawOutline(context, target, [[cssColor("--ink"), 2]]);
   if (snap) {
-    const at = chart.xOf(snap.time);
+    const x = chart.xOf(snap.time);
     context.fillStyle = accent;
-    line(at);
+    line(x);
     context.strokeStyle = accent;
     context.lineWidth = 2;
     context.beginPath();
-    context.arc(at + 0.5, snap.y, 4, 0, 7);
+    context.arc(x + 0.5, snap.y, 4, 0, 7);
     context.stroke();
   }
 }
@@ -70,8 +70,8 @@ function drawSelection(context, accent) {
     context.fillStyle = cssColor("--accent-soft");
     context.fillRect(x, y, to - x, end - y);
     context.fillStyle = accent;
-    if (hasTime) for (const at of [x, to]) context.fillRect(Math.round(at), y, 1, end - y);
-    if (hasRows) for (const at of [y, end - 1]) context.fillRect(x, at, to - x, 1);
+    if (hasTime) for (const edge of [x, to]) context.fillRect(Math.round(edge), y, 1, end - y);
+    if (hasRows) for (const edge of [y, end - 1]) context.fillRect(x, edge, to - x, 1);
   }
 }
 

@@ -72,15 +72,15 @@ export function drawScene(context, scene, withArrows = true) {
 }
 
 /**
- * The columns of a table of a scene: plain ones, then delta-coded ones. The last `whole` of these
- * are plain numbers, the others lengths in hundredths of a pixel.
+ * The columns of a table of a scene: plain ones, then delta-coded ones. The last `integers` of
+ * these are plain numbers, the others lengths in hundredths of a pixel.
  * @param {any} scene
  * @param {string} kind
- * @param {number} whole
+ * @param {number} integers
  */
-function tableColumns(scene, kind, whole) {
+function tableColumns(scene, kind, integers) {
   const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
-  return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ at) => decodeColumn(column, at < others.length - whole ? 100 : 1)), last];
+  return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ index) => decodeColumn(column, index < others.length - integers ? 100 : 1)), last];
 }
 
 /** A scene while it is drawn. Each method draws the rows `first` to `end` of one table. */
@@ -100,7 +100,7 @@ class SceneDrawing {
     /** The current colours of the context. */
     this.colors = { fillStyle: "", strokeStyle: "" };
     this.bandNumbers = new NumberReader(scene.bytes[4]);
-    const columns = (/** @type {string} */ kind, /** @type {number} */ whole) => tableColumns(scene, kind, whole);
+    const columns = (/** @type {string} */ kind, /** @type {number} */ integers) => tableColumns(scene, kind, integers);
     /**
      * The tables of the scene: r rectangles, x mixtures, b bands, l lines, p paths (curves),
      * a arrows, m marks, t texts.
@@ -262,15 +262,15 @@ function readMixtures(context, scene, { r, x }, paints) {
   const pixels = new Mixtures(context, paints, scene.bytes);
   const cells = [];
   // Positions are relative to the end of the previous rectangle or mixture.
-  for (let position = 0, of = 0, run = 0, at = 0; run < scene.runs.length; run += 1) {
+  for (let position = 0, rectangle = 0, run = 0, mixture = 0; run < scene.runs.length; run += 1) {
     const [kind, rows] = scene.runs[run];
     if (kind === "r") {
-      for (const end = of + rows; of < end; of += 1) position += r[0][of] + r[1][of];
+      for (const end = rectangle + rows; rectangle < end; rectangle += 1) position += r[0][rectangle] + r[1][rectangle];
     } else if (kind === "x") {
-      for (const end = at + rows; at < end; at += 1) {
-        const [left, w] = [(position + gaps[at]) / 100, widths[at] / 100];
-        position += gaps[at] + widths[at];
-        cells.push(pixels.read([left, y[at], w, h[at]], Math.round(w * scene.resolution) + extraColumns[at], steps[at]));
+      for (const end = mixture + rows; mixture < end; mixture += 1) {
+        const [left, w] = [(position + gaps[mixture]) / 100, widths[mixture] / 100];
+        position += gaps[mixture] + widths[mixture];
+        cells.push(pixels.read([left, y[mixture], w, h[mixture]], Math.round(w * scene.resolution) + extraColumns[mixture], steps[mixture]));
       }
     }
   }
@@ -389,7 +389,7 @@ function band(first, step, count, columnsPerPoint, unit, numbers) {
   for (let column = 0; column < count; column += columnsPerPoint) {
     const columnCount = Math.min(columnsPerPoint, count - column);
     xs.push(first + (column + (columnCount - 1) / 2) * step);
-    edges.forEach((edge, of) => edge.push((sums[of] += numbers.signed()) / unit));
+    edges.forEach((edge, number) => edge.push((sums[number] += numbers.signed()) / unit));
   }
   return { xs, edges };
 }

@@ -77,11 +77,11 @@ function placeEdges({ left, right, top, bottom }, isVisible) {
 /** @param {HTMLElement} edge @param {string} side @param {[number, number][]} stretches */
 function describeEdge(edge, side, stretches) {
   const isTime = side === "left" || side === "right";
-  const now = isTime ? view.selectedTime?.[side === "left" ? 0 : 1] ?? 0 : stretches[0]?.[side === "top" ? 0 : 1] ?? 0;
+  const value = isTime ? view.selectedTime?.[side === "left" ? 0 : 1] ?? 0 : stretches[0]?.[side === "top" ? 0 : 1] ?? 0;
   edge.setAttribute("aria-valuemin", "0");
-  edge.setAttribute("aria-valuemax", String(isTime ? Math.max(traceDuration(), now) : layout.rows.length - 1));
-  edge.setAttribute("aria-valuenow", String(isTime ? Math.max(0, now) : now));
-  edge.setAttribute("aria-valuetext", isTime ? formatTimestamp(now, (view.to - view.from) / 10000) : layout.rows[now]?.name ?? "");
+  edge.setAttribute("aria-valuemax", String(isTime ? Math.max(traceDuration(), value) : layout.rows.length - 1));
+  edge.setAttribute("aria-valuenow", String(isTime ? Math.max(0, value) : value));
+  edge.setAttribute("aria-valuetext", isTime ? formatTimestamp(value, (view.to - view.from) / 10000) : layout.rows[value]?.name ?? "");
 }
 
 /** Puts the toolbar above the box, below it, or into it. @param {Part} frame */

@@ -43,7 +43,7 @@ export function paintRuler(pointer, choice) {
   const time = (/** @type {number} */ x) => view.from + x * nanos;
   const selected = view.selectedTime;
   if (selected && !choice) {
-    const [a, b] = selected.map((at) => (at - view.from) / nanos);
+    const [a, b] = selected.map((time) => (time - view.from) / nanos);
     context.fillStyle = cssColor("--accent-soft");
     context.fillRect(a, 0, b - a, height);
     context.fillStyle = cssColor("--accent");
@@ -151,7 +151,7 @@ export function paintWindow() {
 
 /** Lets the user move, stretch and redraw the frame. Keys move it. */
 export function listenToMinimap() {
-  const at = (/** @type {PointerEvent} */ event) => {
+  const pointerTime = (/** @type {PointerEvent} */ event) => {
     const box = minimap.getBoundingClientRect();
     return ((event.clientX - box.left) / box.width) * traceDuration();
   };
@@ -159,20 +159,20 @@ export function listenToMinimap() {
   minimap.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     minimap.setPointerCapture(event.pointerId);
-    const [start, { from, to }] = [at(event), { ...view }];
+    const [start, { from, to }] = [pointerTime(event), { ...view }];
     const edge = [...frame.children].indexOf(/** @type {Element} */ (event.target));
     const inside = start >= from && start <= to && to - from < traceDuration() * 0.98;
     const move = (/** @type {PointerEvent} */ moveEvent) => {
-      const now = Math.max(0, Math.min(traceDuration(), at(moveEvent)));
-      const shift = at(moveEvent) - start;
+      const current = Math.max(0, Math.min(traceDuration(), pointerTime(moveEvent)));
+      const shift = pointerTime(moveEvent) - start;
       if (edge === 0) show(Math.min(from + shift, to - tolerance()), to);
       else if (edge === 1) show(from, Math.max(to + shift, from + tolerance()));
       else if (inside) show(from + shift, to + shift);
-      else if (Math.abs(shift) > tolerance()) show(Math.min(start, now), Math.max(start, now));
+      else if (Math.abs(shift) > tolerance()) show(Math.min(start, current), Math.max(start, current));
     };
     const end = (/** @type {PointerEvent} */ endEvent) => {
       const span = to - from;
-      if (Math.abs(at(endEvent) - start) <= tolerance() && !inside && edge < 0) {
+      if (Math.abs(pointerTime(endEvent) - start) <= tolerance() && !inside && edge < 0) {
         const first = Math.max(0, Math.min(start - span / 2, traceDuration() - span));
         show(first, first + span);
       }

@@ -151,7 +151,7 @@ export function highlightRows(containers) {
   byId("tree").querySelectorAll(".highlighted").forEach((row) => row.classList.remove("highlighted"));
   for (const container of containers) {
     // The row of a group stands for the rows that are folded away.
-    const row = [container, ...ancestorsOf(container)].map((id) => byId("tree").querySelector(`[data-id="${id}"]`)).find((one) => one !== null);
+    const row = [container, ...ancestorsOf(container)].map((id) => byId("tree").querySelector(`[data-id="${id}"]`)).find((element) => element !== null);
     row?.classList.add("highlighted");
   }
 }
@@ -170,10 +170,10 @@ function rowElement(row, place) {
     label.style.top = `${strip.y - row.y + strip.height / 2 - 7}px`;
     return label;
   });
-  const bounds = row.strips.filter(hasRoomForBounds).flatMap((strip) => /** @type {[string, string]} */ (strip.bounds).map((text, at) => {
+  const bounds = row.strips.filter(hasRoomForBounds).flatMap((strip) => /** @type {[string, string]} */ (strip.bounds).map((text, index) => {
     const inset = strip.height > 30 ? 3 : 0;
     const bound = make("span", { class: "strip-bound", text, "aria-hidden": "true" });
-    bound.style.top = `${strip.y - row.y + (at === 0 ? inset : strip.height - 11 - inset)}px`;
+    bound.style.top = `${strip.y - row.y + (index === 0 ? inset : strip.height - 11 - inset)}px`;
     return bound;
   }));
   const arrow = make("span", { class: "fold-arrow", "aria-hidden": "true" });
@@ -194,7 +194,7 @@ function rowElement(row, place) {
     make("span", { class: "row-buttons", role: "gridcell" },
       rowButton(isPinnedRoot ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () => rowActions.pin(row)),
       rowButton("Hide", row, "M3.5 3.5l9 9M12.5 3.5l-9 9", () => rowActions.hide(row)),
-      rowButton("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (at) => rowActions.menu(row, at))),
+      rowButton("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (anchor) => rowActions.menu(row, anchor))),
   );
   // The name ends at the start of the label to its right.
   if (labels.length > 0) box.style.setProperty("--label", `calc(var(--strip-label-width) + var(--bounds) + 18px)`);
@@ -203,8 +203,8 @@ function rowElement(row, place) {
   box.style.paddingLeft = `${4 + row.depth * indent()}px`;
   if (labels.length > 0 && row.strips.length > 1) {
     const line = row.strips[0].kind === "events" && row.strips[1] ? row.strips[1] : row.strips[0];
-    const at = line.y - row.y + line.height / 2 - row.height / 2;
-    for (const child of [arrow, /** @type {HTMLElement} */ (box.querySelector(".label"))]) child.style.transform = `translateY(${at}px)`;
+    const offset = line.y - row.y + line.height / 2 - row.height / 2;
+    for (const child of [arrow, /** @type {HTMLElement} */ (box.querySelector(".label"))]) child.style.transform = `translateY(${offset}px)`;
   } else if (row.strips[0]?.kind === "events" && row.strips[1]) {
     box.style.paddingTop = `${row.strips[1].y - row.strips[0].y}px`;
   }
@@ -220,9 +220,9 @@ const names = new Map();
 /** Marks the searched text in a name. @param {string} name @returns {(Node | string)[]} */
 function markMatch(name) {
   const searched = view.names.trim().toLowerCase();
-  const at = searched ? name.toLowerCase().indexOf(searched) : -1;
-  if (at < 0) return [name];
-  return [name.slice(0, at), make("mark", { text: name.slice(at, at + searched.length) }), name.slice(at + searched.length)];
+  const index = searched ? name.toLowerCase().indexOf(searched) : -1;
+  if (index < 0) return [name];
+  return [name.slice(0, index), make("mark", { text: name.slice(index, index + searched.length) }), name.slice(index + searched.length)];
 }
 
 /**
@@ -300,7 +300,7 @@ function moveByKey(event) {
       break;
     case "ArrowLeft":
       if (row.expandable && !row.folded) rowActions.fold(row);
-      else if (row.depth > 0) go(rows.findLastIndex((other, at) => at < place && other.depth < row.depth));
+      else if (row.depth > 0) go(rows.findLastIndex((candidate, index) => index < place && candidate.depth < row.depth));
       break;
     default: return;
   }

@@ -12,11 +12,11 @@ export function showZoomHistory() {
   const text = JSON.stringify(all);
   if (shownZooms === text) return;
   shownZooms = text;
-  byId("zoom-history").replaceChildren(...all.map(([from, to], at) => {
+  byId("zoom-history").replaceChildren(...all.map(([from, to], index) => {
     const span = to - from;
-    const name = at === 0 ? `All ${formatDuration(span)}` : formatDuration(span);
-    const whole = `${formatTimestamp(from, span / 1000)} to ${formatTimestamp(to, span / 1000)}`;
-    const isCurrent = at === all.length - 1 && view.from === from && view.to === to;
-    return make("li", {}, make("button", { text: name, title: whole, "aria-label": `${name}: ${whole}`, "aria-current": isCurrent ? "true" : null, onclick: () => show(from, to, true) }));
+    const name = index === 0 ? `All ${formatDuration(span)}` : formatDuration(span);
+    const fullName = `${formatTimestamp(from, span / 1000)} to ${formatTimestamp(to, span / 1000)}`;
+    const isCurrent = index === all.length - 1 && view.from === from && view.to === to;
+    return make("li", {}, make("button", { text: name, title: fullName, "aria-label": `${name}: ${fullName}`, "aria-current": isCurrent ? "true" : null, onclick: () => show(from, to, true) }));
   }));
 }

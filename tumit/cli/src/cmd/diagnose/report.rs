@@ -111,10 +111,10 @@ impl DiagnosisReport<'_> {
         }
         for imbalance in self.diagnosis.imbalances.iter().take(MAX_ROWS) {
             let (level, busiest, least) = (&imbalance.level, &imbalance.busiest, &imbalance.least_busy);
-            let within = imbalance.within.as_ref().map(|parent| format!(" in {parent}")).unwrap_or_default();
+            let parent = imbalance.parent.as_ref().map(|parent| format!(" in {parent}")).unwrap_or_default();
             _ = writeln!(
                 text,
-                "  {level}{within}: {busiest} is {} above the mean ({} more busy time); {least} is least busy",
+                "  {level}{parent}: {busiest} is {} above the mean ({} more busy time); {least} is least busy",
                 percent(imbalance.excess),
                 duration(imbalance.nanos),
             );

@@ -90,7 +90,7 @@ fn card_row(card: &FoundCard, words: impl Fn(&[TimeMode]) -> String) -> Vec<Stri
             let info = view.info();
             texts(info.title, info.group.name(), &words(info.modes), &format!("a card: {}", card.path.display()))
         }
-        Err(error) => texts(&card.file_name(), ViewGroup::Own.name(), "–", &format!("a mistake: {error}")),
+        Err(error) => texts(&card.file_name(), ViewGroup::User.name(), "–", &format!("a mistake: {error}")),
     }
 }
 

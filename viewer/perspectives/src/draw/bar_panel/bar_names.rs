@@ -6,7 +6,6 @@ use super::super::chart_canvas::ChartCanvas;
 use super::super::short_names::ShortNames;
 use crate::chart::BarChart;
 
-/// The names of bars.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct BarNames<'a> {
     /// The quantity by which the bars are arranged, such as `rank`.
@@ -16,7 +15,6 @@ pub(super) struct BarNames<'a> {
 }
 
 impl<'a> BarNames<'a> {
-    /// The names of the bars of a chart.
     pub(super) fn new(chart: &'a BarChart) -> Self {
         let short = ShortNames::new(chart.bars.iter().map(|bar| bar.label.as_str()));
         let heading = if chart.arrangement.is_empty() { short.word.to_owned() } else { chart.arrangement.clone() };

@@ -10,7 +10,6 @@ use super::bar_names::BarNames;
 use super::bar_values::{bar_text, end, has_negative, parts, subject};
 use crate::chart::{AxisUnit, BarChart, ChartPaint};
 
-/// The rows of a panel.
 struct BarRows<'a> {
     chart: &'a BarChart,
     axis: ValueAxis,
@@ -19,7 +18,6 @@ struct BarRows<'a> {
     slot: f32,
 }
 
-/// Draws the panel.
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, names: &BarNames<'_>) {
     let style = canvas.label_style(TextAnchor::End);
     let widest = names.short.widest(style).min(frame.width * 0.36).ceil();
@@ -40,8 +38,8 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let shape = RegionShape::Grid { frame: inner, columns: 1, marks: chart.bars.len() };
     canvas.add_region(shape, subject(chart));
     canvas.group("bars", None, |canvas| rows.draw_bars(canvas, &values));
-    for (at, name) in names.short.names.iter().enumerate() {
-        let y = rows.middle(at) + baseline_shift(style.size);
+    for (index, name) in names.short.names.iter().enumerate() {
+        let y = rows.middle(index) + baseline_shift(style.size);
         let style = super::super::chart_canvas::LabelStyle { color: canvas.theme.ink, ..style };
         canvas.text_within((inner.x - 8.0, y), name, widest + 1.0, style);
     }
@@ -55,7 +53,7 @@ fn values(chart: &BarChart) -> Vec<String> {
         return Vec::new();
     }
     let has_fractions = chart.axis.largest >= 1.0 && chart.bars.iter().any(|bar| bar.parts[0].value.fract() != 0.0);
-    let text = |value: f64| match chart.axis.unit {
+    let text = |value: f64| match chart.axis.axis_unit {
         AxisUnit::Count if has_fractions => decimal(value, 2),
         unit => value_text(value, unit),
     };
@@ -64,7 +62,7 @@ fn values(chart: &BarChart) -> Vec<String> {
 
 impl BarRows<'_> {
     fn x(&self, value: f64) -> f32 {
-        self.frame.x + self.axis.part(value) * self.frame.width
+        self.frame.x + self.axis.fraction(value) * self.frame.width
     }
 
     fn middle(&self, row: usize) -> f32 {
@@ -91,7 +89,7 @@ impl BarRows<'_> {
                 let (left, right) = (self.x(from.min(to)), self.x(from.max(to)));
                 OutlineRect::new(left, top, right - left, height)
             };
-            let title = bar_text(&canvas.legend, bar, self.chart.axis.unit);
+            let title = bar_text(&canvas.legend, bar, self.chart.axis.axis_unit);
             let end = end(bar);
             if let Some(maximum) = bar.maximum.filter(|maximum| *maximum > end) {
                 canvas.fill(between(end, maximum), ChartPaint::Maximum, 0.0, Some(title.clone()));

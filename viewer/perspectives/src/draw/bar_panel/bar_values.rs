@@ -32,21 +32,21 @@ pub(super) fn subject(chart: &BarChart) -> RegionSubject {
 }
 
 /// The tooltip of a bar: its name and values.
-pub(in super::super) fn bar_text(legend: &[LegendItem], bar: &ChartBar, unit: AxisUnit) -> String {
+pub(in super::super) fn bar_text(legend: &[LegendItem], bar: &ChartBar, axis_unit: AxisUnit) -> String {
     let parts: Vec<String> = bar
         .parts
         .iter()
         .map(|part| match name_of(legend, part.paint) {
-            Some(name) if bar.parts.len() > 1 => format!("{name} {}", exact_text(part.value, unit)),
-            _ => exact_text(part.value, unit),
+            Some(name) if bar.parts.len() > 1 => format!("{name} {}", exact_text(part.value, axis_unit)),
+            _ => exact_text(part.value, axis_unit),
         })
         .collect();
     let mut text = format!("{}: {}", bar.label, parts.join(", "));
     if bar.base != 0.0 {
-        text = format!("{}: {} to {}", bar.label, exact_text(bar.base, unit), exact_text(end(bar), unit));
+        text = format!("{}: {} to {}", bar.label, exact_text(bar.base, axis_unit), exact_text(end(bar), axis_unit));
     }
     if let Some(maximum) = bar.maximum {
-        text.push_str(&format!("; maximum {}", exact_text(maximum, unit)));
+        text.push_str(&format!("; maximum {}", exact_text(maximum, axis_unit)));
     }
     text
 }

@@ -58,7 +58,7 @@ fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
 }
 
 fn pairs<T: Copy>(list: &[T]) -> impl Iterator<Item = (T, T)> {
-    list.iter().enumerate().flat_map(|(at, &a)| list[at + 1..].iter().map(move |&b| (a, b)))
+    list.iter().enumerate().flat_map(|(index, &a)| list[index + 1..].iter().map(move |&b| (a, b)))
 }
 
 #[test]

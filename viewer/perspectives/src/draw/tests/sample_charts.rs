@@ -19,8 +19,8 @@ fn noise(seed: usize) -> f64 {
     (x >> 40) as f64 / (1_u64 << 24) as f64
 }
 
-fn axis(label: &str, unit: AxisUnit, largest: f64) -> ChartAxis {
-    ChartAxis { label: label.to_owned(), unit, largest }
+fn axis(label: &str, axis_unit: AxisUnit, largest: f64) -> ChartAxis {
+    ChartAxis { label: label.to_owned(), axis_unit, largest }
 }
 
 fn legend(list: &[(ChartPaint, &str)]) -> Vec<LegendItem> {
@@ -39,9 +39,11 @@ fn chart(title: &str, subtitle: &str, panels: Vec<(&str, ChartPanel)>, legend: V
 
 fn utilization(units: f64) -> ViewChart {
     let columns = 900;
-    let busy: Vec<f64> =
-        (0..columns).map(|at| units * (0.35 + 0.3 * (at as f64 / 40.0).sin().abs() + 0.2 * noise(at))).collect();
-    let overhead: Vec<f64> = busy.iter().enumerate().map(|(at, busy)| (units - busy) * noise(at + 5000)).collect();
+    let busy: Vec<f64> = (0..columns)
+        .map(|index| units * (0.35 + 0.3 * (index as f64 / 40.0).sin().abs() + 0.2 * noise(index)))
+        .collect();
+    let overhead: Vec<f64> =
+        busy.iter().enumerate().map(|(index, busy)| (units - busy) * noise(index + 5000)).collect();
     let idle = busy.iter().zip(&overhead).map(|(busy, overhead)| units - busy - overhead).collect();
     let series =
         ActivityCategory::COUNTED.into_iter().zip([busy, overhead, idle]).map(|(category, means)| LevelSeries {
@@ -66,11 +68,15 @@ fn utilization(units: f64) -> ViewChart {
 fn traffic(count: u8) -> ViewChart {
     let columns = 300;
     let series = (0..count).map(|number| {
-        let mean =
-            |at: usize| 3e6 * (0.3 + 0.3 * ((at as f64 / 30.0) + f64::from(number)).sin()) / f64::from(number + 1);
+        let mean = |index: usize| {
+            3e6 * (0.3 + 0.3 * ((index as f64 / 30.0) + f64::from(number)).sin()) / f64::from(number + 1)
+        };
         let means: Vec<f64> = (0..columns).map(mean).collect();
-        let extremes =
-            means.iter().enumerate().map(|(at, mean)| (mean * noise(at), mean * (1.0 + noise(at + 9)))).collect();
+        let extremes = means
+            .iter()
+            .enumerate()
+            .map(|(index, mean)| (mean * noise(index), mean * (1.0 + noise(index + 9))))
+            .collect();
         let label = ["incoming", "outgoing", "both"][usize::from(number) % 3].to_owned();
         LevelSeries { label, paint: ChartPaint::Series(number), means, extremes }
     });
@@ -227,23 +233,27 @@ fn kiviat(units: usize, group: usize) -> ViewChart {
     chart("Kiviat diagram", "at 1.538 s, smoothed over 10 ms; maximum since the start", vec![("", panel)], legend)
 }
 
-fn matrix(units: usize, unit: AxisUnit) -> ViewChart {
+fn matrix(units: usize, axis_unit: AxisUnit) -> ViewChart {
     let names: Vec<String> = (0..units).map(|rank| format!("rank {rank}")).collect();
-    let cells = (0..units * units).filter_map(|at| {
-        let (row, column) = (at / units, at % units);
+    let cells = (0..units * units).filter_map(|index| {
+        let (row, column) = (index / units, index % units);
         let near = (row as i64 - column as i64).unsigned_abs() as usize;
-        let value = if unit == AxisUnit::Bytes { 65536.0 * 1e3_f64.powf(noise(at)) } else { (noise(at) * 40.0).ceil() };
-        let is_sent = near == 1 || near == 4 || noise(at + 31) > 0.93;
+        let value = if axis_unit == AxisUnit::Bytes {
+            65536.0 * 1e3_f64.powf(noise(index))
+        } else {
+            (noise(index) * 40.0).ceil()
+        };
+        let is_sent = near == 1 || near == 4 || noise(index + 31) > 0.93;
         is_sent.then_some(ChartMatrixCell { row: row as u32, column: column as u32, value, paint: None })
     });
-    let largest = if unit == AxisUnit::Bytes { 65_536e3 } else { 40.0 };
+    let largest = if axis_unit == AxisUnit::Bytes { 65_536e3 } else { 40.0 };
     let panel = ChartPanel::Matrix(MatrixChart {
         row_heading: "sender".to_owned(),
         column_heading: "receiver".to_owned(),
         rows: names.clone(),
         columns: names,
         units_per_cell: 1,
-        axis: axis("sent", unit, largest),
+        axis: axis("sent", axis_unit, largest),
         cells: cells.collect(),
         ..MatrixChart::default()
     });
@@ -276,7 +286,7 @@ fn network(units: usize) -> ViewChart {
             |to: u32, bend: f32, paint: ChartPaint| NetworkEdge { from: unit as u32, to, paint, value: 1.0, bend };
         [edge(to(1), 0.0, ChartPaint::Series(0)), edge(to(units / 3), 0.12, ChartPaint::Series(1))]
     });
-    let edges = edges.enumerate().filter(|(at, _)| noise(at + 4) > 0.5).map(|(_, edge)| edge).collect();
+    let edges = edges.enumerate().filter(|(index, _)| noise(index + 4) > 0.5).map(|(_, edge)| edge).collect();
     let panel = ChartPanel::Network(NetworkChart {
         nodes: nodes.collect(),
         edges,
@@ -290,11 +300,14 @@ fn network(units: usize) -> ViewChart {
 
 fn scatter(count: usize, names: &[&str]) -> ViewChart {
     let panel = |seed: usize, series: u8| {
-        let point = |at: usize| {
-            let value =
-                if names.is_empty() { 2e6 * noise(at + seed).powi(3) } else { noise(at + seed) * names.len() as f64 };
+        let point = |index: usize| {
+            let value = if names.is_empty() {
+                2e6 * noise(index + seed).powi(3)
+            } else {
+                noise(index + seed) * names.len() as f64
+            };
             let value = if names.is_empty() { value } else { value.floor() };
-            let time = (noise(at + seed + 500_000) * 2.7e9) as i64;
+            let time = (noise(index + seed + 500_000) * 2.7e9) as i64;
             ScatterPoint { time, value, paint: ChartPaint::Series(series), entity: None }
         };
         ChartPanel::Scatter(ScatterChart {
@@ -361,10 +374,10 @@ fn task_status() -> ViewChart {
 }
 
 fn portrait() -> ViewChart {
-    let point = |at: usize| {
-        let angle = at as f64 / 30.0;
-        let (x, y) = (40.0 + 32.0 * (angle * 1.3).sin() + 6.0 * noise(at / 9), 52.0 + 38.0 * angle.cos());
-        PortraitPoint { time: at as i64, x: x.max(0.0), y, paint: ChartPaint::Task((at / 70) as u32) }
+    let point = |index: usize| {
+        let angle = index as f64 / 30.0;
+        let (x, y) = (40.0 + 32.0 * (angle * 1.3).sin() + 6.0 * noise(index / 9), 52.0 + 38.0 * angle.cos());
+        PortraitPoint { time: index as i64, x: x.max(0.0), y, paint: ChartPaint::Task((index / 70) as u32) }
     };
     let panel = ChartPanel::Portrait(PortraitChart {
         horizontal: axis("communication", AxisUnit::Percent, 100.0),

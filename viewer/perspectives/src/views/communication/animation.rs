@@ -51,7 +51,7 @@ impl PerspectiveView for AnimationView {
             None => legend.push(LegendItem { paint: ChartPaint::Series(0), label: format!("{happens} messages") }),
         }
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
-        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), largest);
+        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.axis_unit(), largest);
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
         all_notes.extend(position_note);

@@ -16,7 +16,6 @@ use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
 use crate::views::measured_messages::{MessageSum, SumsByPair, message_bounds};
 
-/// The transfers of collective operations.
 #[derive(Debug, Default)]
 pub(super) struct CollectiveTransfers {
     /// The sums by sender and receiver.
@@ -80,7 +79,6 @@ impl CollectiveTransfers {
         Ok(all)
     }
 
-    /// Notes about the transfers.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!(
             "{} collective operations are shown as messages between their members.",

@@ -12,7 +12,7 @@ use crate::views::communication::collective_transfers::CollectiveTransfers;
 use crate::views::measured_messages::{MeasuredMessages, SumsByPair, number};
 use crate::views::unit_bundles::UnitBundles;
 
-/// The largest number of rows.
+/// Maximum number of rows. Cells of more rows would be smaller than about three pixels.
 const MAX_ROWS: usize = 256;
 
 /// The messages or bytes from each unit to each other: those that are pending at a time, or those
@@ -58,7 +58,7 @@ impl PerspectiveView for CommunicationMatrixView {
         let largest = sums.values().map(|sum| measured.value(*sum)).max().unwrap_or(0);
         let labels = bundles.labels(execution);
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
-        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), number(largest));
+        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.axis_unit(), number(largest));
         let matrix = MatrixChart {
             row_heading: "sender".to_owned(),
             column_heading: "receiver".to_owned(),

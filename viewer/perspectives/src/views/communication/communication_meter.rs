@@ -50,11 +50,11 @@ impl PerspectiveView for CommunicationMeterView {
             ..ChartBar::default()
         };
         let axis = ChartAxis::new("percent of the maximum", AxisUnit::Percent, 100.0);
-        let unit = measured.unit();
+        let axis_unit = measured.axis_unit();
         let mut table = ChartTable::new(&[
-            (now_word, unit),
-            (maximum_word, unit),
-            ("maximum", unit),
+            (now_word, axis_unit),
+            (maximum_word, axis_unit),
+            ("maximum", axis_unit),
             ("percent of the maximum", AxisUnit::Percent),
         ]);
         table.rows.push([now, so_far, largest, percent(now)].map(TableValue::Number).to_vec());

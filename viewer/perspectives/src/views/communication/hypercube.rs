@@ -12,8 +12,9 @@ use crate::views::captions;
 use crate::views::measured_messages::MeasuredMessages;
 use crate::views::unit_bundles::UnitBundles;
 
-/// The paint of edges of the hypercube. The next constant: of edges between other corners.
+/// The paint of edges of the hypercube.
 const PHYSICAL: ChartPaint = ChartPaint::Series(0);
+/// The paint of edges between corners that are not adjacent in the hypercube.
 const VIRTUAL: ChartPaint = ChartPaint::Series(1);
 
 /// Units as corners of a hypercube. Pending messages along its edges, and other ones, have
@@ -50,7 +51,7 @@ impl PerspectiveView for HypercubeView {
         legend.push(LegendItem { paint: VIRTUAL, label: "virtual: between other corners".to_owned() });
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
-        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.unit(), largest);
+        let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.axis_unit(), largest);
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
         all_notes.extend(note);
@@ -77,6 +78,6 @@ impl PerspectiveView for HypercubeView {
 }
 
 /// Whether two corners differ in one bit.
-fn is_physical(one: u32, other: u32) -> bool {
-    (one ^ other).is_power_of_two()
+fn is_physical(unit: u32, peer: u32) -> bool {
+    (unit ^ peer).is_power_of_two()
 }

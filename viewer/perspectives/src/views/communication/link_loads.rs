@@ -54,21 +54,21 @@ impl LinkLoads {
     ) {
         let forward = (to + units - from) % units;
         let ascends = if topology == Topology::Torus1 { 2 * forward <= units } else { from <= to };
-        let (mut at, last) = (node(bundles, from) as usize, node(bundles, to) as usize);
+        let (mut current, last) = (node(bundles, from) as usize, node(bundles, to) as usize);
         // The route may leave a bundle and come back to it around the ring.
-        let mut remains = at != last || (from <= to) != ascends;
+        let mut remains = current != last || (from <= to) != ascends;
         while remains {
             let count = bundles.count();
-            let next = if ascends { (at + 1) % count } else { (at + count - 1) % count };
-            self.add(number(at), number(next), sum);
-            at = next;
-            remains = at != last;
+            let next = if ascends { (current + 1) % count } else { (current + count - 1) % count };
+            self.add(number(current), number(next), sum);
+            current = next;
+            remains = current != last;
         }
     }
 
-    fn add(&mut self, one: u32, other: u32, sum: MessageSum) {
-        if one != other {
-            self.unsorted.entry((one.min(other), one.max(other))).or_default().combine(sum);
+    fn add(&mut self, first: u32, second: u32, sum: MessageSum) {
+        if first != second {
+            self.unsorted.entry((first.min(second), first.max(second))).or_default().combine(sum);
         }
     }
 }
@@ -85,10 +85,10 @@ fn number(index: usize) -> u32 {
 pub(crate) fn physical_links(topology: Topology, units: usize, bundles: &UnitBundles) -> Vec<(u32, u32)> {
     let mut links: FxHashSet<(u32, u32)> = FxHashSet::default();
     for unit in 0..units {
-        for other in topology.later_neighbours(units, unit) {
-            let (one, other) = (node(bundles, unit), node(bundles, other));
-            if one != other {
-                links.insert((one.min(other), one.max(other)));
+        for neighbour in topology.later_neighbours(units, unit) {
+            let (first, second) = (node(bundles, unit), node(bundles, neighbour));
+            if first != second {
+                links.insert((first.min(second), first.max(second)));
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, signed_number};
 use crate::views::unit_bundles::UnitBundles;
 
-/// The largest number of bars.
+/// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
 
 /// The name of the queue of messages that are never received, if their receivers are unknown.
@@ -24,7 +24,6 @@ const UNKNOWN_RECEIVER: &str = "unknown receiver";
 /// far.
 pub(crate) struct MessageQueuesView;
 
-/// The queue of one unit.
 struct UnitQueue {
     /// The present value, or the mean over the time range.
     now: f64,
@@ -65,7 +64,7 @@ impl PerspectiveView for MessageQueuesView {
         let drawn = incoming.iter().chain(has_unaddressed.then_some(unaddressed));
         let largest = drawn.map(|steps| steps.maximum(range)[component]);
         let largest = largest.chain(queues.iter().map(|queue| queue.maximum)).max().unwrap_or(0);
-        let axis = ChartAxis::new(format!("waiting {}", measured.word()), measured.unit(), signed_number(largest));
+        let axis = ChartAxis::new(format!("waiting {}", measured.word()), measured.axis_unit(), signed_number(largest));
         let level = execution.model().types[execution.units().ty.index()].name.clone();
         let mut notes = measured.notes();
         notes.extend(bundles.note(execution, "Each bar is the mean, and its maximum the largest one, of up to"));

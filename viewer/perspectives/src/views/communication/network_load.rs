@@ -57,7 +57,7 @@ impl PerspectiveView for NetworkLoadView {
         let edges = edges(&measured, &loads, &links, scale, &nodes);
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
-        let axis = ChartAxis::new(format!("{happens} {} per link", measured.word()), measured.unit(), largest);
+        let axis = ChartAxis::new(format!("{happens} {} per link", measured.word()), measured.axis_unit(), largest);
         let mut items = scale.map(|scale| scale.legend()).unwrap_or_default();
         if measured.word() == "messages" {
             items.iter_mut().for_each(|item| item.label = item.label.replace(" B", ""));
@@ -114,7 +114,7 @@ fn edges(
     all.sort_unstable();
     all.dedup();
     let mut edges: Vec<NetworkEdge> = all.into_iter().map(edge).collect();
-    edges.sort_by(|one, other| one.value.total_cmp(&other.value));
+    edges.sort_by(|a, b| a.value.total_cmp(&b.value));
     bend(nodes, &mut edges);
     // Only one line joins two nodes, so a bend is needed only around other nodes.
     edges.iter_mut().filter(|edge| edge.bend < 0.1).for_each(|edge| edge.bend = 0.0);
@@ -125,17 +125,17 @@ fn edges(
 fn positions(topology: Topology, bundles: &UnitBundles) -> Vec<NodePosition> {
     let count = bundles.count();
     let on_circle = |bundle: usize| {
-        let angle = std::f64::consts::TAU * real(bundle) / real(count.max(1));
+        let angle = std::f64::consts::TAU * as_float(bundle) / as_float(count.max(1));
         (angle.sin(), -angle.cos())
     };
     let place = |bundle: usize| match topology {
         Topology::Hamming | Topology::Unit | Topology::Torus1 => on_circle(bundle),
-        Topology::Mesh1 => (real(bundle), 0.0),
-        Topology::Mesh2(shape) | Topology::Torus2(shape) => {
-            middle(bundles.units(bundle), |unit| (real(unit % shape.columns), real(unit / shape.columns)))
-        }
-        Topology::BinaryTree => middle(bundles.units(bundle), |unit| tree_position(unit, 2)),
-        Topology::QuadTree => middle(bundles.units(bundle), |unit| tree_position(unit, 4)),
+        Topology::Mesh1 => (as_float(bundle), 0.0),
+        Topology::Mesh2(shape) | Topology::Torus2(shape) => mean_position(bundles.units(bundle), |unit| {
+            (as_float(unit % shape.columns), as_float(unit / shape.columns))
+        }),
+        Topology::BinaryTree => mean_position(bundles.units(bundle), |unit| tree_position(unit, 2)),
+        Topology::QuadTree => mean_position(bundles.units(bundle), |unit| tree_position(unit, 4)),
     };
     match topology {
         Topology::Hamming => NodeLayout::Ring.positions(count),
@@ -144,10 +144,10 @@ fn positions(topology: Topology, bundles: &UnitBundles) -> Vec<NodePosition> {
 }
 
 /// The mean of the positions of units.
-fn middle(units: &[usize], place: impl Fn(usize) -> NodePosition) -> NodePosition {
+fn mean_position(units: &[usize], place: impl Fn(usize) -> NodePosition) -> NodePosition {
     let places = units.iter().map(|unit| place(*unit));
     let (x, y) = places.fold((0.0, 0.0), |sum, place| (sum.0 + place.0, sum.1 + place.1));
-    let count = real(units.len().max(1));
+    let count = as_float(units.len().max(1));
     (x / count, y / count)
 }
 
@@ -159,10 +159,10 @@ fn tree_position(node: usize, children: usize) -> NodePosition {
         width *= children;
         depth += 1;
     }
-    ((real(node - first) + 0.5) / real(width), 0.15 * real(depth))
+    ((as_float(node - first) + 0.5) / as_float(width), 0.15 * as_float(depth))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
-fn real(number: usize) -> f64 {
+fn as_float(number: usize) -> f64 {
     number as f64
 }

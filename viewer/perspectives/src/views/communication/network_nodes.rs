@@ -9,10 +9,11 @@ use crate::execution::activity::UnitActivity;
 use crate::view::{TimeMode, ViewRequest};
 use crate::views::unit_bundles::UnitBundles;
 
-/// The largest number of nodes.
+/// Maximum number of nodes. More nodes would leave no room for edges and names.
 pub(crate) const MAX_NODES: usize = 128;
 
-/// The distance of a line to a node below which the line bends.
+/// The distance of a line to a node below which the line bends, as a fraction of the width of the
+/// network. It is about the radius of a node.
 const NEAR: f64 = 0.02;
 
 /// The nodes of a network, and the meaning of their paints.
@@ -35,8 +36,8 @@ impl NetworkNodes {
         let node = |(bundle, (x, y)): (usize, &NodePosition)| NetworkNode {
             label: bundles.label(execution, bundle),
             unit: bundles.first(bundle),
-            x: single(*x),
-            y: single(*y),
+            x: as_single_precision(*x),
+            y: as_single_precision(*y),
             paint: activity.map_or(ChartPaint::Absent, |activity| paint(activity, request, bundles.units(bundle))),
         };
         let nodes = positions.iter().enumerate().map(node).collect();
@@ -73,7 +74,7 @@ fn paint(activity: &UnitActivity, request: &ViewRequest, units: &[usize]) -> Cha
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "positions are drawn in pixels")]
-fn single(position: f64) -> f32 {
+fn as_single_precision(position: f64) -> f32 {
     position as f32
 }
 
@@ -84,20 +85,20 @@ pub(crate) fn bend(nodes: &[NetworkNode], edges: &mut [NetworkEdge]) {
         let place = |node: u32| (f64::from(nodes[node as usize].x), f64::from(nodes[node as usize].y));
         let (from, to) = (place(edge.from), place(edge.to));
         let crosses = (0..).zip(nodes).any(|(number, node)| {
-            let at = (f64::from(node.x), f64::from(node.y));
-            number != edge.from && number != edge.to && distance(from, to, at) < NEAR
+            let point = (f64::from(node.x), f64::from(node.y));
+            number != edge.from && number != edge.to && distance(from, to, point) < NEAR
         });
         edge.bend = if crosses { 0.25 } else { 0.06 };
     }
 }
 
 /// The distance of a point to a line from one point to another.
-fn distance(from: NodePosition, to: NodePosition, at: NodePosition) -> f64 {
+fn distance(from: NodePosition, to: NodePosition, point: NodePosition) -> f64 {
     let (x, y) = (to.0 - from.0, to.1 - from.1);
     let square = x * x + y * y;
-    let along = if square > 0.0 { ((at.0 - from.0) * x + (at.1 - from.1) * y) / square } else { 0.0 };
+    let along = if square > 0.0 { ((point.0 - from.0) * x + (point.1 - from.1) * y) / square } else { 0.0 };
     let along = along.clamp(0.0, 1.0);
-    (from.0 + along * x - at.0).hypot(from.1 + along * y - at.1)
+    (from.0 + along * x - point.0).hypot(from.1 + along * y - point.1)
 }
 
 #[cfg(test)]

@@ -69,7 +69,6 @@ impl NodeLayout {
         })
     }
 
-    /// The word of the layout.
     pub(crate) fn word(self) -> &'static str {
         Self::WORDS[self as usize].0
     }
@@ -93,7 +92,7 @@ impl NodeLayout {
             Self::LateralCubes => {
                 let (half, rest) = split(corner, dimensions, 1);
                 let (x, y) = oblique_box(rest, dimensions.saturating_sub(1));
-                (x + 1.9 * real(half), y)
+                (x + 1.9 * as_float(half), y)
             }
             Self::NestedCubes => {
                 let (half, rest) = split(corner, dimensions, 1);
@@ -103,9 +102,9 @@ impl NodeLayout {
             }
             Self::Mesh => {
                 let (row, column) = split(corner, dimensions, dimensions / 2);
-                (real(gray_rank(column)), real(gray_rank(row)))
+                (as_float(gray_rank(column)), as_float(gray_rank(row)))
             }
-            Self::Linear => (real(gray_rank(corner)), 0.0),
+            Self::Linear => (as_float(gray_rank(corner)), 0.0),
             Self::Tesseract => tesseract(corner, dimensions),
             Self::Polytope => polytope(corner, dimensions),
         }
@@ -113,7 +112,7 @@ impl NodeLayout {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
-fn real(number: usize) -> f64 {
+fn as_float(number: usize) -> f64 {
     number as f64
 }
 
@@ -130,7 +129,7 @@ fn gray_rank(number: usize) -> usize {
 
 /// The position on a circle with radius 1, clockwise from the top.
 fn on_circle(place: usize, places: usize) -> NodePosition {
-    let angle = TAU * real(place) / real(places.max(1));
+    let angle = TAU * as_float(place) / as_float(places.max(1));
     (angle.sin(), -angle.cos())
 }
 
@@ -140,7 +139,7 @@ fn ring_of_rings(corner: usize, dimensions: u32) -> NodePosition {
     }
     let (ring, place) = split(corner, dimensions, dimensions - 2);
     let rings = 1_usize << (dimensions - 2);
-    let radius = if rings == 1 { 1.0 } else { (0.6 * (PI / real(rings)).sin()).min(0.4) };
+    let radius = if rings == 1 { 1.0 } else { (0.6 * (PI / as_float(rings)).sin()).min(0.4) };
     let (center, offset) = (on_circle(gray_rank(ring), rings), on_circle(gray_rank(place), 4));
     (center.0 + radius * offset.0, center.1 + radius * offset.1)
 }
@@ -148,7 +147,7 @@ fn ring_of_rings(corner: usize, dimensions: u32) -> NodePosition {
 fn web(corner: usize, dimensions: u32) -> NodePosition {
     let (ring, place) = split(corner, dimensions, dimensions / 2);
     let offset = on_circle(gray_rank(place), 1 << dimensions.div_ceil(2));
-    let radius = 1.0 + real(gray_rank(ring));
+    let radius = 1.0 + as_float(gray_rank(ring));
     (radius * offset.0, radius * offset.1)
 }
 
@@ -159,7 +158,7 @@ fn oblique_box(corner: usize, bits: u32) -> NodePosition {
     let height = (bits - width).div_ceil(2);
     let along = |first: u32, count: u32| {
         let last = (1_usize << count) - 1;
-        real(gray_rank((corner >> first) & last)) / real(last.max(1))
+        as_float(gray_rank((corner >> first) & last)) / as_float(last.max(1))
     };
     let (x, y, z) = (along(0, width), along(width, height), along(width + height, bits - width - height));
     (x + 0.38 * z, -y - 0.24 * z)
@@ -173,7 +172,7 @@ fn tesseract(corner: usize, dimensions: u32) -> NodePosition {
     let offset = on_circle(gray_rank(place), 1 << around);
     let corner = if dimensions < 4 { corner } else { tesseract_corner };
     let chosen = AXES.into_iter().enumerate().filter(|(bit, _)| corner >> bit & 1 == 1);
-    chosen.fold((radius * offset.0, radius * offset.1), |at, (_, axis)| (at.0 + axis.0, at.1 + axis.1))
+    chosen.fold((radius * offset.0, radius * offset.1), |sum, (_, axis)| (sum.0 + axis.0, sum.1 + axis.1))
 }
 
 /// The axes point in directions at equal angles. Their lengths differ slightly, because corners
@@ -243,11 +242,11 @@ mod tests {
             for count in (0..=33).chain([64, 65, 100, 127, 128]) {
                 let positions = layout.positions(count);
                 assert_eq!(positions.len(), count);
-                for (at, (x, y)) in positions.iter().enumerate() {
+                for (unit, (x, y)) in positions.iter().enumerate() {
                     assert!((0.0..=1.0).contains(x) && (0.0..=1.0).contains(y), "{word} {count}: {x} {y}");
-                    let near = |other: &(f64, f64)| (x - other.0).hypot(y - other.1) < 0.002;
-                    let same: Vec<usize> = (0..at).filter(|other| near(&positions[*other])).collect();
-                    assert!(same.is_empty(), "{word} of {count}: {at} is at {same:?}");
+                    let near = |earlier: &(f64, f64)| (x - earlier.0).hypot(y - earlier.1) < 0.002;
+                    let same: Vec<usize> = (0..unit).filter(|earlier| near(&positions[*earlier])).collect();
+                    assert!(same.is_empty(), "{word} of {count}: {unit} is at {same:?}");
                 }
             }
         }
@@ -261,9 +260,9 @@ mod tests {
 
     #[test]
     fn adjacent_places_of_a_ring_and_a_mesh_are_adjacent_corners() {
-        let near = |layout: NodeLayout, count: usize, one: usize, other: usize| {
+        let near = |layout: NodeLayout, count: usize, first: usize, second: usize| {
             let positions = layout.positions(count);
-            (positions[one].0 - positions[other].0).hypot(positions[one].1 - positions[other].1)
+            (positions[first].0 - positions[second].0).hypot(positions[first].1 - positions[second].1)
         };
         // Side of a regular octagon, and steps in a grid of four columns and two rows.
         assert!((near(NodeLayout::Ring, 8, 0b110, 0b010) - 0.9 * (std::f64::consts::PI / 8.0).sin()).abs() < 1e-9);

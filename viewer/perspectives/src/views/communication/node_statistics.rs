@@ -16,10 +16,11 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, message_bounds, number, signed_number};
 
-/// The largest number of rows of the table.
+/// Maximum number of rows of the table, so that a card of a long trace stays small in memory.
 const MAX_ROWS: usize = 100_000;
 
-/// The number of different heights of points with sizes.
+/// The number of different heights of points with sizes. Points that are closer cover each other in
+/// a panel of usual height.
 const HEIGHTS: f64 = 512.0;
 
 /// The messages that a unit receives and sends: their peers, types, sizes or distances.
@@ -100,7 +101,8 @@ impl PerspectiveView for NodeStatisticsView {
         }
         let mut panels = Vec::with_capacity(2);
         for (title, is_incoming) in [("Incoming", true), ("Outgoing", false)] {
-            let list: Vec<&PeerMessage<'_>> = messages.iter().filter(|one| one.is_incoming == is_incoming).collect();
+            let list: Vec<&PeerMessage<'_>> =
+                messages.iter().filter(|message| message.is_incoming == is_incoming).collect();
             let chart = axis.scatter(request, &list);
             if chart.points.len() < list.len() {
                 let (all, points) = (group_digits(list.len() as u64), group_digits(chart.points.len() as u64));
@@ -161,11 +163,10 @@ fn messages_of<'a>(
         hops: hops(message.from),
     });
     let mut all: Vec<PeerMessage<'a>> = outgoing.chain(incoming).collect();
-    all.sort_by_key(|one| (one.time, one.is_incoming));
+    all.sort_by_key(|message| (message.time, message.is_incoming));
     all
 }
 
-/// The vertical axis.
 struct PointAxis {
     quantity: PointQuantity,
     /// The peers or the values that occur, in order.
@@ -176,9 +177,9 @@ struct PointAxis {
 
 impl PointAxis {
     fn new(execution: &Execution, quantity: PointQuantity, messages: &[PeerMessage<'_>]) -> Self {
-        let key = |one: &PeerMessage<'_>| match quantity {
-            PointQuantity::Peer => Some(one.peer),
-            PointQuantity::Type => Some(one.message.value.0),
+        let key = |peer_message: &PeerMessage<'_>| match quantity {
+            PointQuantity::Peer => Some(peer_message.peer),
+            PointQuantity::Type => Some(peer_message.message.value.0),
             PointQuantity::Size | PointQuantity::Distance => None,
         };
         let mut keys: Vec<u32> = messages.iter().filter_map(key).collect();
@@ -190,20 +191,24 @@ impl PointAxis {
         };
         let names = keys.iter().map(name).collect();
         let largest = match quantity {
-            PointQuantity::Size => messages.iter().filter_map(|one| one.message.bytes).max().map_or(0.0, number),
-            PointQuantity::Distance => messages.iter().map(|one| one.hops).max().map_or(0.0, f64::from),
+            PointQuantity::Size => {
+                messages.iter().filter_map(|peer_message| peer_message.message.bytes).max().map_or(0.0, number)
+            }
+            PointQuantity::Distance => {
+                messages.iter().map(|peer_message| peer_message.hops).max().map_or(0.0, f64::from)
+            }
             PointQuantity::Peer | PointQuantity::Type => number(keys.len().saturating_sub(1) as u64),
         };
         Self { quantity, keys, names, largest }
     }
 
-    fn value(&self, one: &PeerMessage<'_>) -> Option<f64> {
+    fn value(&self, peer_message: &PeerMessage<'_>) -> Option<f64> {
         let place = |key: u32| self.keys.binary_search(&key).ok().map(|place| number(place as u64));
         match self.quantity {
-            PointQuantity::Peer => place(one.peer),
-            PointQuantity::Type => place(one.message.value.0),
-            PointQuantity::Size => one.message.bytes.map(number),
-            PointQuantity::Distance => Some(f64::from(one.hops)),
+            PointQuantity::Peer => place(peer_message.peer),
+            PointQuantity::Type => place(peer_message.message.value.0),
+            PointQuantity::Size => peer_message.message.bytes.map(number),
+            PointQuantity::Distance => Some(f64::from(peer_message.hops)),
         }
     }
 
@@ -219,13 +224,13 @@ impl PointAxis {
             _ => value as i64,
         };
         let mut covered: FxHashSet<(i128, i64)> = FxHashSet::default();
-        let point = |one: &&PeerMessage<'_>| {
-            let value = self.value(one)?;
-            covered.insert((column(one.time), height(value))).then_some(ScatterPoint {
-                time: one.time,
+        let point = |peer_message: &&PeerMessage<'_>| {
+            let value = self.value(peer_message)?;
+            covered.insert((column(peer_message.time), height(value))).then_some(ScatterPoint {
+                time: peer_message.time,
                 value,
-                paint: ChartPaint::Series(u8::from(!one.is_incoming)),
-                entity: Some(one.message.id),
+                paint: ChartPaint::Series(u8::from(!peer_message.is_incoming)),
+                entity: Some(peer_message.message.id),
             })
         };
         ScatterChart {
@@ -243,8 +248,10 @@ impl PointAxis {
 fn value_name(model: &TypeModel, value: u32) -> String {
     model.values.get(value as usize).map_or_else(String::new, |info| {
         let ty = &model.types[info.ty.index()];
-        let several =
-            model.types.iter().filter(|other| std::mem::discriminant(&other.kind) == std::mem::discriminant(&ty.kind));
+        let several = model
+            .types
+            .iter()
+            .filter(|candidate| std::mem::discriminant(&candidate.kind) == std::mem::discriminant(&ty.kind));
         if several.count() > 1 { format!("{} {}", ty.name, info.name) } else { info.name.clone() }
     })
 }
@@ -259,14 +266,14 @@ fn table(execution: &Execution, messages: &[PeerMessage<'_>]) -> ChartTable {
         ("size, bytes", AxisUnit::Bytes),
         ("distance, hops", AxisUnit::Count),
     ]);
-    table.rows.extend(messages.iter().take(MAX_ROWS).map(|one| {
+    table.rows.extend(messages.iter().take(MAX_ROWS).map(|peer_message| {
         vec![
-            signed_number(one.time).into(),
-            TableValue::from(if one.is_incoming { "incoming" } else { "outgoing" }),
-            execution.units().list()[one.peer as usize].name.as_str().into(),
-            value_name(execution.model(), one.message.value.0).as_str().into(),
-            one.message.bytes.map(number).into(),
-            f64::from(one.hops).into(),
+            signed_number(peer_message.time).into(),
+            TableValue::from(if peer_message.is_incoming { "incoming" } else { "outgoing" }),
+            execution.units().list()[peer_message.peer as usize].name.as_str().into(),
+            value_name(execution.model(), peer_message.message.value.0).as_str().into(),
+            peer_message.message.bytes.map(number).into(),
+            f64::from(peer_message.hops).into(),
         ]
     }));
     table

@@ -37,7 +37,6 @@ impl SavedPositions {
         Ok(Self { by_name: names.into_iter().zip(positions).collect() })
     }
 
-    /// The position of a unit.
     pub(crate) fn get(&self, name: &str) -> Option<NodePosition> {
         self.by_name.get(name).copied()
     }

@@ -53,8 +53,8 @@ fn traffic_has_means_and_extremes_of_each_column() {
         [0, 0, 100, 100, 400, 400, 450, 450, 150, 150].map(|n| Some(f64::from(n)))
     );
     let options = [("unit", "rank 3"), ("direction", "incoming"), ("measure", "messages")];
-    let one = chart(&execution, "traffic", &request(TimeMode::Range, 0, 100, &options));
-    assert_eq!(numbers(&one.table, "mean")[2..5], [Some(0.0), Some(1.0), Some(1.0)]);
+    let selection = chart(&execution, "traffic", &request(TimeMode::Range, 0, 100, &options));
+    assert_eq!(numbers(&selection.table, "mean")[2..5], [Some(0.0), Some(1.0), Some(1.0)]);
     let options = [("unit", "rank 3"), ("direction", "outgoing"), ("measure", "messages")];
     let none = chart(&execution, "traffic", &request(TimeMode::Range, 0, 100, &options));
     assert!(numbers(&none.table, "largest").iter().all(|value| *value == Some(0.0)));
@@ -64,15 +64,15 @@ fn traffic_has_means_and_extremes_of_each_column() {
 #[test]
 fn queues_have_values_now_and_their_maxima_so_far() {
     let execution = example().execution();
-    let at = |time| {
+    let cells = |time| {
         let chart = chart(&execution, "message-queues", &request(TimeMode::At, time, 100, &[]));
         (numbers(&chart.table, "messages"), numbers(&chart.table, "maximum bytes"))
     };
     let some = |list: [i32; 4]| list.map(|n| Some(f64::from(n))).to_vec();
-    assert_eq!(at(5), (some([0, 0, 0, 0]), some([0, 0, 0, 0])));
-    assert_eq!(at(20), (some([0, 2, 0, 0]), some([0, 400, 0, 0])));
-    assert_eq!(at(45), (some([0, 1, 0, 1]), some([0, 400, 0, 50])));
-    assert_eq!(at(1_000).0, some([0, 0, 0, 0]));
+    assert_eq!(cells(5), (some([0, 0, 0, 0]), some([0, 0, 0, 0])));
+    assert_eq!(cells(20), (some([0, 2, 0, 0]), some([0, 400, 0, 0])));
+    assert_eq!(cells(45), (some([0, 1, 0, 1]), some([0, 400, 0, 50])));
+    assert_eq!(cells(1_000).0, some([0, 0, 0, 0]));
     let whole = chart(&execution, "message-queues", &request(TimeMode::Range, 0, 100, &[]));
     assert_eq!(numbers(&whole.table, "messages"), [Some(0.0), Some(0.6), Some(0.0), Some(0.7)]);
 }
@@ -86,12 +86,12 @@ fn messages_that_are_never_received_are_pending_until_the_end() {
         (message(1, 1, 80, i64::MAX, 4000), true),
     ];
     let execution = trace.execution();
-    let at = |time| chart(&execution, "message-queues", &request(TimeMode::At, time, 100, &[]));
-    let queues = |time| numbers(&at(time).table, "messages").into_iter().map(Option::unwrap_or_default).collect();
+    let chart_at = |time| chart(&execution, "message-queues", &request(TimeMode::At, time, 100, &[]));
+    let queues = |time| numbers(&chart_at(time).table, "messages").into_iter().map(Option::unwrap_or_default).collect();
     let some = |list: [i32; 5]| list.map(f64::from).to_vec();
     let (before, sent, end): (Vec<f64>, Vec<f64>, Vec<f64>) = (queues(59), queues(70), queues(100));
     assert_eq!([before, sent, end], [some([0, 0, 0, 1, 0]), some([0, 0, 0, 2, 1]), some([0, 0, 0, 1, 1])]);
-    let last = at(100);
+    let last = chart_at(100);
     assert_eq!(texts(&last.table, "unit")[4], "unknown receiver");
     assert_eq!(numbers(&last.table, "bytes")[3..], [Some(1000.0), Some(2000.0)]);
     assert!(last.notes.iter().any(|note| note.starts_with("2 messages are never received.")), "{:?}", last.notes);
@@ -104,8 +104,8 @@ fn messages_that_are_never_received_are_pending_until_the_end() {
     let sent = chart(&execution, "communication-matrix", &request(TimeMode::Range, 0, 100, &[]));
     assert_eq!(numbers(&sent.table, "bytes").iter().flatten().sum::<f64>(), 458.0);
     let options = [("unit", "rank 2"), ("direction", "outgoing"), ("measure", "messages")];
-    let one = chart(&execution, "traffic", &request(TimeMode::Range, 0, 100, &options));
-    assert_eq!(numbers(&one.table, "mean")[6..], [1, 2, 2, 2].map(|n| Some(f64::from(n))));
+    let selection = chart(&execution, "traffic", &request(TimeMode::Range, 0, 100, &options));
+    assert_eq!(numbers(&selection.table, "mean")[6..], [1, 2, 2, 2].map(|n| Some(f64::from(n))));
     // A trace with such messages only has views.
     trace.messages.clear();
     let execution = trace.execution();
@@ -135,13 +135,13 @@ fn matrix_has_pending_messages_or_those_of_a_time_range() {
 #[test]
 fn meter_is_in_percent_of_the_maximum() {
     let execution = example().execution();
-    let at = |time| {
+    let bar = |time| {
         let chart = chart(&execution, "communication-meter", &request(TimeMode::At, time, 100, &[]));
         let [row] = &chart.table.rows[..] else { panic!("a row") };
         row.iter().map(|value| format!("{value:?}")).collect::<Vec<String>>().join(" ")
     };
-    assert_eq!(at(25), "Number(400.0) Number(400.0) Number(450.0) Number(88.88888888888889)");
-    assert_eq!(at(60), "Number(50.0) Number(450.0) Number(450.0) Number(11.11111111111111)");
+    assert_eq!(bar(25), "Number(400.0) Number(400.0) Number(450.0) Number(88.88888888888889)");
+    assert_eq!(bar(60), "Number(50.0) Number(450.0) Number(450.0) Number(11.11111111111111)");
 }
 
 #[test]
@@ -281,20 +281,20 @@ proptest! {
         let all: Vec<&TestMessage> = trace.between_units().collect();
         prop_assert_eq!(messages.list().len(), all.len());
         prop_assert_eq!(messages.within_units as usize, trace.messages.len() - all.len());
-        prop_assert_eq!(messages.backward as usize, all.iter().filter(|one| one.received < one.sent).count());
-        let bytes = |one: &TestMessage| if trace.has_sizes { one.bytes } else { 0 };
+        prop_assert_eq!(messages.backward as usize, all.iter().filter(|message| message.received < message.sent).count());
+        let bytes = |message: &TestMessage| if trace.has_sizes { message.bytes } else { 0 };
         let total = |fits: &dyn Fn(&TestMessage) -> bool| -> [i64; 2] {
-            let list = all.iter().filter(|one| fits(one));
-            list.fold([0, 0], |sum, one| [sum[0] + 1, sum[1] + bytes(one)])
+            let list = all.iter().filter(|message| fits(message));
+            list.fold([0, 0], |sum, message| [sum[0] + 1, sum[1] + bytes(message)])
         };
-        prop_assert_eq!(messages.pending().at(time), total(&|one| one.is_pending(time)));
-        prop_assert_eq!(messages.pending_at(time).count() as i64, total(&|one| one.is_pending(time))[0]);
-        prop_assert_eq!(messages.sent_between(time, to).len() as i64, total(&|one| time <= one.sent && one.sent < to)[0]);
+        prop_assert_eq!(messages.pending().at(time), total(&|message| message.is_pending(time)));
+        prop_assert_eq!(messages.pending_at(time).count() as i64, total(&|message| message.is_pending(time))[0]);
+        prop_assert_eq!(messages.sent_between(time, to).len() as i64, total(&|message| time <= message.sent && message.sent < to)[0]);
         prop_assert_eq!(
             messages.received_between(time, to).count() as i64,
-            total(&|one| time <= one.received && one.received < to)[0]
+            total(&|message| time <= message.received && message.received < to)[0]
         );
-        prop_assert!(messages.by_receive().map(|one| one.received).is_sorted());
+        prop_assert!(messages.by_receive().map(|message| message.received).is_sorted());
         let by_unit = messages.by_unit();
         for component in [MESSAGES, BYTES] {
             let sum = |list: &[crate::execution::messages::PendingSteps]| list.iter().map(|steps| steps.at(time)[component]).sum::<i64>();
@@ -312,17 +312,17 @@ proptest! {
         let execution = trace.execution();
         let Ok(messages) = execution.messages() else { return Ok(()) };
         let unit = unit % trace.units as usize;
-        let bytes = |one: &TestMessage| if trace.has_sizes { one.bytes } else { 0 };
+        let bytes = |message: &TestMessage| if trace.has_sizes { message.bytes } else { 0 };
         // The receiver is `None` if it is unknown.
-        let unreceived = trace.unreceived.iter().map(|(one, is_addressed)| (one, is_addressed.then_some(one.to)));
+        let unreceived = trace.unreceived.iter().map(|(message, is_addressed)| (message, is_addressed.then_some(message.to)));
         let all: Vec<(&TestMessage, Option<u32>)> = trace
             .between_units()
-            .map(|one| (one, Some(one.to)))
-            .chain(unreceived.filter(|(one, to)| *to != Some(one.from)))
+            .map(|message| (message, Some(message.to)))
+            .chain(unreceived.filter(|(message, to)| *to != Some(message.from)))
             .collect();
         let total = |fits: &dyn Fn(u32, Option<u32>) -> bool| {
-            let list = all.iter().filter(|(one, to)| one.is_pending(time) && fits(one.from, *to));
-            list.fold([0, 0], |sum, (one, _)| [sum[0] + 1, sum[1] + bytes(one)])
+            let list = all.iter().filter(|(message, to)| message.is_pending(time) && fits(message.from, *to));
+            list.fold([0, 0], |sum, (message, _)| [sum[0] + 1, sum[1] + bytes(message)])
         };
         let by_unit = messages.by_unit();
         prop_assert_eq!(messages.pending().at(time), total(&|_, _| true));
@@ -342,9 +342,9 @@ proptest! {
         if execution.messages().is_err() {
             return Ok(());
         }
-        let sent = |one: &&TestMessage| one.sent < to;
+        let sent = |message: &&TestMessage| message.sent < to;
         let expected = [
-            (TimeMode::At, 100, sums(trace.between_units().filter(|one| one.is_pending(time)))),
+            (TimeMode::At, 100, sums(trace.between_units().filter(|message| message.is_pending(time)))),
             (TimeMode::Range, to, sums(trace.between_units().filter(sent))),
         ];
         for (mode, end, expected) in expected {
@@ -368,9 +368,9 @@ proptest! {
             return Ok(());
         }
         let queues = chart(&execution, "message-queues", &request(TimeMode::At, time, 100, &[]));
-        let queue = |unit: u32, at: i64| trace.between_units().filter(|one| one.to == unit && one.is_pending(at)).count();
+        let queue = |unit: u32, moment: i64| trace.between_units().filter(|message| message.to == unit && message.is_pending(moment)).count();
         for unit in 0..trace.units {
-            let maximum = (0..=time.max(0)).map(|at| queue(unit, at)).max().unwrap_or(0).max(queue(unit, time));
+            let maximum = (0..=time.max(0)).map(|moment| queue(unit, moment)).max().unwrap_or(0).max(queue(unit, time));
             prop_assert_eq!(numbers(&queues.table, "messages")[unit as usize], Some(queue(unit, time) as f64));
             prop_assert_eq!(numbers(&queues.table, "maximum messages")[unit as usize], Some(maximum as f64), "unit {}", unit);
         }
@@ -384,7 +384,7 @@ proptest! {
         }
         let units = trace.units as usize;
         let topology = Topology::parse(word, units).unwrap();
-        let hops: u32 = trace.between_units().map(|one| topology.distance(units, one.from as usize, one.to as usize)).sum();
+        let hops: u32 = trace.between_units().map(|message| topology.distance(units, message.from as usize, message.to as usize)).sum();
         let options = [("topology", word), ("measure", "messages")];
         let loads = chart(&execution, "network", &request(TimeMode::Range, 0, execution.extent().to.0, &options));
         let sum: f64 = numbers(&loads.table, "messages").into_iter().flatten().sum();
@@ -425,7 +425,7 @@ fn thousands_of_units_share_bars_rows_and_nodes() {
         &request(TimeMode::Range, 0, 1_000, &[("topology", "mesh1"), ("measure", "messages")]),
     );
     // 3,000 units in nodes of 32: the first node ends after unit 31.
-    let crossing = trace.between_units().filter(|one| (one.from < 32) != (one.to < 32)).count() as f64;
+    let crossing = trace.between_units().filter(|message| (message.from < 32) != (message.to < 32)).count() as f64;
     assert_eq!(numbers(&line.table, "messages")[0], Some(crossing));
     assert_eq!(range(0, 1).to.0, 1);
 }

@@ -53,7 +53,7 @@ impl PerspectiveView for TrafficView {
             extremes: columns.iter().map(value).collect(),
         };
         let cursor = (range.from.0..=range.to.0).contains(&request.time).then_some(request.time);
-        let axis = ChartAxis::new(label.clone(), measured.unit(), signed_number(largest));
+        let axis = ChartAxis::new(label.clone(), measured.axis_unit(), signed_number(largest));
         let levels =
             LevelChart { from: range.from.0, to: range.to.0, cursor, axis, stacked: false, series: vec![series] };
         let mut notes = measured.notes();
@@ -108,20 +108,20 @@ fn extent(columns: &[StepColumn<2>], component: usize) -> (i64, i64) {
 }
 
 fn table(columns: &[StepColumn<2>], request: &ViewRequest, measured: &MeasuredMessages<'_>) -> ChartTable {
-    let unit = measured.unit();
+    let axis_unit = measured.axis_unit();
     let mut table = ChartTable::new(&[
         ("from, s", AxisUnit::Nanos),
         ("to, s", AxisUnit::Nanos),
-        ("mean", unit),
-        ("smallest", unit),
-        ("largest", unit),
+        ("mean", axis_unit),
+        ("smallest", axis_unit),
+        ("largest", axis_unit),
     ]);
     let component = measured.component();
-    let parts = request.visible_range().columns(request.columns.max(1));
-    table.rows.extend(parts.zip(columns).map(|(part, column)| {
+    let column_ranges = request.visible_range().columns(request.columns.max(1));
+    table.rows.extend(column_ranges.zip(columns).map(|(column_range, column)| {
         let numbers = [
-            signed_number(part.from.0),
-            signed_number(part.to.0),
+            signed_number(column_range.from.0),
+            signed_number(column_range.to.0),
             column.mean[component],
             signed_number(column.extremes.min[component]),
             signed_number(column.extremes.max[component]),

@@ -4,7 +4,6 @@ use crate::execution::tasks::ExecutionTask;
 
 /// Adjacent tasks.
 pub(crate) struct TaskBundle<'a> {
-    /// The number of the first task.
     pub(crate) number: u32,
     /// The name of the task, or of the first and last one.
     pub(crate) label: String,

@@ -13,7 +13,7 @@ use crate::views::captions;
 
 use super::task_bundles::{self, TaskBundle};
 
-/// Maximum number of bars.
+/// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
 
 /// The number of units that execute each task: now and its maximum so far, or the mean during the

@@ -12,7 +12,7 @@ use crate::views::captions;
 
 use super::task_bundles::{self, TaskBundle};
 
-/// Maximum number of cells.
+/// Maximum number of cells: 32 rows of 32, which are large enough to be pointed at.
 const MAX_CELLS: usize = 1024;
 
 /// The progress of each task.
@@ -21,7 +21,6 @@ const MAX_CELLS: usize = 1024;
 /// executes it, so a later begin sets it in progress again.
 pub(crate) struct TaskStatus;
 
-/// The progress of a task at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TaskProgress {
     NotBegun,
@@ -115,7 +114,6 @@ fn cell(bundle: &TaskBundle<'_>, progress: &[(TaskProgress, i64)]) -> StatusCell
     StatusCell { label: bundle.label.clone(), unit: None, paint: common.paint(), status }
 }
 
-/// The progress of a task in words.
 fn status(progress: TaskProgress, units: i64) -> String {
     match (progress, units) {
         (TaskProgress::InProgress, 1) => "in progress in 1 unit".to_owned(),

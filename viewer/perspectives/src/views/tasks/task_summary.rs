@@ -15,7 +15,7 @@ use crate::views::captions;
 
 use super::task_bundles::{self, TaskBundle};
 
-/// Maximum number of bars.
+/// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
 
 /// A floating bar per task, from its first begin to its last end, in percent of the time range.
@@ -68,8 +68,8 @@ impl PerspectiveView for TaskSummary {
 fn shown_percent(life: TimeRange, range: TimeRange) -> Option<(f64, f64)> {
     let (from, to) = (life.from.max(range.from), life.to.min(range.to));
     let percent = |time: i64| {
-        let (part, all) = (time.saturating_sub(range.from.0), range.to.0.saturating_sub(range.from.0));
-        100.0 * part as f64 / all as f64
+        let (elapsed, nanos) = (time.saturating_sub(range.from.0), range.to.0.saturating_sub(range.from.0));
+        100.0 * elapsed as f64 / nanos as f64
     };
     (from < to).then(|| (percent(from.0), percent(to.0)))
 }

@@ -14,9 +14,9 @@ use crate::views::captions;
 
 use super::task_bundles::{self, TaskBundle};
 
-/// Maximum number of rows.
+/// Maximum number of rows. More rows would be thinner than about three pixels on usual screens.
 const MAX_ROWS: usize = 256;
-/// Maximum number of columns.
+/// Maximum number of columns. With [`MAX_ROWS`], the image has at most 51,200 cells.
 const MAX_COLUMNS: u32 = 200;
 
 /// For each task (row) and each column of time, the mean number of units that execute the task in

@@ -13,7 +13,8 @@ use crate::execution::activity::UnitCounts;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::{captions, category_legend};
 
-/// Maximum number of bars of a panel.
+/// Maximum number of bars of a panel. More bars would be thinner than about three pixels on usual
+/// screens.
 const MAX_BARS: usize = 256;
 
 /// For each category and each number of units, the fraction of time in which as many units are in

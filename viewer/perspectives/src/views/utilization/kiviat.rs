@@ -14,11 +14,11 @@ use crate::execution::Execution;
 use crate::execution::activity::UnitActivity;
 use crate::execution::category_timeline::{CategoryPiece, CategoryTimeline, CategoryTimes};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-use crate::views::moving_window::{MovingWindow, RunningMaximum, WindowQuantity, WindowStep};
+use crate::views::moving_window::{RunningMaximum, SmoothingWindow, WindowQuantity, WindowStep};
 use crate::views::unit_bundles::{UnitBundle, UnitBundles};
 use crate::views::{captions, category_legend};
 
-/// Maximum number of spokes.
+/// Maximum number of spokes. The ends of more spokes would be closer than about five pixels.
 const MAX_SPOKES: usize = 200;
 
 /// The utilization of each unit, smoothed over the time before the present time, and its maximum
@@ -52,7 +52,7 @@ impl PerspectiveView for KiviatDiagram {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
         let bundles = UnitBundles::new(execution, request, MAX_SPOKES)?;
-        let window = MovingWindow::new(request.range, request.options.width);
+        let window = SmoothingWindow::new(request.range, request.options.width);
         let counts_overhead = request.options.counts_overhead;
         let key = format!("{} {window:?} {counts_overhead}", self.info().name);
         let whole = TimeRange { from: request.range.from, to: execution.extent().to.max(request.range.to) };
@@ -93,7 +93,7 @@ fn counts(category: ActivityCategory, counts_overhead: bool) -> bool {
 /// The running maximum of the smoothed number of timelines that count, of each unit.
 fn maxima(
     activity: &UnitActivity,
-    window: MovingWindow,
+    window: SmoothingWindow,
     range: TimeRange,
     counts_overhead: bool,
 ) -> Vec<RunningMaximum> {
@@ -109,7 +109,7 @@ fn maxima(
 fn smoothed_use(
     activity: &UnitActivity,
     unit: usize,
-    window: MovingWindow,
+    window: SmoothingWindow,
     time: i64,
     counts_overhead: bool,
     maxima: &RunningMaximum,
@@ -162,7 +162,7 @@ impl WindowQuantity for CountedTimelines<'_> {
         }
         deltas.sort_unstable();
         let mut value = 0;
-        let steps = deltas.chunk_by(|one, next| one.0 == next.0).filter_map(|changes| {
+        let steps = deltas.chunk_by(|a, b| a.0 == b.0).filter_map(|changes| {
             value += changes.iter().map(|change| change.1).sum::<i64>();
             (changes[0].0 < range.to.0).then_some(WindowStep { from: changes[0].0, value })
         });
@@ -182,7 +182,6 @@ fn spoke(bundle: &UnitBundle<'_>, uses: &[SmoothedUse]) -> KiviatSpoke {
     KiviatSpoke { label: bundle.label.clone(), unit: bundle.unit, now: [min, mean, max], maximum }
 }
 
-/// The utilization of each unit.
 fn table(execution: &Execution, bundles: &UnitBundles, uses: &[SmoothedUse]) -> ChartTable {
     let columns = [("unit", AxisUnit::Count), ("now, %", AxisUnit::Percent), ("maximum, %", AxisUnit::Percent)];
     let mut table = ChartTable::new(&columns);

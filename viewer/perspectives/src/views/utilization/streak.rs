@@ -14,7 +14,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::unit_bundles::{UnitBundle, UnitBundles};
 use crate::views::{captions, category_legend};
 
-/// Maximum number of bars.
+/// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
 
 /// The length of the current run of each unit: busy (above 0) or idle (below 0).
@@ -140,7 +140,6 @@ fn bar(bundle: &UnitBundle<'_>, runs: &[UnitRuns]) -> ChartBar {
     }
 }
 
-/// The runs of each unit.
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
 fn table(execution: &Execution, bundles: &UnitBundles, runs: &[UnitRuns]) -> ChartTable {
     let mut table = ChartTable::new(&[

@@ -21,7 +21,7 @@ impl PerspectiveView for ExecutionClock {
             name: "clock",
             number: Some(23),
             title: "Clock",
-            group: ViewGroup::Whole,
+            group: ViewGroup::Execution,
             summary: "The present time, and the percentage of the trace until then.",
             needs: "",
             modes: &[TimeMode::At],

@@ -14,7 +14,7 @@ use crate::execution::tasks::ExecutionTask;
 use crate::options::MessageMeasure;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
-use crate::views::moving_window::MovingWindow;
+use crate::views::moving_window::SmoothingWindow;
 
 /// Maximum number of tasks in the legend.
 const MAX_TASKS: usize = 12;
@@ -39,7 +39,7 @@ impl PerspectiveView for PhasePortrait {
             name: "phase-portrait",
             number: Some(20),
             title: "Phase portrait",
-            group: ViewGroup::Whole,
+            group: ViewGroup::Execution,
             summary: "The percentage of busy units against the volume of communication, as a curve over time.",
             needs: "states and links",
             modes: &[TimeMode::Range],
@@ -57,7 +57,7 @@ impl PerspectiveView for PhasePortrait {
             None => messages.has_sizes(),
         };
         let times = times(request);
-        let window = MovingWindow::new(request.range, request.options.width);
+        let window = SmoothingWindow::new(request.range, request.options.width);
         let (tasks, no_tasks) = match execution.tasks() {
             Ok(tasks) => (tasks.list(), None),
             Err(PerspectiveError::NoData { .. }) => {
@@ -110,7 +110,7 @@ fn points(
     execution: &Execution,
     request: &ViewRequest,
     (messages, counts_bytes): (&UnitMessages, bool),
-    window: MovingWindow,
+    window: SmoothingWindow,
     times: &[i64],
     tasks: &[Option<u32>],
 ) -> Result<Vec<PortraitPoint>, PerspectiveError> {

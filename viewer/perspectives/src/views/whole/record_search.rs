@@ -14,7 +14,7 @@ const MAX_PER_LIST: usize = 512;
 /// Links per request. Most links that overlap a short time range begin and end outside of it.
 const MAX_LINKS: usize = 1 << 16;
 
-/// The largest number of records in memory.
+/// Maximum number of records in memory: many times as many as a list shows.
 const MAX_RECORDS: usize = 4096;
 
 /// The kind of a record, in the order of records with equal timestamps.
@@ -38,7 +38,6 @@ pub(crate) struct TraceRecord {
 }
 
 impl TraceRecord {
-    /// The container in which the record is.
     pub(crate) fn container(&self) -> EntityId {
         EntityId::Container(self.container)
     }
@@ -102,26 +101,26 @@ impl<'a> RecordSearch<'a> {
     }
 
     /// The last `count` records until a time, the time included.
-    pub(crate) fn before(&self, time: i64, count: usize) -> Result<FoundRecords, QueryError> {
+    pub(crate) fn records_before(&self, time: i64, count: usize) -> Result<FoundRecords, QueryError> {
         let end = time.min(self.extent.to.0).saturating_add(1);
-        let mut found = self.nearest(count, |nanos| end.saturating_sub(nanos).max(self.extent.from.0)..end)?;
+        let mut found = self.nearest_records(count, |nanos| end.saturating_sub(nanos).max(self.extent.from.0)..end)?;
         let first = found.records.len().saturating_sub(count);
         found.records.drain(..first);
         Ok(found)
     }
 
     /// The first `count` records after a time.
-    pub(crate) fn after(&self, time: i64, count: usize) -> Result<FoundRecords, QueryError> {
+    pub(crate) fn records_after(&self, time: i64, count: usize) -> Result<FoundRecords, QueryError> {
         let start = time.saturating_add(1).max(self.extent.from.0);
         let end = self.extent.to.0.saturating_add(1);
-        let mut found = self.nearest(count, |nanos| start..start.saturating_add(nanos).min(end))?;
+        let mut found = self.nearest_records(count, |nanos| start..start.saturating_add(nanos).min(end))?;
         found.records.truncate(count);
         Ok(found)
     }
 
     /// The records of a time range that has at least `count` records and not too many. `part` gives
     /// the time range of a length; it grows and shrinks until it fits.
-    fn nearest(&self, count: usize, part: impl Fn(i64) -> Range<i64>) -> Result<FoundRecords, QueryError> {
+    fn nearest_records(&self, count: usize, part: impl Fn(i64) -> Range<i64>) -> Result<FoundRecords, QueryError> {
         let longest = part(i64::MAX);
         // The records of `low` nanoseconds are too few, those of `high` too many.
         let (mut low, mut high) = (0_i64, None);
@@ -224,7 +223,6 @@ fn overlap_range(range: &Range<i64>) -> TimeRange {
     TimeRange { from: GlobalNanos(range.start.saturating_sub(1)), to: GlobalNanos(range.end) }
 }
 
-/// Whether a container is in the selected unit.
 fn is_selected(unit: Option<(&Execution, u32)>, container: ContainerId) -> bool {
     unit.is_none_or(|(execution, unit)| execution.units().owner(container) == Some(unit))
 }

@@ -8,7 +8,8 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, number, signed_number};
 
-/// The largest number of rows of the panel. The table of the view has all rows.
+/// Maximum number of rows of the panel, because an image has room for few. The table of the view
+/// has all rows.
 const MAX_ROWS: usize = 500;
 
 /// The columns of utilization.
@@ -21,7 +22,6 @@ const ACTIVITY: [(&str, AxisUnit); 6] = [
     ("idle, %", AxisUnit::Percent),
 ];
 
-/// The columns of communication.
 const COMMUNICATION: [(&str, AxisUnit); 13] = [
     ("messages sent", AxisUnit::Count),
     ("bytes sent", AxisUnit::Bytes),
@@ -47,7 +47,7 @@ impl PerspectiveView for StatisticalSummaryView {
             name: "statistical-summary",
             number: Some(25),
             title: "Statistical summary",
-            group: ViewGroup::Whole,
+            group: ViewGroup::Execution,
             summary: "Utilization and communication of each unit and of all units, as a table.",
             needs: "states or links between units",
             modes: &[TimeMode::Range, TimeMode::Moving, TimeMode::At],
@@ -99,7 +99,6 @@ impl PerspectiveView for StatisticalSummaryView {
     }
 }
 
-/// The row of a unit, or of all units.
 fn row(name: &str, statistics: &UnitStatistics, unit: Option<usize>) -> Vec<TableValue> {
     let mut row = vec![TableValue::from(name)];
     if let Some(times) = &statistics.times {
@@ -110,28 +109,28 @@ fn row(name: &str, statistics: &UnitStatistics, unit: Option<usize>) -> Vec<Tabl
         }
     }
     if let Some(messages) = &statistics.messages {
-        let one = unit.map_or(&messages.all, |unit| &messages.by_unit[unit]);
-        row.extend(communication(one, messages.has_sizes));
+        let statistics = unit.map_or(&messages.all, |unit| &messages.by_unit[unit]);
+        row.extend(communication(statistics, messages.has_sizes));
     }
     row
 }
 
-fn communication(one: &MessageStatistics, has_sizes: bool) -> [TableValue; 13] {
+fn communication(statistics: &MessageStatistics, has_sizes: bool) -> [TableValue; 13] {
     let sized = |value: Option<f64>| TableValue::from(value.filter(|_| has_sizes));
     let per = |sum: f64, count: u64| (count > 0).then(|| sum / number(count));
     [
-        number(one.sent.count).into(),
-        sized(Some(number(one.sent.bytes))),
-        number(one.received.count).into(),
-        sized(Some(number(one.received.bytes))),
-        sized(per(number(one.sent.bytes), one.sized)),
-        sized(one.smallest.map(number)),
-        sized(one.largest.map(number)),
-        number(one.hops).into(),
-        per(number(one.hops), one.sent.count).into(),
-        f64::from(one.most_hops).into(),
-        signed_number(one.queue[0]).into(),
-        sized(Some(signed_number(one.queue[1]))),
-        per(one.latency(), one.received.count).into(),
+        number(statistics.sent.count).into(),
+        sized(Some(number(statistics.sent.bytes))),
+        number(statistics.received.count).into(),
+        sized(Some(number(statistics.received.bytes))),
+        sized(per(number(statistics.sent.bytes), statistics.sized)),
+        sized(statistics.smallest.map(number)),
+        sized(statistics.largest.map(number)),
+        number(statistics.hops).into(),
+        per(number(statistics.hops), statistics.sent.count).into(),
+        f64::from(statistics.most_hops).into(),
+        signed_number(statistics.queue[0]).into(),
+        sized(Some(signed_number(statistics.queue[1]))),
+        per(statistics.latency(), statistics.received.count).into(),
     ]
 }

@@ -19,24 +19,24 @@ fn example() -> TestTrace {
 fn summary_has_times_messages_and_queues() {
     let execution = example().execution();
     let summary = chart(&execution, "statistical-summary", &request(TimeMode::Range, 0, 100, &[])).table;
-    let of = |heading: &str| numbers(&summary, heading);
+    let column = |heading: &str| numbers(&summary, heading);
     let some = |list: [i32; 3]| list.map(|number| Some(f64::from(number))).to_vec();
     assert_eq!(texts(&summary, "unit"), ["all", "rank 0", "rank 1"]);
-    assert_eq!(of("busy, s"), some([50, 50, 0]));
-    assert_eq!(of("busy, %"), some([25, 50, 0]));
-    assert_eq!(of("overhead, s"), some([10, 10, 0]));
-    assert_eq!(of("idle, s"), some([140, 40, 100]));
-    assert_eq!(of("messages sent"), some([3, 2, 1]));
-    assert_eq!(of("bytes sent"), some([408, 400, 8]));
-    assert_eq!(of("messages received"), some([3, 1, 2]));
-    assert_eq!(of("bytes received"), some([408, 8, 400]));
-    assert_eq!(of("mean length, bytes"), some([136, 200, 8]));
-    assert_eq!(of("smallest length, bytes"), some([8, 100, 8]));
-    assert_eq!(of("largest length, bytes"), some([300, 300, 8]));
-    assert_eq!(of("hops"), some([3, 2, 1]));
-    assert_eq!(of("longest queue, messages"), some([2, 1, 2]));
-    assert_eq!(of("longest queue, bytes"), some([400, 8, 400]));
-    assert_eq!(of("mean latency, s"), [Some(70.0 / 3.0), Some(10.0), Some(30.0)]);
+    assert_eq!(column("busy, s"), some([50, 50, 0]));
+    assert_eq!(column("busy, %"), some([25, 50, 0]));
+    assert_eq!(column("overhead, s"), some([10, 10, 0]));
+    assert_eq!(column("idle, s"), some([140, 40, 100]));
+    assert_eq!(column("messages sent"), some([3, 2, 1]));
+    assert_eq!(column("bytes sent"), some([408, 400, 8]));
+    assert_eq!(column("messages received"), some([3, 1, 2]));
+    assert_eq!(column("bytes received"), some([408, 8, 400]));
+    assert_eq!(column("mean length, bytes"), some([136, 200, 8]));
+    assert_eq!(column("smallest length, bytes"), some([8, 100, 8]));
+    assert_eq!(column("largest length, bytes"), some([300, 300, 8]));
+    assert_eq!(column("hops"), some([3, 2, 1]));
+    assert_eq!(column("longest queue, messages"), some([2, 1, 2]));
+    assert_eq!(column("longest queue, bytes"), some([400, 8, 400]));
+    assert_eq!(column("mean latency, s"), [Some(70.0 / 3.0), Some(10.0), Some(30.0)]);
     // Until 40 ns, one message has been received.
     let part = chart(&execution, "statistical-summary", &request(TimeMode::At, 40, 100, &[])).table;
     assert_eq!(numbers(&part, "messages received"), some([1, 0, 1]));
@@ -58,13 +58,13 @@ fn summary_works_with_states_or_links_only() {
 #[test]
 fn records_around_a_time_are_in_order() {
     let execution = example().execution();
-    let at = |time: i64, options: &[(&str, &str)]| {
+    let records = |time: i64, options: &[(&str, &str)]| {
         let table = chart(&execution, "trace-records", &request(TimeMode::At, time, 100, options)).table;
         let columns = [texts(&table, ""), texts(&table, "container"), texts(&table, "record"), texts(&table, "value")];
         let rows = (0..table.rows.len()).map(|row| columns.each_ref().map(|column| column[row].as_str()).join("|"));
         (rows.collect::<Vec<String>>(), numbers(&table, "time, s"))
     };
-    let (rows, times) = at(45, &[]);
+    let (rows, times) = records(45, &[]);
     assert_eq!(
         rows,
         [
@@ -83,10 +83,10 @@ fn records_around_a_time_are_in_order() {
         ]
     );
     assert_eq!(times, [0, 0, 10, 20, 40, 50, 50, 50, 60, 90, 100, 100].map(|time| Some(f64::from(time))));
-    let (rows, _) = at(45, &[("unit", "rank 1")]);
+    let (rows, _) = records(45, &[("unit", "rank 1")]);
     assert_eq!((rows.len(), rows[1].as_str()), (5, "→|rank 1|receive of Message|data"));
     for (time, marked) in [(-5, 0), (0, 2), (100, 2), (500, 2)] {
-        let (rows, _) = at(time, &[]);
+        let (rows, _) = records(time, &[]);
         assert_eq!(rows.iter().filter(|row| row.starts_with('→')).count(), marked, "at {time}: {rows:?}");
     }
 }

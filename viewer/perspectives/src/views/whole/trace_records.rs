@@ -8,7 +8,7 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::signed_number;
 
-/// The number of records before the present time, and after it.
+/// The number of records before the present time, and after it: a usual card has room for them.
 const RECORDS: usize = 16;
 
 /// A list of the begins and ends of states, events and messages around the present time.
@@ -20,7 +20,7 @@ impl PerspectiveView for TraceRecordsView {
             name: "trace-records",
             number: Some(24),
             title: "Trace records",
-            group: ViewGroup::Whole,
+            group: ViewGroup::Execution,
             summary: "The records of the trace around the present time.",
             needs: "states, events or links",
             modes: &[TimeMode::At],
@@ -31,8 +31,8 @@ impl PerspectiveView for TraceRecordsView {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let unit = request.options.selected_unit(execution)?;
         let search = RecordSearch::new(execution, unit);
-        let before = search.before(request.time, RECORDS)?;
-        let after = search.after(request.time, RECORDS)?;
+        let before = search.records_before(request.time, RECORDS)?;
+        let after = search.records_after(request.time, RECORDS)?;
         let is_cut = before.is_cut || after.is_cut;
         let mut table = ChartTable::new(&[
             ("", AxisUnit::Count),

@@ -12,17 +12,16 @@ use crate::network::topology::Topology;
 use crate::view::{TimeMode, ViewRequest};
 use crate::views::measured_messages::{MessageSum, message_bounds};
 
-/// Minimum number of messages of a block.
+/// Minimum number of messages of a block, so that few blocks have to be added.
 const MIN_BLOCK: usize = 1 << 16;
-/// Minimum number of messages of a block for each unit.
+/// Minimum number of messages of a block for each unit, so that the sums of a block need less
+/// memory than its messages.
 const MESSAGES_PER_UNIT: usize = 64;
 
 /// Times and messages of each unit and of all units.
 #[derive(Debug)]
 pub(crate) struct UnitStatistics {
-    /// The times, if there are states.
     pub(crate) times: Option<TimeStatistics>,
-    /// The messages, if there are any.
     pub(crate) messages: Option<MessageTotals>,
 }
 
@@ -41,7 +40,6 @@ pub(crate) struct MessageTotals {
     pub(crate) has_sizes: bool,
 }
 
-/// The messages of a unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MessageStatistics {
     pub(crate) sent: MessageSum,
@@ -154,7 +152,7 @@ impl MessageTotals {
             let size = MIN_BLOCK.max(MESSAGES_PER_UNIT * count);
             Ok(MessageBlocks::new(messages, size, (topology, count)))
         })?;
-        let mut by_unit = blocks.between(messages, from, to);
+        let mut by_unit = blocks.statistics_between(messages, from, to);
         let mut all = MessageStatistics::default();
         by_unit.iter().for_each(|unit| all.combine(unit));
         let maxima = TimeRange { from: range.from, to: GlobalNanos(to) };
@@ -207,7 +205,7 @@ impl MessageBlocks {
     }
 
     /// The statistics of the messages that are sent or received in a time range.
-    fn between(&self, messages: &UnitMessages, from: i64, to: i64) -> Vec<MessageStatistics> {
+    fn statistics_between(&self, messages: &UnitMessages, from: i64, to: i64) -> Vec<MessageStatistics> {
         let mut by_unit = self.no_messages();
         let (edges, blocks) = self.parts(messages.send_places(from, to));
         edges.into_iter().for_each(|places| self.add_sent(&messages.list()[places], &mut by_unit));
@@ -233,7 +231,7 @@ fn add_received<'a>(messages: impl Iterator<Item = &'a UnitMessage>, by_unit: &m
 }
 
 fn combine(by_unit: &mut [MessageStatistics], block: &[MessageStatistics]) {
-    by_unit.iter_mut().zip(block).for_each(|(sum, one)| sum.combine(one));
+    by_unit.iter_mut().zip(block).for_each(|(sum, statistics)| sum.combine(statistics));
 }
 
 #[cfg(test)]
@@ -254,7 +252,7 @@ mod tests {
             let execution = trace.execution();
             let Ok(messages) = execution.messages() else { return Ok(()) };
             let blocks = |size| MessageBlocks::new(messages, size, (Topology::default(), execution.units().count()));
-            let sums = |size| blocks(size).between(messages, from, from + nanos);
+            let sums = |size| blocks(size).statistics_between(messages, from, from + nanos);
             prop_assert_eq!(sums(size), sums(usize::MAX));
         }
     }

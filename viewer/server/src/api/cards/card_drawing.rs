@@ -23,13 +23,14 @@ use super::diagram_marks::DiagramMarks;
 use super::flat_items::flat_items;
 use super::region_message::{UnitContainers, region_json};
 
-/// The height in units of the title of a drawing, which a card has in its own header.
+/// The height in scene units of the title of a drawing, which a card has in its own header.
 const TITLE_HEIGHT: f32 = 34.0;
-/// The height in units of the heading of a diagram.
+/// The height in scene units of the heading of a diagram.
 const DIAGRAM_HEADING: f32 = 78.0;
-/// The height in units of the empty margin at the bottom of a diagram, which a card does not show.
+/// The height in scene units of the empty margin at the bottom of a diagram, which a card does not
+/// show.
 const DIAGRAM_MARGIN: f32 = 28.0;
-/// The distance of the first text of a drawing from the upper edge of its card.
+/// The distance in scene units of the first text of a drawing from the upper edge of its card.
 const TOP_MARGIN: f32 = 4.0;
 
 /// A drawing, or the fact that the page has it.
@@ -38,7 +39,6 @@ pub(super) struct CardDrawing {
     pub(super) json: Vec<u8>,
     /// The byte sections of its scene.
     pub(super) sections: Vec<u8>,
-    /// The hash of the drawing.
     pub(super) hash: String,
     /// The hash of the places of its marks.
     pub(super) marks: String,

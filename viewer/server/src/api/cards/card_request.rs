@@ -18,7 +18,7 @@ use crate::model_layouts::ModelLayouts;
 /// Maximum number of later times of a request: those of one second of play.
 const MAX_LATER_TIMES: usize = 64;
 
-/// The parameters of a request for cards or for the next event.
+/// The parameters of a request for cards or for the next change.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct CardsRequest {
@@ -31,7 +31,7 @@ pub(crate) struct CardsRequest {
     from: i64,
     to: i64,
     pub(super) theme: ThemeKind,
-    /// Pixels per unit.
+    /// Pixels per scene unit.
     pub(super) resolution: f32,
     /// The cards, as a JSON list of [`Card`].
     pub(super) cards: String,
@@ -60,15 +60,14 @@ pub(crate) struct CardsRequest {
     pub(super) receivers: String,
     /// For `card_messages`: whether only messages are wanted that are pending at the time `t`.
     pub(super) is_pending: bool,
-    /// For `next_event`: negative for the previous event.
+    /// For `next_event`: negative for the previous change.
     pub(crate) direction: i32,
-    /// For `next_event`: whether only changes of state are events.
+    /// For `next_event`: whether only begins and ends of states are considered.
     pub(crate) changes_only: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Card {
-    /// The name of the view.
     pub(super) name: String,
     /// The word of the time mode. By default, the first mode of the view.
     #[serde(default)]
@@ -101,7 +100,6 @@ impl CardsRequest {
         if inside.from < inside.to { inside } else { extent }
     }
 
-    /// The later times.
     pub(super) fn later_times(&self) -> Vec<i64> {
         self.later.split(',').filter_map(|time| time.parse().ok()).take(MAX_LATER_TIMES).collect()
     }
@@ -112,15 +110,15 @@ impl CardsRequest {
         let rule = |(value, word): (usize, String)| {
             let (_, category) = ActivityCategory::WORDS.iter().find(|(known, _)| *known == word)?;
             let value = model.values.get(value)?;
-            let of = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
-            Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), of })
+            let state_type = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
+            Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), state_type })
         };
         list.into_iter().filter_map(rule).collect()
     }
 }
 
 impl Card {
-    /// The size in units, within the limits of drawings.
+    /// The size in scene units, within the limits of drawings.
     pub(super) fn bounded_size(&self) -> (f32, f32) {
         let bounded = |length: f32| if length.is_finite() { length.clamp(120.0, 4096.0) } else { 320.0 };
         (bounded(self.width), bounded(self.height))

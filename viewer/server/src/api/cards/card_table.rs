@@ -8,13 +8,12 @@ use tumit_perspectives::chart::{ChartTable, TableValue};
 use tumit_perspectives::draw::table_column::TableColumnText;
 use tumit_perspectives::execution::order::natural_order;
 
-/// Maximum number of rows of an answer.
+/// Maximum number of rows of an answer. A browser becomes slow with longer tables.
 const MAX_ROWS: usize = 10_000;
 
 /// The rows of a table that the page shows.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct TableRequest {
-    /// The number of rows.
     rows: usize,
     /// The column by which the rows are sorted, and whether the largest value is first.
     #[serde(default)]
@@ -24,12 +23,12 @@ pub(super) struct TableRequest {
 /// The columns, the first rows as text, and the number of all rows.
 pub(super) fn table_json(mut table: ChartTable, request: TableRequest) -> Value {
     if let Some((column, is_descending)) = request.sort.filter(|(column, _)| *column < table.columns.len()) {
-        table.rows.sort_by(|one, other| compare(one.get(column), other.get(column), is_descending));
+        table.rows.sort_by(|a, b| compare(a.get(column), b.get(column), is_descending));
     }
     let (rows, all) = (request.rows.min(MAX_ROWS), table.rows.len());
     let rows = &table.rows[..rows.min(all)];
     let columns: Vec<TableColumnText> =
-        (0..table.columns.len()).map(|at| TableColumnText::new(&table, at, rows)).collect();
+        (0..table.columns.len()).map(|index| TableColumnText::new(&table, index, rows)).collect();
     let cells: Vec<Vec<&str>> =
         (0..rows.len()).map(|row| columns.iter().map(|column| column.cells[row].as_str()).collect()).collect();
     let heads: Vec<Value> =
@@ -38,11 +37,11 @@ pub(super) fn table_json(mut table: ChartTable, request: TableRequest) -> Value 
 }
 
 /// Compares two cells. Cells without a value are last in both directions.
-fn compare(one: Option<&TableValue>, other: Option<&TableValue>, is_descending: bool) -> Ordering {
-    let order = match (one, other) {
-        (Some(TableValue::Number(one)), Some(TableValue::Number(other))) => one.total_cmp(other),
-        (Some(TableValue::Text(one)), Some(TableValue::Text(other))) => natural_order(one, other),
-        _ => return rank(one).cmp(&rank(other)),
+fn compare(a: Option<&TableValue>, b: Option<&TableValue>, is_descending: bool) -> Ordering {
+    let order = match (a, b) {
+        (Some(TableValue::Number(a)), Some(TableValue::Number(b))) => a.total_cmp(b),
+        (Some(TableValue::Text(a)), Some(TableValue::Text(b))) => natural_order(a, b),
+        _ => return rank(a).cmp(&rank(b)),
     };
     if is_descending { order.reverse() } else { order }
 }

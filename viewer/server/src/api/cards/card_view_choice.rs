@@ -12,12 +12,11 @@ use crate::own_views::{OwnViews, SharedView};
 /// The views of a user for a trace.
 #[derive(Clone, Copy)]
 pub(super) struct ChoiceOfViews<'a> {
-    pub(super) own: &'a OwnViews,
+    pub(super) own_views: &'a OwnViews,
     /// The path of the trace, if it is read from one.
     pub(super) path: Option<&'a Path>,
 }
 
-/// The view of a card.
 pub(super) enum CardViewKind {
     Chart(&'static dyn PerspectiveView),
     Own(SharedView),
@@ -25,12 +24,11 @@ pub(super) enum CardViewKind {
 }
 
 impl ChoiceOfViews<'_> {
-    /// The view of a name.
     pub(super) fn view(self, name: &str) -> Result<CardViewKind, CardError> {
         if let Some(mode) = DiagramMode::of_name(name) {
             return Ok(CardViewKind::Diagram(mode));
         }
-        match self.own.view(name, self.path) {
+        match self.own_views.view(name, self.path) {
             Ok(Some(view)) => Ok(CardViewKind::Own(view)),
             Ok(None) => Ok(CardViewKind::Chart(gallery::view(name)?)),
             Err(error) => Err(CardError::new(error.to_string(), "Correct the file, then choose the card again.")),
@@ -39,7 +37,6 @@ impl ChoiceOfViews<'_> {
 }
 
 impl CardViewKind {
-    /// The description of the view.
     pub(super) fn info(&self) -> ViewInfo<'_> {
         match self {
             Self::Chart(view) => view.info(),

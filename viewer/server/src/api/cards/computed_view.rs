@@ -30,12 +30,11 @@ pub(super) struct CardContext<'a> {
     pub(super) rules: &'a [CategoryRule],
     pub(super) layouts: &'a ModelLayouts,
     /// The containers of the selection. If it is empty, all units are shown.
-    pub(super) within: &'a [ContainerId],
+    pub(super) selected_containers: &'a [ContainerId],
     pub(super) own_views: ChoiceOfViews<'a>,
     pub(super) cancel: &'a CancelFlag,
 }
 
-/// The contents of a card.
 pub(super) enum ComputedView {
     Chart(Box<ViewChart>, UnitContainers),
     Diagram(Arc<dyn TimelineSource>, UnitContainers),
@@ -64,7 +63,6 @@ impl CardComputation {
         Ok(Self { view, execution: options.execution, request })
     }
 
-    /// Computes an answer from the execution of the card.
     pub(super) fn with_execution<T>(
         &self,
         context: CardContext<'_>,
@@ -111,7 +109,6 @@ pub(super) fn with_request<T>(
     computation.with_execution(context, |execution| work(execution, &computation.request))
 }
 
-/// Computes an answer from the execution of a card.
 pub(super) fn with_execution<T>(
     card: &Card,
     context: CardContext<'_>,
@@ -123,7 +120,7 @@ pub(super) fn with_execution<T>(
 fn parsed_options(card: &Card, info: &ViewInfo<'_>, context: CardContext<'_>) -> Result<ParsedOptions, CardError> {
     let mut options = ParsedOptions::parse(info.name, info.options, &card.options(context.layouts)?)?;
     options.execution.categories = context.rules.to_vec();
-    options.execution.units.within = context.within.to_vec();
+    options.execution.units.containers = context.selected_containers.to_vec();
     Ok(options)
 }
 

@@ -4,7 +4,7 @@ use tumit_paje::category::ActivityCategory;
 use tumit_perspectives::execution::activity::UnitCounts;
 use tumit_viewer::query::TimeRange;
 
-/// The time range is divided into this number of bins.
+/// The time range is divided into this number of bins, which the minimap shows.
 const BINS: u32 = 512;
 
 /// The share of each bin of a time range in which the number of units in a category is from `least`
@@ -52,12 +52,12 @@ mod tests {
             StepFunction::from_deltas([0, 0, 2], vec![(1024, [1, 0, -1]), (1025, [1, 0, -1]), (2048, [-2, 0, 2])]);
         let counts = UnitCounts { steps, denominator: 1 };
         let range = TimeRange { from: GlobalNanos(0), to: GlobalNanos(i64::from(BINS) * 8) };
-        let of = |least, most| shares(&counts, range, Busy, (least, most));
-        let (none, one, two) = (of(0, 0), of(1, 1), of(2, 2));
+        let shares_of = |least, most| shares(&counts, range, Busy, (least, most));
+        let (none, one, two) = (shares_of(0, 0), shares_of(1, 1), shares_of(2, 2));
         assert_eq!((none[127], none[128], none[256]), (1.0, 0.0, 1.0));
         assert_eq!((one[128], two[128], two[129], two[256]), (0.125, 0.875, 1.0, 0.0));
         for bin in 0..BINS as usize {
-            assert!((none[bin] + one[bin] + two[bin] - 1.0).abs() < 1e-12 && of(0, 2)[bin] == 1.0, "{bin}");
+            assert!((none[bin] + one[bin] + two[bin] - 1.0).abs() < 1e-12 && shares_of(0, 2)[bin] == 1.0, "{bin}");
         }
         assert!(shares(&counts, range, Ignored, (0, 2)).is_empty());
     }

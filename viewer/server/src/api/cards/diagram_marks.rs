@@ -10,7 +10,7 @@ use tumit_viewer::text::time_display::{duration, timestamp};
 
 use super::region_message::{UnitContainers, add_units, differences, frame_json, tenths};
 
-/// The smallest share of a value that a text mentions.
+/// The smallest share of a value that a text mentions. Smaller ones would be written as 0 %.
 const LEAST_SHARE: f32 = 0.005;
 
 /// The rows of a diagram. Each pixel column of a row is a mark.

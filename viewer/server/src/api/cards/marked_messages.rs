@@ -20,7 +20,8 @@ use super::card_request::CardsRequest;
 /// Maximum number of arrows. Of more messages, those that start in one time bin and end in one time
 /// bin are one arrow.
 const MAX_ARROWS: usize = 1000;
-/// The number of time bins at first. Each further attempt has half as many.
+/// The number of time bins at first, about the width of a diagram in device pixels. Each further
+/// attempt has half as many.
 const BINS: i64 = 1 << 12;
 
 /// A choice of messages.
@@ -45,7 +46,6 @@ pub(super) struct MessageArrow {
     end: Vec<ContainerId>,
 }
 
-/// The endpoints of a link.
 type Endpoints = (ContainerId, ContainerId);
 
 impl MarkedMessages {
@@ -56,14 +56,13 @@ impl MarkedMessages {
         Self { senders: list(&request.senders), receivers: list(&request.receivers), is_pending: request.is_pending }
     }
 
-    /// The arrows of the messages.
     pub(super) fn arrows(
         &self,
         execution: &Execution,
         request: &ViewRequest,
         outline: &ContainerOutline,
     ) -> Result<Vec<MessageArrow>, PerspectiveError> {
-        let messages = combined(self.messages(execution, request)?, execution.extent());
+        let messages = combine_messages(self.messages(execution, request)?, execution.extent());
         let endpoints = endpoints(execution, outline, &messages)?;
         let path = |container: ContainerId| {
             outline.ancestors(container).into_iter().chain([container]).collect::<Vec<ContainerId>>()
@@ -140,7 +139,7 @@ fn bounds(execution: &Execution, request: &ViewRequest) -> (i64, i64) {
 }
 
 /// At most [`MAX_ARROWS`] of the messages, at least one for those with about the same times.
-fn combined(messages: Vec<&UnitMessage>, extent: TimeRange) -> Vec<&UnitMessage> {
+fn combine_messages(messages: Vec<&UnitMessage>, extent: TimeRange) -> Vec<&UnitMessage> {
     let nanos = extent.to.0.saturating_sub(extent.from.0);
     let mut width = (nanos / BINS).max(1);
     let mut rest = messages;
@@ -213,7 +212,7 @@ mod tests {
     use tumit_viewer::query::{GlobalNanos, TimeRange};
     use tumit_viewer::store::TraceStore;
 
-    use super::{MAX_ARROWS, MarkedMessages, combined};
+    use super::{MAX_ARROWS, MarkedMessages, combine_messages};
 
     /// Threads of two nodes. Thread 0 of node 0 sends to the threads of node 1 in turn, one message
     /// each second, which takes 1.5 s.
@@ -263,14 +262,14 @@ mod tests {
             assert!(arrows.iter().all(|arrow| arrow.start.len() == 2 && arrow.end.len() == 2));
             arrows.iter().map(|arrow| arrow.sent / second).collect()
         };
-        let whole = request(TimeMode::Range, threads.extent(), 0);
-        assert_eq!(sent(&threads, ("t00", "t10"), &whole), [0, 2, 4, 6, 8]);
-        assert_eq!(sent(&nodes, ("n0", "n1"), &whole), (0..10).collect::<Vec<_>>());
-        assert!(sent(&threads, ("t10", "t00"), &whole).is_empty());
+        let whole_trace = request(TimeMode::Range, threads.extent(), 0);
+        assert_eq!(sent(&threads, ("t00", "t10"), &whole_trace), [0, 2, 4, 6, 8]);
+        assert_eq!(sent(&nodes, ("n0", "n1"), &whole_trace), (0..10).collect::<Vec<_>>());
+        assert!(sent(&threads, ("t10", "t00"), &whole_trace).is_empty());
         let range = TimeRange { from: GlobalNanos(2 * second), to: GlobalNanos(6 * second) };
         assert_eq!(sent(&threads, ("t00", "t11"), &request(TimeMode::Range, range, 0)), [3, 5]);
-        let now = request(TimeMode::At, range, 4 * second + second / 4);
-        assert_eq!(sent(&threads, ("t00", "t11"), &now), [3]);
+        let present = request(TimeMode::At, range, 4 * second + second / 4);
+        assert_eq!(sent(&threads, ("t00", "t11"), &present), [3]);
         // A bar of the queues has the messages that wait at any time of its range.
         let waiting = MarkedMessages { senders: None, receivers: unit(&threads, "t11"), is_pending: false };
         let arrows = waiting.arrows(&threads, &request(TimeMode::Range, range, 0), &outline);
@@ -283,11 +282,11 @@ mod tests {
         let (threads, ..) = threads_of_nodes();
         let first = threads.messages().expect("the trace has links").list()[0];
         let mut many = vec![first; 50_000];
-        for (message, at) in many.iter_mut().zip(0..) {
-            (message.sent, message.received) = (at * 20, at * 20 + 7);
+        for (message, number) in many.iter_mut().zip(0..) {
+            (message.sent, message.received) = (number * 20, number * 20 + 7);
         }
         let extent = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1 << 20) };
-        let rest = combined(many.iter().collect(), extent);
+        let rest = combine_messages(many.iter().collect(), extent);
         assert!((MAX_ARROWS / 3..=MAX_ARROWS).contains(&rest.len()), "{}", rest.len());
         let gaps = rest.windows(2).map(|pair| pair[1].sent - pair[0].sent);
         assert!(gaps.max() < Some(1 << 12), "every message has an arrow near it");

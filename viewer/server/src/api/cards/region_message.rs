@@ -11,13 +11,12 @@ use tumit_perspectives::unit_lists::UnitLists;
 use tumit_viewer::scene::OutlineRect;
 use tumit_viewer::scene::wire::entity;
 
-/// Maximum number of units of a region that are all sent. Of more, the first of each mark is sent.
+/// Maximum number of units of a region that are all sent, so that an answer stays small. Of more,
+/// the first of each mark is sent.
 const MAX_UNITS: usize = 16_384;
 
-/// The containers of the units of an execution.
 #[derive(Debug, Default)]
 pub(super) struct UnitContainers {
-    /// The container of each unit.
     pub(super) containers: Vec<u32>,
     /// The units by name, if a table has rows for units.
     pub(super) by_name: FxHashMap<String, u32>,

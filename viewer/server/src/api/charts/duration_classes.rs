@@ -84,8 +84,8 @@ impl DurationClasses {
         let filled = |class: &DurationClass| class.count > 0;
         let first = self.0.iter().position(filled).unwrap_or(0);
         let last = self.0.iter().rposition(filled).map_or(first, |last| last + 1);
-        let classes = self.0[first..last].iter().enumerate().map(|(at, class)| {
-            let number = first + at;
+        let classes = self.0[first..last].iter().enumerate().map(|(index, class)| {
+            let number = first + index;
             json!({
                 "from": if number == 0 { 0 } else { 1_u64 << (number - 1) },
                 "to": 1_u64 << number,

@@ -17,7 +17,7 @@ use tumit_viewer::query::{ContainerId, ContainerInfo, PajeTypeKind, TypeId};
 use tumit_viewer::stats;
 use tumit_viewer::stats::json_number;
 
-/// Maximum number of containers of a matrix.
+/// Maximum number of containers of a matrix. Cells of more would be too small to be pointed at.
 const MAX_CONTAINERS: usize = 64;
 /// Maximum number of stored pairs. Above it, pairs that will not be shown are removed.
 const MAX_PAIRS: usize = 4 * MAX_CONTAINERS * MAX_CONTAINERS;
@@ -91,7 +91,7 @@ pub(crate) async fn matrix(
         let mut matrices: BTreeMap<TypeId, TrafficMatrix> = BTreeMap::new();
         let count = |job: &entity_scan::ScanJob| {
             let ScanList::Links(ty) = job.list else { return Ok((TypeId::ROOT, TrafficMatrix::default())) };
-            let field = types.iter().find(|one| one.id == ty).and_then(|one| one.field.as_deref());
+            let field = types.iter().find(|shown| shown.id == ty).and_then(|shown| shown.field.as_deref());
             let mut part = TrafficMatrix::default();
             job.visit(source, |item| {
                 let size = field.map_or(Ok(None), |field| stats::number(source, item.id, field))?;
@@ -163,19 +163,19 @@ impl TrafficMatrix {
         let mut cells: Vec<_> = self
             .pairs
             .iter()
-            .filter_map(|(pair, one)| {
-                Some(((first.binary_search(&pair.from).ok()?, first.binary_search(&pair.to).ok()?), one))
+            .filter_map(|(pair, traffic)| {
+                Some(((first.binary_search(&pair.from).ok()?, first.binary_search(&pair.to).ok()?), traffic))
             })
             .collect();
         cells.sort_unstable_by_key(|cell| cell.0);
-        let cells = cells.into_iter().map(|((from, to), one)| {
+        let cells = cells.into_iter().map(|((from, to), traffic)| {
             json!({
                 "from": from,
                 "to": to,
-                "count": one.count,
-                "nanos": json_number(one.nanos),
-                "size": one.size,
-                "longest": one.longest.map(LongestEntity::json),
+                "count": traffic.count,
+                "nanos": json_number(traffic.nanos),
+                "size": traffic.size,
+                "longest": traffic.longest.map(LongestEntity::json),
             })
         });
         let cells: Vec<Value> = cells.collect();
@@ -192,11 +192,11 @@ mod tests {
     fn the_totals_include_all_pairs() {
         // All to all of 300 containers, twice, in an order that pushes containers out late.
         let side = |n: u32| n * 7 % 300;
-        let one = PairTraffic { count: 1, nanos: 5, size: Some(2.0), longest: None };
+        let traffic = PairTraffic { count: 1, nanos: 5, size: Some(2.0), longest: None };
         let mut matrix = TrafficMatrix::default();
         for _ in 0..2 {
             let mut part = TrafficMatrix::default();
-            (0..90_000).for_each(|n| part.put(ContainerPair { from: side(n / 300), to: side(n % 300) }, &one));
+            (0..90_000).for_each(|n| part.put(ContainerPair { from: side(n / 300), to: side(n % 300) }, &traffic));
             assert!(part.pairs.len() <= MAX_PAIRS + 1);
             matrix.merge(part);
         }

@@ -17,15 +17,17 @@ use tumit_viewer::query::{
 };
 use tumit_viewer::scene::wire::entity;
 
-/// Maximum number of hits on a page.
+/// Maximum number of hits on a page, so that an answer stays below about 100 KB.
 pub(super) const HITS_PER_PAGE: usize = 500;
-/// The time range is divided into this number of bins. Hits are counted in each bin.
+/// The time range is divided into this number of bins, which the minimap shows. Hits are counted in
+/// each bin.
 const BINS: usize = 512;
 /// Approximate number of entities in a time column. It is the least that a page turn examines.
 const ENTITIES_PER_COLUMN: u64 = 1 << 20;
-/// Minimum number of time columns of a time range.
+/// Minimum number of time columns of a time range, so that the first hits of a short trace come
+/// early.
 const MIN_COLUMNS: u64 = 8;
-/// Maximum number of time columns of a time range.
+/// Maximum number of time columns of a time range, because each column costs a query per list.
 const MAX_COLUMNS: u64 = 1 << 10;
 
 /// An entity that was found. Hits are sorted by the field `begin`.
@@ -157,15 +159,15 @@ impl<'a> EntitySearch<'a> {
         let width = self.time_range.to.0.abs_diff(self.time_range.from.0);
         let count = total.div_ceil(ENTITIES_PER_COLUMN).clamp(MIN_COLUMNS, MAX_COLUMNS).min(width.max(1));
         let count = u32::try_from(count).unwrap_or(1);
-        let column = |at: u32| self.time_range.column(at, count);
+        let column = |index: u32| self.time_range.column(index, count);
         let begin = match self.page.beyond {
-            Some(hit) => (0..count).rev().find(|&at| column(at).from.0 <= hit.begin).unwrap_or(0),
+            Some(hit) => (0..count).rev().find(|&index| column(index).from.0 <= hit.begin).unwrap_or(0),
             None if self.page.back => count - 1,
             None => 0,
         };
         let order: Vec<u32> = if self.page.back { (0..=begin).rev().collect() } else { (begin..count).collect() };
-        for (number, &at) in order.iter().enumerate() {
-            let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, column(at), at == 0)).collect();
+        for (number, &index) in order.iter().enumerate() {
+            let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, column(index), index == 0)).collect();
             // Hits of a later column come after the known hits.
             let needs_hits = hits.hits.len() <= self.page.size;
             entity_scan::run(jobs, |job| self.search_list(job, needs_hits), |found, _| hits.merge(found, self.page))?;

@@ -13,14 +13,13 @@ pub(crate) enum FindKind {
     Link,
 }
 
-/// A condition on a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FindField {
     name: String,
     /// In lower case.
     text: String,
     /// Whether the whole text of the field must equal `text`.
-    whole: bool,
+    is_exact: bool,
 }
 
 /// A source file, or a line of it.
@@ -112,9 +111,13 @@ impl FindQuery {
             self.location = Some(FindSource { file: file.to_owned(), line });
         } else if let Some(kind) = word.strip_prefix("kind:") {
             self.kind = Some(parse_kind(kind)?);
-        } else if let Some(at) = word.find(['=', '~']).filter(|&at| at > 0 && !word.quoted) {
-            let text = require_text(&word[at + 1..], &word[..=at], "the text of the field")?;
-            self.fields.push(FindField { name: word[..at].to_lowercase(), text, whole: &word[at..=at] == "=" });
+        } else if let Some(offset) = word.find(['=', '~']).filter(|&offset| offset > 0 && !word.quoted) {
+            let text = require_text(&word[offset + 1..], &word[..=offset], "the text of the field")?;
+            self.fields.push(FindField {
+                name: word[..offset].to_lowercase(),
+                text,
+                is_exact: &word[offset..=offset] == "=",
+            });
         } else if !word.quoted && is_comparison(word) {
             return Err(format!(
                 "`{}`: a search compares a field by `=` or `~` only; a filter also compares numbers",
@@ -131,7 +134,6 @@ impl FindQuery {
         self.kind.is_none_or(|only| only == kind)
     }
 
-    /// Whether the name of a value matches.
     pub(crate) fn matches_value(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.values.iter().all(|part| name.contains(part.as_str()))
@@ -177,7 +179,7 @@ impl FindField {
             let is_end = || {
                 self.name == "container" && text.strip_suffix(&self.text).is_some_and(|before| before.ends_with('/'))
             };
-            if self.whole { text == self.text || is_end() } else { text.contains(&self.text) }
+            if self.is_exact { text == self.text || is_end() } else { text.contains(&self.text) }
         })
     }
 }

@@ -4,7 +4,8 @@
 use tumit_perspectives::execution::Execution;
 use tumit_viewer::query::{GlobalNanos, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource};
 
-/// Number of states read per query.
+/// Number of states read per query. Most boundaries are found by one query, which then takes little
+/// time.
 const STATES_PER_QUERY: usize = 512;
 
 /// The first begin or end of a state of a unit after `time` and not after `bound`.
