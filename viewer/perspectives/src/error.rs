@@ -11,7 +11,7 @@ pub enum PerspectiveError {
     NoView {
         /// The requested name.
         name: String,
-        /// A similar name.
+        /// The question whether a similar name is meant.
         suggestion: Option<String>,
     },
     /// A view has no such option.
@@ -111,7 +111,7 @@ pub enum PerspectiveError {
         kind: &'static str,
         /// The pattern.
         name: String,
-        /// A similar name.
+        /// The question whether a similar name is meant.
         suggestion: Option<String>,
         /// The names of the trace.
         known: Vec<String>,
@@ -143,6 +143,6 @@ fn list(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn hint(name: &Option<String>) -> String {
-    name.as_ref().map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+fn hint(suggestion: &Option<String>) -> String {
+    suggestion.as_ref().map(|question| format!(", {question}")).unwrap_or_default()
 }
