@@ -8,7 +8,7 @@ mod chart_table;
 
 use serde::Serialize;
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::{EntityId, RgbColor};
+use tumit_viewer::query::{EntityId, RgbColor, TimeRange};
 
 use crate::unit_lists::UnitLists;
 
@@ -146,7 +146,22 @@ pub struct LevelSeries {
     /// The mean in each column.
     pub means: Vec<f64>,
     /// The smallest and largest value in each column. Empty for stacked series.
-    pub extremes: Vec<(f64, f64)>,
+    pub extremes: Vec<LevelExtremes>,
+}
+
+/// The smallest and the largest value of a column. In JSON, they are an array.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(into = "[f64; 2]")]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct LevelExtremes {
+    pub least: f64,
+    pub largest: f64,
+}
+
+impl From<LevelExtremes> for [f64; 2] {
+    fn from(extremes: LevelExtremes) -> Self {
+        [extremes.least, extremes.largest]
+    }
 }
 
 /// Bars, one per unit, task or number.
@@ -234,10 +249,10 @@ pub struct MatrixChart {
     pub rows: Vec<String>,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// If columns are equal parts of a time range, its start and end in nanoseconds. Labels of
-    /// times then replace the names of columns.
+    /// The time range whose equal parts are the columns, if they are. Labels of times then replace
+    /// the names of columns.
     #[serde(skip)]
-    pub times: Option<(i64, i64)>,
+    pub times: Option<TimeRange>,
     /// If a row or column stands for several adjacent units, their number.
     pub units_per_cell: usize,
     /// The quantity of the cells.

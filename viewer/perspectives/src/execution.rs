@@ -22,7 +22,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
+use tumit_viewer::query::{GlobalNanos, TimeRange, TimelineSource, TypeModel};
 
 use crate::error::PerspectiveError;
 use crate::execution::active_tasks::{ActiveTaskSums, ActiveTasks};
@@ -290,12 +290,13 @@ impl Execution {
         let messages = if by_bytes { self.sized_messages()? } else { self.messages()? };
         let size = |message: &UnitMessage| if by_bytes { message.bytes.unwrap_or(0) as f64 } else { 1.0 };
         // A receive at the end of the trace counts.
-        let end = if range.to >= self.extent.to { range.to.0.saturating_add(1) } else { range.to.0 };
+        let reaches_end = range.to >= self.extent.to;
+        let range = TimeRange { from: range.from, to: GlobalNanos(range.to.0.saturating_add(i64::from(reaches_end))) };
         if is_sent {
-            let sent = messages.sent_between(range.from.0, end).iter();
+            let sent = messages.sent_between(range).iter();
             sent.for_each(|message| sums[message.from as usize] += size(message));
         } else {
-            let received = messages.received_between(range.from.0, end);
+            let received = messages.received_between(range);
             received.for_each(|message| sums[message.to as usize] += size(message));
         }
         Ok(sums)

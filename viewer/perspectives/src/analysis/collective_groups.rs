@@ -10,6 +10,23 @@ use tumit_viewer::stats::collective::Collective;
 use crate::analysis::collectives::CollectiveSet;
 use crate::execution::Execution;
 
+/// A unit, and its part of the waits. In JSON, they are an array.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "(String, f64)")]
+#[non_exhaustive]
+pub struct UnitShare {
+    /// The name of the unit.
+    pub unit: String,
+    /// Its part, from 0 to 1.
+    pub share: f64,
+}
+
+impl From<UnitShare> for (String, f64) {
+    fn from(share: UnitShare) -> Self {
+        (share.unit, share.share)
+    }
+}
+
 /// Statistics of the collective operations of a state and a communicator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CollectiveGroup {
@@ -33,7 +50,7 @@ pub struct CollectiveGroup {
     /// The sum of all bytes that units send or receive, if it is known.
     pub bytes: Option<u64>,
     /// The unit for which the others wait most, and its part of the waits from 0 to 1.
-    pub main_cause: Option<(String, f64)>,
+    pub main_cause: Option<UnitShare>,
     /// Whether the operations are guessed from the name of the state. Roots are then unknown.
     pub is_guess: bool,
     /// Whether roots are unknown, so that waits for them are not counted.
@@ -82,7 +99,7 @@ pub fn collective_groups(execution: &Execution, collectives: &CollectiveSet, ran
 
 /// The unit for which the others wait most.
 #[expect(clippy::cast_precision_loss, reason = "a part is rounded")]
-fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> Option<(String, f64)> {
+fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> Option<UnitShare> {
     let mut sums: BTreeMap<u32, i128> = BTreeMap::new();
     for operation in operations {
         for part in &operation.parts {
@@ -92,6 +109,6 @@ fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> O
         }
     }
     let (unit, nanos) = sums.into_iter().max_by_key(|(unit, nanos)| (*nanos, std::cmp::Reverse(*unit)))?;
-    let name = execution.units().list().get(unit as usize)?.name.clone();
-    (all > 0).then(|| (name, nanos as f64 / all as f64))
+    let unit = execution.units().list().get(unit as usize)?.name.clone();
+    (all > 0).then(|| UnitShare { unit, share: nanos as f64 / all as f64 })
 }

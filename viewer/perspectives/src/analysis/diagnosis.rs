@@ -9,7 +9,7 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{GlobalNanos, QueryError, SourceLine, TimeRange, ValueId};
 
-use crate::analysis::collective_groups::{CollectiveGroup, collective_groups};
+use crate::analysis::collective_groups::{CollectiveGroup, UnitShare, collective_groups};
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::{CriticalPath, PathTimes};
 use crate::analysis::efficiency::Efficiency;
@@ -88,21 +88,38 @@ pub struct WaitGroup {
     /// The name of the state of the causing unit during most of the waits. Empty if unknown.
     pub cause: String,
     /// The unit that causes most of the time, and its part from 0 to 1.
-    pub main_cause: Option<(String, f64)>,
+    pub main_cause: Option<UnitShare>,
     /// The unit that waits longest, and its part from 0 to 1.
-    pub main_waiter: Option<(String, f64)>,
+    pub main_waiter: Option<UnitShare>,
     /// Number of waits.
     pub count: u64,
     /// Sum in nanoseconds.
     pub nanos: i128,
     /// The sum as a part of the time of all units, from 0 to 1.
     pub share: f64,
-    /// The longest wait: start and end in nanoseconds, and its unit.
-    pub longest: (i64, i64, String),
+    /// The longest wait.
+    pub longest: WaitOfUnit,
     /// The source line of the state of the longest wait, as `file:line`.
     pub waiting_line: Option<String>,
     /// The source line of the cause in one of the longest waits, as `file:line`.
     pub causing_line: Option<String>,
+}
+
+/// A wait of a unit. In JSON, it is an array of its start, its end and the unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "(GlobalNanos, GlobalNanos, String)")]
+#[non_exhaustive]
+pub struct WaitOfUnit {
+    /// Its time range.
+    pub range: TimeRange,
+    /// The name of the unit.
+    pub unit: String,
+}
+
+impl From<WaitOfUnit> for (GlobalNanos, GlobalNanos, String) {
+    fn from(wait: WaitOfUnit) -> Self {
+        (wait.range.from, wait.range.to, wait.unit)
+    }
 }
 
 /// A part of the critical path.
@@ -281,7 +298,7 @@ fn wait_groups(
         let causes = causes(execution, &list[..list.len().min(EXAMINED_WAITS)])?;
         let part = |unit: fn(&WaitState) -> Option<u32>| {
             let (unit, time) = largest(list.iter().filter_map(|wait| Some((unit(wait)?, wait.nanos()))))?;
-            Some((unit_name(execution, unit), time as f64 / nanos as f64))
+            Some(UnitShare { unit: unit_name(execution, unit), share: time as f64 / nanos as f64 })
         };
         let longest = list[0];
         let line =
@@ -295,13 +312,17 @@ fn wait_groups(
             count: list.len() as u64,
             nanos,
             share: nanos as f64 / unit_time,
-            longest: (longest.from, longest.to, unit_name(execution, longest.unit)),
+            longest: WaitOfUnit { range: time_range(longest), unit: unit_name(execution, longest.unit) },
             waiting_line: line(longest.state)?,
             causing_line: causing_line(execution, &list, causes)?,
         });
     }
     all.sort_by_key(|group| std::cmp::Reverse(group.nanos));
     Ok(all)
+}
+
+fn time_range(wait: &WaitState) -> TimeRange {
+    TimeRange { from: GlobalNanos(wait.from), to: GlobalNanos(wait.to) }
 }
 
 fn as_text(line: &SourceLine) -> String {
@@ -321,7 +342,7 @@ fn causes(execution: &Execution, waits: &[&WaitState]) -> Result<Option<ValueId>
     let mut times = Vec::new();
     for wait in waits {
         let Some(unit) = wait.cause.and_then(|unit| execution.units().list().get(unit as usize)) else { continue };
-        let range = TimeRange { from: GlobalNanos(wait.from), to: GlobalNanos(wait.to) };
+        let range = time_range(wait);
         for group in &unit.groups {
             for time in execution.source().nested_times(group.container, group.ty, range)? {
                 if execution.categories().category(time.value) != ActivityCategory::Idle {

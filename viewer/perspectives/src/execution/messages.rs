@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
-use tumit_viewer::query::{QueryError, TimelineSource};
+use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource};
 
 use crate::execution::message_reader::MessageReader;
 use crate::execution::step_function::StepFunction;
@@ -224,28 +224,28 @@ impl UnitMessages {
     }
 
     /// The messages that are sent in a time range, by timestamp of the send.
-    pub fn sent_between(&self, from: i64, to: i64) -> &[UnitMessage] {
-        &self.list[self.send_places(from, to)]
+    pub fn sent_between(&self, range: TimeRange) -> &[UnitMessage] {
+        &self.list[self.send_places(range)]
     }
 
     /// The places in the list of the messages that are sent in a time range.
-    pub(crate) fn send_places(&self, from: i64, to: i64) -> Range<usize> {
-        let first = self.list.partition_point(|message| message.sent < from);
-        let end = self.list.partition_point(|message| message.sent < to).max(first);
+    pub(crate) fn send_places(&self, range: TimeRange) -> Range<usize> {
+        let first = self.list.partition_point(|message| message.sent < range.from.0);
+        let end = self.list.partition_point(|message| message.sent < range.to.0).max(first);
         first..end
     }
 
     /// The messages that are received in a time range, by timestamp of the receive.
-    pub fn received_between(&self, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
-        self.messages_at(&self.receive_order()[self.receive_places(from, to)])
+    pub fn received_between(&self, range: TimeRange) -> impl Iterator<Item = &UnitMessage> {
+        self.messages_at(&self.receive_order()[self.receive_places(range)])
     }
 
     /// The places of the messages that are received in a time range, in the order of receives.
-    pub(crate) fn receive_places(&self, from: i64, to: i64) -> Range<usize> {
+    pub(crate) fn receive_places(&self, range: TimeRange) -> Range<usize> {
         let order = self.receive_order();
         let received = |index: &u32| self.list[*index as usize].received;
-        let first = order.partition_point(|index| received(index) < from);
-        let end = order.partition_point(|index| received(index) < to).max(first);
+        let first = order.partition_point(|index| received(index) < range.from.0);
+        let end = order.partition_point(|index| received(index) < range.to.0).max(first);
         first..end
     }
 
@@ -255,27 +255,26 @@ impl UnitMessages {
     }
 
     /// The messages that a unit sends in a time range, by timestamp of the send.
-    pub fn sent_by(&self, unit: usize, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
+    pub fn sent_by(&self, unit: usize, range: TimeRange) -> impl Iterator<Item = &UnitMessage> {
         let sent = self.indexes().sent.get(unit).map_or(&[][..], Vec::as_slice);
-        self.between(sent, |message| message.sent, from, to)
+        self.between(sent, |message| message.sent, range)
     }
 
     /// The messages that a unit receives in a time range, by timestamp of the receive.
-    pub fn received_by(&self, unit: usize, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
+    pub fn received_by(&self, unit: usize, range: TimeRange) -> impl Iterator<Item = &UnitMessage> {
         let received = self.indexes().received.get(unit).map_or(&[][..], Vec::as_slice);
-        self.between(received, |message| message.received, from, to)
+        self.between(received, |message| message.received, range)
     }
 
     fn between<'a>(
         &'a self,
         indexes: &'a [u32],
         time: impl Fn(&UnitMessage) -> i64,
-        from: i64,
-        to: i64,
+        range: TimeRange,
     ) -> impl Iterator<Item = &'a UnitMessage> {
         let at = |index: &u32| time(&self.list[*index as usize]);
-        let first = indexes.partition_point(|index| at(index) < from);
-        let end = indexes.partition_point(|index| at(index) < to).max(first);
+        let first = indexes.partition_point(|index| at(index) < range.from.0);
+        let end = indexes.partition_point(|index| at(index) < range.to.0).max(first);
         self.messages_at(&indexes[first..end])
     }
 
@@ -288,7 +287,8 @@ impl UnitMessages {
 
     /// Visits the messages that are pending at a time, by timestamp of the send. It skips blocks of
     /// messages that have all been received.
-    pub fn pending_at(&self, time: i64) -> impl Iterator<Item = &UnitMessage> {
+    pub fn pending_at(&self, time: GlobalNanos) -> impl Iterator<Item = &UnitMessage> {
+        let time = time.0;
         let sent = self.list.partition_point(|message| message.sent <= time);
         let blocks = self.list[..sent].chunks(BLOCK).zip(&self.ends);
         let blocks = blocks.filter(move |(_, latest)| **latest > time);

@@ -49,7 +49,7 @@ proptest! {
         let summary = chart("task-summary", &execution, &during(range)).unwrap();
         let surface = chart("task-surface", &execution, &during(range)).unwrap();
         let ChartPanel::Matrix(matrix) = &surface.panels[0].panel else { panic!("no matrix") };
-        prop_assert_eq!(matrix.times, Some((range.from.0, range.to.0)));
+        prop_assert_eq!(matrix.times, Some(range));
         for (number, task) in names.iter().enumerate() {
             let now = active(task, time);
             let seconds_active: Vec<i64> = (0..END).filter(|second| active(task, *second) > 0).collect();

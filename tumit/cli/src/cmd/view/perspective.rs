@@ -268,17 +268,12 @@ impl<'a> RequestedView<'a> {
     }
 
     fn request(&self, range: TimeRange, image: PerspectiveImage) -> ViewRequest {
-        let middle = range.from.0.midpoint(range.to.0);
+        let middle = GlobalNanos(range.from.0.midpoint(range.to.0));
         // The axis and the margins need some of the width.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
         let columns = ((image.width - 80.0) * image.scale).max(1.0) as u32;
-        ViewRequest {
-            mode: self.mode,
-            range,
-            time: self.at.map_or(middle, |at| at.0),
-            columns,
-            options: self.options.view.clone(),
-        }
+        let time = self.at.unwrap_or(middle);
+        ViewRequest { mode: self.mode, range, time, columns, options: self.options.view.clone() }
     }
 
     fn write(&self, output: &ChartOutput<'a>, chart: &ViewChart, image: PerspectiveImage) -> anyhow::Result<()> {
