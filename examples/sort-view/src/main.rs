@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let chart = SortView.chart(&execution, &request)?;
     let text = match arguments.output.extension() {
         Some(ending) if ending == "csv" => chart_text::csv(&chart.table),
-        _ => svg::to_string(&draw(&chart, DrawOptions { width: 960.0, height: 640.0, ..DrawOptions::default() })),
+        _ => svg::to_string(&draw(&chart, DrawOptions::new(960.0, 640.0))),
     };
     fs::write(&arguments.output, text)?;
     Ok(())

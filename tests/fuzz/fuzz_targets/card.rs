@@ -37,7 +37,8 @@ fuzz_target!(|data: &[u8]| {
     let (view, execution) = (CardView::new(card), execution());
     let range = execution.extent();
     for (_, mode) in TimeMode::WORDS {
-        let options = ViewOptions { width: Some(1_000_000_000), ..ViewOptions::default() };
+        let mut options = ViewOptions::default();
+        options.width = Some(1_000_000_000);
         let request = ViewRequest { mode, range, time: GlobalNanos(range.to.0 / 2), columns: 8, options };
         if let Ok(chart) = view.chart(execution, &request) {
             let _scene = draw(&chart, DrawOptions::default());

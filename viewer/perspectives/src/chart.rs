@@ -3,6 +3,19 @@
 //! A view computes a chart from an execution. A chart is drawn as an image, printed as a table, or
 //! sent to the page. There is one kind of panel for each of about a dozen components, and each view
 //! configures one or several of them.
+//!
+//! ```
+//! use tumit_perspectives::chart::{AxisUnit, ChartAxis, ChartPanel, ChartTable, TitledPanel, ViewChart};
+//!
+//! // Axes of percent end at 100.
+//! assert_eq!(ChartAxis::new("utilization", AxisUnit::Percent, 40.0).largest, 100.0);
+//!
+//! let mut table = ChartTable::new(&[("unit", AxisUnit::Count), ("busy", AxisUnit::Percent)]);
+//! table.rows.push(vec!["thread 1".into(), 40.0.into()]);
+//! let panel = TitledPanel { title: String::new(), panel: ChartPanel::Table(table.clone()) };
+//! let chart = ViewChart { title: "Busy threads".to_owned(), panels: vec![panel], table, ..ViewChart::default() };
+//! assert_eq!(chart.table.rows.len(), 1);
+//! ```
 
 mod chart_table;
 

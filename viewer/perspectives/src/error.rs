@@ -1,4 +1,14 @@
 //! [`PerspectiveError`]: the reasons why a view cannot be computed.
+//!
+//! ```
+//! use tumit_perspectives::error::PerspectiveError;
+//! use tumit_perspectives::options::ParsedOptions;
+//!
+//! let options = [("size".to_owned(), "3".to_owned())];
+//! let Err(error) = ParsedOptions::parse("kiviat", &["order"], &options) else { panic!("the option exists") };
+//! assert!(matches!(error, PerspectiveError::NoOption { .. }));
+//! assert!(error.to_string().starts_with("the view `kiviat` has no option `size`; its options are order, level,"));
+//! ```
 
 use tumit_viewer::query::QueryError;
 

@@ -1,7 +1,22 @@
 //! [`Execution`]: a trace prepared for the views: its units, their activity, messages and tasks.
 //! Each part is computed at its first use.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! assert_eq!((execution.units().count(), execution.messages()?.list().len()), (2, 1));
+//! // No state type of the trace describes tasks.
+//! assert!(execution.tasks().is_err_and(|error| error.to_string().contains("--option tasks=TYPE")));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-pub mod active_tasks;
+pub(crate) mod active_tasks;
 pub mod activity;
 pub mod categories;
 mod category_sums;
@@ -12,8 +27,8 @@ pub mod messages;
 pub mod order;
 mod overlapping_tasks;
 pub mod step_function;
-pub mod task_timeline;
-pub mod tasks;
+pub(crate) mod task_timeline;
+pub(crate) mod tasks;
 mod unit_message;
 pub mod units;
 mod value_timelines;
@@ -25,18 +40,20 @@ use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{GlobalNanos, TimeRange, TimelineSource, TypeModel};
 
 use crate::error::PerspectiveError;
-use crate::execution::active_tasks::{ActiveTaskSums, ActiveTasks};
+use crate::execution::active_tasks::ActiveTaskSums;
+pub use crate::execution::active_tasks::ActiveTasks;
 use crate::execution::activity::{ActivitySettings, UnitActivity};
 use crate::execution::categories::{CategoryRule, CategoryTable};
 use crate::execution::derived_data::DerivedData;
 use crate::execution::messages::{UnitMessage, UnitMessages};
 use crate::execution::order::{UnitMetric, UnitOrder};
-use crate::execution::tasks::TaskSet;
+pub use crate::execution::tasks::{ExecutionTask, TaskSet};
 use crate::execution::units::{UnitChoice, UnitSet};
 use crate::execution::value_timelines::{ValueTimelines, innermost_states_decide};
 
 /// The settings of an [`Execution`].
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ExecutionSettings {
     /// The units and the state types that determine their categories.
     pub units: UnitChoice,
@@ -202,7 +219,7 @@ impl Execution {
     ///
     /// # Errors
     /// As [`Self::messages`], and if no link type has a field with sizes.
-    pub fn sized_messages(&self) -> Result<&UnitMessages, PerspectiveError> {
+    pub(crate) fn sized_messages(&self) -> Result<&UnitMessages, PerspectiveError> {
         let messages = self.messages()?;
         if messages.has_sizes() {
             return Ok(messages);

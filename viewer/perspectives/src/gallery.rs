@@ -1,4 +1,14 @@
 //! The list of the built-in views. Modes of the diagram and views of users are not in it.
+//!
+//! ```
+//! use tumit_perspectives::gallery;
+//!
+//! let view = gallery::view("kiviat")?;
+//! assert_eq!(view.info().title, "Kiviat diagram");
+//! let error = gallery::view("kivat").err().map(|error| error.to_string());
+//! assert!(error.is_some_and(|error| error.contains("did you mean `kiviat`?")));
+//! # Ok::<(), tumit_perspectives::error::PerspectiveError>(())
+//! ```
 
 use tumit::diag::did_you_mean;
 

@@ -69,8 +69,9 @@ impl ExecutionCache {
     /// An execution whose settings differ in the categories only, if its parts can be shared.
     fn with_other_categories(&self, settings: &ExecutionSettings) -> Option<Arc<Execution>> {
         let has_same = |other: &ExecutionSettings| {
-            let categories = settings.categories.clone();
-            ExecutionSettings { categories, ..other.clone() } == *settings
+            let mut other = other.clone();
+            other.categories.clone_from(&settings.categories);
+            other == *settings
         };
         let entries = self.entries();
         let others = entries.iter().filter(|entry| has_same(&entry.settings));

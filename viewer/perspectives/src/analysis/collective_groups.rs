@@ -1,4 +1,22 @@
 //! [`CollectiveGroup`]: statistics of the collective operations of a state and a communicator.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::collective_groups::collective_groups;
+//! use tumit_perspectives::analysis::collectives::CollectiveSet;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let operations = CollectiveSet::new(&execution)?;
+//! let groups = collective_groups(&execution, &operations, execution.extent());
+//! // One thread enters the barrier 1.5 s before the other one.
+//! assert_eq!((groups[0].state.as_str(), groups[0].wait_nanos), ("Barrier", 1_500_000_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -29,6 +47,7 @@ impl From<UnitShare> for (String, f64) {
 
 /// Statistics of the collective operations of a state and a communicator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CollectiveGroup {
     /// The name of the state.
     pub state: String,

@@ -1,5 +1,21 @@
 //! [`Diagnosis`]: the costs of an execution on one page: efficiency, imbalance, waits with their
 //! causes, and the critical path.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::diagnosis::Diagnosis;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let diagnosis = Diagnosis::new(&execution, execution.extent(), &[], &[])?;
+//! // One thread waits 2 s for a message, the other one 1.5 s in a barrier.
+//! assert_eq!((diagnosis.waits.len(), diagnosis.wait_nanos), (2, 3_500_000_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -13,7 +29,8 @@ use crate::analysis::collective_groups::{CollectiveGroup, UnitShare, collective_
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::{CriticalPath, PathTimes};
 use crate::analysis::efficiency::Efficiency;
-use crate::analysis::imbalance::{Imbalance, imbalances};
+pub use crate::analysis::imbalance::Imbalance;
+use crate::analysis::imbalance::imbalances;
 use crate::analysis::innermost_state::innermost_state;
 use crate::analysis::wait_states::{WaitKind, WaitState, wait_states};
 use crate::error::PerspectiveError;
@@ -25,6 +42,7 @@ const EXAMINED_WAITS: usize = 64;
 
 /// The costs of an execution.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Diagnosis {
     /// The time range in nanoseconds.
     pub from: i64,
@@ -67,6 +85,7 @@ pub struct Diagnosis {
 
 /// The efficiency of a phase.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PhaseEfficiency {
     /// The name of the phase.
     pub name: String,
@@ -80,6 +99,7 @@ pub struct PhaseEfficiency {
 
 /// Waits of one pattern, in states of one value, for one cause.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct WaitGroup {
     /// The pattern.
     pub kind: &'static str,
@@ -124,6 +144,7 @@ impl From<WaitOfUnit> for (GlobalNanos, GlobalNanos, String) {
 
 /// A part of the critical path.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PathShare {
     /// The name of the value or unit.
     pub name: String,
@@ -144,6 +165,7 @@ impl PathShare {
 
 /// An assumed change: states of matching names take less time.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ShorterStates {
     /// The names of the values.
     pub values: NamePattern,
@@ -151,8 +173,17 @@ pub struct ShorterStates {
     pub percent: f64,
 }
 
+impl ShorterStates {
+    /// States of these names take `percent` less time.
+    #[must_use]
+    pub const fn new(values: NamePattern, percent: f64) -> Self {
+        Self { values, percent }
+    }
+}
+
 /// The largest possible gain of an assumed change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct WhatIf {
     /// The pattern of the names of the values.
     pub name: String,
@@ -404,7 +435,10 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<(String, TimeRang
 }
 
 /// The critical path and its times, for callers that draw it.
-pub fn path_with_times(execution: &Execution, range: TimeRange) -> Result<(CriticalPath, PathTimes), PerspectiveError> {
+pub(crate) fn path_with_times(
+    execution: &Execution,
+    range: TimeRange,
+) -> Result<(CriticalPath, PathTimes), PerspectiveError> {
     let collectives = CollectiveSet::new(execution)?;
     let path = CriticalPath::new(execution, &collectives, range)?;
     let times = path.times(execution)?;

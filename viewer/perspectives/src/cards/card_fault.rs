@@ -5,6 +5,7 @@ use tumit::diag::did_you_mean;
 /// A mistake in a card file, with its place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {problem}")]
+#[non_exhaustive]
 pub struct CardFault {
     /// The name of the file.
     pub file: String,

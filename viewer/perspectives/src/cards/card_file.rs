@@ -11,7 +11,7 @@ use super::card_text::CardText;
 use crate::view::{TimeMode, ViewGroup};
 
 /// Maximum size of a card file in bytes.
-pub const MAX_CARD_BYTES: usize = 256 * 1024;
+pub(super) const MAX_CARD_BYTES: usize = 256 * 1024;
 /// Maximum number of panels.
 const MAX_PANELS: usize = 12;
 

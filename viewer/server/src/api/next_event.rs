@@ -9,7 +9,6 @@ use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::json;
 use tumit_perspectives::execution::category_timeline::CategoryTimeline;
-use tumit_perspectives::execution::units::UnitChoice;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange};
 
@@ -24,8 +23,8 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
         let categories = request.category_rules(&trace.source.model());
         let within = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
-        let units = UnitChoice { within, ..UnitChoice::default() };
-        let settings = ExecutionSettings { categories, units, ..ExecutionSettings::default() };
+        let mut settings = ExecutionSettings::default();
+        (settings.categories, settings.units.within) = (categories, within);
         let time = trace.origin.saturating_add(request.t);
         let is_backward = request.direction < 0;
         let found = trace.executions.with(&settings, cancel, |execution| {

@@ -280,8 +280,8 @@ impl<'a> RequestedView<'a> {
         match output {
             ChartOutput::Image(output) => {
                 let height = image.height.unwrap_or((image.width * 9.0 / 16.0).round());
-                let options =
-                    DrawOptions { width: image.width, height, theme: image.theme, is_monochrome: self.is_monochrome };
+                let mut options = DrawOptions::new(image.width, height).with_theme(image.theme);
+                options.is_monochrome = self.is_monochrome;
                 output.draw(&draw(chart, options), image.scale)
             }
             ChartOutput::Table(output) => output.write(chart),

@@ -204,7 +204,6 @@ mod tests {
     use std::sync::Arc;
 
     use rustc_hash::FxHashSet;
-    use tumit_perspectives::execution::units::UnitChoice;
     use tumit_perspectives::execution::{Execution, ExecutionSettings};
     use tumit_perspectives::options::ViewOptions;
     use tumit_perspectives::view::{TimeMode, ViewRequest};
@@ -237,8 +236,9 @@ mod tests {
         let source = Arc::new(TraceStore::from_paje("test", text.as_bytes()).expect("the trace has no faults"));
         let outline = ContainerOutline::new(source.as_ref()).expect("the outline can be read");
         let threads = Execution::new(Arc::clone(&source) as _, ExecutionSettings::default());
-        let units = UnitChoice { level: Some("Node".to_owned()), ..UnitChoice::default() };
-        let nodes = Execution::new(source, ExecutionSettings { units, ..ExecutionSettings::default() });
+        let mut settings = ExecutionSettings::default();
+        settings.units.level = Some("Node".to_owned());
+        let nodes = Execution::new(source, settings);
         (threads.expect("the trace has threads"), outline, nodes.expect("the trace has nodes"))
     }
 
