@@ -83,6 +83,16 @@ pub struct Diagnosis {
     pub unmatched_collectives: Vec<String>,
 }
 
+/// A phase of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutionPhase {
+    /// Its name, such as `solve 2`.
+    pub name: String,
+    /// Its time range.
+    pub range: TimeRange,
+}
+
 /// The efficiency of a phase.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -231,22 +241,22 @@ impl WaitKind {
 }
 
 impl Diagnosis {
-    /// Examines a time range. `phases` are the names and time ranges of phases, `changes` the
-    /// assumed changes whose gain is estimated.
+    /// Examines a time range. `phases` have efficiencies of their own. The gains of `changes` are
+    /// estimated.
     ///
     /// # Errors
     /// If the trace has no states, or the source fails.
     pub fn new(
         execution: &Execution,
         range: TimeRange,
-        phases: &[(String, TimeRange)],
+        phases: &[ExecutionPhase],
         changes: &[ShorterStates],
     ) -> Result<Self, PerspectiveError> {
         let model = execution.model();
         let collectives = CollectiveSet::new(execution)?;
         let path = CriticalPath::new(execution, &collectives, range)?;
         let times = path.times(execution)?;
-        let phase = |(name, range): &(String, TimeRange)| {
+        let phase = |ExecutionPhase { name, range }: &ExecutionPhase| {
             let efficiency = Efficiency::new(execution, *range, None)?;
             Ok(PhaseEfficiency { name: name.clone(), from: range.from.0, to: range.to.0, efficiency })
         };
@@ -408,7 +418,7 @@ fn causing_line(
 ///
 /// # Errors
 /// If the trace has no such tasks, or the source fails.
-pub fn phases(execution: &Execution, name: &str) -> Result<Vec<(String, TimeRange)>, PerspectiveError> {
+pub fn phases(execution: &Execution, name: &str) -> Result<Vec<ExecutionPhase>, PerspectiveError> {
     let tasks = execution.tasks()?;
     let pattern = NamePattern::new(name);
     let known = || tasks.list().iter().map(|task| task.name.clone()).collect();
@@ -430,8 +440,11 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<(String, TimeRang
     }
     let mut ranges: Vec<_> = ranges.into_iter().collect();
     ranges.sort_unstable_by_key(|((task, number), range)| (range.from, *task, *number));
-    let name = |task: u32| &tasks.list()[task as usize].name;
-    Ok(ranges.into_iter().map(|((task, number), range)| (format!("{} {number}", name(task)), range)).collect())
+    let phase = |((task, number), range): ((u32, usize), TimeRange)| {
+        let name = format!("{} {number}", tasks.list()[task as usize].name);
+        ExecutionPhase { name, range }
+    };
+    Ok(ranges.into_iter().map(phase).collect())
 }
 
 /// The critical path and its times, for callers that draw it.
