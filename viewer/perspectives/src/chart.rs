@@ -5,7 +5,8 @@
 //! configures one or several of them.
 //!
 //! ```
-//! use tumit_perspectives::chart::{AxisUnit, ChartAxis, ChartPanel, ChartTable, TitledPanel, ViewChart};
+//! use tumit_perspectives::chart::{AxisUnit, ChartAxis, ChartPanel, ChartTable};
+//! use tumit_perspectives::chart::{TitledPanel, ViewChart};
 //!
 //! // Axes of percent end at 100.
 //! assert_eq!(ChartAxis::new("utilization", AxisUnit::Percent, 40.0).largest, 100.0);
@@ -13,7 +14,8 @@
 //! let mut table = ChartTable::new(&[("unit", AxisUnit::Count), ("busy", AxisUnit::Percent)]);
 //! table.rows.push(vec!["thread 1".into(), 40.0.into()]);
 //! let panel = TitledPanel { title: String::new(), panel: ChartPanel::Table(table.clone()) };
-//! let chart = ViewChart { title: "Busy threads".to_owned(), panels: vec![panel], table, ..ViewChart::default() };
+//! let title = "Busy threads".to_owned();
+//! let chart = ViewChart { title, panels: vec![panel], table, ..ViewChart::default() };
 //! assert_eq!(chart.table.rows.len(), 1);
 //! ```
 
@@ -262,8 +264,8 @@ pub struct MatrixChart {
     pub rows: Vec<String>,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// The time range whose equal parts are the columns, if they are. Labels of times then replace
-    /// the names of columns.
+    /// If columns are equal parts of a time range: this range. Labels of times then replace the
+    /// names of columns.
     #[serde(skip)]
     pub times: Option<TimeRange>,
     /// If a row or column stands for several adjacent units, their number.

@@ -5,9 +5,10 @@
 //! use tumit_perspectives::options::ParsedOptions;
 //!
 //! let options = [("size".to_owned(), "3".to_owned())];
-//! let Err(error) = ParsedOptions::parse("kiviat", &["order"], &options) else { panic!("the option exists") };
+//! let error = ParsedOptions::parse("kiviat", &["order"], &options).unwrap_err();
 //! assert!(matches!(error, PerspectiveError::NoOption { .. }));
-//! assert!(error.to_string().starts_with("the view `kiviat` has no option `size`; its options are order, level,"));
+//! let message = "the view `kiviat` has no option `size`; its options are order, level,";
+//! assert!(error.to_string().starts_with(message));
 //! ```
 
 use tumit_viewer::query::QueryError;

@@ -12,7 +12,8 @@
 //! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
 //! assert_eq!((execution.units().count(), execution.messages()?.list().len()), (2, 1));
 //! // No state type of the trace describes tasks.
-//! assert!(execution.tasks().is_err_and(|error| error.to_string().contains("--option tasks=TYPE")));
+//! let error = execution.tasks().unwrap_err();
+//! assert!(error.to_string().contains("--option tasks=TYPE"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -4,7 +4,8 @@
 //! use tumit_perspectives::execution::order::UnitOrder;
 //! use tumit_perspectives::options::ParsedOptions;
 //!
-//! let options = [("level", "Thread"), ("order", "gray")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+//! let options = [("level", "Thread"), ("order", "gray")];
+//! let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
 //! let parsed = ParsedOptions::parse("kiviat", &["order"], &options)?;
 //! assert_eq!(parsed.execution.units.level.as_deref(), Some("Thread"));
 //! assert_eq!(parsed.view.order, UnitOrder::Gray);

@@ -7,7 +7,8 @@
 //! use tumit_viewer::stats::collective::{Collective, CollectivePart};
 //!
 //! let part = |unit, enter| {
-//!     CollectivePart { unit, state: EntityId::State(unit), enter, leave: 30, is_root: false, bytes: None }
+//!     let (state, leave) = (EntityId::State(unit), 30);
+//!     CollectivePart { unit, state, enter, leave, is_root: false, bytes: None }
 //! };
 //! let parts = vec![part(0, 10), part(1, 25)];
 //! let kind = CollectiveKind::Barrier;

@@ -20,7 +20,8 @@
 //! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
 //! let source = TraceStore::from_paje("example", trace.as_bytes())?;
 //! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
-//! let efficiency = Efficiency::new(&execution, execution.extent(), None)?.ok_or("no thread is busy")?;
+//! let efficiency = Efficiency::new(&execution, execution.extent(), None)?;
+//! let efficiency = efficiency.ok_or("no thread is busy")?;
 //! // The threads are busy for 2 s and 1 s of 4 s.
 //! assert_eq!((efficiency.parallel, efficiency.load_balance), (0.375, 0.75));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

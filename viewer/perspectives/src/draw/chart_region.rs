@@ -8,7 +8,8 @@
 //! let mut table = ChartTable::new(&[("unit", AxisUnit::Count)]);
 //! table.rows.push(vec!["thread 1".into()]);
 //! let panel = TitledPanel { title: String::new(), panel: ChartPanel::Table(table) };
-//! let image = draw_with_regions(&ViewChart { panels: vec![panel], ..ViewChart::default() }, DrawOptions::default());
+//! let chart = ViewChart { panels: vec![panel], ..ViewChart::default() };
+//! let image = draw_with_regions(&chart, DrawOptions::default());
 //! assert_eq!(image.regions[0].subject, RegionSubject::Names(vec!["thread 1".to_owned()]));
 //! ```
 

@@ -95,7 +95,7 @@ impl UnitSet {
     ///
     /// # Errors
     /// If a chosen type does not exist, or the source fails.
-    pub fn new(
+    pub(crate) fn new(
         source: &dyn TimelineSource,
         categories: &CategoryTable,
         choice: &UnitChoice,

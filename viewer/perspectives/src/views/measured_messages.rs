@@ -215,8 +215,8 @@ pub(crate) fn signed_number(count: i64) -> f64 {
     count as f64
 }
 
-/// The time range whose messages a view of a time range shows. If it ends with the trace, it
-/// contains the last timestamp of the trace.
+/// The time range of the messages in a view of a time range. At the end of the trace, it contains
+/// the last timestamp.
 pub(crate) fn message_range(execution: &Execution, range: TimeRange) -> TimeRange {
     let reaches_end = range.to >= execution.extent().to;
     TimeRange { from: range.from, to: GlobalNanos(range.to.0.saturating_add(i64::from(reaches_end))) }

@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(durations(">= 1h 30min"), Ok(5_400_000_000_000..=i64::MAX));
         assert_eq!(durations("<2d"), Ok(0..=172_799_999_999_999));
         assert_eq!(durations(">0.1"), Ok(100_000_001..=i64::MAX));
-        // 0.3 s and 2⁶² ns have no exact floating-point number.
+        // 0.3 s and 2⁶² + 1 ns have no exact floating-point number.
         assert_eq!(durations("<=0.3 >=0.3s"), Ok(300_000_000..=300_000_000));
         assert_eq!(durations("<=4611686018427387905ns"), Ok(0..=4_611_686_018_427_387_905));
         let query = FindQuery::parse("> 10 20 \"ms\"").expect("understood");
