@@ -170,11 +170,11 @@ impl ProcessFile {
             }
             BlockKind::Strings => {
                 let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
-                self.strings.extend(strings(payload).map(|(id, bytes)| (id, text(bytes))));
+                self.strings.extend(strings(payload).map(|entry| (entry.id, text(entry.text))));
             }
             BlockKind::Sites => {
                 let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
-                self.sites.extend(sites(payload).map(|(id, line, bytes)| (id, (text(bytes), line))));
+                self.sites.extend(sites(payload).map(|entry| (entry.id, (text(entry.file), entry.line))));
             }
             BlockKind::Sync => self.sync.extend(sync_samples(payload)),
             BlockKind::Anchors => self.anchors.extend(anchors(payload)),

@@ -133,6 +133,69 @@ fn imports_upward_and_sideways_are_found() {
 }
 
 #[test]
+fn imports_by_another_name_of_the_crate_are_found() {
+    let root = ("src/lib.rs", "extern crate self as own; mod low; mod beside; mod high; pub struct Root;");
+    for (source, path) in [
+        ("use own::high::High;", "own::high::High"),
+        ("use ::own::high::High;", "::own::high::High"),
+        ("fn f(a: &own::high::High) {}", "own::high::High"),
+        ("impl ::own::high::High { }", "::own::high::High"),
+        ("fn f() { ::own::high::inner::deep() }", "::own::high::inner::deep"),
+    ] {
+        let expected = format!("src/low.rs:1: `{path}` is an import from `low` upward to `high`");
+        assert_eq!(planted(source, &[root]), expected, "{source}");
+        assert_eq!(planted(source, &[]), "", "another crate: {source}");
+    }
+    // Names of the module come first, and `::` begins a path only outside of paths.
+    assert_eq!(planted("mod own { pub(crate) mod high { } } use own::high::High;", &[root]), "");
+    assert_eq!(planted("fn f() { Vec::<u8>::own::high::High; <u8 as T>::own::high(); }", &[root]), "");
+}
+
+#[test]
+fn imports_in_attributes_are_found() {
+    for (source, path) in [
+        ("struct A { #[serde(with = \"crate::high\")] a: u8 }", "crate::high"),
+        ("#[serde(serialize_with = \"super::high::inner::deep\")] struct A;", "super::high::inner::deep"),
+        ("#[arg(value_parser = crate::high::inner::deep)] struct A;", "crate::high::inner::deep"),
+        ("#[derive(Clone, crate::high::High)] struct A;", "crate::high::High"),
+    ] {
+        let expected = format!("src/low.rs:1: `{path}` is an import from `low` upward to `high`");
+        assert_eq!(planted(source, &[]), expected, "{source}");
+    }
+    let prose = "#[expect(dead_code, reason = \"see crate::high::High\")] #[serde(with = \"high::own\")] struct A;";
+    assert_eq!(planted(prose, &[]), "");
+}
+
+#[test]
+fn items_after_tests_and_items_of_other_builds_are_checked() {
+    let upward = "src/low.rs:1: `crate::high::High` is an import from `low` upward to `high`";
+    let import = "use crate::high::High;";
+    for source in [
+        "#[cfg(test)] mod tests { use crate::beside; } fn f() { let a = crate::high::High; }",
+        "#[cfg(test)] mod tests { use crate::beside; } use crate::high::High;",
+        "#[cfg(test)] pub(crate) mod tests { use crate::beside; } use crate::high::High;",
+        "#[test] fn t() { use crate::beside; } use crate::high::High;",
+        "#[cfg(test)] fn t() -> impl Sized + use<> { } use crate::high::High;",
+        "#[cfg(test)] pub(crate) use crate::high::{inner, other}; use crate::high::High;",
+    ] {
+        assert_eq!(planted(source, &[]), upward, "{source}");
+    }
+    for condition in [
+        "any(test, feature = \"more\")",
+        "not(test)",
+        "not(all(test, unix))",
+        "any(all(test, unix), not(test))",
+        "feature = \"test\"",
+        "all(unix, any(test, windows))",
+    ] {
+        assert_eq!(planted(&format!("#[cfg({condition})] {import}"), &[]), upward, "{condition}");
+    }
+    for condition in ["all(test, not(miri))", "any(test, all(unix, test))", "not(not(test))", "not(any(not(test)))"] {
+        assert_eq!(planted(&format!("#[cfg({condition})] {import}"), &[]), "", "{condition}");
+    }
+}
+
+#[test]
 fn a_reexport_counts_for_the_file_that_defines_the_name() {
     // `high` re-exports a function of the module `beside`.
     let found = planted("use crate::high::beside;", &[]);

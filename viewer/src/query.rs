@@ -53,7 +53,7 @@ pub use tumit_paje::{
 };
 
 pub(crate) use containers_by_type::{ContainersByType, types_in};
-pub use counts::{EventCount, LinkCount, LinkVisitor};
+pub use counts::{EventCount, EventValueCount, LinkCount, LinkVisitor};
 pub use entities::{
     EntityFacts, EntityId, EntityList, EventEntity, FirstFreeNumbers, LinkEntity, OpenLinkEntity, OperationPart,
     SeriesColumn, SourceLine, StateEntity, StateLaneId, VariableSample,

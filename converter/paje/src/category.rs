@@ -1,4 +1,11 @@
 //! [`ActivityCategory`]: the effect of a state on the utilization of its container.
+//!
+//! ```
+//! use tumit_paje::category::ActivityCategory;
+//!
+//! assert_eq!("Busy".parse(), Ok(ActivityCategory::Busy));
+//! assert_eq!(ActivityCategory::Overhead.word(), "overhead");
+//! ```
 
 use std::str::FromStr;
 

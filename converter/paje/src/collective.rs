@@ -3,6 +3,13 @@
 //!
 //! A state with the field [`OPERATION`] is the part of its container in a collective operation. All
 //! states with the same number are parts of one operation. Each part has the same [`KIND`].
+//!
+//! ```
+//! use tumit_paje::collective::CollectiveKind;
+//!
+//! assert!(CollectiveKind::of_word("one-to-all").is_some_and(CollectiveKind::has_root));
+//! assert!(!CollectiveKind::Barrier.has_root());
+//! ```
 
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 
-use tracer_format::entries::{append_site, append_string, sites, strings};
+use tracer_format::entries::{SiteEntry, StringEntry, append_site, append_string, sites, strings};
 use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{TagIterator, tag};
 use tracer_format::{BlockKind, FormatError, ID_DROPPED, RECORD_HEAD_BYTES};
@@ -91,13 +91,13 @@ impl<'b> ProcessNames<'b> {
     fn take_names(&mut self, entry: &LiveLogEntry) -> Option<LiveLogEntry> {
         let (mut payload, mut entries) = (Vec::new(), 0);
         if entry.kind == BlockKind::Strings {
-            for (id, text) in strings(&entry.payload).filter(|(id, _)| !self.strings.contains(id)) {
+            for StringEntry { id, text } in strings(&entry.payload).filter(|new| !self.strings.contains(&new.id)) {
                 append_string(&mut payload, id, text);
                 entries += 1;
             }
             self.building.strings.extend(strings_of(&payload));
         } else {
-            for (id, line, file) in sites(&entry.payload).filter(|(id, ..)| !self.sites.contains(id)) {
+            for SiteEntry { id, line, file } in sites(&entry.payload).filter(|new| !self.sites.contains(&new.id)) {
                 append_site(&mut payload, id, line, file);
                 entries += 1;
             }

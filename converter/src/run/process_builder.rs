@@ -334,11 +334,11 @@ fn dense_table<T>(entries: Vec<(u32, T)>) -> Vec<Option<T>> {
 }
 
 pub(super) fn strings_of(payload: &[u8]) -> impl Iterator<Item = (u32, Box<str>)> + '_ {
-    strings(payload).map(|(id, text)| (id, text_of(text).into()))
+    strings(payload).map(|entry| (entry.id, text_of(entry.text).into()))
 }
 
 pub(super) fn sites_of(payload: &[u8]) -> impl Iterator<Item = (u32, RecordedSite)> + '_ {
-    sites(payload).map(|(id, line, file)| (id, RecordedSite { file: text_of(file).into(), line }))
+    sites(payload).map(|entry| (entry.id, RecordedSite { file: text_of(entry.file).into(), line: entry.line }))
 }
 
 fn text_of(bytes: &[u8]) -> String {

@@ -15,6 +15,7 @@ use tumit_perspectives::options::ViewOptions;
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewRequest};
 use tumit_viewer::OpenOptions;
 use tumit_viewer::export::svg;
+use tumit_viewer::query::GlobalNanos;
 
 use sort_view::SortView;
 
@@ -37,13 +38,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let execution = Execution::new(source, ExecutionSettings::default())?;
     let range = execution.extent();
     #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates")]
-    let time = range.from.0.saturating_add((arguments.at * 1e6) as i64);
+    let time = GlobalNanos(range.from.0.saturating_add((arguments.at * 1e6) as i64));
     let options = ViewOptions::default();
     let request = ViewRequest { mode: TimeMode::At, range, time, columns: 800, options };
     let chart = SortView.chart(&execution, &request)?;
     let text = match arguments.output.extension() {
         Some(ending) if ending == "csv" => chart_text::csv(&chart.table),
-        _ => svg::to_string(&draw(&chart, DrawOptions { width: 960.0, height: 640.0, ..DrawOptions::default() })),
+        _ => svg::to_string(&draw(&chart, DrawOptions::new(960.0, 640.0))),
     };
     fs::write(&arguments.output, text)?;
     Ok(())

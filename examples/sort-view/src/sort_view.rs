@@ -32,14 +32,14 @@ impl PerspectiveView for SortView {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         // All charts of the trace share the events.
         let placements = execution.derived("sort", || Placements::read(execution))?;
-        let array = placements.array_at(request.time);
-        let disorder = placements.disorder_at(request.time);
+        let array = placements.array_at(request.time.0);
+        let disorder = placements.disorder_at(request.time.0);
         let legend = [(ChartPaint::Now, "at rest"), (ChartPaint::Emphasis, "in the newest exchange")];
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: format!("{disorder} pairs are in the wrong order"),
             panels: vec![
-                TitledPanel { title: "Array".to_owned(), panel: array_panel(&placements, &array, request.time) },
+                TitledPanel { title: "Array".to_owned(), panel: array_panel(&placements, &array, request.time.0) },
                 TitledPanel { title: "Disorder".to_owned(), panel: disorder_panel(&placements, request) },
             ],
             legend: legend.map(|(paint, label)| LegendItem { paint, label: label.to_owned() }).to_vec(),
@@ -81,7 +81,7 @@ fn disorder_panel(placements: &Placements, request: &ViewRequest) -> ChartPanel 
     ChartPanel::Levels(LevelChart {
         from: range.from.0,
         to: range.to.0,
-        cursor: Some(request.time),
+        cursor: Some(request.time.0),
         axis: ChartAxis::new("pairs in the wrong order", AxisUnit::Count, largest),
         stacked: false,
         series: vec![LevelSeries {

@@ -10,6 +10,7 @@ use tumit_perspectives::draw::{DrawOptions, draw};
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_perspectives::options::ViewOptions;
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewRequest};
+use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::store::TraceStore;
 
 /// Two threads with states, a variable, a message, and events with fields.
@@ -36,8 +37,9 @@ fuzz_target!(|data: &[u8]| {
     let (view, execution) = (CardView::new(card), execution());
     let range = execution.extent();
     for (_, mode) in TimeMode::WORDS {
-        let options = ViewOptions { width: Some(1_000_000_000), ..ViewOptions::default() };
-        let request = ViewRequest { mode, range, time: range.to.0 / 2, columns: 8, options };
+        let mut options = ViewOptions::default();
+        options.width = Some(1_000_000_000);
+        let request = ViewRequest { mode, range, time: GlobalNanos(range.to.0 / 2), columns: 8, options };
         if let Ok(chart) = view.chart(execution, &request) {
             let _scene = draw(&chart, DrawOptions::default());
         }

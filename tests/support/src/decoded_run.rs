@@ -262,11 +262,12 @@ fn read_definitions(file: &mut DecodedFile, kind: BlockKind, stream: u32, payloa
             }
         }
         BlockKind::Strings => {
-            let new = strings(payload).map(|(id, text)| (id, String::from_utf8(text.to_vec()).unwrap()));
+            let new = strings(payload).map(|entry| (entry.id, String::from_utf8(entry.text.to_vec()).unwrap()));
             file.strings.extend(new);
         }
         BlockKind::Sites => {
-            let new = sites(payload).map(|(id, line, text)| (id, (line, String::from_utf8(text.to_vec()).unwrap())));
+            let new =
+                sites(payload).map(|entry| (entry.id, (entry.line, String::from_utf8(entry.file.to_vec()).unwrap())));
             file.sites.extend(new);
         }
         BlockKind::Anchors => file.anchors.extend(anchors(payload)),

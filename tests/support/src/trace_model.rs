@@ -3,12 +3,13 @@
 //!
 //! Everything is identified by name, so that no ids or structures are shared with the tested code.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use tumit_viewer::query::{
-    ContainerId, EntityId, GlobalNanos, PajeTypeKind, StateLaneId, TimeRange, TimelineSource, TypeId,
+    ContainerId, EntityId, EventValueCount, GlobalNanos, PajeTypeKind, StateLaneId, TimeRange, TimelineSource, TypeId,
 };
 
 /// End of the random traces.
@@ -291,9 +292,10 @@ impl NamedQueries<'_> {
                 }
                 prop_assert_eq!(count.total, expected.values().sum::<u64>());
                 prop_assert_eq!(count.values.len(), expected.len().min(most));
-                prop_assert!(count.values.is_sorted_by(|a, b| a.1 > b.1 || a.1 == b.1 && a.0 < b.0));
-                prop_assert_eq!(count.values.first().map(|v| v.1), expected.values().copied().max());
-                for &(value, number) in &count.values {
+                let is_sorted = count.values.is_sorted_by_key(|part| (Reverse(part.count), part.value));
+                prop_assert!(is_sorted);
+                prop_assert_eq!(count.values.first().map(|part| part.count), expected.values().copied().max());
+                for &EventValueCount { value, count: number } in &count.values {
                     prop_assert_eq!(Some(&number), expected.get(&self.value(value)));
                 }
             }

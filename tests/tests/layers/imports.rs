@@ -66,13 +66,26 @@ fn definition(modules: &[Module], from: usize, path: &[String], steps: usize) ->
         "crate" => descend(modules, 0, rest, steps),
         "self" => descend(modules, from, rest, steps),
         "super" => descend(modules, parent(modules, from)?, rest, steps),
+        "" => {
+            let (first, rest) = rest.split_first()?;
+            if is_crate(modules, first) { descend(modules, 0, rest, steps) } else { None }
+        }
         _ => {
             let module = &modules[from];
             let is_known =
                 module.children.contains_key(first) || module.imports.get(first).is_some_and(|to| to != path);
-            if is_known { descend(modules, from, path, steps) } else { None }
+            match is_known {
+                true => descend(modules, from, path, steps),
+                false if is_crate(modules, first) => descend(modules, 0, rest, steps),
+                false => None,
+            }
         }
     }
+}
+
+/// Whether all modules can use a name for the crate: `extern crate self as name`.
+fn is_crate(modules: &[Module], name: &str) -> bool {
+    modules[0].imports.get(name).is_some_and(|path| *path == ["crate"])
 }
 
 fn parent(modules: &[Module], of: usize) -> Option<usize> {

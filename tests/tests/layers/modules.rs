@@ -7,8 +7,12 @@ use std::path::{Path, PathBuf};
 use super::tokens::{Token, TokenKind, tokens};
 
 /// A path of names. The first one is `crate`, `self`, `super`, a name of the module, or another
-/// crate.
+/// crate. It is empty in a path such as `::std::fs`.
 pub(crate) type PathNames = Vec<String>;
+
+/// Words before which no path ends, so that `::` after them begins one.
+const WORDS_BEFORE_PATHS: [&str; 14] =
+    ["as", "const", "dyn", "else", "for", "if", "impl", "in", "match", "mut", "return", "use", "where", "while"];
 
 /// A path that a module uses.
 #[derive(Clone, Debug)]
@@ -133,30 +137,52 @@ impl ModuleReader<'_> {
         Ok(())
     }
 
-    /// An attribute. Skips the item after it if the item is for tests only.
+    /// An attribute with the paths in it. Skips the item after it if the item is for tests only.
     fn attribute(&mut self) {
         let open = self.at + if self.is_mark(1, '!') { 2 } else { 1 };
         let end = closing(self.tokens, open);
         let inside = &self.tokens[open..end];
-        let is_test = inside.get(1).is_some_and(|token| token.is_name("cfg"))
-            && inside.iter().any(|token| token.is_name("test"))
-            && !inside.iter().any(|token| token.is_name("not"));
+        let is_test = inside.get(1).is_some_and(|token| token.is_name("cfg")) && is_for_tests(&inside[2..]);
         if inside.get(1).is_some_and(|token| token.is_name("path"))
             && let Some(TokenKind::Text(file)) = inside.get(3).map(|token| &token.kind)
         {
             self.path_attribute = Some(file.clone());
         }
-        self.at = end;
         if is_test || inside.get(1).is_some_and(|token| token.is_name("test")) {
+            self.at = end;
             self.skip_item();
+            return;
         }
+        while self.at < end {
+            self.attribute_token();
+        }
+    }
+
+    /// A token of an attribute, such as the path in `#[serde(with = "crate::part")]`.
+    fn attribute_token(&mut self) {
+        match self.token(0).map(|token| &token.kind) {
+            Some(TokenKind::Name(_)) if self.is_path_start() => return self.path(),
+            Some(TokenKind::Text(text)) => {
+                if let Some(path) = path_of_text(text) {
+                    let line = self.tokens[self.at].line;
+                    self.module().uses.push(UsePath { path, line, reexported_as: None });
+                }
+            }
+            _ => {}
+        }
+        self.at += 1;
     }
 
     fn skip_item(&mut self) {
         while self.is_mark(0, '#') && self.is_mark(1, '[') {
             self.at = closing(self.tokens, self.at + 1);
         }
-        let is_use = (0..4).any(|offset| self.name(offset) == Some("use"));
+        let visibility = match (self.name(0), self.is_mark(1, '(')) {
+            (Some("pub"), true) => closing(self.tokens, self.at + 1) - self.at,
+            (Some("pub"), false) => 1,
+            _ => 0,
+        };
+        let is_use = self.name(visibility) == Some("use");
         while let Some(token) = self.token(0) {
             match token.kind {
                 TokenKind::Mark(';' | ',') => {
@@ -194,6 +220,7 @@ impl ModuleReader<'_> {
                 }
                 self.at += 1;
             }
+            ("extern", Some(next)) if next == "crate" => self.extern_crate(),
             ("macro_rules", _) if self.is_mark(1, '!') => {
                 if let Some(name) = self.name(2).map(str::to_owned) {
                     self.module().items.insert(name);
@@ -205,13 +232,42 @@ impl ModuleReader<'_> {
                 self.module().implemented.extend(implemented);
                 self.at += 1;
             }
-            _ if self.is_separator(1) && !is_path_end => self.path(),
+            _ if self.is_path_start() => self.path(),
             _ => {
                 self.module().mentioned.insert(word.to_owned());
                 self.at += 1;
             }
         }
         Ok(())
+    }
+
+    /// Whether a path of several names begins here.
+    fn is_path_start(&self) -> bool {
+        self.is_separator(1) && (self.is_global() || !self.is_after_separator())
+    }
+
+    fn is_after_separator(&self) -> bool {
+        self.at > 0 && self.tokens[self.at - 1].kind == TokenKind::PathSeparator
+    }
+
+    /// Whether the name here is the first one of a path such as `::std::fs`.
+    fn is_global(&self) -> bool {
+        let before = self.at.checked_sub(2).map(|at| &self.tokens[at]);
+        self.is_after_separator()
+            && before.is_none_or(|token| match &token.kind {
+                TokenKind::Name(name) => WORDS_BEFORE_PATHS.contains(&name.as_str()),
+                TokenKind::Mark(mark) => !matches!(mark, '>' | ')' | ']' | '}'),
+                _ => true,
+            })
+    }
+
+    /// `extern crate self as name`: another name of the crate, in all modules.
+    fn extern_crate(&mut self) {
+        if let (Some("self"), Some("as"), Some(name)) = (self.name(2), self.name(3), self.name(4)) {
+            let name = name.to_owned();
+            self.module().imports.insert(name, vec!["crate".to_owned()]);
+        }
+        self.at += 3;
     }
 
     /// The name of the type of an `impl` block, which begins here.
@@ -261,7 +317,7 @@ impl ModuleReader<'_> {
     /// A path outside an import.
     fn path(&mut self) {
         let line = self.tokens[self.at].line;
-        let mut path = Vec::new();
+        let mut path = if self.is_global() { vec![String::new()] } else { Vec::new() };
         while let Some(name) = self.name(0) {
             path.push(name.to_owned());
             self.at += 1;
@@ -277,10 +333,12 @@ impl ModuleReader<'_> {
         let before = self.at.checked_sub(1).map(|at| &self.tokens[at]);
         self.is_reexport = before.is_some_and(|token| token.is_name("pub") || token.is_mark(')'));
         self.at += 1;
+        let mut prefix = Vec::new();
         if self.is_separator(0) {
+            prefix.push(String::new());
             self.at += 1;
         }
-        self.tree(&Vec::new());
+        self.tree(&prefix);
     }
 
     /// One tree of an import after the names of `prefix`, up to the token after it.
@@ -330,6 +388,59 @@ impl ModuleReader<'_> {
         }
         self.at = end;
     }
+}
+
+/// Whether a condition in parentheses, such as that of `cfg`, can be true in tests only.
+fn is_for_tests(condition: &[Token]) -> bool {
+    value_without_tests(condition) == Some(false)
+}
+
+/// The value of `(condition)` outside of tests, or of the last of several conditions. `None` if it
+/// depends on more than that.
+fn value_without_tests(condition: &[Token]) -> Option<bool> {
+    let inside = condition.get(1..)?;
+    let (first, rest) = inside.split_first()?;
+    if !rest.first().is_some_and(|token| token.is_mark('(')) {
+        return first.is_name("test").then_some(false);
+    }
+    let parts = || conditions(rest).map(value_without_tests);
+    match first.name()? {
+        "not" => parts().next()?.map(|value| !value),
+        "all" if parts().any(|value| value == Some(false)) => Some(false),
+        "all" => parts().all(|value| value == Some(true)).then_some(true),
+        "any" if parts().any(|value| value == Some(true)) => Some(true),
+        "any" => parts().all(|value| value == Some(false)).then_some(false),
+        _ => None,
+    }
+}
+
+/// The conditions in a list such as `(test, not(miri))`, each after the mark before it.
+fn conditions(list: &[Token]) -> impl Iterator<Item = &[Token]> {
+    let end = closing(list, 0).saturating_sub(1);
+    let mut depth = 0_usize;
+    let starts = list[..end].iter().enumerate().filter_map(move |(at, token)| {
+        match token.kind {
+            TokenKind::Mark('(') => depth += 1,
+            TokenKind::Mark(')') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (at == 0 || depth == 1 && token.is_mark(',')).then_some(at)
+    });
+    starts.map(move |at| &list[at..end])
+}
+
+/// The path of names that a text is, such as `crate::part::function`.
+fn path_of_text(text: &str) -> Option<PathNames> {
+    let mut path = Vec::new();
+    for (at, part) in text.split("::").enumerate() {
+        let is_name = part.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        if !is_name && !(at == 0 && part.is_empty()) {
+            return None;
+        }
+        path.push(part.to_owned());
+    }
+    (path.len() > 1).then_some(path)
 }
 
 /// The position after the bracket that closes the one at `open`.

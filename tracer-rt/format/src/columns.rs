@@ -44,4 +44,4 @@ mod tests;
 pub use column_layout::{BodyPart, PartCount, RecordShape, TypeLayout, layouts};
 pub use pack::BlockPacker;
 pub(crate) use unpack::unpack;
-pub use unpack::{BlockColumns, ColumnBytes, FixedSizeRows, TypeSize};
+pub use unpack::{BlockColumns, ColumnBytes, FixedSizeRows, TypeRecords, TypeSize};

@@ -1,12 +1,12 @@
 //! Entries of `strings`, `sites`, `sync` and `anchors` blocks.
 //!
 //! ```
-//! use tracer_format::entries::{append_string, strings};
+//! use tracer_format::entries::{StringEntry, append_string, strings};
 //!
 //! let mut payload = Vec::new();
 //! append_string(&mut payload, 1, b"first");
 //! append_string(&mut payload, 2, b"second");
-//! assert!(strings(&payload).eq([(1, &b"first"[..]), (2, &b"second"[..])]));
+//! assert_eq!(strings(&payload).last(), Some(StringEntry { id: 2, text: b"second" }));
 //! ```
 
 use crate::bytes::{u32_at, u64_at};
@@ -116,25 +116,41 @@ fn append_sized(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(&text[..length as usize]);
 }
 
-/// Entries `(id, bytes)` of a `strings` block. Stops at the first one that extends beyond the end.
-pub fn strings(mut payload: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+/// An entry of a `strings` block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct StringEntry<'p> {
+    pub id: u32,
+    pub text: &'p [u8],
+}
+
+/// An entry of a `sites` block: a line of a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct SiteEntry<'p> {
+    pub id: u32,
+    pub line: u32,
+    pub file: &'p [u8],
+}
+
+/// The entries of a `strings` block. Stops at the first one that extends beyond the end.
+pub fn strings(mut payload: &[u8]) -> impl Iterator<Item = StringEntry<'_>> {
     std::iter::from_fn(move || {
         let id = u32_at(payload.get(..4)?, 0);
         let (text, rest) = split_sized(&payload[4..])?;
         payload = rest;
-        Some((id, text))
+        Some(StringEntry { id, text })
     })
 }
 
-/// Entries `(id, line, file)` of a `sites` block.
-/// Stops at the first one that extends beyond the end.
-pub fn sites(mut payload: &[u8]) -> impl Iterator<Item = (u32, u32, &[u8])> {
+/// The entries of a `sites` block. Stops at the first one that extends beyond the end.
+pub fn sites(mut payload: &[u8]) -> impl Iterator<Item = SiteEntry<'_>> {
     std::iter::from_fn(move || {
         let head = payload.get(..8)?;
         let (id, line) = (u32_at(head, 0), u32_at(head, 4));
-        let (text, rest) = split_sized(&payload[8..])?;
+        let (file, rest) = split_sized(&payload[8..])?;
         payload = rest;
-        Some((id, line, text))
+        Some(SiteEntry { id, line, file })
     })
 }
 
@@ -157,10 +173,13 @@ mod tests {
         let mut out = Vec::new();
         append_string(&mut out, 1, b"one");
         append_string(&mut out, 2, b"");
-        assert_eq!(strings(&out).collect::<Vec<_>>(), [(1, &b"one"[..]), (2, b"")]);
+        assert_eq!(
+            strings(&out).collect::<Vec<_>>(),
+            [StringEntry { id: 1, text: b"one" }, StringEntry { id: 2, text: b"" }]
+        );
         assert_eq!(strings(&out[..out.len() - 1]).count(), 1);
         let mut out = Vec::new();
         append_site(&mut out, 1, 77, b"main.c");
-        assert_eq!(sites(&out).collect::<Vec<_>>(), [(1, 77, &b"main.c"[..])]);
+        assert_eq!(sites(&out).collect::<Vec<_>>(), [SiteEntry { id: 1, line: 77, file: b"main.c" }]);
     }
 }

@@ -435,7 +435,7 @@ fn put<W: Write>(out: &mut W, header: BlockHeader, payload: &[u8]) -> io::Result
 mod tests {
     use super::*;
     use crate::block::decode_block;
-    use crate::entries::strings;
+    use crate::entries::{StringEntry, strings};
     use crate::record::RecordIterator;
     use crate::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
     use crate::typed::Names;
@@ -467,7 +467,7 @@ mod tests {
             at += block.header.block_bytes();
             kinds.push(block.header.kind);
             if block.header.kind == BlockKind::Strings as u8 {
-                assert_eq!(strings(block.stored).collect::<Vec<_>>(), [(1, &b"one"[..])]);
+                assert_eq!(strings(block.stored).collect::<Vec<_>>(), [StringEntry { id: 1, text: b"one" }]);
             }
             if block.header.kind == BlockKind::Records as u8 {
                 assert_eq!(block.header.dropped, 5);

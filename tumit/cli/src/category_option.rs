@@ -24,7 +24,7 @@ pub(crate) fn category(text: &str) -> Result<CategoryRule, String> {
     if values.trim().is_empty() {
         return Err("the name after `=` is missing; `*` means all values".to_owned());
     }
-    Ok(CategoryRule { category, values: NamePattern::new(values.trim()), state_type })
+    Ok(CategoryRule::new(category, NamePattern::new(values.trim()), state_type))
 }
 
 /// Parses `NAME=VALUE`.

@@ -5,6 +5,6 @@ pub mod collectives;
 pub mod critical_path;
 pub mod diagnosis;
 pub mod efficiency;
-pub mod imbalance;
-pub mod innermost_state;
+mod imbalance;
+mod innermost_state;
 pub mod wait_states;

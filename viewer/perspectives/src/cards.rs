@@ -29,6 +29,6 @@ mod panel_table;
 mod series_choice;
 
 pub use card_fault::CardFault;
-pub use card_file::{CARD_ENDING, CardFile, MAX_CARD_BYTES, card_name};
+pub use card_file::{CARD_ENDING, CardFile, card_name};
 pub use card_folder::{CardFileError, FoundCard, find, folder_beside, is_card_file, read, user_folder};
 pub use card_view::CardView;

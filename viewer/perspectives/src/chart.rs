@@ -3,12 +3,27 @@
 //! A view computes a chart from an execution. A chart is drawn as an image, printed as a table, or
 //! sent to the page. There is one kind of panel for each of about a dozen components, and each view
 //! configures one or several of them.
+//!
+//! ```
+//! use tumit_perspectives::chart::{AxisUnit, ChartAxis, ChartPanel, ChartTable};
+//! use tumit_perspectives::chart::{TitledPanel, ViewChart};
+//!
+//! // Axes of percent end at 100.
+//! assert_eq!(ChartAxis::new("utilization", AxisUnit::Percent, 40.0).largest, 100.0);
+//!
+//! let mut table = ChartTable::new(&[("unit", AxisUnit::Count), ("busy", AxisUnit::Percent)]);
+//! table.rows.push(vec!["thread 1".into(), 40.0.into()]);
+//! let panel = TitledPanel { title: String::new(), panel: ChartPanel::Table(table.clone()) };
+//! let title = "Busy threads".to_owned();
+//! let chart = ViewChart { title, panels: vec![panel], table, ..ViewChart::default() };
+//! assert_eq!(chart.table.rows.len(), 1);
+//! ```
 
 mod chart_table;
 
 use serde::Serialize;
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::{EntityId, RgbColor};
+use tumit_viewer::query::{EntityId, RgbColor, TimeRange};
 
 use crate::unit_lists::UnitLists;
 
@@ -147,7 +162,22 @@ pub struct LevelSeries {
     /// The mean in each column.
     pub means: Vec<f64>,
     /// The smallest and largest value in each column. Empty for stacked series.
-    pub extremes: Vec<(f64, f64)>,
+    pub extremes: Vec<LevelExtremes>,
+}
+
+/// The smallest and the largest value of a column. In JSON, they are an array.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(into = "[f64; 2]")]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct LevelExtremes {
+    pub least: f64,
+    pub largest: f64,
+}
+
+impl From<LevelExtremes> for [f64; 2] {
+    fn from(extremes: LevelExtremes) -> Self {
+        [extremes.least, extremes.largest]
+    }
 }
 
 /// Bars, one per unit, task or number.
@@ -235,10 +265,10 @@ pub struct MatrixChart {
     pub rows: Vec<String>,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// If columns are equal parts of a time range, its start and end in nanoseconds. Labels of
-    /// times then replace the names of columns.
+    /// If columns are equal parts of a time range: this range. Labels of times then replace the
+    /// names of columns.
     #[serde(skip)]
-    pub times: Option<(i64, i64)>,
+    pub times: Option<TimeRange>,
     /// If a row or column stands for several adjacent units, their number.
     pub units_per_cell: usize,
     /// The quantity of the cells.

@@ -1,6 +1,22 @@
 //! [`DiagramMode`]: the views that are modes of the space-time diagram (G2, G8, G17, G21).
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::diagram::DiagramMode;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let mode = DiagramMode::of_name("critical-path").ok_or("no such mode")?;
+//! let source = mode.trace(&execution, execution.extent())?;
+//! assert_eq!(source.extent(), execution.extent());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-pub mod derived_trace;
+mod derived_trace;
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! use tumit_perspectives::draw::{DrawOptions, draw};
 //!
 //! let chart = ViewChart { title: "Kiviat diagram".to_owned(), ..ViewChart::default() };
-//! let scene = draw(&chart, DrawOptions { width: 640.0, height: 400.0, ..DrawOptions::default() });
+//! let scene = draw(&chart, DrawOptions::new(640.0, 400.0));
 //! assert_eq!((scene.title.as_str(), scene.width), ("Kiviat diagram", 640.0));
 //! ```
 
@@ -29,7 +29,7 @@ mod plot_area;
 mod portrait_panel;
 mod scatter_panel;
 mod short_names;
-pub mod size_scale;
+pub(crate) mod size_scale;
 pub mod table_column;
 mod table_panel;
 mod text_lines;
@@ -48,6 +48,7 @@ use text_lines::wrap;
 
 /// The size and colours of an image.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DrawOptions {
     /// Width in units.
     pub width: f32,
@@ -59,9 +60,23 @@ pub struct DrawOptions {
     pub is_monochrome: bool,
 }
 
+impl DrawOptions {
+    /// An image of this size in light colours.
+    #[must_use]
+    pub const fn new(width: f32, height: f32) -> Self {
+        Self { width, height, theme: ThemeKind::Light, is_monochrome: false }
+    }
+
+    /// The same with other colours.
+    #[must_use]
+    pub const fn with_theme(self, theme: ThemeKind) -> Self {
+        Self { theme, ..self }
+    }
+}
+
 impl Default for DrawOptions {
     fn default() -> Self {
-        Self { width: 960.0, height: 600.0, theme: ThemeKind::Light, is_monochrome: false }
+        Self::new(960.0, 600.0)
     }
 }
 
@@ -70,6 +85,7 @@ const MAX_NOTES: usize = 4;
 
 /// An image of a chart, and the places of its marks.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ChartImage {
     /// The image.
     pub scene: Scene,

@@ -1,4 +1,15 @@
 //! [`PerspectiveError`]: the reasons why a view cannot be computed.
+//!
+//! ```
+//! use tumit_perspectives::error::PerspectiveError;
+//! use tumit_perspectives::options::ParsedOptions;
+//!
+//! let options = [("size".to_owned(), "3".to_owned())];
+//! let error = ParsedOptions::parse("kiviat", &["order"], &options).unwrap_err();
+//! assert!(matches!(error, PerspectiveError::NoOption { .. }));
+//! let message = "the view `kiviat` has no option `size`; its options are order, level,";
+//! assert!(error.to_string().starts_with(message));
+//! ```
 
 use tumit_viewer::query::QueryError;
 
@@ -11,7 +22,7 @@ pub enum PerspectiveError {
     NoView {
         /// The requested name.
         name: String,
-        /// A similar name.
+        /// The question whether a similar name is meant.
         suggestion: Option<String>,
     },
     /// A view has no such option.
@@ -111,7 +122,7 @@ pub enum PerspectiveError {
         kind: &'static str,
         /// The pattern.
         name: String,
-        /// A similar name.
+        /// The question whether a similar name is meant.
         suggestion: Option<String>,
         /// The names of the trace.
         known: Vec<String>,
@@ -143,6 +154,6 @@ fn list(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn hint(name: &Option<String>) -> String {
-    name.as_ref().map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+fn hint(suggestion: &Option<String>) -> String {
+    suggestion.as_ref().map(|question| format!(", {question}")).unwrap_or_default()
 }

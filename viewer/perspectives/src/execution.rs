@@ -1,7 +1,23 @@
 //! [`Execution`]: a trace prepared for the views: its units, their activity, messages and tasks.
 //! Each part is computed at its first use.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! assert_eq!((execution.units().count(), execution.messages()?.list().len()), (2, 1));
+//! // No state type of the trace describes tasks.
+//! let error = execution.tasks().unwrap_err();
+//! assert!(error.to_string().contains("--option tasks=TYPE"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-pub mod active_tasks;
+pub(crate) mod active_tasks;
 pub mod activity;
 pub mod categories;
 mod category_sums;
@@ -12,8 +28,8 @@ pub mod messages;
 pub mod order;
 mod overlapping_tasks;
 pub mod step_function;
-pub mod task_timeline;
-pub mod tasks;
+pub(crate) mod task_timeline;
+pub(crate) mod tasks;
 mod unit_message;
 pub mod units;
 mod value_timelines;
@@ -22,21 +38,23 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::query::{TimeRange, TimelineSource, TypeModel};
+use tumit_viewer::query::{GlobalNanos, TimeRange, TimelineSource, TypeModel};
 
 use crate::error::PerspectiveError;
-use crate::execution::active_tasks::{ActiveTaskSums, ActiveTasks};
+use crate::execution::active_tasks::ActiveTaskSums;
+pub use crate::execution::active_tasks::ActiveTasks;
 use crate::execution::activity::{ActivitySettings, UnitActivity};
 use crate::execution::categories::{CategoryRule, CategoryTable};
 use crate::execution::derived_data::DerivedData;
 use crate::execution::messages::{UnitMessage, UnitMessages};
 use crate::execution::order::{UnitMetric, UnitOrder};
-use crate::execution::tasks::TaskSet;
+pub use crate::execution::tasks::{ExecutionTask, TaskSet};
 use crate::execution::units::{UnitChoice, UnitSet};
 use crate::execution::value_timelines::{ValueTimelines, innermost_states_decide};
 
 /// The settings of an [`Execution`].
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ExecutionSettings {
     /// The units and the state types that determine their categories.
     pub units: UnitChoice,
@@ -202,7 +220,7 @@ impl Execution {
     ///
     /// # Errors
     /// As [`Self::messages`], and if no link type has a field with sizes.
-    pub fn sized_messages(&self) -> Result<&UnitMessages, PerspectiveError> {
+    pub(crate) fn sized_messages(&self) -> Result<&UnitMessages, PerspectiveError> {
         let messages = self.messages()?;
         if messages.has_sizes() {
             return Ok(messages);
@@ -290,12 +308,13 @@ impl Execution {
         let messages = if by_bytes { self.sized_messages()? } else { self.messages()? };
         let size = |message: &UnitMessage| if by_bytes { message.bytes.unwrap_or(0) as f64 } else { 1.0 };
         // A receive at the end of the trace counts.
-        let end = if range.to >= self.extent.to { range.to.0.saturating_add(1) } else { range.to.0 };
+        let reaches_end = range.to >= self.extent.to;
+        let range = TimeRange { from: range.from, to: GlobalNanos(range.to.0.saturating_add(i64::from(reaches_end))) };
         if is_sent {
-            let sent = messages.sent_between(range.from.0, end).iter();
+            let sent = messages.sent_between(range).iter();
             sent.for_each(|message| sums[message.from as usize] += size(message));
         } else {
-            let received = messages.received_between(range.from.0, end);
+            let received = messages.received_between(range);
             received.for_each(|message| sums[message.to as usize] += size(message));
         }
         Ok(sums)

@@ -1,4 +1,16 @@
 //! The list of the built-in views. Modes of the diagram and views of users are not in it.
+//!
+//! ```
+//! use tumit_perspectives::gallery;
+//!
+//! let view = gallery::view("kiviat")?;
+//! assert_eq!(view.info().title, "Kiviat diagram");
+//! let error = gallery::view("kivat").err().map(|error| error.to_string());
+//! assert!(error.is_some_and(|error| error.contains("did you mean `kiviat`?")));
+//! # Ok::<(), tumit_perspectives::error::PerspectiveError>(())
+//! ```
+
+use tumit::diag::did_you_mean;
 
 use crate::chart::ViewChart;
 use crate::error::PerspectiveError;
@@ -22,9 +34,7 @@ pub fn layouts() -> impl Iterator<Item = &'static str> {
 /// If no view has the name. The error suggests a similar one.
 pub fn view(name: &str) -> Result<&'static dyn PerspectiveView, PerspectiveError> {
     views().find(|view| view.info().name == name).ok_or_else(|| {
-        let names = views().map(|view| view.info().name);
-        let near = names.map(|known| (strsim::damerau_levenshtein(name, known), known)).min();
-        let suggestion = near.filter(|(distance, _)| *distance <= 3).map(|(_, known)| known.to_owned());
+        let suggestion = did_you_mean(name, views().map(|view| view.info().name));
         PerspectiveError::NoView { name: name.to_owned(), suggestion }
     })
 }

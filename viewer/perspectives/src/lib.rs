@@ -13,7 +13,7 @@ pub mod draw;
 pub mod error;
 pub mod execution;
 pub mod gallery;
-pub mod network;
+mod network;
 pub mod options;
 pub mod series_filter;
 pub mod unit_lists;

@@ -1,4 +1,4 @@
 //! The shape of the network that connects the units, and the routes of messages in it.
 
-pub mod routes;
-pub mod topology;
+pub(crate) mod routes;
+pub(crate) mod topology;

@@ -1,4 +1,16 @@
 //! [`ViewOptions`]: the options of views, parsed from `NAME=VALUE`.
+//!
+//! ```
+//! use tumit_perspectives::execution::order::UnitOrder;
+//! use tumit_perspectives::options::ParsedOptions;
+//!
+//! let options = [("level", "Thread"), ("order", "gray")];
+//! let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
+//! let parsed = ParsedOptions::parse("kiviat", &["order"], &options)?;
+//! assert_eq!(parsed.execution.units.level.as_deref(), Some("Thread"));
+//! assert_eq!(parsed.view.order, UnitOrder::Gray);
+//! # Ok::<(), tumit_perspectives::error::PerspectiveError>(())
+//! ```
 
 use tumit_paje::category::ActivityCategory;
 use tumit_paje::time_text;
@@ -13,6 +25,7 @@ use crate::network::topology::{TOPOLOGY_FORMS, Topology};
 /// The quantity of messages that a view shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names explain the variants")]
+#[non_exhaustive]
 pub enum MessageMeasure {
     #[default]
     Messages,
@@ -31,12 +44,13 @@ pub enum MessageDirection {
 
 /// The options of views.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ViewOptions {
     /// The order of the units.
     pub order: UnitOrder,
     /// Messages or bytes.
     pub measure: Option<MessageMeasure>,
-    /// The text of the topology, which [`Self::topology`] parses for a number of units.
+    /// The text of the topology, such as `torus2:4x8`.
     pub topology: Option<String>,
     /// The name of the selected unit.
     pub unit: Option<String>,
@@ -58,6 +72,7 @@ pub struct ViewOptions {
 
 /// Whether the data of collective operations count as messages between their members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CollectiveChoice {
     /// They are left out.
     #[default]
@@ -71,6 +86,7 @@ pub enum CollectiveChoice {
 /// The description of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names explain the fields")]
+#[non_exhaustive]
 pub struct OptionInfo {
     pub name: &'static str,
     pub forms: &'static str,
@@ -124,6 +140,7 @@ pub const VIEW_OPTIONS: [OptionInfo; 11] = [
 
 /// The options of a request: those of the execution, and those of a view.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ParsedOptions {
     /// The options that determine units, categories and tasks.
     pub execution: ExecutionSettings,
@@ -239,7 +256,7 @@ impl ViewOptions {
     ///
     /// # Errors
     /// If the text is invalid, or its grid has too few places.
-    pub fn topology(&self, units: usize) -> Result<Topology, PerspectiveError> {
+    pub(crate) fn topology(&self, units: usize) -> Result<Topology, PerspectiveError> {
         self.topology.as_deref().map_or(Ok(Topology::default()), |text| Topology::parse(text, units))
     }
 

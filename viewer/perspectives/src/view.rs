@@ -1,6 +1,6 @@
 //! [`PerspectiveView`]: the trait of all views, those of users included.
 
-use tumit_viewer::query::TimeRange;
+use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use crate::chart::ViewChart;
 use crate::error::PerspectiveError;
@@ -87,8 +87,8 @@ pub struct ViewRequest {
     pub mode: TimeMode,
     /// The time range: the selection, or the whole trace.
     pub range: TimeRange,
-    /// The present time in nanoseconds.
-    pub time: i64,
+    /// The present time.
+    pub time: GlobalNanos,
     /// The number of columns of charts over time, at least 1.
     pub columns: u32,
     /// The options.
@@ -99,12 +99,13 @@ impl ViewRequest {
     /// The time range that the view shows in the modes `range` and `moving`, and for charts over
     /// time in all modes.
     pub fn visible_range(&self) -> TimeRange {
-        use tumit_viewer::query::GlobalNanos;
-
         match (self.mode, self.options.width) {
             (TimeMode::Moving, Some(width)) => {
                 let inside = |time: i64| GlobalNanos(time).clamp(self.range.from, self.range.to.max(self.range.from));
-                TimeRange { from: inside(self.time.saturating_sub(width)), to: inside(self.time.saturating_add(width)) }
+                TimeRange {
+                    from: inside(self.time.0.saturating_sub(width)),
+                    to: inside(self.time.0.saturating_add(width)),
+                }
             }
             _ => self.range,
         }
@@ -112,9 +113,7 @@ impl ViewRequest {
 
     /// The time range from the start to the present time, for maxima so far.
     pub fn range_until_time(&self) -> TimeRange {
-        use tumit_viewer::query::GlobalNanos;
-
-        TimeRange { from: self.range.from, to: GlobalNanos(self.time.saturating_add(1)).max(self.range.from) }
+        TimeRange { from: self.range.from, to: GlobalNanos(self.time.0.saturating_add(1)).max(self.range.from) }
     }
 }
 
@@ -132,7 +131,7 @@ impl ViewRequest {
 /// use tumit_perspectives::execution::{Execution, ExecutionSettings};
 /// use tumit_perspectives::options::ViewOptions;
 /// use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
-/// use tumit_viewer::query::{PajeTypeKind, entity_walk};
+/// use tumit_viewer::query::{GlobalNanos, PajeTypeKind, entity_walk};
 ///
 /// /// The numbers of events until the present time.
 /// struct EventNumbers;
@@ -176,7 +175,8 @@ impl ViewRequest {
 /// let source = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 /// let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
 /// let (range, options) = (execution.extent(), ViewOptions::default());
-/// let request = ViewRequest { mode: TimeMode::At, range, time: 1_500_000_000, columns: 1, options };
+/// let time = GlobalNanos(1_500_000_000);
+/// let request = ViewRequest { mode: TimeMode::At, range, time, columns: 1, options };
 /// let chart = EventNumbers.chart(&execution, &request)?;
 /// assert_eq!(chart.table.rows, [vec!["Mark".into(), 1.0.into()]]);
 /// let scene = draw(&chart, DrawOptions::default());

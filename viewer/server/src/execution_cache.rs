@@ -70,8 +70,9 @@ impl ExecutionCache {
     /// An execution whose settings differ in the categories only, if its parts can be shared.
     fn with_other_categories(&self, settings: &ExecutionSettings) -> Option<Arc<Execution>> {
         let has_same = |cached: &ExecutionSettings| {
-            let categories = settings.categories.clone();
-            ExecutionSettings { categories, ..cached.clone() } == *settings
+            let mut cached = cached.clone();
+            cached.categories.clone_from(&settings.categories);
+            cached == *settings
         };
         let entries = self.entries();
         let others = entries.iter().filter(|entry| has_same(&entry.settings));

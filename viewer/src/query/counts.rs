@@ -23,19 +23,28 @@ pub struct EventCount {
     pub total: u64,
     /// The number of events of each value. The most frequent come first, those of equal number by
     /// value.
-    pub values: Vec<(ValueId, u64)>,
+    pub values: Vec<EventValueCount>,
+}
+
+/// The number of events of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct EventValueCount {
+    pub value: ValueId,
+    pub count: u64,
 }
 
 impl EventCount {
     /// Creates a count from numbers by value, in any order. Numbers of equal values are added.
-    pub fn of(parts: impl IntoIterator<Item = (ValueId, u64)>, max_count: usize) -> Self {
+    pub fn of(parts: impl IntoIterator<Item = EventValueCount>, max_count: usize) -> Self {
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
-        for (value, number) in parts {
-            *numbers.entry(value).or_default() += number;
+        for EventValueCount { value, count } in parts {
+            *numbers.entry(value).or_default() += count;
         }
-        let mut values: Vec<_> = numbers.into_iter().filter(|part| part.1 > 0).collect();
-        let total = values.iter().map(|part| part.1).sum();
-        values.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+        let parts = numbers.into_iter().filter(|part| part.1 > 0);
+        let mut values: Vec<_> = parts.map(|(value, count)| EventValueCount { value, count }).collect();
+        let total = values.iter().map(|part| part.count).sum();
+        values.sort_unstable_by(|a, b| b.count.cmp(&a.count).then(a.value.cmp(&b.value)));
         values.truncate(max_count);
         Self { total, values }
     }
@@ -103,6 +112,7 @@ pub(crate) fn events(
                 Ok(())
             },
         )?;
+        let numbers = numbers.into_iter().map(|(value, count)| EventValueCount { value, count });
         Ok(EventCount::of(numbers, max_count))
     };
     if columns == 0 { Err(QueryError::EmptyTimeRange) } else { time_range.columns(columns).map(count).collect() }

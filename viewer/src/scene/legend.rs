@@ -158,8 +158,8 @@ pub fn legend(
                 let mut counts = FxHashMap::default();
                 for container in outline.with_events(ty.id) {
                     let columns = source.event_counts(container, ty.id, time_range, 1, usize::MAX)?;
-                    columns.into_iter().flat_map(|columns| columns.values).for_each(|(value, number)| {
-                        *counts.entry(value).or_default() += number;
+                    columns.into_iter().flat_map(|columns| columns.values).for_each(|part| {
+                        *counts.entry(part.value).or_default() += part.count;
                     });
                 }
                 let paint = |color: RgbColor| theme.with_contrast(theme.fill(color));

@@ -91,6 +91,6 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
 
 /// The values of a column, and the remaining events.
 fn parts(count: &EventCount) -> impl Iterator<Item = (ValueId, u64)> + '_ {
-    let left = count.total - count.values.iter().map(|part| part.1).sum::<u64>();
-    count.values.iter().copied().chain((left > 0).then_some((OTHERS, left)))
+    let left = count.total - count.values.iter().map(|part| part.count).sum::<u64>();
+    count.values.iter().map(|part| (part.value, part.count)).chain((left > 0).then_some((OTHERS, left)))
 }

@@ -1,5 +1,22 @@
 //! [`Collective`]: an operation in which several units take part, and the waits that follow from
 //! its kind.
+//!
+//! ```
+//! use tumit_paje::collective::CollectiveKind;
+//! use tumit_viewer::query::{EntityId, ValueId};
+//! use tumit_viewer::stats::collective::{Collective, CollectivePart};
+//!
+//! let part = |unit, enter| {
+//!     let (state, leave) = (EntityId::State(unit), 30);
+//!     CollectivePart { unit, state, enter, leave, is_root: false, bytes: None }
+//! };
+//! let parts = vec![part(0, 10), part(1, 25)];
+//! let kind = CollectiveKind::Barrier;
+//! let barrier = Collective { value: ValueId(0), kind, communicator: String::new(), parts };
+//! // The first unit waits for the second one.
+//! assert_eq!(barrier.wait_of(&barrier.parts[0]), 15);
+//! assert_eq!(barrier.wait_of(&barrier.parts[1]), 0);
+//! ```
 
 use crate::query::{EntityId, ValueId};
 use tumit_paje::collective::CollectiveKind;

@@ -3,6 +3,14 @@
 //! Spreadsheets evaluate a text that begins with `=`, `+`, `-` or `@` as a formula, even if it is
 //! quoted. A trace may come from an untrusted source, so such a text gets an apostrophe before it.
 //! Numbers stay numbers. JSON has all texts unchanged.
+//!
+//! ```
+//! use tumit_viewer::text::csv_cell;
+//!
+//! let mut row = Vec::new();
+//! csv_cell::append("=1+1", &mut row);
+//! assert_eq!(row, b"'=1+1");
+//! ```
 
 /// Appends a text as a cell.
 pub fn append(text: &str, out: &mut Vec<u8>) {

@@ -4,7 +4,7 @@
 //! type at a time. A record type stays in record form if one of its actions, or a value in this
 //! block, has no columnar form.
 
-use tracer_format::columns::{BlockColumns, ColumnBytes};
+use tracer_format::columns::{BlockColumns, ColumnBytes, TypeRecords};
 
 use super::ops::{BatchBuilder, OpBatch, OpSource, OpTemplate, OpValues, TEMPLATE_BITS};
 use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
@@ -99,7 +99,7 @@ impl<'p> ColumnEvaluator<'p> {
     ) {
         batch.clear(first);
         self.arranger.clear();
-        for (id, count) in columns.kinds() {
+        for TypeRecords { id, count } in columns.kinds() {
             if !is_wanted(id) || count == 0 {
                 self.arranger.add_nothing(count);
                 continue;
@@ -126,7 +126,7 @@ impl<'p> ColumnEvaluator<'p> {
         templates: &mut StreamTemplates,
         batch: &mut OpBatch,
     ) -> Option<Vec<OpSource>> {
-        if columns.kinds().filter(|(its, count)| *its == id && *count > 0).count() > 1 {
+        if columns.kinds().filter(|kind| kind.id == id && kind.count > 0).count() > 1 {
             return None;
         }
         let plan = self.plan;
@@ -333,7 +333,7 @@ struct TypeBlock<'b> {
 
 impl<'b> TypeBlock<'b> {
     fn count(&self) -> Option<usize> {
-        self.columns.kinds().find(|(id, _)| *id == self.id).map(|(_, count)| count)
+        self.columns.kinds().find(|kind| kind.id == self.id).map(|kind| kind.count)
     }
 
     fn scope<'a>(&'a self, body: &'a [u8]) -> RecordScope<'a> {

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tracer_format::columns::{BlockColumns, ColumnBytes, FixedSizeRows};
+use tracer_format::columns::{BlockColumns, ColumnBytes, FixedSizeRows, TypeRecords};
 
 use super::evaluate::{ColumnEvaluator, StreamTemplates};
 use super::ops::OpBatch;
@@ -185,7 +185,7 @@ impl<'r> StreamCursor<'r> {
     fn note_column_values(&mut self, columns: &BlockColumns, block: &BlockPosition, values: &mut FirstValues) {
         let process = self.plan.streams[self.source.stream].process;
         let needs = Arc::clone(&self.needs);
-        for (kind, (id, _)) in (0u16..).zip(columns.kinds()) {
+        for (kind, TypeRecords { id, .. }) in (0u16..).zip(columns.kinds()) {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
             for &ValueColumn { action, part } in &need.columns {
                 let Some(ColumnBytes { width, bytes }) = columns.column(id, part) else { continue };

@@ -130,7 +130,7 @@ proptest! {
             let mut found = Vec::new();
             if let Some(ColumnBytes { width, bytes }) = columns.column(1, part) {
                 prop_assert_eq!(width, 8);
-                let kind = columns.kinds().position(|kind| kind == (1, bytes.len() / 8)).unwrap();
+                let kind = columns.kinds().position(|kind| (kind.id, kind.count) == (1, bytes.len() / 8)).unwrap();
                 let mut ticks = Vec::new();
                 columns.ticks(&mut ticks);
                 prop_assert_eq!(columns.order().count(), columns.records());

@@ -74,6 +74,14 @@ pub struct TypeSize {
     pub bytes: usize,
 }
 
+/// A record type of a block, and the number of its records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct TypeRecords {
+    pub id: u16,
+    pub count: usize,
+}
+
 /// The values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnBytes<'c> {
@@ -203,9 +211,9 @@ impl BlockColumns {
         Some(())
     }
 
-    /// The record types in the order of the block: id and number of records.
-    pub fn kinds(&self) -> impl Iterator<Item = (u16, usize)> {
-        self.kinds.iter().map(|kind| (kind.id, kind.count))
+    /// The record types in the order of the block.
+    pub fn kinds(&self) -> impl Iterator<Item = TypeRecords> {
+        self.kinds.iter().map(|kind| TypeRecords { id: kind.id, count: kind.count })
     }
 
     /// For each record the position of its type in [`Self::kinds`].

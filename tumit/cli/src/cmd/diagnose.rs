@@ -120,5 +120,5 @@ fn shorter_states(text: &str) -> Result<ShorterStates, String> {
     if name.trim().is_empty() {
         return Err(format!("the name before `=` is missing; {expected}"));
     }
-    Ok(ShorterStates { values: NamePattern::new(name.trim()), percent: number })
+    Ok(ShorterStates::new(NamePattern::new(name.trim()), number))
 }

@@ -1,4 +1,22 @@
 //! [`CollectiveGroup`]: statistics of the collective operations of a state and a communicator.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::collective_groups::collective_groups;
+//! use tumit_perspectives::analysis::collectives::CollectiveSet;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let operations = CollectiveSet::new(&execution)?;
+//! let groups = collective_groups(&execution, &operations, execution.extent());
+//! // One thread enters the barrier 1.5 s before the other one.
+//! assert_eq!((groups[0].state.as_str(), groups[0].wait_nanos), ("Barrier", 1_500_000_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -10,8 +28,26 @@ use tumit_viewer::stats::collective::Collective;
 use crate::analysis::collectives::CollectiveSet;
 use crate::execution::Execution;
 
+/// A unit, and its part of the waits. In JSON, they are an array.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "(String, f64)")]
+#[non_exhaustive]
+pub struct UnitShare {
+    /// The name of the unit.
+    pub unit: String,
+    /// Its part, from 0 to 1.
+    pub share: f64,
+}
+
+impl From<UnitShare> for (String, f64) {
+    fn from(share: UnitShare) -> Self {
+        (share.unit, share.share)
+    }
+}
+
 /// Statistics of the collective operations of a state and a communicator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CollectiveGroup {
     /// The name of the state.
     pub state: String,
@@ -33,7 +69,7 @@ pub struct CollectiveGroup {
     /// The sum of all bytes that units send or receive, if it is known.
     pub bytes: Option<u64>,
     /// The unit for which the others wait most, and its part of the waits from 0 to 1.
-    pub main_cause: Option<(String, f64)>,
+    pub main_cause: Option<UnitShare>,
     /// Whether the operations are guessed from the name of the state. Roots are then unknown.
     pub is_guess: bool,
     /// Whether roots are unknown, so that waits for them are not counted.
@@ -84,7 +120,7 @@ pub fn collective_groups(execution: &Execution, collectives: &CollectiveSet, ran
 
 /// The unit for which the others wait most.
 #[expect(clippy::cast_precision_loss, reason = "a part is rounded")]
-fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> Option<(String, f64)> {
+fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> Option<UnitShare> {
     let mut sums: BTreeMap<u32, i128> = BTreeMap::new();
     for operation in operations {
         for part in &operation.parts {
@@ -94,6 +130,6 @@ fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> O
         }
     }
     let (unit, nanos) = sums.into_iter().max_by_key(|(unit, nanos)| (*nanos, std::cmp::Reverse(*unit)))?;
-    let name = execution.units().list().get(unit as usize)?.name.clone();
-    (all > 0).then(|| (name, nanos as f64 / all as f64))
+    let unit = execution.units().list().get(unit as usize)?.name.clone();
+    (all > 0).then(|| UnitShare { unit, share: nanos as f64 / all as f64 })
 }

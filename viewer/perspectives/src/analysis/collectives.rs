@@ -2,6 +2,22 @@
 //!
 //! Fields of states describe the operations of a trace, if its rules declare them
 //! ([`tumit_paje::collective`]). The other operations are guessed from the names of states.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::collectives::CollectiveSet;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let operations = CollectiveSet::new(&execution)?;
+//! // The two states with the name `Barrier` are one operation.
+//! assert_eq!((operations.list.len(), operations.list[0].parts.len()), (1, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod guess;
 
@@ -16,6 +32,7 @@ use crate::execution::Execution;
 
 /// The collective operations of an execution.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct CollectiveSet {
     /// The operations by the time at which the first unit enters.
     pub list: Vec<Collective>,

@@ -7,6 +7,25 @@
 //! enter. Otherwise it stays in the unit. The path ends at the start of the trace or of the unit's
 //! life. This is the backward replay of Böhme et al., "Scalable critical-path based performance
 //! analysis" (IPDPS 2012), without its replay of messages: links and states give the dependences.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::collectives::CollectiveSet;
+//! use tumit_perspectives::analysis::critical_path::CriticalPath;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let operations = CollectiveSet::new(&execution)?;
+//! let path = CriticalPath::new(&execution, &operations, execution.extent())?;
+//! // The path is in the first thread until it sends its message, which takes 0.5 s.
+//! let times = path.times(&execution)?;
+//! assert_eq!((times.by_unit[&0], times.transit), (2_000_000_000, 500_000_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -57,6 +76,7 @@ pub enum PathSegment {
 
 /// The longest chain of dependent activities.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct CriticalPath {
     /// The parts by time. Each begins where the one before ends.
     pub segments: Vec<PathSegment>,
@@ -64,6 +84,7 @@ pub struct CriticalPath {
 
 /// The time of the critical path by purpose, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct PathTimes {
     /// Time in each unit.
     pub by_unit: BTreeMap<u32, i64>,

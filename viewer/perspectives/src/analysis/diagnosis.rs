@@ -1,5 +1,21 @@
 //! [`Diagnosis`]: the costs of an execution on one page: efficiency, imbalance, waits with their
 //! causes, and the critical path.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::diagnosis::Diagnosis;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let diagnosis = Diagnosis::new(&execution, execution.extent(), &[], &[])?;
+//! // One thread waits 2 s for a message, the other one 1.5 s in a barrier.
+//! assert_eq!((diagnosis.waits.len(), diagnosis.wait_nanos), (2, 3_500_000_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -9,11 +25,12 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{GlobalNanos, QueryError, SourceLine, TimeRange, ValueId};
 
-use crate::analysis::collective_groups::{CollectiveGroup, collective_groups};
+use crate::analysis::collective_groups::{CollectiveGroup, UnitShare, collective_groups};
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::{CriticalPath, PathTimes};
 use crate::analysis::efficiency::Efficiency;
-use crate::analysis::imbalance::{Imbalance, imbalances};
+pub use crate::analysis::imbalance::Imbalance;
+use crate::analysis::imbalance::imbalances;
 use crate::analysis::innermost_state::innermost_state;
 use crate::analysis::wait_states::{WaitKind, WaitState, wait_states};
 use crate::error::PerspectiveError;
@@ -26,6 +43,7 @@ const EXAMINED_WAITS: usize = 64;
 
 /// The costs of an execution.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Diagnosis {
     /// The time range in nanoseconds.
     pub from: i64,
@@ -66,8 +84,19 @@ pub struct Diagnosis {
     pub unmatched_collectives: Vec<String>,
 }
 
+/// A phase of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutionPhase {
+    /// Its name, such as `solve 2`.
+    pub name: String,
+    /// Its time range.
+    pub range: TimeRange,
+}
+
 /// The efficiency of a phase.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PhaseEfficiency {
     /// The name of the phase.
     pub name: String,
@@ -81,6 +110,7 @@ pub struct PhaseEfficiency {
 
 /// Waits of one pattern, in states of one value, for one cause.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct WaitGroup {
     /// The pattern.
     pub kind: &'static str,
@@ -89,25 +119,43 @@ pub struct WaitGroup {
     /// The name of the state of the causing unit during most of the waits. Empty if unknown.
     pub cause: String,
     /// The unit that causes most of the time, and its part from 0 to 1.
-    pub main_cause: Option<(String, f64)>,
+    pub main_cause: Option<UnitShare>,
     /// The unit that waits longest, and its part from 0 to 1.
-    pub main_waiter: Option<(String, f64)>,
+    pub main_waiter: Option<UnitShare>,
     /// Number of waits.
     pub count: u64,
     /// Sum in nanoseconds.
     pub nanos: i128,
     /// The sum as a part of the time of all units, from 0 to 1.
     pub share: f64,
-    /// The longest wait: start and end in nanoseconds, and its unit.
-    pub longest: (i64, i64, String),
+    /// The longest wait.
+    pub longest: WaitOfUnit,
     /// The source line of the state of the longest wait, as `file:line`.
     pub waiting_line: Option<String>,
     /// The source line of the cause in one of the longest waits, as `file:line`.
     pub causing_line: Option<String>,
 }
 
+/// A wait of a unit. In JSON, it is an array of its start, its end and the unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "(GlobalNanos, GlobalNanos, String)")]
+#[non_exhaustive]
+pub struct WaitOfUnit {
+    /// Its time range.
+    pub range: TimeRange,
+    /// The name of the unit.
+    pub unit: String,
+}
+
+impl From<WaitOfUnit> for (GlobalNanos, GlobalNanos, String) {
+    fn from(wait: WaitOfUnit) -> Self {
+        (wait.range.from, wait.range.to, wait.unit)
+    }
+}
+
 /// A part of the critical path.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PathShare {
     /// The name of the value or unit.
     pub name: String,
@@ -128,6 +176,7 @@ impl PathShare {
 
 /// An assumed change: states of matching names take less time.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ShorterStates {
     /// The names of the values.
     pub values: NamePattern,
@@ -135,8 +184,17 @@ pub struct ShorterStates {
     pub percent: f64,
 }
 
+impl ShorterStates {
+    /// States of these names take `percent` less time.
+    #[must_use]
+    pub const fn new(values: NamePattern, percent: f64) -> Self {
+        Self { values, percent }
+    }
+}
+
 /// The largest possible gain of an assumed change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct WhatIf {
     /// The pattern of the names of the values.
     pub name: String,
@@ -184,22 +242,22 @@ impl WaitKind {
 }
 
 impl Diagnosis {
-    /// Examines a time range. `phases` are the names and time ranges of phases, `changes` the
-    /// assumed changes whose gain is estimated.
+    /// Examines a time range. `phases` have efficiencies of their own. The gains of `changes` are
+    /// estimated.
     ///
     /// # Errors
     /// If the trace has no states, or the source fails.
     pub fn new(
         execution: &Execution,
         range: TimeRange,
-        phases: &[(String, TimeRange)],
+        phases: &[ExecutionPhase],
         changes: &[ShorterStates],
     ) -> Result<Self, PerspectiveError> {
         let model = execution.model();
         let collectives = CollectiveSet::new(execution)?;
         let path = CriticalPath::new(execution, &collectives, range)?;
         let times = path.times(execution)?;
-        let phase = |(name, range): &(String, TimeRange)| {
+        let phase = |ExecutionPhase { name, range }: &ExecutionPhase| {
             let efficiency = Efficiency::new(execution, *range, None)?;
             Ok(PhaseEfficiency { name: name.clone(), from: range.from.0, to: range.to.0, efficiency })
         };
@@ -282,7 +340,7 @@ fn wait_groups(
         let causes = causes(execution, &list[..list.len().min(EXAMINED_WAITS)])?;
         let part = |unit: fn(&WaitState) -> Option<u32>| {
             let (unit, time) = key_with_largest_sum(list.iter().filter_map(|wait| Some((unit(wait)?, wait.nanos()))))?;
-            Some((unit_name(execution, unit), time as f64 / nanos as f64))
+            Some(UnitShare { unit: unit_name(execution, unit), share: time as f64 / nanos as f64 })
         };
         let longest = list[0];
         let line =
@@ -296,13 +354,17 @@ fn wait_groups(
             count: list.len() as u64,
             nanos,
             share: nanos as f64 / unit_time,
-            longest: (longest.from, longest.to, unit_name(execution, longest.unit)),
+            longest: WaitOfUnit { range: time_range(longest), unit: unit_name(execution, longest.unit) },
             waiting_line: line(longest.state)?,
             causing_line: causing_line(execution, &list, causes)?,
         });
     }
     all.sort_by_key(|group| std::cmp::Reverse(group.nanos));
     Ok(all)
+}
+
+fn time_range(wait: &WaitState) -> TimeRange {
+    TimeRange { from: GlobalNanos(wait.from), to: GlobalNanos(wait.to) }
 }
 
 fn as_text(line: &SourceLine) -> String {
@@ -322,7 +384,7 @@ fn causes(execution: &Execution, waits: &[&WaitState]) -> Result<Option<ValueId>
     let mut times = Vec::new();
     for wait in waits {
         let Some(unit) = wait.cause.and_then(|unit| execution.units().list().get(unit as usize)) else { continue };
-        let range = TimeRange { from: GlobalNanos(wait.from), to: GlobalNanos(wait.to) };
+        let range = time_range(wait);
         for group in &unit.groups {
             for time in execution.source().nested_times(group.container, group.ty, range)? {
                 if execution.categories().category(time.value) != ActivityCategory::Idle {
@@ -357,7 +419,7 @@ fn causing_line(
 ///
 /// # Errors
 /// If the trace has no such tasks, or the source fails.
-pub fn phases(execution: &Execution, name: &str) -> Result<Vec<(String, TimeRange)>, PerspectiveError> {
+pub fn phases(execution: &Execution, name: &str) -> Result<Vec<ExecutionPhase>, PerspectiveError> {
     let tasks = execution.tasks()?;
     let pattern = NamePattern::new(name);
     let known = || tasks.list().iter().map(|task| task.name.clone()).collect();
@@ -379,12 +441,18 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<(String, TimeRang
     }
     let mut ranges: Vec<_> = ranges.into_iter().collect();
     ranges.sort_unstable_by_key(|((task, number), range)| (range.from, *task, *number));
-    let name = |task: u32| &tasks.list()[task as usize].name;
-    Ok(ranges.into_iter().map(|((task, number), range)| (format!("{} {number}", name(task)), range)).collect())
+    let phase = |((task, number), range): ((u32, usize), TimeRange)| {
+        let name = format!("{} {number}", tasks.list()[task as usize].name);
+        ExecutionPhase { name, range }
+    };
+    Ok(ranges.into_iter().map(phase).collect())
 }
 
 /// The critical path and its times, for callers that draw it.
-pub fn path_with_times(execution: &Execution, range: TimeRange) -> Result<(CriticalPath, PathTimes), PerspectiveError> {
+pub(crate) fn path_with_times(
+    execution: &Execution,
+    range: TimeRange,
+) -> Result<(CriticalPath, PathTimes), PerspectiveError> {
     let collectives = CollectiveSet::new(execution)?;
     let path = CriticalPath::new(execution, &collectives, range)?;
     let times = path.times(execution)?;

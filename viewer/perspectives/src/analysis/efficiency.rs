@@ -9,6 +9,23 @@
 //! mean busy time divided by `T`, load balance the mean divided by the maximum, and communication
 //! efficiency the maximum divided by `T`. The transfer efficiency is estimated from the critical
 //! path: its part that is neither overhead nor in messages.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::efficiency::Efficiency;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let efficiency = Efficiency::new(&execution, execution.extent(), None)?;
+//! let efficiency = efficiency.ok_or("no thread is busy")?;
+//! // The threads are busy for 2 s and 1 s of 4 s.
+//! assert_eq!((efficiency.parallel, efficiency.load_balance), (0.375, 0.75));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use tumit_viewer::query::TimeRange;
 
@@ -18,6 +35,7 @@ use crate::execution::Execution;
 
 /// The factors of the parallel efficiency, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Efficiency {
     /// Mean busy time divided by the length of the time range.
     pub parallel: f64,

@@ -11,7 +11,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
 /// The smallest imbalance that is reported: the largest busy time is 5 % above the mean.
-pub const REPORTED_IMBALANCE: f64 = 0.05;
+pub(crate) const REPORTED_IMBALANCE: f64 = 0.05;
 /// The smallest busy time above the mean that is reported within a container: 5 % of the time
 /// range.
 const REPORTED_TIME_WITHIN: f64 = 0.05;
@@ -21,6 +21,7 @@ const SMALLEST_WORK: f64 = 0.01;
 
 /// An uneven distribution of busy time at one level of the container tree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Imbalance {
     /// The container type, such as `Node`.
     pub level: String,
@@ -66,7 +67,7 @@ impl BusyContainer {
 /// # Errors
 /// If the trace has no states, or the source fails.
 #[expect(clippy::cast_precision_loss, reason = "times are rounded")]
-pub fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalance>, PerspectiveError> {
+pub(crate) fn imbalances(execution: &Execution, range: TimeRange) -> Result<Vec<Imbalance>, PerspectiveError> {
     let length = range.to.0.saturating_sub(range.from.0) as f64;
     let containers = execution.source().containers();
     let sums = busy_containers(execution, &containers, range)?;

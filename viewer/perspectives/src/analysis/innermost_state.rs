@@ -8,15 +8,15 @@ use crate::execution::units::StateGroup;
 
 /// A state, with the category that its value has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct InnermostState {
+pub(crate) struct InnermostState {
     /// The state.
-    pub id: EntityId,
+    pub(crate) id: EntityId,
     /// Its value.
-    pub value: ValueId,
+    pub(crate) value: ValueId,
     /// Its start and end.
-    pub life: TimeRange,
+    pub(crate) life: TimeRange,
     /// The category of its value.
-    pub category: ActivityCategory,
+    pub(crate) category: ActivityCategory,
 }
 
 /// Finds the innermost state of a unit at a time. States of ignored values do not count.
@@ -26,7 +26,11 @@ pub struct InnermostState {
 ///
 /// # Errors
 /// The errors of the source.
-pub fn innermost_state(execution: &Execution, unit: usize, time: i64) -> Result<Option<InnermostState>, QueryError> {
+pub(crate) fn innermost_state(
+    execution: &Execution,
+    unit: usize,
+    time: i64,
+) -> Result<Option<InnermostState>, QueryError> {
     let Some(unit) = execution.units().list().get(unit) else { return Ok(None) };
     let mut best: Option<InnermostState> = None;
     for group in &unit.groups {

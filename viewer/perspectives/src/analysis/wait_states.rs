@@ -8,6 +8,24 @@
 //! - *collective*: a unit enters a collective operation before the unit that it depends on, such as
 //!   the last one of a barrier or the root of a broadcast;
 //! - *lock*: a unit waits for a lock.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::collectives::CollectiveSet;
+//! use tumit_perspectives::analysis::wait_states::{WaitKind, wait_states};
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let operations = CollectiveSet::new(&execution)?;
+//! let waits = wait_states(&execution, &operations, execution.extent())?;
+//! assert_eq!((waits[0].kind, waits[0].nanos()), (WaitKind::LateSender, 2_000_000_000));
+//! assert_eq!((waits[1].kind, waits[1].nanos()), (WaitKind::Collective, 1_500_000_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeMap;
 
@@ -26,6 +44,7 @@ const LOCK_WORDS: [&str; 4] = ["lock", "mutex", "critical", "semaphore"];
 /// The pattern of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the module explains the variants")]
+#[non_exhaustive]
 pub enum WaitKind {
     LateSender,
     LateReceiver,
@@ -35,6 +54,7 @@ pub enum WaitKind {
 
 /// A time in which a unit waits for another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WaitState {
     /// The pattern.
     pub kind: WaitKind,

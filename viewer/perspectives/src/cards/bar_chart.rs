@@ -13,7 +13,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
 use crate::views::captions;
-use crate::views::measured_messages::message_bounds;
+use crate::views::measured_messages::message_range;
 use crate::views::unit_bundles::UnitBundles;
 
 /// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
@@ -21,18 +21,14 @@ const MAX_BARS: usize = 256;
 
 /// The time of the bars. A time range that ends with the trace contains the last timestamp.
 fn bar_time(execution: &Execution, request: &ViewRequest) -> BarTime {
-    let range = |from, to| nonempty_range(TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) });
     if request.mode == TimeMode::At {
-        let (from, past) = (request.range.from.0, request.range_until_time());
-        return BarTime {
-            span: range(from, past.to.0.saturating_sub(1)),
-            range: nonempty_range(past),
-            last: request.time,
-        };
+        let past = request.range_until_time();
+        let span = TimeRange { from: request.range.from, to: GlobalNanos(past.to.0.saturating_sub(1)) };
+        return BarTime { span: nonempty_range(span), range: nonempty_range(past), last: request.time.0 };
     }
     let span = nonempty_range(request.visible_range());
-    let (from, to) = message_bounds(execution, span);
-    BarTime { span, range: range(from, to), last: to.saturating_sub(1) }
+    let range = message_range(execution, span);
+    BarTime { span, range: nonempty_range(range), last: range.to.0.saturating_sub(1) }
 }
 
 /// The chart of some series.

@@ -167,8 +167,8 @@ fn events(execution: &Execution, choice: &EntityChoice, time: BarTime) -> Result
     let chosen = choice.lists(execution, ("event type", PajeTypeKind::Event))?;
     let limit = if chosen.has_all_values() { 0 } else { usize::MAX };
     let of_count = |count: &EventCount| -> u64 {
-        let values = count.values.iter().filter(|(value, _)| chosen.contains(*value));
-        if limit == 0 { count.total } else { values.map(|(_, count)| count).sum() }
+        let values = count.values.iter().filter(|part| chosen.contains(part.value));
+        if limit == 0 { count.total } else { values.map(|part| part.count).sum() }
     };
     let number = |lists: Vec<ListId>| {
         let mut sum = 0;

@@ -12,7 +12,7 @@ use crate::view::{TimeMode, ViewGroup};
 
 /// Maximum size of a card file in bytes. Written files are smaller, and an upload of the page
 /// cannot fill the disk.
-pub const MAX_CARD_BYTES: usize = 256 * 1024;
+pub(super) const MAX_CARD_BYTES: usize = 256 * 1024;
 /// Maximum number of panels. More panels would be too small in a card.
 const MAX_PANELS: usize = 12;
 

@@ -14,6 +14,7 @@ const MAX_FILES: usize = 200;
 
 /// The reason why a card file cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CardFileError {
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
@@ -30,6 +31,7 @@ pub enum CardFileError {
 
 /// A card file of a folder.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FoundCard {
     /// The name of its view, such as `card-sort`.
     pub name: String,

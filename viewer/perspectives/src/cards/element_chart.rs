@@ -52,7 +52,7 @@ pub(super) fn chart(
         history: &history,
         panel,
         factors: [panel.horizontal.scale().factor, vertical.scale().factor],
-        time: if request.mode == TimeMode::Range { request.range.to.0 } else { request.time },
+        time: if request.mode == TimeMode::Range { request.range.to.0 } else { request.time.0 },
         precision: (request.range.to.0.saturating_sub(request.range.from.0) / 1000).max(1),
     };
     let mut placed: Vec<(&MovingElement, PlacedElement)> =

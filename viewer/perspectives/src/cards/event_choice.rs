@@ -1,9 +1,10 @@
 //! [`EntityChoice`]: the entities of a trace that a card shows, chosen by names.
 
+use tumit::diag::did_you_mean;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, ValueId};
 
-use super::card_fault::{CardFault, similar};
+use super::card_fault::CardFault;
 use super::card_table::CardTable;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -116,6 +117,6 @@ pub(super) fn no_match(kind: &'static str, name: &str, names: &[&str]) -> Perspe
             known.push((*name).to_owned());
         }
     }
-    let suggestion = similar(name, names.iter().copied()).map(str::to_owned);
+    let suggestion = did_you_mean(name, names.iter().copied());
     PerspectiveError::NoMatch { kind, name: name.to_owned(), suggestion, known }
 }

@@ -121,7 +121,7 @@ fn visible_events(
     // A time range that ends with the trace contains the last timestamp.
     let mut end = if range.to >= execution.extent().to { range.to.0 } else { range.to.0.saturating_sub(1) };
     if request.mode == TimeMode::At && !is_timed {
-        end = end.min(request.time);
+        end = end.min(request.time.0);
     }
     let first = events.times.partition_point(|time| *time < range.from.0);
     first..events.count_until(end).max(first)
@@ -248,7 +248,7 @@ fn scatter(
     ChartPanel::Scatter(ScatterChart {
         from: range.from.0,
         to: range.to.0.max(range.from.0.saturating_add(1)),
-        cursor: (range.from.0..=range.to.0).contains(&request.time).then_some(request.time),
+        cursor: (range.from.0..=range.to.0).contains(&request.time.0).then_some(request.time.0),
         axis,
         categories,
         points: marks.iter().map(point).collect(),

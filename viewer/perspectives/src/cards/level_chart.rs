@@ -58,7 +58,7 @@ pub(super) fn chart(
     let chart = LevelChart {
         from: range.from.0,
         to: range.to.0,
-        cursor: (range.from.0..=range.to.0).contains(&request.time).then_some(request.time),
+        cursor: (range.from.0..=range.to.0).contains(&request.time.0).then_some(request.time.0),
         axis: axis.chart_axis(&label, largest),
         stacked: is_stacked,
         series: series.collect(),
@@ -113,7 +113,11 @@ fn table(axis: &CardAxis, list: &[CardSeries], all: &[SeriesColumns], range: Tim
         for columns in all {
             row.push(columns.means[index].into());
             row.extend(
-                columns.extremes.get(index).into_iter().flat_map(|(least, most)| [(*least).into(), (*most).into()]),
+                columns
+                    .extremes
+                    .get(index)
+                    .into_iter()
+                    .flat_map(|extremes| [extremes.least.into(), extremes.largest.into()]),
             );
         }
         table.rows.push(row);

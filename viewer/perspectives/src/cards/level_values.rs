@@ -1,12 +1,13 @@
 //! [`SeriesColumns`]: a series of a card in columns of time.
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::{PajeTypeKind, StateLaneId, TimeRange, lanes_at_once};
+use tumit_viewer::query::{PajeTypeKind, SeriesColumn, StateLaneId, TimeRange, lanes_at_once};
 
 use super::combined_steps::{Combination, CombinedSteps};
 use super::event_choice::{ChosenLists, EntityChoice};
 use super::event_list::EventList;
 use super::series_choice::{CardSeries, SeriesData};
+use crate::chart::LevelExtremes;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps};
@@ -20,20 +21,22 @@ const SECOND: f64 = 1e9;
 pub(super) struct SeriesColumns {
     pub(super) means: Vec<f64>,
     /// The smallest and largest values. Empty if only the means are known exactly.
-    pub(super) extremes: Vec<(f64, f64)>,
+    pub(super) extremes: Vec<LevelExtremes>,
 }
 
 impl SeriesColumns {
     /// The largest absolute value.
     pub(super) fn largest(&self) -> f64 {
-        let extremes = self.extremes.iter().flat_map(|(least, most)| [*least, *most]);
+        let extremes = self.extremes.iter().flat_map(|extremes| [extremes.least, extremes.largest]);
         self.means.iter().copied().chain(extremes).map(f64::abs).fold(0.0, f64::max)
     }
 
     /// All values times a factor.
     pub(super) fn multiply(mut self, factor: f64) -> Self {
         self.means.iter_mut().for_each(|mean| *mean *= factor);
-        self.extremes.iter_mut().for_each(|(least, most)| (*least, *most) = (*least * factor, *most * factor));
+        self.extremes
+            .iter_mut()
+            .for_each(|LevelExtremes { least, largest }| (*least, *largest) = (*least * factor, *largest * factor));
         self
     }
 }
@@ -67,7 +70,10 @@ pub(super) fn columns(
             let summaries: Vec<_> = range.columns(count).map(|column| steps.summary(column)).collect();
             Ok(SeriesColumns {
                 means: summaries.iter().map(|summary| summary.mean).collect(),
-                extremes: summaries.iter().map(|summary| (summary.smallest, summary.largest)).collect(),
+                extremes: summaries
+                    .iter()
+                    .map(|summary| LevelExtremes { least: summary.smallest, largest: summary.largest })
+                    .collect(),
             })
         }
     }
@@ -87,7 +93,7 @@ fn of_category(
     for column in counts.steps.columns(range, count) {
         means.push(column.mean[component] / denominator);
         let (min, max) = (column.extremes.min[component] as f64, column.extremes.max[component] as f64);
-        extremes.push((min / denominator, max / denominator));
+        extremes.push(LevelExtremes { least: min / denominator, largest: max / denominator });
     }
     Ok(SeriesColumns { means, extremes })
 }
@@ -103,8 +109,10 @@ fn pending(execution: &Execution, measure: MessageMeasure) -> Result<(&PendingSt
 #[expect(clippy::cast_precision_loss, reason = "numbers of messages are drawn")]
 fn of_pending(steps: &PendingSteps, component: usize, range: TimeRange, count: u32) -> SeriesColumns {
     let columns = steps.columns(range, count);
-    let extremes =
-        |index: usize| (columns[index].extremes.min[component] as f64, columns[index].extremes.max[component] as f64);
+    let extremes = |index: usize| {
+        let extremes = &columns[index].extremes;
+        LevelExtremes { least: extremes.min[component] as f64, largest: extremes.max[component] as f64 }
+    };
     SeriesColumns {
         means: columns.iter().map(|column| column.mean[component]).collect(),
         extremes: (0..columns.len()).map(extremes).collect(),
@@ -151,8 +159,9 @@ fn of_variable(
     for (container, ty) in &chosen.lists {
         let series = execution.source().series(*container, *ty, range, count)?;
         if chosen.lists.len() == 1 {
-            extremes =
-                series.iter().map(|sample| sample.map_or((0.0, 0.0), |sample| (sample.min, sample.max))).collect();
+            let bounds = |sample: &Option<SeriesColumn>| sample.map_or((0.0, 0.0), |sample| (sample.min, sample.max));
+            let bounds = series.iter().map(bounds);
+            extremes = bounds.map(|(least, largest)| LevelExtremes { least, largest }).collect();
         }
         for (index, sample) in series.into_iter().enumerate().take(means.len()) {
             let Some(sample) = sample else { continue };
@@ -187,7 +196,7 @@ fn of_events(
     for (container, ty) in &chosen.lists {
         let counts = execution.source().event_counts(*container, *ty, range, count, limit)?;
         for (sum, count) in sums.iter_mut().zip(counts) {
-            let of_values = || count.values.iter().filter(|(value, _)| chosen.contains(*value)).map(|(_, count)| count);
+            let of_values = || count.values.iter().filter(|part| chosen.contains(part.value)).map(|part| part.count);
             *sum += if limit == 0 { count.total } else { of_values().sum() };
         }
     }

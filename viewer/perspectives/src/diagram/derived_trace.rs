@@ -25,22 +25,22 @@ use crate::execution::tasks::ExecutionTask;
 
 /// The contents of a derived trace.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct DerivedParts<'a> {
+pub(crate) struct DerivedParts<'a> {
     /// The title, which follows the name of the trace.
-    pub title: &'a str,
+    pub(crate) title: &'a str,
     /// The category of each unit as states. Idle times are left out if `hides_idle` is set.
-    pub categories: bool,
+    pub(crate) categories: bool,
     /// Whether idle times have no states.
-    pub hides_idle: bool,
+    pub(crate) hides_idle: bool,
     /// The innermost task of each unit as states.
-    pub tasks: bool,
+    pub(crate) tasks: bool,
     /// The messages between units as links, with sizes as values.
-    pub messages: bool,
+    pub(crate) messages: bool,
     /// The numbers of units per category, and of pending messages and bytes, as variables of the
     /// root.
-    pub series: bool,
+    pub(crate) series: bool,
     /// The critical path as emphasised states and links. All others are pale.
-    pub path: Option<&'a CriticalPath>,
+    pub(crate) path: Option<&'a CriticalPath>,
 }
 
 /// The weight of a colour outside of the critical path, mixed with white. The path stands out, and
@@ -168,7 +168,7 @@ struct DerivedContainers {
 ///
 /// # Errors
 /// If the execution lacks data of a part, or the source fails.
-pub fn derived_trace(
+pub(crate) fn derived_trace(
     execution: &Execution,
     parts: DerivedParts<'_>,
 ) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {

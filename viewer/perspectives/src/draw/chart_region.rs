@@ -1,4 +1,17 @@
 //! [`ChartRegion`]: an area of an image with marks, by which the page finds the mark at a point.
+//!
+//! ```
+//! use tumit_perspectives::chart::{AxisUnit, ChartPanel, ChartTable, TitledPanel, ViewChart};
+//! use tumit_perspectives::draw::chart_region::RegionSubject;
+//! use tumit_perspectives::draw::{DrawOptions, draw_with_regions};
+//!
+//! let mut table = ChartTable::new(&[("unit", AxisUnit::Count)]);
+//! table.rows.push(vec!["thread 1".into()]);
+//! let panel = TitledPanel { title: String::new(), panel: ChartPanel::Table(table) };
+//! let chart = ViewChart { panels: vec![panel], ..ViewChart::default() };
+//! let image = draw_with_regions(&chart, DrawOptions::default());
+//! assert_eq!(image.regions[0].subject, RegionSubject::Names(vec!["thread 1".to_owned()]));
+//! ```
 
 use tumit_viewer::query::EntityId;
 use tumit_viewer::scene::OutlineRect;
@@ -9,6 +22,7 @@ use crate::unit_lists::UnitLists;
 /// An area of an image with marks of one kind. Its marks are numbered from 0. The areas of marks
 /// depend on their number rather than their values, so most regions are the same at all times.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ChartRegion {
     /// The index of the panel.
     pub panel: usize,
@@ -16,6 +30,14 @@ pub struct ChartRegion {
     pub shape: RegionShape,
     /// The meaning of the marks.
     pub subject: RegionSubject,
+}
+
+impl ChartRegion {
+    /// A region of a panel.
+    #[must_use]
+    pub const fn new(panel: usize, shape: RegionShape, subject: RegionSubject) -> Self {
+        Self { panel, shape, subject }
+    }
 }
 
 /// The places of marks.

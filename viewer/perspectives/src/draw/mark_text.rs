@@ -12,7 +12,7 @@ use super::network_panel::{edge_text, node_text};
 use super::number_text::exact_text;
 use super::scatter_panel::point_text;
 use super::table_column::TableColumnText;
-use crate::chart::{BarChart, ChartPanel, ChartTable, LevelChart, PortraitChart, ViewChart};
+use crate::chart::{BarChart, ChartPanel, ChartTable, LevelChart, LevelExtremes, PortraitChart, ViewChart};
 
 /// The name and the values of a mark. `None` if the mark does not exist.
 #[must_use]
@@ -50,7 +50,7 @@ fn level_text(chart: &LevelChart, region: &ChartRegion, column: usize) -> Option
     let series = chart.series.iter().filter_map(|series| {
         let mean = value(*series.means.get(column)?);
         Some(match series.extremes.get(column) {
-            Some((least, largest)) if least < largest => {
+            Some(LevelExtremes { least, largest }) if least < largest => {
                 format!("{} {mean} (from {} to {})", series.label, value(*least), value(*largest))
             }
             _ => format!("{} {mean}", series.label),

@@ -1,7 +1,7 @@
 //! One cell per pair of units, coloured by its value.
 
 use tumit_viewer::layout::scale::TimeScale;
-use tumit_viewer::query::{GlobalNanos, TimeRange};
+use tumit_viewer::query::TimeRange;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
@@ -172,9 +172,8 @@ impl MatrixArea<'_> {
     }
 
     /// Draws round times above the columns, and returns the heading.
-    fn draw_times(&self, canvas: &mut ChartCanvas, (from, to): (i64, i64)) -> String {
+    fn draw_times(&self, canvas: &mut ChartCanvas, time_range: TimeRange) -> String {
         let style = canvas.label_style(TextAnchor::Middle);
-        let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
         let scale = TimeScale { time_range, width: self.frame.width };
         let ruler = scale.ruler(|label| ChartCanvas::width(label, style));
         for tick in &ruler.ticks {

@@ -1,13 +1,4 @@
 //! [`SizeScale`]: the colour code of message sizes, as a legend (`ParaGraph`'s colour code).
-//!
-//! ```
-//! use tumit_perspectives::draw::size_scale::SizeScale;
-//!
-//! let scale = SizeScale::new([100, 5_000, 1_000_000]).unwrap();
-//! let labels: Vec<String> = scale.legend().into_iter().map(|item| item.label).collect();
-//! assert_eq!(labels[..2], ["64 B to 256 B", "256 B to 1 KiB"]);
-//! assert_eq!(scale.bin(255), 0);
-//! ```
 
 use crate::chart::{ChartPaint, LegendItem};
 
@@ -16,7 +7,7 @@ const MAX_BINS: u32 = 8;
 
 /// A scale of sizes with bins whose limits are powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SizeScale {
+pub(crate) struct SizeScale {
     /// The binary logarithm of the lower limit of the first bin.
     first: u32,
     /// The binary logarithm of the ratio of adjacent limits, at least 1.
@@ -26,7 +17,7 @@ pub struct SizeScale {
 
 impl SizeScale {
     /// A scale for some sizes in bytes. `None` if there are none.
-    pub fn new(sizes: impl IntoIterator<Item = u64>) -> Option<Self> {
+    pub(crate) fn new(sizes: impl IntoIterator<Item = u64>) -> Option<Self> {
         let logarithms = sizes.into_iter().map(|size| size.max(1).ilog2());
         let (first, last) = logarithms.fold(None, |range: Option<(u32, u32)>, logarithm| {
             let (low, high) = range.unwrap_or((logarithm, logarithm));
@@ -37,12 +28,12 @@ impl SizeScale {
     }
 
     /// The number of the bin of a size. Sizes beyond the scale are in the first or last bin.
-    pub fn bin(&self, size: u64) -> u32 {
+    pub(crate) fn bin(&self, size: u64) -> u32 {
         (size.max(1).ilog2().saturating_sub(self.first) / self.step).min(self.bins - 1)
     }
 
     /// The paint of a size.
-    pub fn paint(&self, size: u64) -> ChartPaint {
+    pub(crate) fn paint(&self, size: u64) -> ChartPaint {
         self.paint_of_bin(self.bin(size))
     }
 
@@ -52,7 +43,7 @@ impl SizeScale {
     }
 
     /// The paint and the limits of each bin, in bytes.
-    pub fn legend(&self) -> Vec<LegendItem> {
+    pub(crate) fn legend(&self) -> Vec<LegendItem> {
         self.legend_with(bytes_text)
     }
 
@@ -75,7 +66,7 @@ impl SizeScale {
 }
 
 /// A number of bytes as text, in the largest binary unit of which it is a multiple of at least 1.
-pub fn bytes_text(bytes: u64) -> String {
+pub(crate) fn bytes_text(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let unit = (bytes.max(1).ilog2() / 10) as usize;
     let size = 1_u64 << (10 * unit);
@@ -110,5 +101,13 @@ mod tests {
         assert_eq!(bytes_text(u64::MAX), "15.9 EiB");
         assert_eq!(SizeScale::new([]), None);
         assert_eq!(SizeScale::new([0, 0]).unwrap().legend()[0].label, "1 B and more");
+    }
+
+    #[test]
+    fn the_limits_of_bins_are_powers_of_two() {
+        let scale = SizeScale::new([100, 5_000, 1_000_000]).expect("there are sizes");
+        let labels: Vec<String> = scale.legend().into_iter().map(|item| item.label).collect();
+        assert_eq!(labels[..2], ["64 B to 256 B", "256 B to 1 KiB"]);
+        assert_eq!(scale.bin(255), 0);
     }
 }

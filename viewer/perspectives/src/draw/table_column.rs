@@ -1,10 +1,21 @@
 //! [`TableColumnText`]: a column of a table as text, with one unit and equal decimals.
+//!
+//! ```
+//! use tumit_perspectives::chart::{AxisUnit, ChartTable};
+//! use tumit_perspectives::draw::table_column::TableColumnText;
+//!
+//! let mut table = ChartTable::new(&[("unit", AxisUnit::Count)]);
+//! table.rows.push(vec!["thread 1".into()]);
+//! let column = TableColumnText::new(&table, 0, &table.rows);
+//! assert_eq!((column.heading.as_str(), column.cells), ("unit", vec!["thread 1".to_owned()]));
+//! ```
 
 use super::number_text::{NumberUnit, decimal};
 use crate::chart::{AxisUnit, ChartTable, TableValue};
 
 /// The texts of a column.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TableColumnText {
     /// The heading with the unit of measurement of the numbers.
     pub heading: String,

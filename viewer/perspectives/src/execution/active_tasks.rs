@@ -36,11 +36,11 @@ pub struct ActiveTasks<'a> {
 
 /// The number of units that execute a task in a time range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaskActivity {
+pub(crate) struct TaskActivity {
     /// The time that all units together execute it, in nanoseconds.
-    pub unit_time: i128,
+    pub(crate) unit_time: i128,
     /// The largest number of units at any time.
-    pub maximum: i64,
+    pub(crate) maximum: i64,
 }
 
 /// The stored part of [`ActiveTasks`].
@@ -198,14 +198,14 @@ impl<'a> ActiveTasks<'a> {
     }
 
     /// The time that all units together execute each task in a time range, in nanoseconds.
-    pub fn unit_times(self, range: TimeRange) -> Vec<i128> {
+    pub(crate) fn unit_times(self, range: TimeRange) -> Vec<i128> {
         let (low, high) = (self.points(range.from.0), self.points(range.to.0));
         let unit_time = |(low, high): (&TaskPoint, &TaskPoint)| high.integral(range.to.0) - low.integral(range.from.0);
         low.iter().zip(&high).map(unit_time).collect()
     }
 
     /// The activity of each task in a time range. The maximum includes the start of the range.
-    pub fn during(self, range: TimeRange) -> Vec<TaskActivity> {
+    pub(crate) fn during(self, range: TimeRange) -> Vec<TaskActivity> {
         let (from, to) = (range.from.0, range.to.0.max(range.from.0));
         let (low, high) = (self.points(from), self.points(to));
         let mut maxima: Vec<i64> = low.iter().map(|point| point.units).collect();

@@ -1,4 +1,21 @@
 //! [`UnitActivity`]: the category of each unit at any time, and the number of units per category.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_paje::category::ActivityCategory;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let activity = execution.activity()?;
+//! // The first thread works for two seconds, then it waits.
+//! assert_eq!(activity.at(0, 1_999_999_999), ActivityCategory::Busy);
+//! assert_eq!(activity.at(0, 2_000_000_000), ActivityCategory::Idle);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -29,11 +46,20 @@ pub enum UnitMode {
 
 /// The settings of [`UnitActivity`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct ActivitySettings {
     /// The category of a unit with several groups of states.
     pub mode: UnitMode,
     /// The category of a container during its lifetime, while it has no state.
     pub stateless: ActivityCategory,
+}
+
+impl ActivitySettings {
+    /// The settings with a mode and the category of time without a state.
+    #[must_use]
+    pub const fn new(mode: UnitMode, stateless: ActivityCategory) -> Self {
+        Self { mode, stateless }
+    }
 }
 
 impl Default for ActivitySettings {
@@ -44,6 +70,7 @@ impl Default for ActivitySettings {
 
 /// The number of units per category: exact numerators over a common denominator.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct UnitCounts {
     /// Busy, overhead and idle units, times the denominator.
     pub steps: StepFunction<3>,
@@ -52,6 +79,12 @@ pub struct UnitCounts {
 }
 
 impl UnitCounts {
+    /// Counts of busy, overhead and idle units, which are `steps` divided by `denominator`.
+    #[must_use]
+    pub const fn new(steps: StepFunction<3>, denominator: i64) -> Self {
+        Self { steps, denominator }
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "numbers of units are small")]
     fn numbers(&self, numerators: [i64; 3]) -> [f64; 3] {
         numerators.map(|numerator| numerator as f64 / self.denominator as f64)
@@ -136,7 +169,7 @@ impl UnitActivity {
     /// The time of a unit per category in a time range, in nanoseconds. In fractional mode, the
     /// mean over its timelines. The sum is the length of the time range.
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-    pub fn mean_times(&self, unit: usize, range: TimeRange) -> [f64; 3] {
+    pub(crate) fn mean_times(&self, unit: usize, range: TimeRange) -> [f64; 3] {
         let timelines = self.timelines(unit).len().max(1) as f64;
         self.times(unit, range).map(|time| time as f64 / timelines)
     }

@@ -62,6 +62,7 @@ const OVERHEAD_WORDS: [&str; 37] = [
 
 /// The origin of a category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CategoryOrigin {
     /// Guessed from the name.
     Guess,
@@ -71,6 +72,7 @@ pub enum CategoryOrigin {
 
 /// The category of a value, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ValueCategory {
     /// The category.
     pub category: ActivityCategory,
@@ -80,6 +82,7 @@ pub struct ValueCategory {
 
 /// Assigns a category to the values of matching names.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CategoryRule {
     /// The category.
     pub category: ActivityCategory,
@@ -87,6 +90,14 @@ pub struct CategoryRule {
     pub values: NamePattern,
     /// The names of the state types. `None`: all.
     pub state_type: Option<NamePattern>,
+}
+
+impl CategoryRule {
+    /// A rule for values of all state types, or of those in `of`.
+    #[must_use]
+    pub const fn new(category: ActivityCategory, values: NamePattern, of: Option<NamePattern>) -> Self {
+        Self { category, values, of }
+    }
 }
 
 /// The category of each value of a trace.
@@ -141,7 +152,7 @@ impl CategoryTable {
     }
 
     /// Whether a type has values of different categories, so that it shows the utilization.
-    pub fn distinguishes(&self, model: &TypeModel, ty: TypeId) -> bool {
+    pub(crate) fn distinguishes(&self, model: &TypeModel, ty: TypeId) -> bool {
         let mut categories = model.values.iter().filter(|value| value.ty == ty).map(|value| self.category(value.id));
         categories.next().is_some_and(|first| categories.any(|category| category != first))
     }

@@ -37,6 +37,7 @@ pub struct CategoryTimeline {
 
 /// A time during which the category is constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CategoryPiece {
     /// Start in nanoseconds.
     pub from: i64,
@@ -54,7 +55,7 @@ impl CategoryTimeline {
 
     /// Sets the category from a timestamp on. Timestamps ascend. A second call for a timestamp
     /// replaces the first.
-    pub fn set(&mut self, time: i64, category: ActivityCategory) {
+    pub(crate) fn set(&mut self, time: i64, category: ActivityCategory) {
         if self.times.last() == Some(&time) {
             self.remove_last();
         }
@@ -184,7 +185,7 @@ impl CategoryTimeline {
     }
 
     /// The time per category between adjacent timestamps, which ascend.
-    pub fn times_between(&self, timestamps: &[i64]) -> impl Iterator<Item = CategoryTimes> {
+    pub(crate) fn times_between(&self, timestamps: &[i64]) -> impl Iterator<Item = CategoryTimes> {
         let mut before: Option<CategoryTimes> = None;
         timestamps.iter().filter_map(move |time| {
             let until = self.times_until(*time);

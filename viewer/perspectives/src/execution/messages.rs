@@ -4,17 +4,38 @@
 //! A message is *pending* from its send to its receive: at `sent ≤ t < received`. The endpoints of
 //! a link are the units that contain them. Links within a unit are left out. A message that is
 //! never received is pending until the end of the trace. Its receiver may be unknown.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::execution::messages::MESSAGES;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::query::GlobalNanos;
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let messages = execution.messages()?;
+//! // The message is sent after 2 s and received after 2.5 s.
+//! let message = &messages.sent_between(execution.extent())[0];
+//! assert_eq!((message.from, message.to, message.received), (0, 1, 2_500_000_000));
+//! assert_eq!(messages.pending_at(GlobalNanos(2_200_000_000)).count(), 1);
+//! assert_eq!(messages.pending().at(2_500_000_000)[MESSAGES], 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
-use tumit_viewer::query::{QueryError, TimelineSource};
+use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource};
 
 use crate::execution::message_reader::MessageReader;
 use crate::execution::step_function::StepFunction;
+pub(crate) use crate::execution::unit_message::UnaddressedMessage;
+pub use crate::execution::unit_message::UnitMessage;
 use crate::execution::unit_message::pending_bytes;
-pub use crate::execution::unit_message::{NEVER, UnaddressedMessage, UnitMessage};
 use crate::execution::units::UnitSet;
 
 /// Messages per block. Each block has a stored latest end, by which a search skips the blocks that
@@ -31,13 +52,13 @@ pub const BYTES: usize = 1;
 
 /// The pending messages of each unit.
 #[derive(Debug)]
-pub struct PendingByUnit {
+pub(crate) struct PendingByUnit {
     /// For each unit, the messages that were sent to it.
-    pub incoming: Vec<PendingSteps>,
+    pub(crate) incoming: Vec<PendingSteps>,
     /// For each unit, the messages that it sent.
-    pub outgoing: Vec<PendingSteps>,
+    pub(crate) outgoing: Vec<PendingSteps>,
     /// The messages with an unknown receiver.
-    pub unaddressed: PendingSteps,
+    pub(crate) unaddressed: PendingSteps,
 }
 
 /// The messages between units.
@@ -85,7 +106,7 @@ impl UnitMessages {
     ///
     /// # Errors
     /// The errors of the source.
-    pub fn new(source: &dyn TimelineSource, units: &UnitSet, needs_sizes: bool) -> Result<Self, QueryError> {
+    pub(crate) fn new(source: &dyn TimelineSource, units: &UnitSet, needs_sizes: bool) -> Result<Self, QueryError> {
         let MessageReader {
             received: mut list, mut unreceived, mut unaddressed, has_sizes, within_units, outside, ..
         } = MessageReader::read_all(source, units, needs_sizes)?;
@@ -120,7 +141,7 @@ impl UnitMessages {
     }
 
     /// The messages of a trace without links.
-    pub fn without_links(units: &UnitSet) -> Self {
+    pub(crate) fn without_links(units: &UnitSet) -> Self {
         Self { units: units.count(), ..Self::default() }
     }
 
@@ -130,22 +151,22 @@ impl UnitMessages {
     }
 
     /// The messages that are never received, to known units, by timestamp of the send.
-    pub fn unreceived(&self) -> &[UnitMessage] {
+    pub(crate) fn unreceived(&self) -> &[UnitMessage] {
         &self.unreceived
     }
 
     /// The messages that are never received, with an unknown receiver, by timestamp of the send.
-    pub fn unaddressed(&self) -> &[UnaddressedMessage] {
+    pub(crate) fn unaddressed(&self) -> &[UnaddressedMessage] {
         &self.unaddressed
     }
 
     /// Whether there are no messages at all.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty() && self.unreceived.is_empty() && self.unaddressed.is_empty()
     }
 
     /// The received messages, by timestamp of the receive.
-    pub fn by_receive(&self) -> impl Iterator<Item = &UnitMessage> {
+    pub(crate) fn by_receive(&self) -> impl Iterator<Item = &UnitMessage> {
         self.messages_at(self.receive_order())
     }
 
@@ -159,7 +180,7 @@ impl UnitMessages {
     }
 
     /// Whether any link type has sizes.
-    pub fn has_sizes(&self) -> bool {
+    pub(crate) fn has_sizes(&self) -> bool {
         self.has_sizes
     }
 
@@ -169,7 +190,7 @@ impl UnitMessages {
     }
 
     /// The pending messages of each unit. Computed at the first call, in O(n log n).
-    pub fn by_unit(&self) -> &PendingByUnit {
+    pub(crate) fn by_unit(&self) -> &PendingByUnit {
         self.by_unit.get_or_init(|| {
             let sends = |unit| {
                 let messages = self.list.iter().chain(&self.unreceived);
@@ -224,28 +245,28 @@ impl UnitMessages {
     }
 
     /// The messages that are sent in a time range, by timestamp of the send.
-    pub fn sent_between(&self, from: i64, to: i64) -> &[UnitMessage] {
-        &self.list[self.send_places(from, to)]
+    pub fn sent_between(&self, range: TimeRange) -> &[UnitMessage] {
+        &self.list[self.send_places(range)]
     }
 
     /// The places in the list of the messages that are sent in a time range.
-    pub(crate) fn send_places(&self, from: i64, to: i64) -> Range<usize> {
-        let first = self.list.partition_point(|message| message.sent < from);
-        let end = self.list.partition_point(|message| message.sent < to).max(first);
+    pub(crate) fn send_places(&self, range: TimeRange) -> Range<usize> {
+        let first = self.list.partition_point(|message| message.sent < range.from.0);
+        let end = self.list.partition_point(|message| message.sent < range.to.0).max(first);
         first..end
     }
 
     /// The messages that are received in a time range, by timestamp of the receive.
-    pub fn received_between(&self, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
-        self.messages_at(&self.receive_order()[self.receive_places(from, to)])
+    pub fn received_between(&self, range: TimeRange) -> impl Iterator<Item = &UnitMessage> {
+        self.messages_at(&self.receive_order()[self.receive_places(range)])
     }
 
     /// The places of the messages that are received in a time range, in the order of receives.
-    pub(crate) fn receive_places(&self, from: i64, to: i64) -> Range<usize> {
+    pub(crate) fn receive_places(&self, range: TimeRange) -> Range<usize> {
         let order = self.receive_order();
         let received = |index: &u32| self.list[*index as usize].received;
-        let first = order.partition_point(|index| received(index) < from);
-        let end = order.partition_point(|index| received(index) < to).max(first);
+        let first = order.partition_point(|index| received(index) < range.from.0);
+        let end = order.partition_point(|index| received(index) < range.to.0).max(first);
         first..end
     }
 
@@ -255,27 +276,26 @@ impl UnitMessages {
     }
 
     /// The messages that a unit sends in a time range, by timestamp of the send.
-    pub fn sent_by(&self, unit: usize, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
+    pub fn sent_by(&self, unit: usize, range: TimeRange) -> impl Iterator<Item = &UnitMessage> {
         let sent = self.indexes().sent.get(unit).map_or(&[][..], Vec::as_slice);
-        self.messages_between(sent, |message| message.sent, from, to)
+        self.messages_between(sent, |message| message.sent, range)
     }
 
     /// The messages that a unit receives in a time range, by timestamp of the receive.
-    pub fn received_by(&self, unit: usize, from: i64, to: i64) -> impl Iterator<Item = &UnitMessage> {
+    pub fn received_by(&self, unit: usize, range: TimeRange) -> impl Iterator<Item = &UnitMessage> {
         let received = self.indexes().received.get(unit).map_or(&[][..], Vec::as_slice);
-        self.messages_between(received, |message| message.received, from, to)
+        self.messages_between(received, |message| message.received, range)
     }
 
     fn messages_between<'a>(
         &'a self,
         indexes: &'a [u32],
         time: impl Fn(&UnitMessage) -> i64,
-        from: i64,
-        to: i64,
+        range: TimeRange,
     ) -> impl Iterator<Item = &'a UnitMessage> {
         let time_of = |index: &u32| time(&self.list[*index as usize]);
-        let first = indexes.partition_point(|index| time_of(index) < from);
-        let end = indexes.partition_point(|index| time_of(index) < to).max(first);
+        let first = indexes.partition_point(|index| time_of(index) < range.from.0);
+        let end = indexes.partition_point(|index| time_of(index) < range.to.0).max(first);
         self.messages_at(&indexes[first..end])
     }
 
@@ -288,7 +308,8 @@ impl UnitMessages {
 
     /// Visits the messages that are pending at a time, by timestamp of the send. It skips blocks of
     /// messages that have all been received.
-    pub fn pending_at(&self, time: i64) -> impl Iterator<Item = &UnitMessage> {
+    pub fn pending_at(&self, time: GlobalNanos) -> impl Iterator<Item = &UnitMessage> {
+        let time = time.0;
         let sent = self.list.partition_point(|message| message.sent <= time);
         let blocks = self.list[..sent].chunks(BLOCK).zip(&self.ends);
         let blocks = blocks.filter(move |(_, latest)| **latest > time);
@@ -298,7 +319,7 @@ impl UnitMessages {
     }
 
     /// The pending messages among those whose sender and receiver fit. Takes O(n) of all messages.
-    pub fn pending_of(&self, fits: impl Fn(u32, Option<u32>) -> bool) -> PendingSteps {
+    pub(crate) fn pending_of(&self, fits: impl Fn(u32, Option<u32>) -> bool) -> PendingSteps {
         self.steps_of(fits)
     }
 

@@ -1,4 +1,14 @@
 //! [`UnitOrder`]: the order of the units in a view.
+//!
+//! ```
+//! use std::cmp::Ordering;
+//!
+//! use tumit_perspectives::execution::order::{UnitOrder, natural_order};
+//!
+//! assert_eq!(UnitOrder::parse("gray")?, UnitOrder::Gray);
+//! assert_eq!(natural_order("Node 2", "Node 10"), Ordering::Less);
+//! # Ok::<(), tumit_perspectives::error::PerspectiveError>(())
+//! ```
 
 use std::cmp::Ordering;
 
@@ -8,6 +18,7 @@ use crate::error::PerspectiveError;
 
 /// The order of the units in a view.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum UnitOrder {
     /// The order of the trace.
     #[default]
@@ -26,6 +37,7 @@ pub enum UnitOrder {
 /// A measure by which units are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names explain the variants")]
+#[non_exhaustive]
 pub enum UnitMetric {
     BusyTime,
     OverheadTime,
@@ -50,7 +62,7 @@ impl UnitMetric {
 }
 
 /// The valid forms of an order.
-pub const ORDER_FORMS: &str =
+pub(crate) const ORDER_FORMS: &str =
     "natural, gray, name, busy, overhead, idle, sent, received, bytes-sent, bytes-received, or a file of names";
 
 impl UnitOrder {
@@ -92,7 +104,7 @@ impl UnitOrder {
     }
 
     /// The indexes of the units in this order. `metric` gives the measure of each unit.
-    pub fn permutation(&self, names: &[&str], metric: impl Fn(UnitMetric) -> Vec<f64>) -> Vec<usize> {
+    pub(crate) fn permutation(&self, names: &[&str], metric: impl Fn(UnitMetric) -> Vec<f64>) -> Vec<usize> {
         let mut order: Vec<usize> = (0..names.len()).collect();
         match self {
             Self::Natural => {}

@@ -47,6 +47,7 @@ enum StepValues<const K: usize> {
 
 /// The smallest and largest values of some steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StepExtremes<const K: usize> {
     /// The smallest value of each component.
     pub min: [i64; K],
@@ -56,6 +57,7 @@ pub struct StepExtremes<const K: usize> {
 
 /// A step function over one column of an image.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StepColumn<const K: usize> {
     /// The smallest and largest values.
     pub extremes: StepExtremes<K>,
@@ -272,6 +274,7 @@ impl<const K: usize> StepFunction<K> {
 
 /// A time during which the values are constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StepPiece<const K: usize> {
     /// Start in nanoseconds.
     pub from: i64,

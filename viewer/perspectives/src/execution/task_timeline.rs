@@ -10,13 +10,13 @@ pub(crate) const NO_TASK: u32 = u32::MAX;
 
 /// A time during which the innermost task of a unit does not change, or a state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskPiece {
+pub(crate) struct TaskPiece {
     /// Start in nanoseconds.
-    pub from: i64,
+    pub(crate) from: i64,
     /// End in nanoseconds.
-    pub to: i64,
+    pub(crate) to: i64,
     /// Index of the task.
-    pub task: u32,
+    pub(crate) task: u32,
 }
 
 /// The innermost task of a unit at any time, in 12 bytes per change. Before the first change, the

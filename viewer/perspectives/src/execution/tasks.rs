@@ -22,6 +22,7 @@ const TASK_WORDS: [&str; 6] = ["phase", "iteration", "step", "kernel", "codelet"
 
 /// A task of an execution.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ExecutionTask {
     /// The value of its states.
     pub value: ValueId,
@@ -60,7 +61,7 @@ impl TaskSet {
     ///
     /// # Errors
     /// If no state type has the chosen name, or the source fails.
-    pub fn new(
+    pub(crate) fn new(
         source: &dyn TimelineSource,
         units: &UnitSet,
         choice: Option<&NamePattern>,
@@ -104,7 +105,7 @@ impl TaskSet {
     ///
     /// # Errors
     /// If the source fails.
-    pub fn states(
+    pub(crate) fn states(
         &self,
         source: &dyn TimelineSource,
         units: &UnitSet,
@@ -151,7 +152,7 @@ impl TaskSet {
     }
 
     /// The times of a unit with an innermost task in a time range, by start.
-    pub fn pieces(&self, unit: usize, range: TimeRange) -> impl Iterator<Item = TaskPiece> {
+    pub(crate) fn pieces(&self, unit: usize, range: TimeRange) -> impl Iterator<Item = TaskPiece> {
         self.timeline(unit).into_iter().flat_map(move |timeline| timeline.pieces(range))
     }
 

@@ -4,6 +4,7 @@ use tumit_viewer::query::{EntityId, TypeId, ValueId};
 
 /// A link from one unit to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct UnitMessage {
     /// The link.
     pub id: EntityId,
@@ -18,26 +19,26 @@ pub struct UnitMessage {
     /// Timestamp of the send, in nanoseconds.
     pub sent: i64,
     /// Timestamp of the receive, in nanoseconds. Earlier than the send if the clocks are wrong.
-    /// [`NEVER`] if the message is never received.
+    /// The largest possible timestamp if the message is never received.
     pub received: i64,
     /// Size in bytes, if the link has a field for it.
     pub bytes: Option<u64>,
 }
 
 /// The time of the receive of a message that is never received.
-pub const NEVER: i64 = i64::MAX;
+pub(crate) const NEVER: i64 = i64::MAX;
 
 /// A message that is never received, and whose receiver is unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UnaddressedMessage {
+pub(crate) struct UnaddressedMessage {
     /// The link.
-    pub id: EntityId,
+    pub(crate) id: EntityId,
     /// Index of the sending unit.
-    pub from: u32,
+    pub(crate) from: u32,
     /// Timestamp of the send, in nanoseconds.
-    pub sent: i64,
+    pub(crate) sent: i64,
     /// Size in bytes, if the link has a field for it.
-    pub bytes: Option<u64>,
+    pub(crate) bytes: Option<u64>,
 }
 
 impl UnitMessage {

@@ -1,5 +1,21 @@
 //! [`UnitSet`]: the containers of one level whose utilization and communication the views show,
 //! such as nodes, processes or threads.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let units = execution.units();
+//! let names: Vec<&str> = units.list().iter().map(|unit| unit.name.as_str()).collect();
+//! assert_eq!(names, ["a", "b"]);
+//! assert_eq!(units.owner(units.list()[1].container), Some(1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +30,7 @@ use crate::execution::categories::CategoryTable;
 
 /// The states of one type in one container, over all nesting depths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StateGroup {
     /// The container.
     pub container: ContainerId,
@@ -27,6 +44,7 @@ pub struct StateGroup {
 
 /// A container whose activity is one row, spoke or bar of a view.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Unit {
     /// The container.
     pub container: ContainerId,
@@ -54,6 +72,7 @@ pub struct UnitSet {
 
 /// The choice of units and of state types by name.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct UnitChoice {
     /// The container type of the units.
     pub level: Option<String>,
@@ -76,7 +95,7 @@ impl UnitSet {
     ///
     /// # Errors
     /// If a chosen type does not exist, or the source fails.
-    pub fn new(
+    pub(crate) fn new(
         source: &dyn TimelineSource,
         categories: &CategoryTable,
         choice: &UnitChoice,
@@ -204,12 +223,12 @@ impl UnitSet {
     }
 
     /// Whether only some units of the level are chosen.
-    pub fn is_restricted(&self) -> bool {
+    pub(crate) fn is_restricted(&self) -> bool {
         self.units.len() < self.level_count
     }
 
     /// Whether a unit has states of the chosen types.
-    pub fn has_states(&self) -> bool {
+    pub(crate) fn has_states(&self) -> bool {
         self.units.iter().any(|unit| !unit.groups.is_empty())
     }
 }

@@ -9,7 +9,7 @@ use crate::network::topology::{GridShape, Topology};
 impl Topology {
     /// The units on the way from one of `units` units to another, both included. Its length is
     /// [`Topology::distance`], except in a torus with unused places.
-    pub fn route(self, units: usize, from: usize, to: usize) -> Vec<usize> {
+    pub(crate) fn route(self, units: usize, from: usize, to: usize) -> Vec<usize> {
         match self {
             Self::Hamming => hypercube_route(units, from, to),
             Self::Unit if from == to => vec![from],
@@ -25,7 +25,7 @@ impl Topology {
 
     /// The units that have a direct link to a unit and a larger number. A complete network has none
     /// here: an image of all its links would show nothing else.
-    pub fn later_neighbours(self, units: usize, unit: usize) -> Vec<usize> {
+    pub(crate) fn later_neighbours(self, units: usize, unit: usize) -> Vec<usize> {
         let mut list = match self {
             Self::Hamming => {
                 (0..usize::BITS).map(|bit| unit ^ (1 << bit)).take_while(|neighbour| *neighbour < 2 * units).collect()

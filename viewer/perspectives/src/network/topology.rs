@@ -4,7 +4,7 @@ use crate::error::PerspectiveError;
 
 /// A network of units, by which distances are counted. Units are numbered in natural order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Topology {
+pub(crate) enum Topology {
     /// A hypercube: the number of different bits.
     #[default]
     Hamming,
@@ -26,20 +26,19 @@ pub enum Topology {
 
 /// The number of rows and columns of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names explain the fields")]
-pub struct GridShape {
-    pub rows: usize,
-    pub columns: usize,
+pub(crate) struct GridShape {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
 }
 
 /// The valid forms of a topology.
-pub const TOPOLOGY_FORMS: &str =
+pub(crate) const TOPOLOGY_FORMS: &str =
     "hamming, unit, mesh1, torus1, mesh2, torus2, mesh2:RxC, torus2:RxC, binary-tree or quad-tree";
 
 impl GridShape {
     /// The grid for a number of units whose shape is closest to a square, with at least as many
     /// columns as rows. All places are used if the number is a product of close factors.
-    pub fn of(units: usize) -> Self {
+    pub(crate) fn of(units: usize) -> Self {
         let units = units.max(1);
         let rows = (1..=units.isqrt()).rev().find(|rows| units.is_multiple_of(*rows)).unwrap_or(1);
         // Without the second case, a prime number would be a line.
@@ -48,7 +47,7 @@ impl GridShape {
     }
 
     /// A grid of about as many rows as columns, with some places unused.
-    pub fn covering(units: usize) -> Self {
+    pub(crate) fn covering(units: usize) -> Self {
         let root = units.isqrt();
         let columns = (root + usize::from(root * root < units)).max(1);
         Self { rows: units.div_ceil(columns).max(1), columns }
@@ -67,7 +66,7 @@ impl Topology {
     ///
     /// # Errors
     /// If the text is invalid, or the grid has too few places.
-    pub fn parse(text: &str, units: usize) -> Result<Self, PerspectiveError> {
+    pub(crate) fn parse(text: &str, units: usize) -> Result<Self, PerspectiveError> {
         let invalid = |expected: String| PerspectiveError::OptionValue {
             name: "topology".to_owned(),
             value: text.to_owned(),
@@ -99,7 +98,7 @@ impl Topology {
 
     /// The distance between two of `units` units, in hops. Symmetric, and 0 only between a unit and
     /// itself.
-    pub fn distance(self, units: usize, from: usize, to: usize) -> u32 {
+    pub(crate) fn distance(self, units: usize, from: usize, to: usize) -> u32 {
         let hops = match self {
             Self::Hamming => (from ^ to).count_ones() as usize,
             Self::Unit => usize::from(from != to),

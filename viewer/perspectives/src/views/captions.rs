@@ -15,7 +15,7 @@ fn timestamp_in(time: i64, range: TimeRange) -> String {
 
 /// The present time, such as `at 1.538 s`.
 pub(crate) fn time_caption(request: &ViewRequest) -> String {
-    format!("at {}", timestamp_in(request.time, request.range))
+    format!("at {}", timestamp_in(request.time.0, request.range))
 }
 
 /// The time range that a view shows, such as `0.2 s to 0.4 s`.
@@ -23,7 +23,7 @@ pub(crate) fn range_caption(request: &ViewRequest) -> String {
     let range = request.visible_range();
     let text = format!("{} to {}", timestamp_in(range.from.0, range), timestamp_in(range.to.0, range));
     match request.mode {
-        TimeMode::Moving => format!("at {}, {text}", timestamp_in(request.time, range)),
+        TimeMode::Moving => format!("at {}, {text}", timestamp_in(request.time.0, range)),
         TimeMode::At | TimeMode::Range => text,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use tumit_viewer::query::TimeRange;
+use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{AxisUnit, ChartTable, TableValue};
@@ -113,8 +113,8 @@ impl<'a> MeasuredMessages<'a> {
         if request.mode == TimeMode::At {
             return Box::new(self.messages.pending_at(request.time));
         }
-        let (from, to) = message_bounds(execution, request.visible_range());
-        Box::new(self.messages.sent_between(from, to).iter())
+        let range = message_range(execution, request.visible_range());
+        Box::new(self.messages.sent_between(range).iter())
     }
 
     /// The sums of the [visible](Self::visible_messages) messages by sender and receiver, each
@@ -213,9 +213,9 @@ pub(crate) fn signed_number(count: i64) -> f64 {
     count as f64
 }
 
-/// The first timestamp of a time range, and the first one after it. A time range that ends with the
-/// trace contains the last timestamp of the trace.
-pub(crate) fn message_bounds(execution: &Execution, range: TimeRange) -> (i64, i64) {
+/// The time range of the messages in a view of a time range. At the end of the trace, it contains
+/// the last timestamp.
+pub(crate) fn message_range(execution: &Execution, range: TimeRange) -> TimeRange {
     let reaches_end = range.to >= execution.extent().to;
-    (range.from.0, if reaches_end { range.to.0.saturating_add(1) } else { range.to.0 })
+    TimeRange { from: range.from, to: GlobalNanos(range.to.0.saturating_add(i64::from(reaches_end))) }
 }

@@ -107,10 +107,9 @@ proptest! {
         changes in prop::collection::vec(prop::collection::vec((0..4_usize, 0..4_usize), 0..4), 2),
     ) {
         let level = if is_node { "Node" } else { "Thread" };
-        let rule = |(value, category): &(usize, usize)| CategoryRule {
-            category: ActivityCategory::WORDS[*category].1,
-            values: NamePattern::new(["work", "send", "wait", "skip"][*value]),
-            state_type: None,
+        let rule = |(value, category): &(usize, usize)| {
+            let values = NamePattern::new(["work", "send", "wait", "skip"][*value]);
+            CategoryRule::new(ActivityCategory::WORDS[*category].1, values, None)
         };
         let rules: Vec<Vec<CategoryRule>> = changes.iter().map(|list| list.iter().map(rule).collect()).collect();
         let execution = program.execution_with(level, settings, rules[0].clone());

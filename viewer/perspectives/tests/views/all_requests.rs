@@ -73,7 +73,7 @@ proptest! {
     ) {
         let execution = program.execution(if is_node { "Node" } else { "Thread" }, settings);
         let range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + nanos) };
-        let mut request = ViewRequest { range, time, columns, ..at(0) };
+        let mut request = ViewRequest { range, time: GlobalNanos(time), columns, ..at(0) };
         (request.options.width, request.options.counts_overhead) = (width, counts_overhead);
         check_all(&execution, &request);
     }
@@ -95,7 +95,7 @@ fn many_threads(count: i64) -> String {
 fn views_group_many_units_and_tasks() {
     let count = 3000;
     let execution = execution(&many_threads(count), ExecutionSettings::default());
-    let request = ViewRequest { range: execution.extent(), time: 1500 * SECOND, columns: 100, ..at(0) };
+    let request = ViewRequest { range: execution.extent(), time: GlobalNanos(1500 * SECOND), columns: 100, ..at(0) };
     check_all(&execution, &request);
     for (view, limit) in [
         ("utilization-summary", 256),

@@ -4,6 +4,7 @@ use tumit_paje::category::ActivityCategory::{Busy, Idle, Overhead};
 use tumit_perspectives::chart::{ChartPaint, ChartPanel, StatusGrid, TableValue};
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_perspectives::view::{TimeMode, ViewRequest};
+use tumit_viewer::query::GlobalNanos;
 
 use crate::request::{at, chart, numbers, texts, with_options};
 use crate::unit_program::{SECOND, execution, seconds};
@@ -89,7 +90,7 @@ fn kiviat_and_streaks_of_two_ranks() {
     assert_eq!(streaks(3, &[]), (3.0, -3.0));
     // Overhead does not end the busy run, and is no part of it.
     assert_eq!((streaks(5, &[]).0, streaks(5, &["count=busy+overhead"]).0), (0.0, 0.0));
-    let half = ViewRequest { time: 4 * SECOND + SECOND / 2, ..present(0) };
+    let half = ViewRequest { time: GlobalNanos(4 * SECOND + SECOND / 2), ..present(0) };
     let lengths = |options: &[&str]| {
         let request = with_options("streak", &half, options);
         numbers(&chart("streak", &program, &request).unwrap(), "length")[0]
@@ -145,7 +146,8 @@ fn clock_and_phase_portrait_of_two_ranks() {
     assert_eq!(clock.table.rows[0], [4e9, 4e9, 6e9, 40.0].map(TableValue::Number));
     assert_eq!(numbers(&chart("clock", &program, &present(99)).unwrap(), "trace, %"), [100.0]);
 
-    let request = with_options("phase-portrait", &ViewRequest { time: 5 * SECOND, ..whole() }, &["width=2s"]);
+    let request =
+        with_options("phase-portrait", &ViewRequest { time: GlobalNanos(5 * SECOND), ..whole() }, &["width=2s"]);
     let portrait = chart("phase-portrait", &program, &request).unwrap();
     let ChartPanel::Portrait(curve) = &portrait.panels[0].panel else { panic!("no portrait") };
     let points: Vec<(f64, f64)> = curve.points.iter().map(|point| (point.x, point.y)).collect();

@@ -6,7 +6,7 @@ use tumit_perspectives::execution::Execution;
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::{ParsedOptions, ViewOptions};
 use tumit_perspectives::view::{TimeMode, ViewRequest};
-use tumit_viewer::query::TimeRange;
+use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use crate::unit_program::{END, SECOND, seconds};
 
@@ -15,7 +15,7 @@ pub(crate) fn at(second: i64) -> ViewRequest {
     ViewRequest {
         mode: TimeMode::At,
         range: seconds(0, END),
-        time: second * SECOND,
+        time: GlobalNanos(second * SECOND),
         columns: END as u32,
         options: ViewOptions::default(),
     }

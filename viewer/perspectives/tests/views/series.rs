@@ -188,7 +188,7 @@ proptest! {
         let store = TraceStore::from_paje("trace", program.text().as_bytes()).expect("the text is valid");
         let filter: FilterExpr = format!(
             "series busy, overhead, idle with level = Node, states = Activity, stateless = {}",
-            ActivitySettings { mode: UnitMode::AnyBusy, ..settings }.stateless.word()
+            settings.stateless.word()
         ).parse().expect("the expression is correct");
         let store: Arc<dyn TimelineSource> = Arc::new(store);
         let Ok(source) = filter.apply(&store) else { return Ok(()) };

@@ -66,14 +66,17 @@ const TRACE: &str = "0 N 0 Node\n0 T N Thread\n0 M N Mutex\n2 A T Activity\n5 w 
 fn names(choice: UnitChoice) -> Result<Vec<String>, PerspectiveError> {
     let text = [include_str!("../../../tests/header.paje"), TRACE].concat();
     let store = TraceStore::from_paje("trace", text.as_bytes()).unwrap();
-    let settings = ExecutionSettings { units: choice, ..ExecutionSettings::default() };
+    let mut settings = ExecutionSettings::default();
+    settings.units = choice;
     let execution = Execution::new(Arc::new(store), settings)?;
     Ok(execution.units().list().iter().map(|unit| unit.name.clone()).collect())
 }
 
 fn of_names(level: &str, text: &str) -> Result<Vec<String>, PerspectiveError> {
     let names_of: NamePatterns = text.parse().unwrap();
-    names(UnitChoice { level: Some(level.to_owned()), names: Some(names_of), ..UnitChoice::default() })
+    let mut choice = UnitChoice::default();
+    (choice.level, choice.names) = (Some(level.to_owned()), Some(names_of));
+    names(choice)
 }
 
 #[test]
@@ -87,12 +90,9 @@ fn units_in_around_and_below_containers_are_chosen() {
     let error = of_names("Thread", "node 7").unwrap_err().to_string();
     assert!(error.starts_with("no container is called `node 7`; did you mean `node "), "{error}");
     // Names and ids both apply.
-    let both = UnitChoice {
-        level: Some("Thread".to_owned()),
-        names: Some("main".parse().unwrap()),
-        containers: vec![ContainerId(1)],
-        ..UnitChoice::default()
-    };
+    let mut both = UnitChoice::default();
+    (both.level, both.names) = (Some("Thread".to_owned()), Some("main".parse().unwrap()));
+    both.containers = vec![ContainerId(1)];
     assert_eq!(names(both).unwrap(), ["node 0/main"]);
     let pair = |value: &str| ("units".to_owned(), value.to_owned());
     assert!(ParsedOptions::parse("kiviat", &[], &[pair("node 1, \"a, b\"")]).is_ok());

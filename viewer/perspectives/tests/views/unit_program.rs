@@ -6,7 +6,6 @@ use proptest::prelude::*;
 use tumit_paje::category::ActivityCategory::{self, Busy, Idle, Ignored, Overhead};
 use tumit_perspectives::execution::activity::{ActivitySettings, UnitMode};
 use tumit_perspectives::execution::categories::CategoryRule;
-use tumit_perspectives::execution::units::UnitChoice;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{GlobalNanos, TimeRange};
@@ -171,7 +170,9 @@ impl UnitProgram {
 
     /// The execution with units of a level.
     pub(crate) fn execution(&self, level: &str, activity: ActivitySettings) -> Execution {
-        execution(&self.text(), ExecutionSettings { activity, ..program_settings(level) })
+        let mut settings = program_settings(level);
+        settings.activity = activity;
+        execution(&self.text(), settings)
     }
 
     /// The execution with units of a level and assigned categories.
@@ -181,7 +182,9 @@ impl UnitProgram {
         activity: ActivitySettings,
         categories: Vec<CategoryRule>,
     ) -> Execution {
-        execution(&self.text(), ExecutionSettings { categories, activity, ..program_settings(level) })
+        let mut settings = program_settings(level);
+        (settings.categories, settings.activity) = (categories, activity);
+        execution(&self.text(), settings)
     }
 
     /// The trace.
@@ -200,13 +203,11 @@ impl UnitProgram {
 
 /// The settings for random programs with units of a level.
 pub(crate) fn program_settings(level: &str) -> ExecutionSettings {
-    let skip = CategoryRule { category: Ignored, values: NamePattern::new("skip"), state_type: None };
-    let units = UnitChoice {
-        level: Some(level.to_owned()),
-        states: Some(NamePattern::new("Activity")),
-        ..UnitChoice::default()
-    };
-    ExecutionSettings { units, categories: vec![skip], ..ExecutionSettings::default() }
+    let mut settings = ExecutionSettings::default();
+    settings.units.level = Some(level.to_owned());
+    settings.units.states = Some(NamePattern::new("Activity"));
+    settings.categories = vec![CategoryRule::new(Ignored, NamePattern::new("skip"), None)];
+    settings
 }
 
 /// The execution of a Pajé text.
@@ -219,7 +220,7 @@ pub(crate) fn execution(text: &str, settings: ExecutionSettings) -> Execution {
 pub(crate) fn settings() -> impl Strategy<Value = ActivitySettings> {
     let modes = prop_oneof![Just(UnitMode::AnyBusy), Just(UnitMode::Fractional)];
     let stateless = prop_oneof![Just(Idle), Just(Busy), Just(Overhead)];
-    (modes, stateless).prop_map(|(mode, stateless)| ActivitySettings { mode, stateless })
+    (modes, stateless).prop_map(|(mode, stateless)| ActivitySettings::new(mode, stateless))
 }
 
 /// A time range in seconds.

@@ -9,9 +9,8 @@ use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::json;
 use tumit_perspectives::execution::category_timeline::CategoryTimeline;
-use tumit_perspectives::execution::units::UnitChoice;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
-use tumit_viewer::query::QueryError;
+use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange};
 
 use super::cards::{CardError, CardsRequest};
 use super::selected_rows::SelectedRows;
@@ -24,8 +23,8 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
         let categories = request.category_rules(&trace.source.model());
         let containers = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
-        let units = UnitChoice { containers, ..UnitChoice::default() };
-        let settings = ExecutionSettings { categories, units, ..ExecutionSettings::default() };
+        let mut settings = ExecutionSettings::default();
+        (settings.categories, settings.units.containers) = (categories, containers);
         let time = trace.origin.saturating_add(request.t);
         let is_backward = request.direction < 0;
         let found = trace.executions.with(&settings, cancel, |execution| {
@@ -55,9 +54,9 @@ fn first_after(execution: &Execution, time: i64) -> Result<Option<i64>, QueryErr
     let of_unit = |times: &[i64]| times.get(times.partition_point(|&timestamp| timestamp <= time)).copied();
     let mut next: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
-        let later = (time.saturating_add(1), i64::MAX);
-        next.extend(messages.sent_between(later.0, later.1).first().map(|message| message.sent));
-        next.extend(messages.received_between(later.0, later.1).next().map(|message| message.received));
+        let later = TimeRange { from: GlobalNanos(time.saturating_add(1)), to: GlobalNanos::LAST };
+        next.extend(messages.sent_between(later).first().map(|message| message.sent));
+        next.extend(messages.received_between(later).next().map(|message| message.received));
     }
     let next = next.into_iter().min();
     let bound = next.unwrap_or(execution.extent().to.0);
@@ -70,12 +69,13 @@ fn last_before(execution: &Execution, time: i64) -> Result<Option<i64>, QueryErr
     let mut last: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
         let start = execution.extent().from.0;
-        last.extend(messages.sent_between(start, time).last().map(|message| message.sent));
+        let since = |from: i64| TimeRange { from: GlobalNanos(from), to: GlobalNanos(time) };
+        last.extend(messages.sent_between(since(start)).last().map(|message| message.sent));
         // Receives cannot be read backward, so that the examined time range grows until it has one.
         let mut width = (time.saturating_sub(start) / 1024).max(1);
         loop {
             let from = time.saturating_sub(width).max(start);
-            let found = messages.received_between(from, time).last();
+            let found = messages.received_between(since(from)).last();
             if found.is_some() || from <= start {
                 last.extend(found.map(|message| message.received));
                 break;

@@ -12,9 +12,10 @@ use super::filtered_summary;
 use super::layer::FilterLayer;
 use crate::query::entity_walk;
 use crate::query::{
-    ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, GlobalNanos, LinkEntity,
-    LinkVisitor, MixtureCell, MixtureCells, OpenLinkEntity, OperationPart, PajeTypeKind, QueryError, StateEntity,
-    StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId, ValueShares, counts,
+    ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, EventValueCount, FirstFreeNumbers,
+    GlobalNanos, LinkEntity, LinkVisitor, MixtureCell, MixtureCells, OpenLinkEntity, OperationPart, PajeTypeKind,
+    QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, TypeModel, ValueId,
+    ValueShares, counts,
 };
 
 /// Number of states of a lane that may be read to decide if few enough of them pass to be drawn
@@ -368,7 +369,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             );
         }
         let counts = self.inner.event_counts(container, ty, time_range, columns, usize::MAX)?;
-        let passes = |part: &(ValueId, u64)| self.predicate.value(part.0) != Some(false);
+        let passes = |part: &EventValueCount| self.predicate.value(part.value) != Some(false);
         Ok(counts.into_iter().map(|count| EventCount::of(count.values.into_iter().filter(passes), limit)).collect())
     }
 

@@ -8,6 +8,7 @@ use tumit_paje::ValueId;
 use crate::index::file::file_layout::{BLOCK, PageBytes};
 use crate::index::file::index_bytes::{IndexBytes, touch};
 use crate::index::file::packed_table::PackedTable;
+use crate::query::EventValueCount;
 
 /// Minimum number of rows between two entries.
 const MIN_STRIDE: u64 = 1 << 10;
@@ -107,7 +108,9 @@ impl CountsByValue {
     }
 
     /// Removes and returns the numbers, and so starts again.
-    pub(crate) fn take_counts(&mut self) -> impl Iterator<Item = (ValueId, u64)> + '_ {
-        self.touched.drain(..).map(|value| (ValueId(value), std::mem::take(&mut self.of[value as usize])))
+    pub(crate) fn take_counts(&mut self) -> impl Iterator<Item = EventValueCount> + '_ {
+        let count =
+            |value| EventValueCount { value: ValueId(value), count: std::mem::take(&mut self.of[value as usize]) };
+        self.touched.drain(..).map(count)
     }
 }

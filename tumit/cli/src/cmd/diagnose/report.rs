@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tumit_perspectives::analysis::diagnosis::{Diagnosis, PathShare, PhaseEfficiency, WaitGroup, WhatIf};
+use tumit_perspectives::analysis::collective_groups::UnitShare;
+use tumit_perspectives::analysis::diagnosis::{Diagnosis, PathShare, PhaseEfficiency, WaitGroup, WaitOfUnit, WhatIf};
 use tumit_perspectives::analysis::efficiency::Efficiency;
-use tumit_viewer::query::GlobalNanos;
+use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
 
 use crate::text_table;
@@ -149,20 +150,25 @@ impl DiagnosisReport<'_> {
                 "" => ", which waits itself".to_owned(),
                 cause => format!(", mostly in `{cause}`"),
             };
-            if let Some((unit, part)) = &wait.main_cause {
+            if let Some(UnitShare { unit, share, .. }) = &wait.main_cause {
                 _ = writeln!(
                     text,
                     "    caused by {unit} ({} of it){cause}{}",
-                    percent(*part),
+                    percent(*share),
                     line_text(&wait.causing_line)
                 );
             }
-            if let Some((unit, part)) = &wait.main_waiter {
-                _ = writeln!(text, "    {unit} waits most ({} of it){}", percent(*part), line_text(&wait.waiting_line));
+            if let Some(UnitShare { unit, share, .. }) = &wait.main_waiter {
+                _ = writeln!(
+                    text,
+                    "    {unit} waits most ({} of it){}",
+                    percent(*share),
+                    line_text(&wait.waiting_line)
+                );
             }
-            let (from, to, unit) = &wait.longest;
-            _ = writeln!(text, "    longest: {} in {unit}, {}", duration(to - from), self.range_text(*from, *to));
-            let range = range_argument(*from, *to);
+            let WaitOfUnit { range: TimeRange { from, to }, unit, .. } = &wait.longest;
+            _ = writeln!(text, "    longest: {} in {unit}, {}", duration(to.0 - from.0), self.range_text(from.0, to.0));
+            let range = range_argument(from.0, to.0);
             text.push_str(&self.command(&format!("view TRACE --interval {range} -o wait.svg")));
         }
         let rest = self.diagnosis.waits.iter().filter(shown).count().saturating_sub(MAX_ROWS);
@@ -180,7 +186,8 @@ impl DiagnosisReport<'_> {
         let head = ["State", "Kind", "Communicator", "Operations", "Mean wait", "Longest wait", "Awaited most"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for group in groups.iter().take(MAX_ROWS) {
-            let main_cause = group.main_cause.as_ref().map(|(unit, part)| format!("{unit} ({})", percent(*part)));
+            let main_cause =
+                group.main_cause.as_ref().map(|cause| format!("{} ({})", cause.unit, percent(cause.share)));
             let wait = |nanos: i64| if group.has_unknown_roots { "unknown".to_owned() } else { duration(nanos) };
             rows.push(vec![
                 group.state.clone(),

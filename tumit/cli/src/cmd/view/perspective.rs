@@ -268,25 +268,20 @@ impl<'a> RequestedView<'a> {
     }
 
     fn request(&self, range: TimeRange, image: PerspectiveImage) -> ViewRequest {
-        let middle = range.from.0.midpoint(range.to.0);
+        let middle = GlobalNanos(range.from.0.midpoint(range.to.0));
         // The axis and the margins need some of the width.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
         let columns = ((image.width - 80.0) * image.scale).max(1.0) as u32;
-        ViewRequest {
-            mode: self.mode,
-            range,
-            time: self.at.map_or(middle, |at| at.0),
-            columns,
-            options: self.options.view.clone(),
-        }
+        let time = self.at.unwrap_or(middle);
+        ViewRequest { mode: self.mode, range, time, columns, options: self.options.view.clone() }
     }
 
     fn write(&self, output: &ChartOutput<'a>, chart: &ViewChart, image: PerspectiveImage) -> anyhow::Result<()> {
         match output {
             ChartOutput::Image(output) => {
                 let height = image.height.unwrap_or((image.width * 9.0 / 16.0).round());
-                let options =
-                    DrawOptions { width: image.width, height, theme: image.theme, is_monochrome: self.is_monochrome };
+                let mut options = DrawOptions::new(image.width, height).with_theme(image.theme);
+                options.is_monochrome = self.is_monochrome;
                 output.draw(&draw(chart, options), image.scale)
             }
             ChartOutput::Table(output) => output.write(chart),

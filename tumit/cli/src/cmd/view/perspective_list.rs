@@ -97,7 +97,7 @@ fn card_row(card: &FoundCard, words: impl Fn(&[TimeMode]) -> String) -> Vec<Stri
 pub(super) fn of_options(info: &ViewInfo<'_>) -> String {
     let own = VIEW_OPTIONS.iter().filter(|option| info.options.contains(&option.name));
     let line = |option: &OptionInfo| {
-        let OptionInfo { name, forms, help } = option;
+        let OptionInfo { name, forms, help, .. } = option;
         format!("\n  --option {name}=VALUE\n      {help}: {forms}\n")
     };
     let options: String = own.chain(&EXECUTION_OPTIONS).map(line).collect();

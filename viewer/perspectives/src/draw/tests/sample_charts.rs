@@ -1,11 +1,13 @@
 //! Charts of each kind, of few and of many units.
 
 use tumit_paje::category::ActivityCategory;
+use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartMatrixCell, ChartPaint, ChartPanel, ChartTable, KiviatChart,
-    KiviatSpoke, LegendItem, LevelChart, LevelSeries, MatrixChart, NetworkChart, NetworkEdge, NetworkNode,
-    PortraitChart, PortraitPoint, ScatterChart, ScatterPoint, StatusCell, StatusGrid, TitledPanel, ViewChart,
+    KiviatSpoke, LegendItem, LevelChart, LevelExtremes, LevelSeries, MatrixChart, NetworkChart, NetworkEdge,
+    NetworkNode, PortraitChart, PortraitPoint, ScatterChart, ScatterPoint, StatusCell, StatusGrid, TitledPanel,
+    ViewChart,
 };
 
 const SECOND: f64 = 1e9;
@@ -75,8 +77,8 @@ fn traffic(count: u8) -> ViewChart {
         let extremes = means
             .iter()
             .enumerate()
-            .map(|(index, mean)| (mean * noise(index), mean * (1.0 + noise(index + 9))))
-            .collect();
+            .map(|(index, mean)| LevelExtremes { least: mean * noise(index), largest: mean * (1.0 + noise(index + 9)) });
+        let extremes = extremes.collect();
         let label = ["incoming", "outgoing", "both"][usize::from(number) % 3].to_owned();
         LevelSeries { label, paint: ChartPaint::Series(number), means, extremes }
     });
@@ -266,7 +268,7 @@ fn surface() -> ViewChart {
         (panel.row_heading, panel.column_heading) = ("task".to_owned(), "time".to_owned());
         panel.rows = ["compute", "exchange", "Waits for a message", "reduce"].map(str::to_owned).to_vec();
         panel.columns = (0..40).map(|column| format!("{} ms", column * 7)).collect();
-        panel.times = Some((0, 280_000_000));
+        panel.times = Some(TimeRange { from: GlobalNanos(0), to: GlobalNanos(280_000_000) });
         panel.cells.retain(|cell| cell.row < 4);
     }
     chart.title = "Task surface".to_owned();

@@ -14,7 +14,7 @@ use tumit_viewer::text::time_display::group_digits;
 use crate::analysis::collectives::CollectiveSet;
 use crate::execution::Execution;
 use crate::view::{TimeMode, ViewRequest};
-use crate::views::measured_messages::{MessageSum, SumsByPair, message_bounds};
+use crate::views::measured_messages::{MessageSum, SumsByPair, message_range};
 
 #[derive(Debug, Default)]
 pub(super) struct CollectiveTransfers {
@@ -42,13 +42,13 @@ impl CollectiveTransfers {
         node: impl Fn(u32) -> u32,
     ) -> Result<Self, QueryError> {
         let set = CollectiveSet::new(execution)?;
-        let (from, to) = message_bounds(execution, request.visible_range());
+        let range = message_range(execution, request.visible_range());
         let is_visible = |operation: &&Collective| {
             let begin = operation.parts.first().map_or(i64::MAX, |part| part.enter);
             let end = operation.parts.iter().map(|part| part.leave).max().unwrap_or(i64::MIN);
             match request.mode {
-                TimeMode::At => begin <= request.time && request.time < end,
-                _ => from <= begin && begin < to,
+                TimeMode::At => begin <= request.time.0 && request.time.0 < end,
+                _ => range.from.0 <= begin && begin < range.to.0,
             }
         };
         let mut all = Self::default();

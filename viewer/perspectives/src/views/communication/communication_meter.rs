@@ -31,7 +31,7 @@ impl PerspectiveView for CommunicationMeterView {
         let measured = MeasuredMessages::new(execution, request, true)?;
         let (steps, component) = (measured.messages.pending(), measured.component());
         let (now, so_far) = if request.mode == TimeMode::At {
-            let now = signed_number(steps.at(request.time)[component]);
+            let now = signed_number(steps.at(request.time.0)[component]);
             (now, signed_number(steps.maximum(request.range_until_time())[component]).max(now))
         } else {
             let range = request.visible_range();

@@ -100,7 +100,7 @@ fn words(mode: TimeMode) -> (&'static str, &'static str) {
 
 fn queue(steps: &PendingSteps, request: &ViewRequest, component: usize) -> UnitQueue {
     if request.mode == TimeMode::At {
-        let now = steps.at(request.time)[component];
+        let now = steps.at(request.time.0)[component];
         UnitQueue { now: signed_number(now), maximum: steps.maximum(request.range_until_time())[component].max(now) }
     } else {
         let range: TimeRange = request.visible_range();

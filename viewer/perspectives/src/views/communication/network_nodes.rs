@@ -59,7 +59,7 @@ fn paint(activity: &UnitActivity, request: &ViewRequest, units: &[usize]) -> Cha
     for unit in units {
         let range = request.visible_range();
         if request.mode == TimeMode::At || range.from >= range.to {
-            let time = if request.mode == TimeMode::At { request.time } else { range.from.0 };
+            let time = if request.mode == TimeMode::At { request.time.0 } else { range.from.0 };
             let at = activity.at(*unit, time);
             if let Some(number) = ActivityCategory::COUNTED.iter().position(|counted| *counted == at) {
                 times[number] += 1;

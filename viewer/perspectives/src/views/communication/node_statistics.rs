@@ -14,7 +14,7 @@ use crate::execution::messages::UnitMessage;
 use crate::network::topology::Topology;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
-use crate::views::measured_messages::{MeasuredMessages, message_bounds, number, signed_number};
+use crate::views::measured_messages::{MeasuredMessages, message_range, number, signed_number};
 
 /// Maximum number of rows of the table, so that a card of a long trace stays small in memory.
 const MAX_ROWS: usize = 100_000;
@@ -145,17 +145,17 @@ fn messages_of<'a>(
     unit: usize,
     topology: Topology,
 ) -> Vec<PeerMessage<'a>> {
-    let (from, to) = message_bounds(execution, request.visible_range());
+    let range = message_range(execution, request.visible_range());
     let count = execution.units().count();
     let hops = |peer: u32| topology.distance(count, unit, peer as usize);
-    let outgoing = measured.messages.sent_by(unit, from, to).map(|message| PeerMessage {
+    let outgoing = measured.messages.sent_by(unit, range).map(|message| PeerMessage {
         message,
         is_incoming: false,
         time: message.sent,
         peer: message.to,
         hops: hops(message.to),
     });
-    let incoming = measured.messages.received_by(unit, from, to).map(|message| PeerMessage {
+    let incoming = measured.messages.received_by(unit, range).map(|message| PeerMessage {
         message,
         is_incoming: true,
         time: message.received,
@@ -236,7 +236,7 @@ impl PointAxis {
         ScatterChart {
             from: range.from.0,
             to: range.to.0,
-            cursor: (range.from.0..=range.to.0).contains(&request.time).then_some(request.time),
+            cursor: (range.from.0..=range.to.0).contains(&request.time.0).then_some(request.time.0),
             axis: self.quantity.axis(self.largest),
             categories: self.names.clone(),
             points: messages.iter().filter_map(point).collect(),

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tumit_paje::category::ActivityCategory;
+use tumit_viewer::query::GlobalNanos;
 
 use crate::chart::{ChartPaint, ChartPanel, NetworkChart, ViewChart};
 use crate::error::PerspectiveError;
@@ -288,10 +289,10 @@ proptest! {
             list.fold([0, 0], |sum, message| [sum[0] + 1, sum[1] + bytes(message)])
         };
         prop_assert_eq!(messages.pending().at(time), total(&|message| message.is_pending(time)));
-        prop_assert_eq!(messages.pending_at(time).count() as i64, total(&|message| message.is_pending(time))[0]);
-        prop_assert_eq!(messages.sent_between(time, to).len() as i64, total(&|message| time <= message.sent && message.sent < to)[0]);
+        prop_assert_eq!(messages.pending_at(GlobalNanos(time)).count() as i64, total(&|message| message.is_pending(time))[0]);
+        prop_assert_eq!(messages.sent_between(range(time, to)).len() as i64, total(&|message| time <= message.sent && message.sent < to)[0]);
         prop_assert_eq!(
-            messages.received_between(time, to).count() as i64,
+            messages.received_between(range(time, to)).count() as i64,
             total(&|message| time <= message.received && message.received < to)[0]
         );
         prop_assert!(messages.by_receive().map(|message| message.received).is_sorted());
@@ -331,9 +332,9 @@ proptest! {
         prop_assert_eq!(by_unit.unaddressed.at(time), total(&|_, to| to.is_none()));
         let incoming: i64 = by_unit.incoming.iter().map(|steps| steps.at(time)[MESSAGES]).sum();
         prop_assert_eq!(incoming + by_unit.unaddressed.at(time)[MESSAGES], messages.pending().at(time)[MESSAGES]);
-        prop_assert_eq!(messages.pending_at(time).count() as i64, total(&|_, to| to.is_some())[0]);
+        prop_assert_eq!(messages.pending_at(GlobalNanos(time)).count() as i64, total(&|_, to| to.is_some())[0]);
         prop_assert_eq!(messages.list().len(), trace.between_units().count());
-        prop_assert_eq!(messages.sent_between(0, 101).len(), messages.list().len());
+        prop_assert_eq!(messages.sent_between(range(0, 101)).len(), messages.list().len());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::chart::{
-    AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, LevelChart, LevelSeries, TableValue,
-    TitledPanel, ViewChart,
+    AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, LevelChart, LevelExtremes, LevelSeries,
+    TableValue, TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -42,7 +42,8 @@ impl PerspectiveView for TrafficView {
         let (least, largest) = extent(&columns, component);
         let value = |column: &StepColumn<2>| {
             let extremes = column.extremes;
-            (signed_number(extremes.min[component]), signed_number(extremes.max[component]))
+            let (least, largest) = (signed_number(extremes.min[component]), signed_number(extremes.max[component]));
+            LevelExtremes { least, largest }
         };
         let label = format!("pending {}", measured.word());
         let paint = ChartPaint::Series(0);
@@ -52,7 +53,7 @@ impl PerspectiveView for TrafficView {
             means: columns.iter().map(|column| column.mean[component]).collect(),
             extremes: columns.iter().map(value).collect(),
         };
-        let cursor = (range.from.0..=range.to.0).contains(&request.time).then_some(request.time);
+        let cursor = (range.from.0..=range.to.0).contains(&request.time.0).then_some(request.time.0);
         let axis = ChartAxis::new(label.clone(), measured.axis_unit(), signed_number(largest));
         let levels =
             LevelChart { from: range.from.0, to: range.to.0, cursor, axis, stacked: false, series: vec![series] };

@@ -81,7 +81,7 @@ impl PerspectiveView for TaskCount {
 fn active_units(execution: &Execution, request: &ViewRequest) -> Result<Vec<ActiveUnits>, PerspectiveError> {
     let (tasks, active) = (execution.tasks()?.list(), execution.active_tasks()?);
     if request.mode == TimeMode::At {
-        let counts = active.at(request.time).into_iter().zip(active.during(request.range_until_time()));
+        let counts = active.at(request.time.0).into_iter().zip(active.during(request.range_until_time()));
         let units = |(now, past): (i64, TaskActivity)| ActiveUnits {
             units: now as f64,
             maximum: past.maximum.max(now) as f64,

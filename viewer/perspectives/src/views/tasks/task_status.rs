@@ -74,8 +74,8 @@ impl PerspectiveView for TaskStatus {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let tasks = execution.tasks()?.list();
-        let units = execution.active_tasks()?.at(request.time);
-        let progress = |(task, units): (&ExecutionTask, &i64)| TaskProgress::at(task, *units, request.time);
+        let units = execution.active_tasks()?.at(request.time.0);
+        let progress = |(task, units): (&ExecutionTask, &i64)| TaskProgress::at(task, *units, request.time.0);
         let progress: Vec<(TaskProgress, i64)> =
             tasks.iter().zip(&units).map(progress).zip(units.iter().copied()).collect();
         let bundles = task_bundles::bundles(tasks, MAX_CELLS);

@@ -66,7 +66,7 @@ impl PerspectiveView for TaskSurface {
             column_heading: "time".to_owned(),
             rows: bundles.iter().map(|bundle| bundle.label.clone()).collect(),
             columns: columns.iter().map(|column| timestamp(column.from, precision)).collect(),
-            times: Some((range.from.0, range.to.0)),
+            times: Some(range),
             units_per_cell: 1,
             axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
             cells,

@@ -58,7 +58,7 @@ impl PerspectiveView for KiviatDiagram {
         let whole = TimeRange { from: request.range.from, to: execution.extent().to.max(request.range.to) };
         let maxima = execution.derived(&key, || Ok(maxima(activity, window, whole, counts_overhead)))?;
         let of_unit = |(unit, maxima): (usize, &RunningMaximum)| {
-            smoothed_use(activity, unit, window, request.time, counts_overhead, maxima)
+            smoothed_use(activity, unit, window, request.time.0, counts_overhead, maxima)
         };
         let uses: Vec<SmoothedUse> = maxima.iter().enumerate().map(of_unit).collect();
         let spokes = bundles.iter(execution).map(|bundle| spoke(&bundle, &uses)).collect();

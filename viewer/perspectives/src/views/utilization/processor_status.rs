@@ -131,7 +131,8 @@ fn category_part(
     bundles: &UnitBundles,
 ) -> Result<StatusPart, PerspectiveError> {
     let activity = execution.activity()?;
-    let categories: Vec<ActivityCategory> = (0..activity.units()).map(|unit| activity.at(unit, request.time)).collect();
+    let categories: Vec<ActivityCategory> =
+        (0..activity.units()).map(|unit| activity.at(unit, request.time.0)).collect();
     let cells = bundles.iter(execution).map(|bundle| {
         let common = most_common(bundle.members.iter().map(|unit| categories[*unit]));
         let (category, count) = common.unwrap_or((ActivityCategory::Idle, 0));
@@ -153,7 +154,7 @@ fn task_part(
     bundles: &UnitBundles,
 ) -> Result<StatusPart, PerspectiveError> {
     let tasks = execution.tasks()?;
-    let current: Vec<Option<u32>> = (0..execution.units().count()).map(|unit| tasks.at(unit, request.time)).collect();
+    let current: Vec<Option<u32>> = (0..execution.units().count()).map(|unit| tasks.at(unit, request.time.0)).collect();
     let name = |task: u32| tasks.list().get(task as usize).map_or("", |task| task.name.as_str());
     let cells: Vec<StatusCell> = bundles
         .iter(execution)
@@ -265,7 +266,7 @@ fn pending_part(
     (title, steps): (&str, &[PendingSteps]),
     largest: LargestPending,
 ) -> StatusPart {
-    let values: Vec<i64> = steps.iter().map(|steps| steps.at(request.time)[largest.component]).collect();
+    let values: Vec<i64> = steps.iter().map(|steps| steps.at(request.time.0)[largest.component]).collect();
     let cells = bundles.iter(execution).map(|bundle| {
         let value = bundle.members.iter().map(|unit| values[*unit]).max().unwrap_or(0);
         StatusCell { label: bundle.label, unit: bundle.unit, paint: largest.paint(value), status: largest.text(value) }

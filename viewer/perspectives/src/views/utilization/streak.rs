@@ -1,7 +1,7 @@
 //! G27: how long each unit has been busy or idle without a break.
 
 use tumit_paje::category::ActivityCategory::{self, Busy, Idle, Overhead};
-use tumit_viewer::query::{GlobalNanos, TimeRange};
+use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
     AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
@@ -54,10 +54,10 @@ impl PerspectiveView for UnitStreaks {
     #[expect(clippy::cast_precision_loss, reason = "times are drawn")]
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
-        let past = TimeRange { from: request.range.from, to: GlobalNanos(request.time).max(request.range.from) };
+        let past = TimeRange { from: request.range.from, to: request.time.max(request.range.from) };
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let counts_overhead = request.options.counts_overhead;
-        let of_unit = |unit: usize| UnitRuns::new(&activity.timeline(unit), past, request.time, counts_overhead);
+        let of_unit = |unit: usize| UnitRuns::new(&activity.timeline(unit), past, request.time.0, counts_overhead);
         let runs: Vec<UnitRuns> = (0..activity.units()).map(of_unit).collect();
         let largest = runs.iter().map(|run| run.nanos.max(run.longest_busy)).max().unwrap_or(0);
         let bars = bundles.iter(execution).map(|bundle| bar(&bundle, &runs));

@@ -46,7 +46,7 @@ impl PerspectiveView for UtilizationCount {
         let chart = LevelChart {
             from: range.from.0,
             to: range.to.0,
-            cursor: (range.from.0..=range.to.0).contains(&request.time).then_some(request.time),
+            cursor: (range.from.0..=range.to.0).contains(&request.time.0).then_some(request.time.0),
             axis: ChartAxis::new(
                 format!("units ({})", captions::unit_type(execution)),
                 AxisUnit::Count,

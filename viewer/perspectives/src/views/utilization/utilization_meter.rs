@@ -32,7 +32,7 @@ impl PerspectiveView for UtilizationMeter {
         let activity = execution.activity()?;
         let range = request.visible_range();
         let numbers = match request.mode {
-            TimeMode::At => activity.counts_at(request.time),
+            TimeMode::At => activity.counts_at(request.time.0),
             TimeMode::Range | TimeMode::Moving => activity.mean_counts(&[range.from.0, range.to.0])[0],
         };
         let units = activity.units().max(1) as f64;

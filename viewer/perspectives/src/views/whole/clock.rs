@@ -31,7 +31,7 @@ impl PerspectiveView for ExecutionClock {
 
     #[expect(clippy::cast_precision_loss, reason = "times are drawn")]
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
-        let (extent, time) = (execution.extent(), request.time);
+        let (extent, time) = (execution.extent(), request.time.0);
         let whole = extent.to.0.saturating_sub(extent.from.0).max(0);
         let done = time.saturating_sub(extent.from.0).clamp(0, whole);
         let percent = match whole {

@@ -10,7 +10,7 @@ use crate::execution::Execution;
 use crate::execution::messages::{UnitMessage, UnitMessages};
 use crate::network::topology::Topology;
 use crate::view::{TimeMode, ViewRequest};
-use crate::views::measured_messages::{MessageSum, message_bounds};
+use crate::views::measured_messages::{MessageSum, message_range};
 
 /// Minimum number of messages of a block, so that few blocks have to be added.
 const MIN_BLOCK: usize = 1 << 16;
@@ -102,7 +102,7 @@ impl UnitStatistics {
     pub(crate) fn new(execution: &Execution, request: &ViewRequest) -> Result<Self, PerspectiveError> {
         let range = match request.mode {
             TimeMode::At => {
-                let end = GlobalNanos(request.time).clamp(request.range.from, request.range.to.max(request.range.from));
+                let end = request.time.clamp(request.range.from, request.range.to.max(request.range.from));
                 TimeRange { from: request.range.from, to: end }
             }
             TimeMode::Range | TimeMode::Moving => request.visible_range(),
@@ -144,23 +144,22 @@ impl MessageTotals {
         let (messages, count) = (execution.messages()?, execution.units().count());
         let topology = request.options.topology(count)?;
         // A time at which a message is sent or received is included.
-        let (from, to) = match request.mode {
-            TimeMode::At => (range.from.0, range.to.0.saturating_add(1)),
-            TimeMode::Range | TimeMode::Moving => message_bounds(execution, range),
+        let range = match request.mode {
+            TimeMode::At => TimeRange { from: range.from, to: GlobalNanos(range.to.0.saturating_add(1)) },
+            TimeMode::Range | TimeMode::Moving => message_range(execution, range),
         };
         let blocks = execution.derived(&format!("{topology:?}"), || {
             let size = MIN_BLOCK.max(MESSAGES_PER_UNIT * count);
             Ok(MessageBlocks::new(messages, size, (topology, count)))
         })?;
-        let mut by_unit = blocks.statistics_between(messages, from, to);
+        let mut by_unit = blocks.statistics_between(messages, range);
         let mut all = MessageStatistics::default();
         by_unit.iter().for_each(|unit| all.combine(unit));
-        let maxima = TimeRange { from: range.from, to: GlobalNanos(to) };
         for (unit, incoming) in by_unit.iter_mut().zip(&messages.by_unit().incoming) {
-            unit.queue = incoming.maximum(maxima);
+            unit.queue = incoming.maximum(range);
         }
         // The queue of all units is the number of pending messages.
-        all.queue = messages.pending().maximum(maxima);
+        all.queue = messages.pending().maximum(range);
         Ok(Self { by_unit, all, has_sizes: messages.has_sizes() })
     }
 }
@@ -205,12 +204,12 @@ impl MessageBlocks {
     }
 
     /// The statistics of the messages that are sent or received in a time range.
-    fn statistics_between(&self, messages: &UnitMessages, from: i64, to: i64) -> Vec<MessageStatistics> {
+    fn statistics_between(&self, messages: &UnitMessages, range: TimeRange) -> Vec<MessageStatistics> {
         let mut by_unit = self.no_messages();
-        let (edges, blocks) = self.parts(messages.send_places(from, to));
+        let (edges, blocks) = self.parts(messages.send_places(range));
         edges.into_iter().for_each(|places| self.add_sent(&messages.list()[places], &mut by_unit));
         self.sent[blocks].iter().for_each(|block| combine(&mut by_unit, block));
-        let (edges, blocks) = self.parts(messages.receive_places(from, to));
+        let (edges, blocks) = self.parts(messages.receive_places(range));
         edges.into_iter().for_each(|places| add_received(messages.received_at(places), &mut by_unit));
         self.received[blocks].iter().for_each(|block| combine(&mut by_unit, block));
         by_unit
@@ -240,7 +239,7 @@ mod tests {
 
     use super::MessageBlocks;
     use crate::network::topology::Topology;
-    use crate::views::test_traces::traces;
+    use crate::views::test_traces::{range, traces};
 
     proptest! {
         #[test]
@@ -252,7 +251,7 @@ mod tests {
             let execution = trace.execution();
             let Ok(messages) = execution.messages() else { return Ok(()) };
             let blocks = |size| MessageBlocks::new(messages, size, (Topology::default(), execution.units().count()));
-            let sums = |size| blocks(size).statistics_between(messages, from, from + nanos);
+            let sums = |size| blocks(size).statistics_between(messages, range(from, from + nanos));
             prop_assert_eq!(sums(size), sums(usize::MAX));
         }
     }

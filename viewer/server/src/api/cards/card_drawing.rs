@@ -128,7 +128,7 @@ pub(super) fn card_file(card: &Card, context: CardContext<'_>) -> Result<(&'stat
         ComputedView::Chart(chart, _) if context.request.format == "csv" => {
             return Ok(("text/csv; charset=utf-8", chart_text::csv(&chart.table).into_bytes()));
         }
-        ComputedView::Chart(chart, _) => draw(&chart, DrawOptions { width, height, theme, ..DrawOptions::default() }),
+        ComputedView::Chart(chart, _) => draw(&chart, DrawOptions::new(width, height).with_theme(theme)),
         ComputedView::Diagram(..) if context.request.format == "csv" => return Err(no_table()),
         ComputedView::Diagram(source, units) => of_diagram(source.as_ref(), &units, card, context)?.scene,
     };
@@ -208,8 +208,8 @@ fn of_chart(mut chart: ViewChart, units: &UnitContainers, card: &Card, context: 
     let (subtitle, notes) = (std::mem::take(&mut chart.subtitle), std::mem::take(&mut chart.notes));
     chart.panels.iter_mut().for_each(|panel| remove_cursor(&mut panel.panel));
     let theme = context.request.theme;
-    let options = DrawOptions { width, height: height + TITLE_HEIGHT, theme, ..DrawOptions::default() };
-    let ChartImage { scene, regions } = draw_with_regions(&chart, options);
+    let options = DrawOptions::new(width, height + TITLE_HEIGHT).with_theme(theme);
+    let ChartImage { scene, regions, .. } = draw_with_regions(&chart, options);
     let top = (first_text(&scene.items) - TOP_MARGIN).clamp(0.0, TITLE_HEIGHT);
     let text = card.pointed.and_then(|(region, mark)| mark_text(&chart, regions.get(region)?, mark));
     let regions = regions.iter().map(|region| region_json(region, units, context.trace.origin)).collect();

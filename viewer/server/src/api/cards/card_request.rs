@@ -111,7 +111,7 @@ impl CardsRequest {
             let (_, category) = ActivityCategory::WORDS.iter().find(|(known, _)| *known == word)?;
             let value = model.values.get(value)?;
             let state_type = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
-            Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), state_type })
+            Some(CategoryRule::new(*category, NamePattern::new(value.name.clone()), state_type))
         };
         list.into_iter().filter_map(rule).collect()
     }

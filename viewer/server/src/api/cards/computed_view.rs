@@ -9,7 +9,7 @@ use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
-use tumit_viewer::query::{ContainerId, TimeRange, TimelineSource};
+use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange, TimelineSource};
 
 use super::card_error::CardError;
 use super::card_request::{Card, CardsRequest};
@@ -57,7 +57,7 @@ impl CardComputation {
         if mode == TimeMode::Moving && options.view.width.is_none() {
             options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
         }
-        let time = trace.origin.saturating_add(context.time);
+        let time = GlobalNanos(trace.origin.saturating_add(context.time));
         let columns = columns(card.bounded_size().0, request.resolution);
         let request = ViewRequest { mode, range, time, columns, options: options.view };
         Ok(Self { view, execution: options.execution, request })

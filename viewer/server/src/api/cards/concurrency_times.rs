@@ -50,7 +50,7 @@ mod tests {
     fn the_share_of_a_bin_is_the_time_with_as_many_units() {
         let steps =
             StepFunction::from_deltas([0, 0, 2], vec![(1024, [1, 0, -1]), (1025, [1, 0, -1]), (2048, [-2, 0, 2])]);
-        let counts = UnitCounts { steps, denominator: 1 };
+        let counts = UnitCounts::new(steps, 1);
         let range = TimeRange { from: GlobalNanos(0), to: GlobalNanos(i64::from(BINS) * 8) };
         let shares_of = |least, most| shares(&counts, range, Busy, (least, most));
         let (none, one, two) = (shares_of(0, 0), shares_of(1, 1), shares_of(2, 2));

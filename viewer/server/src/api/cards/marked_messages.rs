@@ -100,13 +100,11 @@ impl MarkedMessages {
         if self.is_pending || request.mode == TimeMode::At {
             return Ok(messages.pending_at(request.time).filter(fits).collect());
         }
-        let (from, to) = bounds(execution, request);
+        let range = message_range(execution, request);
         Ok(match (&senders, &receivers) {
-            (Some(senders), _) => {
-                senders.iter().flat_map(|unit| messages.sent_by(*unit, from, to)).filter(fits).collect()
-            }
-            (None, Some(receivers)) => waiting_for(messages, receivers, (from, to)).filter(fits).collect(),
-            (None, None) => messages.sent_between(from, to).iter().filter(fits).collect(),
+            (Some(senders), _) => senders.iter().flat_map(|unit| messages.sent_by(*unit, range)).filter(fits).collect(),
+            (None, Some(receivers)) => waiting_for(messages, receivers, range).filter(fits).collect(),
+            (None, None) => messages.sent_between(range).iter().filter(fits).collect(),
         })
     }
 }
@@ -115,10 +113,11 @@ impl MarkedMessages {
 fn waiting_for<'a, 'b>(
     messages: &'a UnitMessages,
     receivers: &'b [usize],
-    (from, to): (i64, i64),
+    range: TimeRange,
 ) -> impl Iterator<Item = &'a UnitMessage> + use<'a, 'b> {
-    let received = receivers.iter().flat_map(move |unit| messages.received_by(*unit, from, i64::MAX));
-    received.filter(move |message| message.sent < to)
+    let later = TimeRange { from: range.from, to: GlobalNanos::LAST };
+    let received = receivers.iter().flat_map(move |unit| messages.received_by(*unit, later));
+    received.filter(move |message| message.sent < range.to.0)
 }
 
 /// Whether a unit sends or receives a message, as an option of views demands.
@@ -132,10 +131,10 @@ fn concerns(message: &UnitMessage, unit: u32, direction: MessageDirection) -> bo
 }
 
 /// The time range of a view. At the end of the trace, it contains the last timestamp.
-fn bounds(execution: &Execution, request: &ViewRequest) -> (i64, i64) {
+fn message_range(execution: &Execution, request: &ViewRequest) -> TimeRange {
     let range = request.visible_range();
     let reaches_end = range.to >= execution.extent().to;
-    (range.from.0, range.to.0.saturating_add(i64::from(reaches_end)))
+    TimeRange { from: range.from, to: GlobalNanos(range.to.0.saturating_add(i64::from(reaches_end))) }
 }
 
 /// At most [`MAX_ARROWS`] of the messages, at least one for those with about the same times.
@@ -204,7 +203,6 @@ mod tests {
     use std::sync::Arc;
 
     use rustc_hash::FxHashSet;
-    use tumit_perspectives::execution::units::UnitChoice;
     use tumit_perspectives::execution::{Execution, ExecutionSettings};
     use tumit_perspectives::options::ViewOptions;
     use tumit_perspectives::view::{TimeMode, ViewRequest};
@@ -237,13 +235,14 @@ mod tests {
         let source = Arc::new(TraceStore::from_paje("test", text.as_bytes()).expect("the trace has no faults"));
         let outline = ContainerOutline::new(source.as_ref()).expect("the outline can be read");
         let threads = Execution::new(Arc::clone(&source) as _, ExecutionSettings::default());
-        let units = UnitChoice { level: Some("Node".to_owned()), ..UnitChoice::default() };
-        let nodes = Execution::new(source, ExecutionSettings { units, ..ExecutionSettings::default() });
+        let mut settings = ExecutionSettings::default();
+        settings.units.level = Some("Node".to_owned());
+        let nodes = Execution::new(source, settings);
         (threads.expect("the trace has threads"), outline, nodes.expect("the trace has nodes"))
     }
 
     fn request(mode: TimeMode, range: TimeRange, time: i64) -> ViewRequest {
-        ViewRequest { mode, range, time, columns: 1, options: ViewOptions::default() }
+        ViewRequest { mode, range, time: GlobalNanos(time), columns: 1, options: ViewOptions::default() }
     }
 
     #[test]

@@ -123,7 +123,7 @@ mod tests {
     fn marks_name_the_containers_of_their_units() {
         let units = UnitContainers { containers: vec![7, 9, 10], by_name: [("b".to_owned(), 1)].into_iter().collect() };
         let shape = RegionShape::Spokes { center: (10.0, 20.06), radius: 5.0, marks: 2 };
-        let region = |subject| ChartRegion { panel: 0, shape: shape.clone(), subject };
+        let region = |subject| ChartRegion::new(0, shape.clone(), subject);
         let bundles = RegionSubject::Units([vec![0, 2], vec![1]].into_iter().collect());
         let expected = json!({ "kind": "spokes", "center": [100, 201], "radius": 50, "marks": 2, "units": [7, 3, -1], "sizes": [2, 1] });
         assert_eq!(region_json(&region(bundles), &units, 0), expected);

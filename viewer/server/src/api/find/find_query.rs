@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use tumit_paje::time_text::{self, TimeText, TimeTextError};
 use tumit_viewer::filter::language::entity_fields;
 use tumit_viewer::query::{EntityFacts, SourceLine};
 
@@ -65,7 +66,7 @@ impl FindQuery {
         Ok(query)
     }
 
-    /// Adds a limit such as `>10ms`. Its number and its unit may be in the words after it.
+    /// Adds a limit such as `>10ms`. Its numbers and units may be in the words after it.
     fn add_duration_limit(
         &mut self,
         sign: char,
@@ -73,22 +74,21 @@ impl FindQuery {
         rest: &mut std::slice::Iter<'_, FindWord>,
     ) -> Result<(), String> {
         let is_inclusive = word[1..].starts_with('=');
-        let mut number = word[1 + usize::from(is_inclusive)..].to_owned();
-        // `> 10 ms` may contain spaces.
-        while nanos(&number).is_none()
-            && let Some(next) = rest.as_slice().first().filter(|next| is_part_of_duration(next))
-        {
-            number.push_str(next);
+        let operator = &word[..1 + usize::from(is_inclusive)];
+        let mut duration = word[operator.len()..].to_owned();
+        // `> 10 ms` and `>1h 30min` contain spaces.
+        while let Some(next) = rest.as_slice().first().filter(|next| !next.quoted) {
+            let longer = format!("{duration} {}", next.text);
+            if nanos(&longer).is_err() {
+                break;
+            }
+            duration = longer;
             rest.next();
         }
-        if number.ends_with(|letter: char| letter.is_ascii_digit())
-            && let Some(unit) = rest.as_slice().first().filter(|next| UNITS.iter().any(|unit| unit.0 == next.text))
-        {
-            number.push_str(unit);
-            rest.next();
-        }
-        let limit = nanos(&number)
-            .ok_or_else(|| format!("`{}` is not a duration: write one as in `>10ms` or `<2.5us`", word.text))?;
+        let limit = nanos(&duration).map_err(|error| {
+            let (expected, example) = (error.expected, error.example);
+            format!("`{}` is not a duration: expected {expected}; example: `{operator}{example}`", word.text)
+        })?;
         let (min, max) = match (sign, is_inclusive) {
             ('>', true) => (limit, i64::MAX),
             ('>', false) => (limit.saturating_add(1), i64::MAX),
@@ -244,21 +244,14 @@ fn require_text(text: &str, prefix: &str, expected: &str) -> Result<String, Stri
     if text.is_empty() { Err(format!("`{prefix}` needs {expected} after it")) } else { Ok(text.to_lowercase()) }
 }
 
-const UNITS: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
-
-fn is_part_of_duration(word: &str) -> bool {
-    word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.')
-}
-
-/// Converts a duration such as `10ms` to nanoseconds. Without a unit, the number is in seconds.
-fn nanos(text: &str) -> Option<i64> {
-    let (number, factor) =
-        UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor))).unwrap_or((text, 1e9));
-    let number = number.trim();
-    let plain = !number.is_empty() && number.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
-    let nanos = number.parse::<f64>().ok().filter(|_| plain)? * factor;
-    #[expect(clippy::cast_possible_truncation, reason = "within a hundred years")]
-    (nanos < 4e18).then_some(nanos.round() as i64)
+/// Parses a duration such as `10ms`, which is not negative. Without a unit, it is in seconds.
+fn nanos(text: &str) -> Result<i64, TimeTextError> {
+    let nanos = time_text::parse(text)?;
+    if nanos < 0 {
+        let (expected, example) = ("a duration of at least 0".into(), TimeText(nanos.saturating_neg()).to_string());
+        return Err(TimeTextError { text: text.into(), expected, example: example.into() });
+    }
+    Ok(nanos)
 }
 
 #[cfg(test)]
@@ -295,6 +288,29 @@ mod tests {
         assert!(query.includes_kind(FindKind::State) && !query.includes_kind(FindKind::Link));
         assert_eq!(FindQuery::parse(">=1us").expect("understood").durations, Some(1000..=i64::MAX));
         assert!(FindQuery::parse("\"a > b\"").expect("a quoted name").matches_value("if A > B then"));
+    }
+
+    #[test]
+    fn durations_are_those_of_the_options() {
+        let durations = |text: &str| FindQuery::parse(text).map(|query| query.durations.expect("a limit"));
+        assert_eq!(durations(">1min"), Ok(60_000_000_001..=i64::MAX));
+        assert_eq!(durations(">= 1h 30min"), Ok(5_400_000_000_000..=i64::MAX));
+        assert_eq!(durations("<2d"), Ok(0..=172_799_999_999_999));
+        assert_eq!(durations(">0.1"), Ok(100_000_001..=i64::MAX));
+        // 0.3 s and 2⁶² + 1 ns have no exact floating-point number.
+        assert_eq!(durations("<=0.3 >=0.3s"), Ok(300_000_000..=300_000_000));
+        assert_eq!(durations("<=4611686018427387905ns"), Ok(0..=4_611_686_018_427_387_905));
+        let query = FindQuery::parse("> 10 20 \"ms\"").expect("understood");
+        assert_eq!(query.durations, Some(10_000_000_001..=i64::MAX));
+        assert!(query.matches_value("20 ms") && !query.matches_value("20"));
+        for (text, message) in [
+            (">soon", "`>soon` is not a duration: expected a time in seconds, or with units; example: `>250ms`"),
+            (">=0,5s", "`>=0,5s` is not a duration: expected a decimal point, not a comma; example: `>=0.5s`"),
+            ("<-3ms", "`<-3ms` is not a duration: expected a duration of at least 0; example: `<3ms`"),
+            ("> in:a", "`>` is not a duration: expected a time in seconds, or with units; example: `>250ms`"),
+        ] {
+            assert_eq!(durations(text), Err(message.to_owned()), "{text}");
+        }
     }
 
     #[test]
