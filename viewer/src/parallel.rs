@@ -23,6 +23,19 @@ pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, max_threads: usize, of: impl
     done.into_iter().map(|done| done.1).collect()
 }
 
+/// The results of `of` for the numbers below `count`, in order. A thread processes some thousand
+/// adjacent numbers at a time, so that cheap results are worth several threads.
+pub fn map_indexes<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    const AT_ONCE: usize = 1 << 12;
+    if count <= AT_ONCE {
+        return (0..count).map(of).collect();
+    }
+    let jobs: Vec<usize> = (0..count).step_by(AT_ONCE).collect();
+    let parts =
+        map_in_order(jobs, MAX_THREADS, |first| (first..count.min(first + AT_ONCE)).map(&of).collect::<Vec<T>>());
+    parts.into_iter().flatten().collect()
+}
+
 /// Maximum number of threads for a query or an image.
 pub const MAX_THREADS: usize = 8;
 
@@ -57,7 +70,14 @@ pub(crate) fn map_parts<I: Sync, T: Send>(list: &[I], min_items: usize, of: impl
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_THREADS, map_in_order, map_parts};
+    use super::{MAX_THREADS, map_in_order, map_indexes, map_parts};
+
+    #[test]
+    fn indexes_are_mapped_in_order() {
+        for count in [0, 1, 4_096, 4_097, 10_000] {
+            assert_eq!(map_indexes(count, |index| 2 * index), (0..count).map(|index| 2 * index).collect::<Vec<_>>());
+        }
+    }
 
     #[test]
     fn jobs_are_done_once_each_and_in_order() {

@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
     let range = execution.extent();
     for (_, mode) in TimeMode::WORDS {
         let options = ViewOptions { width: Some(1_000_000_000), ..ViewOptions::default() };
-        let request = ViewRequest { mode, range, time: range.to.0 / 2, columns: 8, options };
+        let request = ViewRequest { mode, range, time: range.to.0 / 2, columns: 8, options, needs_table: true };
         if let Ok(chart) = view.chart(execution, &request) {
             let _scene = draw(&chart, DrawOptions::default());
         }

@@ -278,6 +278,7 @@ impl<'a> RequestedView<'a> {
             time: self.at.map_or(middle, |at| at.0),
             columns,
             options: self.options.view.clone(),
+            needs_table: self.outputs.iter().any(|output| !matches!(output, ChartOutput::Image(_))),
         }
     }
 
