@@ -211,8 +211,14 @@ fn the_matrix_shows_the_data_of_operations() {
         let parsed =
             ParsedOptions::parse("communication-matrix", view.info().options, &options).expect("valid options");
         let mode = if time < 0 { TimeMode::Range } else { TimeMode::At };
-        let request =
-            ViewRequest { mode, time: time.max(0), range: execution.extent(), options: parsed.view, columns: 100 };
+        let request = ViewRequest {
+            mode,
+            time: time.max(0),
+            range: execution.extent(),
+            options: parsed.view,
+            columns: 100,
+            needs_table: true,
+        };
         view.chart(&execution, &request)
     };
     assert!(chart(&[], -1).is_err(), "there are no links");

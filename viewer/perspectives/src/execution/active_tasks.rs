@@ -7,7 +7,7 @@
 use std::mem;
 use std::ops::Range;
 
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order, map_indexes};
 use tumit_viewer::query::{QueryError, TimeRange, TimelineSource};
 
 use crate::execution::overlapping_tasks::OverlappingTasks;
@@ -144,14 +144,15 @@ impl ActiveTaskSums {
     /// # Errors
     /// If the source fails.
     pub(crate) fn new(source: &dyn TimelineSource, units: &UnitSet, tasks: &TaskSet) -> Result<Self, QueryError> {
-        let lanes = task_lanes(source, units, &tasks.types);
-        let jobs: Vec<_> = lanes.into_iter().zip(tasks.by_unit()).collect();
-        let overlaps = map_in_order(jobs, MAX_THREADS, |(lanes, unit)| {
-            let mut overlapping = OverlappingTasks::default();
-            if unit.has_overlaps {
-                tasks.visit_unit(source, &lanes, |state| overlapping.add(state))?;
+        let has_overlaps = tasks.by_unit().iter().any(|unit| unit.has_overlaps);
+        let lanes = if has_overlaps { task_lanes(source, units, &tasks.types) } else { Vec::new() };
+        let overlaps = map_indexes(tasks.by_unit().len(), 1, |unit| {
+            if !tasks.by_unit()[unit].has_overlaps {
+                return Ok(None);
             }
-            Ok(unit.has_overlaps.then(|| overlapping.finish()))
+            let mut overlapping = OverlappingTasks::default();
+            tasks.visit_unit(source, &lanes[unit], |state| overlapping.add(state))?;
+            Ok(Some(overlapping.finish()))
         });
         let slice_changes = (8 * tasks.list().len()).max(16 * units.count()).clamp(MIN_CHANGES, MAX_CHANGES);
         Ok(Self::with_slices(tasks, overlaps.into_iter().collect::<Result<_, QueryError>>()?, slice_changes))

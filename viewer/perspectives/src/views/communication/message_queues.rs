@@ -1,6 +1,6 @@
 //! [`MessageQueuesView`] (G9): the messages or bytes that wait for each unit.
 
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
@@ -53,7 +53,8 @@ impl PerspectiveView for MessageQueuesView {
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let PendingByUnit { incoming, unaddressed, .. } = measured.messages.by_unit();
         let has_unaddressed = !measured.messages.unaddressed().is_empty();
-        let queues = map_indexes(incoming.len(), |unit| queue(&incoming[unit], request, component));
+        let queues =
+            map_indexes(incoming.len(), SEARCHES_PER_THREAD, |unit| queue(&incoming[unit], request, component));
         let mut bars: Vec<ChartBar> =
             (0..bundles.count()).map(|bundle| bar(execution, &bundles, bundle, &queues)).collect();
         let mut unit_lists = bundles.lists();

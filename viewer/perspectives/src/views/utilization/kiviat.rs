@@ -1,7 +1,7 @@
 //! G6: the smoothed utilization of each unit, now and its maximum so far, as a polygon.
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::duration;
 
@@ -57,7 +57,7 @@ impl PerspectiveView for KiviatDiagram {
         let key = format!("{} {window:?} {counts_overhead}", self.info().name);
         let whole = TimeRange { from: request.range.from, to: execution.extent().to.max(request.range.to) };
         let maxima = execution.derived(&key, || Ok(maxima(activity, window, whole, counts_overhead)))?;
-        let uses = map_indexes(maxima.len(), |unit| {
+        let uses = map_indexes(maxima.len(), SEARCHES_PER_THREAD, |unit| {
             smoothed_use(activity, unit, window, request.time, counts_overhead, &maxima[unit])
         });
         let spokes = bundles.iter(execution).map(|bundle| spoke(&bundle, &uses)).collect();
@@ -96,7 +96,7 @@ fn maxima(
     range: TimeRange,
     counts_overhead: bool,
 ) -> Vec<RunningMaximum> {
-    map_indexes(activity.units(), |unit| {
+    map_indexes(activity.units(), 1, |unit| {
         let quantity = CountedTimelines { timelines: activity.timelines(unit), counts_overhead };
         window.running_maximum(&quantity, range.to.0)
     })

@@ -1,7 +1,7 @@
 //! G22: the state, the task and the pending messages of each unit, as grids.
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{
@@ -138,7 +138,7 @@ fn category_part(
     bundles: &UnitBundles,
 ) -> Result<StatusPart, PerspectiveError> {
     let activity = execution.activity()?;
-    let categories = map_indexes(activity.units(), |unit| activity.at(unit, request.time));
+    let categories = map_indexes(activity.units(), SEARCHES_PER_THREAD, |unit| activity.at(unit, request.time));
     let cells = bundles.iter(execution).map(|bundle| {
         let common = most_common(bundle.members.iter().map(|unit| categories[*unit]));
         let (category, count) = common.unwrap_or((ActivityCategory::Idle, 0));
@@ -160,7 +160,7 @@ fn task_part(
     bundles: &UnitBundles,
 ) -> Result<StatusPart, PerspectiveError> {
     let tasks = execution.tasks()?;
-    let current = map_indexes(execution.units().count(), |unit| tasks.at(unit, request.time));
+    let current = map_indexes(execution.units().count(), SEARCHES_PER_THREAD, |unit| tasks.at(unit, request.time));
     let name = |task: u32| tasks.list().get(task as usize).map_or("", |task| task.name.as_str());
     let cells: Vec<StatusCell> = bundles
         .iter(execution)
@@ -273,7 +273,7 @@ fn pending_part(
     (title, steps): (&str, &[PendingSteps]),
     largest: LargestPending,
 ) -> StatusPart {
-    let values = map_indexes(steps.len(), |unit| steps[unit].at(request.time)[largest.component]);
+    let values = map_indexes(steps.len(), SEARCHES_PER_THREAD, |unit| steps[unit].at(request.time)[largest.component]);
     let cells = bundles.iter(execution).map(|bundle| {
         let value = bundle.members.iter().map(|unit| values[*unit]).max().unwrap_or(0);
         StatusCell { label: bundle.label, unit: bundle.unit, paint: largest.paint(value), status: largest.text(value) }

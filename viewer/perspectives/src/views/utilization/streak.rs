@@ -1,7 +1,7 @@
 //! G27: how long each unit has been busy or idle without a break.
 
 use tumit_paje::category::ActivityCategory::{self, Busy, Idle, Overhead};
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use crate::chart::{
@@ -59,7 +59,7 @@ impl PerspectiveView for UnitStreaks {
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let counts_overhead = request.options.counts_overhead;
         let of_unit = |unit: usize| UnitRuns::new(&activity.timeline(unit), past, request.time, counts_overhead);
-        let runs = map_indexes(activity.units(), of_unit);
+        let runs = map_indexes(activity.units(), SEARCHES_PER_THREAD, of_unit);
         let largest = runs.iter().map(|run| run.nanos.max(run.longest_busy)).max().unwrap_or(0);
         let bars = bundles.iter(execution).map(|bundle| bar(&bundle, &runs));
         let chart = BarChart {

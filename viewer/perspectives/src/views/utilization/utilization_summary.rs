@@ -1,6 +1,6 @@
 //! G3: the fraction of time that each unit is busy, overhead and idle.
 
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
 
 use crate::chart::{
     AxisUnit, BarChart, ChartAxis, ChartBar, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,
@@ -35,7 +35,7 @@ impl PerspectiveView for UtilizationSummary {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (activity, range) = (execution.activity()?, request.visible_range());
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
-        let fractions = map_indexes(activity.units(), |unit| activity.fractions(unit, range));
+        let fractions = map_indexes(activity.units(), SEARCHES_PER_THREAD, |unit| activity.fractions(unit, range));
         let bars = bundles.iter(execution).map(|bundle| bar(&bundle, &fractions)).collect();
         let chart = BarChart {
             axis: ChartAxis::new("time", AxisUnit::Percent, 100.0),
