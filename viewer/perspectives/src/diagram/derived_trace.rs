@@ -254,14 +254,14 @@ fn add_categories(
     let values = ActivityCategory::COUNTED.map(&mut define);
     let on_path =
         parts.path.map(|path| (builder.define_value(ty, "critical path", palette().color(ChartPaint::Emphasis)), path));
-    for (unit, &container) in containers.units.iter().enumerate() {
-        let mut own: Vec<(i64, i64)> = Vec::new();
-        if let Some((_, path)) = on_path {
-            own.extend(path.segments.iter().filter_map(|segment| match *segment {
-                PathSegment::Unit { unit: of, from, to } if of as usize == unit => Some((from, to)),
-                _ => None,
-            }));
+    // The parts of the path in each unit, by time.
+    let mut path_parts: Vec<Vec<(i64, i64)>> = vec![Vec::new(); execution.units().count()];
+    for segment in on_path.iter().flat_map(|(_, path)| &path.segments) {
+        if let PathSegment::Unit { unit, from, to } = *segment {
+            path_parts[unit as usize].push((from, to));
         }
+    }
+    for ((unit, &container), own) in containers.units.iter().enumerate().zip(&path_parts) {
         for timeline in activity.timelines(unit).iter().take(1) {
             for piece in timeline.pieces(execution.extent()) {
                 // The end of a part of the path restores the category of this time.
