@@ -180,7 +180,8 @@ impl ViewRequest {
 /// let source = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 /// let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
 /// let (range, options) = (execution.extent(), ViewOptions::default());
-/// let request = ViewRequest { mode: TimeMode::At, range, time: 1_500_000_000, columns: 1, options, needs_table: true };
+/// let (time, needs_table) = (1_500_000_000, true);
+/// let request = ViewRequest { mode: TimeMode::At, range, time, columns: 1, options, needs_table };
 /// let chart = EventNumbers.chart(&execution, &request)?;
 /// assert_eq!(chart.table.rows, [vec!["Mark".into(), 1.0.into()]]);
 /// let scene = draw(&chart, DrawOptions::default());

@@ -40,7 +40,8 @@ use crate::views::captions;
 /// let execution = Execution::new(Arc::new(store), ExecutionSettings::default())?;
 /// let range = execution.extent();
 /// let options = ViewOptions::default();
-/// let request = ViewRequest { mode: TimeMode::Range, range, time: 0, columns: 4, options, needs_table: true };
+/// let mode = TimeMode::Range;
+/// let request = ViewRequest { mode, range, time: 0, columns: 4, options, needs_table: true };
 /// let chart = view.chart(&execution, &request)?;
 /// // The thread works during the first two of four seconds.
 /// assert_eq!(tumit_perspectives::chart_text::csv(&chart.table).lines().nth(2), Some("1,2,1"));
