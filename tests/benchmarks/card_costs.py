@@ -7,7 +7,8 @@
 
 For each view, and for six views together: the first request, which reads the trace, and requests at
 random times. As the page does, a request has the hash of the last drawing, so an equal drawing is
-not sent again. Processor time is that of the server. At the end, a category changes.
+not sent again. Processor time is that of the server. At the end, a category changes. With
+`--alone`, only single views are measured, and each has a server of its own.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from request_costs import wait_for_index
 from viewer_process import check_command, viewer
 
 SIX_VIEWS = ["utilization-count", "utilization-meter", "kiviat", "communication-matrix", "message-queues", "processor-status"]
-VIEWS = SIX_VIEWS + ["concurrency-profile", "utilization-summary", "streak", "traffic", "communication-meter", "animation", "hypercube", "network", "node-statistics", "phase-portrait", "statistical-summary", "clock", "trace-records", "critical-path"]
+VIEWS = SIX_VIEWS + ["concurrency-profile", "utilization-summary", "streak", "traffic", "communication-meter", "animation", "hypercube", "network", "node-statistics", "phase-portrait", "statistical-summary", "clock", "trace-records", "task-count", "task-status", "task-summary", "task-surface", "utilization-gantt", "space-time", "task-gantt", "critical-path"]
 
 
 def card(name, known):
@@ -75,12 +76,18 @@ def main():
     parser.add_argument("trace", help="a run or Pajé file; its index is made if there is none")
     parser.add_argument("--ticks", type=int, default=20, help="number of requests at random times (%(default)s)")
     parser.add_argument("--option", action="append", default=[], help="an option of the views, such as states=Calls")
+    parser.add_argument("--alone", action="store_true", help="starts `tumit view` again for each view, so that no view reads data for another one")
     parser.add_argument("--view", action="append", default=[], help="measures only these views")
     arguments = parser.parse_args()
     check_command()
+    print("| view | first request, ms | its processor time, ms | median, ms | 95 %, ms | processor time, ms | median size | |\n|---|---|---|---|---|---|---|---|")
+    if arguments.alone:
+        for name in arguments.view or VIEWS:
+            with viewer(arguments.trace) as page:
+                measure(page, name, [name], wait_for_index(page), arguments)
+        return
     with viewer(arguments.trace) as page:
         duration = wait_for_index(page)
-        print("| view | first request, ms | its processor time, ms | median, ms | 95 %, ms | processor time, ms | median size | |\n|---|---|---|---|---|---|---|---|")
         for name in arguments.view or VIEWS:
             measure(page, name, [name], duration, arguments)
         cards = measure(page, "six views", arguments.view or SIX_VIEWS, duration, arguments)

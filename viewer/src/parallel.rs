@@ -29,6 +29,20 @@ pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, max_threads: usize, of: impl
     done.into_iter().map(|done| done.1).collect()
 }
 
+/// The results of `of` for the numbers below `count`, in order. A thread processes at least
+/// `least_at_once` adjacent numbers at a time. For few of them, a thread would cost more than it
+/// saves.
+pub fn map_indexes<T: Send>(count: usize, least_at_once: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    const JOBS: usize = 1 << 8;
+    let at_once = count.div_ceil(JOBS).max(least_at_once).max(1);
+    let jobs: Vec<usize> = (0..count).step_by(at_once).collect();
+    let part = |first: usize| (first..count.min(first + at_once)).map(&of).collect::<Vec<T>>();
+    map_in_order(jobs, MAX_THREADS, part).into_iter().flatten().collect()
+}
+
+/// Minimum number of searches in memory for which a thread is worth its cost.
+pub const SEARCHES_PER_THREAD: usize = 1 << 11;
+
 /// Maximum number of threads for a query or an image.
 pub const MAX_THREADS: usize = 8;
 
@@ -63,7 +77,15 @@ pub(crate) fn map_parts<I: Sync, T: Send>(list: &[I], min_items: usize, of: impl
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_THREADS, map_in_order, map_parts};
+    use super::{MAX_THREADS, map_in_order, map_indexes, map_parts};
+
+    #[test]
+    fn indexes_are_mapped_in_order() {
+        for (count, least) in [(0, 1), (1, 0), (255, 1), (4_097, 1), (4_097, 100), (10, 100)] {
+            let expected: Vec<usize> = (0..count).map(|index| 2 * index).collect();
+            assert_eq!(map_indexes(count, least, |index| 2 * index), expected);
+        }
+    }
 
     #[test]
     fn jobs_are_done_once_each_and_in_order() {

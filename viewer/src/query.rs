@@ -63,7 +63,7 @@ pub use lane_limits::{lanes_at_once, weight};
 pub(crate) use links::{DESTINATION, LinkRow, OpenLinkRow, effective_end};
 pub(crate) use mixture_cells::MixtureCellWriter;
 pub use mixture_cells::{MixtureCell, MixtureCells, ValueShares};
-pub use nested_times::NestedTime;
+pub use nested_times::{NestedLaneGroup, NestedTime};
 pub use operation_facts::OperationFacts;
 pub(crate) use raw_value::RawValue;
 pub use timeline_source::TimelineSource;

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates")]
     let time = GlobalNanos(range.from.0.saturating_add((arguments.at * 1e6) as i64));
     let options = ViewOptions::default();
-    let request = ViewRequest { mode: TimeMode::At, range, time, columns: 800, options };
+    let request = ViewRequest { mode: TimeMode::At, range, time, columns: 800, options, needs_table: true };
     let chart = SortView.chart(&execution, &request)?;
     let text = match arguments.output.extension() {
         Some(ending) if ending == "csv" => chart_text::csv(&chart.table),

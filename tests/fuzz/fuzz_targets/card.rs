@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
     for (_, mode) in TimeMode::WORDS {
         let mut options = ViewOptions::default();
         options.width = Some(1_000_000_000);
-        let request = ViewRequest { mode, range, time: GlobalNanos(range.to.0 / 2), columns: 8, options };
+        let request = ViewRequest { mode, range, time: GlobalNanos(range.to.0 / 2), columns: 8, options, needs_table: true };
         if let Ok(chart) = view.chart(execution, &request) {
             let _scene = draw(&chart, DrawOptions::default());
         }

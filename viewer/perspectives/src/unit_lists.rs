@@ -1,7 +1,9 @@
 //! [`UnitLists`]: the units that the marks of a chart stand for.
 
+use std::sync::Arc;
+
 /// A list of units per mark, stored one after another. A mark of several units is one bundle of
-/// adjacent units.
+/// adjacent units. Copies share their memory, because a chart is made anew at each time.
 ///
 /// ```
 /// use tumit_perspectives::unit_lists::UnitLists;
@@ -11,9 +13,9 @@
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnitLists {
-    units: Vec<u32>,
+    units: Arc<Vec<u32>>,
     /// The end of each list.
-    ends: Vec<usize>,
+    ends: Arc<Vec<usize>>,
 }
 
 impl UnitLists {
@@ -46,8 +48,8 @@ impl UnitLists {
 
     /// Adds a list.
     pub fn push(&mut self, units: impl IntoIterator<Item = u32>) {
-        self.units.extend(units);
-        self.ends.push(self.units.len());
+        Arc::make_mut(&mut self.units).extend(units);
+        Arc::make_mut(&mut self.ends).push(self.units.len());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
-use crate::chart::ViewChart;
+use crate::chart::{ChartTable, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::options::ViewOptions;
@@ -93,6 +93,9 @@ pub struct ViewRequest {
     pub columns: u32,
     /// The options.
     pub options: ViewOptions,
+    /// Whether the chart needs its table. An image does not, and the table of many units takes
+    /// longer than the image.
+    pub needs_table: bool,
 }
 
 impl ViewRequest {
@@ -109,6 +112,11 @@ impl ViewRequest {
             }
             _ => self.range,
         }
+    }
+
+    /// The table of a chart, or an empty one if it is not needed.
+    pub fn table(&self, of: impl FnOnce() -> ChartTable) -> ChartTable {
+        if self.needs_table { of() } else { ChartTable::default() }
     }
 
     /// The time range from the start to the present time, for maxima so far.
@@ -175,8 +183,8 @@ impl ViewRequest {
 /// let source = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 /// let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
 /// let (range, options) = (execution.extent(), ViewOptions::default());
-/// let time = GlobalNanos(1_500_000_000);
-/// let request = ViewRequest { mode: TimeMode::At, range, time, columns: 1, options };
+/// let (time, needs_table) = (GlobalNanos(1_500_000_000), true);
+/// let request = ViewRequest { mode: TimeMode::At, range, time, columns: 1, options, needs_table };
 /// let chart = EventNumbers.chart(&execution, &request)?;
 /// assert_eq!(chart.table.rows, [vec!["Mark".into(), 1.0.into()]]);
 /// let scene = draw(&chart, DrawOptions::default());

@@ -218,6 +218,7 @@ fn the_matrix_shows_the_data_of_operations() {
             range: execution.extent(),
             options: parsed.view,
             columns: 100,
+            needs_table: true,
         };
         view.chart(&execution, &request)
     };

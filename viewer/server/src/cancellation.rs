@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tumit_viewer::filter::FilterLayer;
-use tumit_viewer::query::{EntityId, QueryError, TimelineSource, TypeId};
+use tumit_viewer::query::{EntityId, NestedLaneGroup, QueryError, TimelineSource, TypeId};
 
 /// A flag: the client has disconnected.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +75,10 @@ impl FilterLayer for PendingAnswer {
         true
     }
 
+    fn state_lane_groups(&self) -> Vec<NestedLaneGroup> {
+        self.source.state_lane_groups()
+    }
+
     fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {
         self.checked_source()?.number_fields(ids, field)
     }
@@ -97,6 +101,10 @@ impl FilterLayer for SharedAnswer {
 
     fn keeps_entities(&self, _: TypeId) -> bool {
         true
+    }
+
+    fn state_lane_groups(&self) -> Vec<NestedLaneGroup> {
+        self.source.state_lane_groups()
     }
 
     fn number_fields(&self, ids: &[EntityId], field: &str) -> Result<Vec<Option<f64>>, QueryError> {

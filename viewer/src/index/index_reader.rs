@@ -241,6 +241,19 @@ impl TimelineSource for IndexReader {
         records.map(|record| record.depth.saturating_add(1)).max().unwrap_or(0)
     }
 
+    fn state_lane_groups(&self) -> Vec<NestedLaneGroup> {
+        let mut groups: Vec<NestedLaneGroup> = Vec::new();
+        for record in self.directory(self.index_bytes.header.states).records_from(0) {
+            let (container, ty, depths) =
+                (ContainerId(record.container), TypeId(record.ty), record.depth.saturating_add(1));
+            match groups.last_mut().filter(|last| (last.container, last.ty) == (container, ty)) {
+                Some(last) => last.depths = last.depths.max(depths),
+                None => groups.push(NestedLaneGroup { container, ty, depths }),
+            }
+        }
+        groups
+    }
+
     fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
         let header = &self.index_bytes.header;
         let mut types = Vec::new();

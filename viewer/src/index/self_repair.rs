@@ -13,8 +13,8 @@ use crate::index::{IndexKey, IndexReader};
 use crate::input::open_options::{OpenOptions, TraceOpenError};
 use crate::query::{
     ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers, LinkEntity,
-    LinkVisitor, MixtureCells, NestedTime, OpenLinkEntity, OperationPart, QueryError, SeriesColumn, StateEntity,
-    StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
+    LinkVisitor, MixtureCells, NestedLaneGroup, NestedTime, OpenLinkEntity, OperationPart, QueryError, SeriesColumn,
+    StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
 
 /// Maximum number of repairs. After them the disk is assumed to lose data.
@@ -116,6 +116,10 @@ impl TimelineSource for SelfRepairingIndex {
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
         self.query_or_repair(|source| source.depths(container, ty))
+    }
+
+    fn state_lane_groups(&self) -> Vec<NestedLaneGroup> {
+        self.query_or_repair(|source| source.state_lane_groups())
     }
 
     fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {

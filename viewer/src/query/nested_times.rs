@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
-use tumit_paje::{ContainerId, TypeId, ValueId};
+use tumit_paje::{ContainerId, PajeTypeKind, TypeId, ValueId};
 
 use super::lane_merge;
-use super::{EntityList, QueryError, StateEntity, StateLaneId};
+use super::{ContainerInfo, EntityList, QueryError, StateEntity, StateLaneId, TypeModel};
 
 /// The minimum distance between two checkpoints, in states.
 const MIN_STRIDE: usize = 1 << 10;
@@ -139,12 +139,33 @@ impl NestingSums {
 }
 
 /// The lanes of one state type in one container.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NestedLaneGroup {
-    pub(crate) container: ContainerId,
-    pub(crate) ty: TypeId,
-    /// Number of nesting depths.
-    pub(crate) depths: u32,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NestedLaneGroup {
+    /// The container.
+    pub container: ContainerId,
+    /// The state type.
+    pub ty: TypeId,
+    /// Number of nesting depths, at least 1.
+    pub depths: u32,
+}
+
+/// The groups of lanes that exist. `types_in` are the types to try in a container, `None` for all.
+pub(crate) fn lane_groups(
+    model: &TypeModel,
+    containers: &[ContainerInfo],
+    types_in: impl Fn(ContainerId) -> Option<Vec<TypeId>>,
+    depths: impl Fn(ContainerId, TypeId) -> u32,
+) -> Vec<NestedLaneGroup> {
+    let is_state = |ty: TypeId| model.types.get(ty.index()).is_some_and(|info| info.kind == PajeTypeKind::State);
+    let all: Vec<TypeId> = model.types.iter().map(|info| info.id).collect();
+    let mut groups = Vec::new();
+    for container in containers.iter().map(|info| info.id) {
+        let types = types_in(container);
+        let states = types.as_ref().unwrap_or(&all).iter().copied().filter(|ty| is_state(*ty));
+        let group = |ty| NestedLaneGroup { container, ty, depths: depths(container, ty) };
+        groups.extend(states.map(group).filter(|group| group.depths > 0));
+    }
+    groups
 }
 
 /// Computes total and self time in a time range from the states of all depths. The cost is

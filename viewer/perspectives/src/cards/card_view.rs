@@ -40,8 +40,8 @@ use crate::views::captions;
 /// let execution = Execution::new(Arc::new(store), ExecutionSettings::default())?;
 /// let range = execution.extent();
 /// let options = ViewOptions::default();
-/// let (mode, time) = (TimeMode::Range, range.from);
-/// let request = ViewRequest { mode, range, time, columns: 4, options };
+/// let (mode, time, needs_table) = (TimeMode::Range, range.from, true);
+/// let request = ViewRequest { mode, range, time, columns: 4, options, needs_table };
 /// let chart = view.chart(&execution, &request)?;
 /// // The thread works during the first two of four seconds.
 /// assert_eq!(tumit_perspectives::chart_text::csv(&chart.table).lines().nth(2), Some("1,2,1"));

@@ -254,19 +254,19 @@ fn add_categories(
     let values = ActivityCategory::COUNTED.map(&mut define);
     let on_path =
         parts.path.map(|path| (builder.define_value(ty, "critical path", palette().color(ChartPaint::Emphasis)), path));
-    for (unit, &container) in containers.units.iter().enumerate() {
-        let mut path_times: Vec<(i64, i64)> = Vec::new();
-        if let Some((_, path)) = on_path {
-            path_times.extend(path.segments.iter().filter_map(|segment| match *segment {
-                PathSegment::Unit { unit: path_unit, from, to } if path_unit as usize == unit => Some((from, to)),
-                _ => None,
-            }));
+    // The times of the path in each unit, by time.
+    let mut path_times: Vec<Vec<(i64, i64)>> = vec![Vec::new(); execution.units().count()];
+    for segment in on_path.iter().flat_map(|(_, path)| &path.segments) {
+        if let PathSegment::Unit { unit, from, to } = *segment {
+            path_times[unit as usize].push((from, to));
         }
+    }
+    for ((unit, &container), own_times) in containers.units.iter().enumerate().zip(&path_times) {
         for timeline in activity.timelines(unit).iter().take(1) {
             for piece in timeline.pieces(execution.extent()) {
                 // The end of a part of the path restores the category of this time.
-                let before = path_times.partition_point(|(from, _)| *from <= piece.from);
-                let covered = before.checked_sub(1).is_some_and(|index| piece.from < path_times[index].1);
+                let before = own_times.partition_point(|(from, _)| *from <= piece.from);
+                let covered = before.checked_sub(1).is_some_and(|index| piece.from < own_times[index].1);
                 if !covered {
                     builder.add(
                         piece.from,
@@ -275,11 +275,11 @@ fn add_categories(
                     );
                 }
             }
-            for (index, &(from, to)) in path_times.iter().enumerate() {
+            for (index, &(from, to)) in own_times.iter().enumerate() {
                 if let Some((value, _)) = on_path {
                     builder.add(from, 3, Operation::Set { container, ty, value });
                 }
-                if path_times.get(index + 1).is_none_or(|next| next.0 != to) {
+                if own_times.get(index + 1).is_none_or(|next| next.0 != to) {
                     builder.add(to, 2, category_operation(container, ty, timeline.at(to), parts.hides_idle, &values));
                 }
             }

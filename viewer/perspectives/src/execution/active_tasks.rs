@@ -7,7 +7,7 @@
 use std::mem;
 use std::ops::Range;
 
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order, map_indexes};
 use tumit_viewer::query::{QueryError, TimeRange, TimelineSource};
 
 use crate::execution::overlapping_tasks::OverlappingTasks;
@@ -26,6 +26,12 @@ const CHANGES_PER_SAMPLE: usize = 64;
 const SLICES_PER_JOB: usize = 64;
 /// Slices per stored maximum, so that a query compares few slices.
 const BLOCK: usize = 64;
+/// Maximum number of times and tasks that are in memory together.
+const MAX_POINTS: usize = 1 << 18;
+/// Times per slice above which reading all changes once costs less than one search per time.
+const TIMES_PER_SLICE: usize = 4;
+/// Parts of the units that are read at the same time.
+const UNIT_PARTS: usize = 4;
 
 /// The number of units that execute each task, at any time.
 #[derive(Clone, Copy, Debug)]
@@ -72,9 +78,9 @@ struct SliceSum {
 
 /// A task at a time. Its integral until this time is `units × time − moment`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct TaskPoint {
+pub(crate) struct TaskPoint {
     /// The number of units that execute it.
-    units: i64,
+    pub(crate) units: i64,
     /// The sum of the timestamps of all begins until this time, minus those of all ends.
     moment: i128,
 }
@@ -94,8 +100,13 @@ impl TaskPoint {
         self.moment += i128::from(sign) * i128::from(change.time);
     }
 
+    /// The point after the changes of another one.
+    fn plus(self, changes: Self) -> Self {
+        Self { units: self.units + changes.units, moment: self.moment + changes.moment }
+    }
+
     /// The time that units execute the task until `time`.
-    fn integral(self, time: i64) -> i128 {
+    pub(crate) fn integral(self, time: i64) -> i128 {
         i128::from(self.units) * i128::from(time) - self.moment
     }
 }
@@ -131,14 +142,15 @@ impl ActiveTaskSums {
     /// # Errors
     /// If the source fails.
     pub(crate) fn new(source: &dyn TimelineSource, units: &UnitSet, tasks: &TaskSet) -> Result<Self, QueryError> {
-        let lanes = task_lanes(source, units, &tasks.types);
-        let jobs: Vec<_> = lanes.into_iter().zip(tasks.by_unit()).collect();
-        let overlaps = map_in_order(jobs, MAX_THREADS, |(lanes, unit)| {
-            let mut overlapping = OverlappingTasks::default();
-            if unit.has_overlaps {
-                tasks.visit_unit(source, &lanes, |state| overlapping.add(state))?;
+        let has_overlaps = tasks.by_unit().iter().any(|unit| unit.has_overlaps);
+        let lanes = if has_overlaps { task_lanes(source, units, &tasks.types) } else { Vec::new() };
+        let overlaps = map_indexes(tasks.by_unit().len(), 1, |unit| {
+            if !tasks.by_unit()[unit].has_overlaps {
+                return Ok(None);
             }
-            Ok(unit.has_overlaps.then(|| overlapping.finish()))
+            let mut overlapping = OverlappingTasks::default();
+            tasks.visit_unit(source, &lanes[unit], |state| overlapping.add(state))?;
+            Ok(Some(overlapping.finish()))
         });
         let slice_changes = (8 * tasks.list().len()).max(16 * units.count()).clamp(MIN_CHANGES, MAX_CHANGES);
         Ok(Self::with_slices(tasks, overlaps.into_iter().collect::<Result<_, QueryError>>()?, slice_changes))
@@ -164,7 +176,7 @@ impl TaskSums {
     /// Appends a slice with its sums from its start.
     fn push(&mut self, SliceSum { slice, maximum, end }: SliceSum) {
         let before = self.slices.last().map_or_else(TaskPoint::default, |last| last.end);
-        let end = TaskPoint { units: before.units + end.units, moment: before.moment + end.moment };
+        let end = before.plus(end);
         let maximum = before.units + maximum;
         if self.slices.len().is_multiple_of(BLOCK) {
             self.maxima.push(maximum);
@@ -195,6 +207,13 @@ impl<'a> ActiveTasks<'a> {
     /// The number of units that execute each task at a time.
     pub fn at(self, time: i64) -> Vec<i64> {
         self.points(time).into_iter().map(|point| point.units).collect()
+    }
+
+    /// Visits each task at some times, which ascend. The first argument is the index of the time.
+    pub(crate) fn visit_times(self, times: &[i64], mut visit: impl FnMut(usize, &[TaskPoint])) {
+        let at_once = (MAX_POINTS / self.tasks.list().len().max(1)).max(1);
+        let points = times.chunks(at_once).flat_map(|times| self.points_at(times));
+        points.enumerate().for_each(|(at, points)| visit(at, &points));
     }
 
     /// The time that all units together execute each task in a time range, in nanoseconds.
@@ -266,6 +285,39 @@ impl<'a> ActiveTasks<'a> {
         points
     }
 
+    /// Each task at some times, which ascend.
+    fn points_at(self, times: &[i64]) -> Vec<Vec<TaskPoint>> {
+        let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return Vec::new() };
+        let slices = self.slice_after(last) - self.slice_after(first) + 1;
+        if times.len() <= TIMES_PER_SLICE * slices {
+            return times.iter().map(|time| self.points(*time)).collect();
+        }
+        // Each change is added at the first time at or after it.
+        let size = self.tasks.by_unit().len().div_ceil(UNIT_PARTS).max(1);
+        let parts: Vec<usize> = (0..self.tasks.by_unit().len()).step_by(size).collect();
+        let tasks = self.tasks.list().len();
+        let parts = map_in_order(parts, MAX_THREADS, |part| {
+            let mut changes = vec![TaskPoint::default(); times.len() * tasks];
+            for unit in self.units().skip(part).take(size) {
+                for_each_change(unit, (first.saturating_add(1), last), &mut |change: TaskChange| {
+                    let time = times.partition_point(|time| *time < change.time);
+                    changes[time * tasks + change.task as usize].add(change);
+                });
+            }
+            changes
+        });
+        let mut points = self.points(first);
+        let mut add = |at: usize| {
+            for changes in &parts {
+                let changes = &changes[at * tasks..][..tasks];
+                points.iter_mut().zip(changes).for_each(|(point, changes)| *point = point.plus(*changes));
+            }
+            points.clone()
+        };
+        (0..times.len()).map(&mut add).collect()
+    }
+
+    /// The changes of each unit.
     fn units(self) -> impl Iterator<Item = UnitChanges<'a>> {
         self.tasks.by_unit().iter().zip(&self.sums.overlaps).map(|(unit, overlaps)| match overlaps {
             Some(tasks) => UnitChanges::Overlapping(tasks),
@@ -274,13 +326,8 @@ impl<'a> ActiveTasks<'a> {
     }
 
     /// Visits the changes in a time range, ends included, unit by unit.
-    fn for_each_change(self, (from, to): (i64, i64), mut visit: impl FnMut(TaskChange)) {
-        for unit in self.units() {
-            let times = unit.timestamps();
-            let first = times.partition_point(|time| *time < from);
-            let end = first + times[first..].partition_point(|time| *time <= to);
-            unit.for_each(first..end, &mut visit);
-        }
+    fn for_each_change(self, times: (i64, i64), mut visit: impl FnMut(TaskChange)) {
+        self.units().for_each(|unit| for_each_change(unit, times, &mut visit));
     }
 
     /// The changes in a time range, ends included, by time.
@@ -330,6 +377,14 @@ impl<'a> ActiveTasks<'a> {
     }
 }
 
+/// Visits the changes of a unit in a time range, ends included.
+fn for_each_change(unit: UnitChanges<'_>, (from, to): (i64, i64), visit: &mut impl FnMut(TaskChange)) {
+    let times = unit.timestamps();
+    let first = times.partition_point(|time| *time < from);
+    let end = first + times[first..].partition_point(|time| *time <= to);
+    unit.for_each(first..end, visit);
+}
+
 /// Adds changes by time to the points of their tasks. Extends the maxima by the number of units
 /// after each timestamp.
 fn sweep(changes: &[TaskChange], points: &mut [TaskPoint], maxima: &mut [i64]) {
@@ -342,111 +397,4 @@ fn sweep(changes: &[TaskChange], points: &mut [TaskPoint], maxima: &mut [i64]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use tumit_viewer::query::{GlobalNanos, TimeRange, ValueId};
-
-    use super::{ActiveTaskSums, ActiveTasks, TaskActivity};
-    use crate::execution::overlapping_tasks::OverlappingTasks;
-    use crate::execution::task_timeline::{TaskPiece, TaskState, UnitTasksBuilder};
-    use crate::execution::tasks::TaskSet;
-
-    const END: i64 = 120;
-
-    /// Units with states in the order in which they are read. Sequences of states do not overlap.
-    fn units() -> impl Strategy<Value = Vec<Vec<TaskState>>> {
-        let state = (0..END - 1, 1..20_i64, 0..4_u32);
-        let unit = (any::<bool>(), prop::collection::vec(state, 0..40)).prop_map(|(is_sequence, states)| {
-            let state = |(from, nanos, value): (i64, i64, u32)| TaskState {
-                from,
-                to: (from + nanos).min(END),
-                value: ValueId(value),
-            };
-            let mut states: Vec<TaskState> = states.into_iter().map(state).collect();
-            states.sort_by_key(|state| (state.from, std::cmp::Reverse(state.to)));
-            if is_sequence {
-                let mut end = 0;
-                states.retain(|state| {
-                    let is_later = state.from >= end;
-                    end = if is_later { state.to } else { end };
-                    is_later
-                });
-            }
-            states
-        });
-        prop::collection::vec(unit, 1..5)
-    }
-
-    fn task_set(units: &[Vec<TaskState>]) -> TaskSet {
-        let read = units.iter().map(|states| {
-            let mut builder = UnitTasksBuilder::default();
-            states.iter().for_each(|state| builder.add(*state));
-            builder.finish()
-        });
-        TaskSet::from_units(Vec::new(), read.collect(), |value| value.0.to_string())
-    }
-
-    fn sums(tasks: &TaskSet, units: &[Vec<TaskState>], slice_changes: usize) -> ActiveTaskSums {
-        let overlaps = units.iter().zip(tasks.by_unit()).map(|(states, unit)| {
-            let mut overlapping = OverlappingTasks::default();
-            for &TaskState { from, to, value } in states {
-                let task = tasks.list().iter().zip(0..).find(|(task, _)| task.value == value).map(|found| found.1);
-                overlapping.add(TaskPiece { from, to, task: task.expect("each value is a task") });
-            }
-            unit.has_overlaps.then(|| overlapping.finish())
-        });
-        ActiveTaskSums::with_slices(tasks, overlaps.collect(), slice_changes)
-    }
-
-    proptest! {
-        #[test]
-        fn all_queries_equal_a_count_of_states_at_each_nanosecond(
-            units in units(),
-            slice_changes in 1..20_usize,
-            (from, nanos) in (-10..END + 10, 0..60_i64),
-        ) {
-            let tasks = task_set(&units);
-            let sums = sums(&tasks, &units, slice_changes);
-            let active = ActiveTasks::new(&tasks, &sums);
-            let is_at = |state: &&TaskState, time: i64| state.from <= time && time < state.to;
-            let counts = |time: i64| -> Vec<i64> {
-                let count = |value: ValueId| {
-                    let has_task = |states: &&Vec<TaskState>| {
-                        states.iter().any(|state| state.value == value && is_at(&state, time))
-                    };
-                    units.iter().filter(has_task).count() as i64
-                };
-                tasks.list().iter().map(|task| count(task.value)).collect()
-            };
-            let (mut expected, steps) = (vec![0_i128; tasks.list().len()], active.count());
-            for time in -10..END + 10 {
-                let before = TimeRange { from: GlobalNanos(-10), to: GlobalNanos(time) };
-                prop_assert_eq!(active.unit_times(before), expected.clone());
-                prop_assert_eq!(active.at(time), counts(time));
-                prop_assert_eq!(steps.at(time), [counts(time).iter().filter(|units| **units > 0).count() as i64]);
-                expected.iter_mut().zip(counts(time)).for_each(|(sum, units)| *sum += i128::from(units));
-                for (unit, states) in units.iter().enumerate() {
-                    let inner = states.iter().rev().find(|state| is_at(state, time));
-                    let found = tasks.at(unit, time).map(|task| tasks.list()[task as usize].value);
-                    prop_assert_eq!(found, inner.map(|state| state.value));
-                }
-            }
-            for (task, nanos) in tasks.list().iter().zip(expected) {
-                prop_assert_eq!(task.unit_time, nanos);
-                let of_task = || units.iter().flatten().filter(|state| state.value == task.value);
-                prop_assert_eq!(Some(task.life.from.0), of_task().map(|state| state.from).min());
-                prop_assert_eq!(Some(task.life.to.0), of_task().map(|state| state.to).max());
-            }
-            let mut expected: Vec<TaskActivity> =
-                counts(from).into_iter().map(|maximum| TaskActivity { unit_time: 0, maximum }).collect();
-            for time in from..from + nanos {
-                for (sum, units) in expected.iter_mut().zip(counts(time)) {
-                    sum.unit_time += i128::from(units);
-                    sum.maximum = sum.maximum.max(units);
-                }
-            }
-            let range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + nanos) };
-            prop_assert_eq!(active.during(range), expected);
-        }
-    }
-}
+mod tests;

@@ -22,14 +22,14 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::parallel::{MAX_THREADS, map_in_order, map_indexes};
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource};
 
 use crate::execution::categories::CategoryTable;
 use crate::execution::category_sums::CategorySums;
 use crate::execution::category_timeline::{CategoryTimeline, CategoryTimes, number};
 use crate::execution::step_function::StepFunction;
-use crate::execution::units::{StateGroup, Unit, UnitSet};
+use crate::execution::units::{StateGroup, UnitSet};
 use crate::execution::value_timelines::{self, ValueCategories, ValueTimelines};
 
 /// How the groups of states of a unit determine its category.
@@ -118,14 +118,14 @@ impl UnitActivity {
         settings: ActivitySettings,
         values: Option<&ValueTimelines>,
     ) -> Result<Self, QueryError> {
-        let jobs: Vec<(usize, &Unit)> = units.list().iter().enumerate().collect();
         // Time that does not count would violate that the counts of all categories add up.
         let stateless = match settings.stateless {
             ActivityCategory::Ignored => ActivityCategory::Idle,
             counted => counted,
         };
         let of_values = ValueCategories::new(categories, stateless);
-        let timelines = map_in_order(jobs, MAX_THREADS, |(index, unit)| {
+        let timelines = map_indexes(units.count(), 1, |index| {
+            let unit = &units.list()[index];
             let of_group = |group: &StateGroup| group_timeline(source, group, categories, stateless);
             let groups = match values {
                 Some(values) => values.categories(index, &unit.groups, &of_values),

@@ -28,7 +28,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::parallel::map_indexes;
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource};
 
 use crate::execution::message_reader::MessageReader;
@@ -198,8 +198,7 @@ impl UnitMessages {
             };
             let steps_of = |begins: Vec<Vec<PendingChange>>, unit| {
                 let ends = self.changes_by_unit(self.by_receive(), |message| message.received, unit);
-                let jobs = begins.into_iter().zip(ends).collect();
-                map_in_order(jobs, MAX_THREADS, |(begins, ends)| steps(begins, ends.into_iter()))
+                map_indexes(self.units, 1, |unit| steps(begins[unit].clone(), ends[unit].iter().copied()))
             };
             let mut outgoing = sends(|message| message.from);
             for message in &self.unaddressed {

@@ -3,10 +3,10 @@
 
 use rustc_hash::FxHashMap;
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::parallel::map_indexes;
 use tumit_viewer::query::{
-    GlobalNanos, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId, TypeModel,
-    ValueId, entity_walk,
+    ContainerId, GlobalNanos, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId,
+    TypeModel, ValueId, entity_walk,
 };
 
 use crate::error::PerspectiveError;
@@ -68,9 +68,10 @@ impl TaskSet {
     ) -> Result<Self, PerspectiveError> {
         let model = source.model();
         let types = task_types(&model, choice)?;
-        let read = map_in_order(task_lanes(source, units, &types), MAX_THREADS, |lanes| {
+        let lanes = task_lanes(source, units, &types);
+        let read = map_indexes(lanes.len(), 1, |unit| {
             let mut builder = UnitTasksBuilder::default();
-            visit_states(source, &lanes, |state| builder.add(state))?;
+            visit_states(source, &lanes[unit], |state| builder.add(state))?;
             Ok(builder.finish())
         });
         let read: Vec<UnitTasks> = read.into_iter().collect::<Result<_, QueryError>>()?;
@@ -83,10 +84,11 @@ impl TaskSet {
         let largest = totals.iter().map(|(value, _)| value.index()).max();
         let mut numbers = vec![NO_TASK; largest.map_or(0, |largest| largest + 1)];
         totals.iter().zip(0..).for_each(|((value, _), number)| numbers[value.index()] = number);
-        let by_unit = map_in_order(units, MAX_THREADS, |UnitTasks { mut timeline, has_overlaps, .. }| {
+        let timeline = |UnitTasks { mut timeline, has_overlaps, .. }| {
             timeline.renumber(&numbers);
             UnitTimeline { timeline, has_overlaps }
-        });
+        };
+        let by_unit = units.into_iter().map(timeline).collect();
         let task = |(value, TaskTotal { from, to, nanos }): (ValueId, TaskTotal)| ExecutionTask {
             value,
             name: name(value),
@@ -111,9 +113,10 @@ impl TaskSet {
         units: &UnitSet,
         is_chosen: impl Fn(u32) -> bool + Sync,
     ) -> Result<Vec<Vec<TaskPiece>>, QueryError> {
-        let by_unit = map_in_order(task_lanes(source, units, &self.types), MAX_THREADS, |lanes| {
+        let lanes = task_lanes(source, units, &self.types);
+        let by_unit = map_indexes(lanes.len(), 1, |unit| {
             let mut states = Vec::new();
-            visit_states(source, &lanes, |TaskState { from, to, value }| {
+            visit_states(source, &lanes[unit], |TaskState { from, to, value }| {
                 let task = self.number(value).filter(|task| is_chosen(*task));
                 states.extend(task.map(|task| TaskPiece { from, to, task }));
             })?;
@@ -169,12 +172,17 @@ impl TaskSet {
 
 /// The lanes of each unit with states of tasks.
 pub(crate) fn task_lanes(source: &dyn TimelineSource, units: &UnitSet, types: &[TypeId]) -> Vec<TaskLanes> {
+    let mut groups: FxHashMap<(ContainerId, TypeId), u32> = FxHashMap::default();
+    for group in source.state_lane_groups().into_iter().filter(|group| types.contains(&group.ty)) {
+        groups.insert((group.container, group.ty), group.depths);
+    }
     let mut by_unit = vec![TaskLanes::new(); units.count()];
     for info in source.containers().iter().filter(|info| info.life.from < info.life.to) {
         let Some(unit) = units.owner(info.id) else { continue };
         for ty in types {
             let lane = |depth| (StateLaneId { container: info.id, ty: *ty, depth }, info.life);
-            by_unit[unit as usize].extend((0..source.depths(info.id, *ty)).map(lane));
+            let depths = groups.get(&(info.id, *ty)).copied().unwrap_or(0);
+            by_unit[unit as usize].extend((0..depths).map(lane));
         }
     }
     by_unit

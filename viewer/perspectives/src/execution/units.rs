@@ -22,7 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_viewer::filter::{FilterError, NamePattern, NamePatterns};
 use tumit_viewer::query::{
-    ContainerId, ContainerInfo, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId, TypeModel, container_tree,
+    ContainerId, ContainerInfo, NestedLaneGroup, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId,
+    TypeModel, container_tree,
 };
 
 use crate::error::PerspectiveError;
@@ -101,28 +102,26 @@ impl UnitSet {
         choice: &UnitChoice,
     ) -> Result<Self, PerspectiveError> {
         let (model, containers) = (source.model(), source.containers());
-        let state_groups = state_groups(source, &model, &containers);
+        let positions = container_tree::positions(&containers);
+        let state_groups = StateGroups::new(source, &containers, &positions);
         let ty = match &choice.level {
             Some(level) => chosen_level(&model, &containers, level)?,
-            None => default_level(source, &model, &containers, &state_groups)?,
+            None => default_level(source, &model, (&containers, &positions), &state_groups)?,
         };
-        let positions = container_tree::positions(&containers);
-        let (mut units, owners) = units_and_owners(&containers, &positions, ty);
+        let (mut units, owners) = units_and_owners(&containers, ty);
         let state_types = match &choice.states {
             Some(pattern) => chosen_states(&model, pattern)?,
             None => {
-                let within_units = containers.iter().filter(|info| owners.contains_key(&info.id));
-                let groups = within_units.filter_map(|info| state_groups.get(&info.id)).flatten();
-                default_states(&model, categories, groups.map(|group| group.ty).collect())
+                let within_units = state_groups.list.iter().filter(|group| owners.contains_key(&group.container));
+                default_states(&model, categories, within_units.map(|group| group.ty).collect())
             }
         };
         for info in containers.iter() {
             let Some(unit) = owners.get(&info.id) else { continue };
-            let groups = state_groups.get(&info.id).map_or(&[][..], Vec::as_slice);
-            let counted = groups.iter().filter(|group| state_types.contains(&group.ty));
+            let counted = state_groups.of(info.id).iter().filter(|group| state_types.contains(&group.ty));
             units[*unit as usize].groups.extend(counted);
         }
-        shorten_names(&mut units, &containers, &positions);
+        distinguish_names(&mut units, &containers, &positions);
         let level_count = units.len();
         let mut set = Self { ty, state_types, units, level_count, owners };
         set.choose(&model, &containers, choice)?;
@@ -202,9 +201,8 @@ impl UnitSet {
 
     /// Whether another set has the same units with the same state types.
     pub(crate) fn has_same_states(&self, other: &Self) -> bool {
-        let groups =
-            |set: &'_ Self| set.units.iter().map(|unit| (unit.container, unit.groups.clone())).collect::<Vec<_>>();
-        self.ty == other.ty && groups(self) == groups(other)
+        let is_same = |(one, other): (&Unit, &Unit)| (one.container, &one.groups) == (other.container, &other.groups);
+        self.ty == other.ty && self.units.len() == other.units.len() && self.units.iter().zip(&other.units).all(is_same)
     }
 
     /// The units in natural order, the order of the trace.
@@ -233,20 +231,16 @@ impl UnitSet {
     }
 }
 
-/// The containers of a type, and the unit that contains each container.
-fn units_and_owners(
-    containers: &[ContainerInfo],
-    positions: &FxHashMap<ContainerId, usize>,
-    ty: TypeId,
-) -> (Vec<Unit>, FxHashMap<ContainerId, u32>) {
+/// The containers of a type with their own names, and the unit that contains each container.
+fn units_and_owners(containers: &[ContainerInfo], ty: TypeId) -> (Vec<Unit>, FxHashMap<ContainerId, u32>) {
     let (mut units, mut owners) = (Vec::<Unit>::new(), FxHashMap::default());
-    for (index, info) in containers.iter().enumerate() {
+    owners.reserve(containers.len());
+    for info in containers {
         let parent_unit = owners.get(&info.parent).copied().filter(|_| info.parent != info.id);
         let unit = match parent_unit {
             Some(unit) => unit,
             None if info.ty == ty => {
-                let name = container_tree::path(containers, positions, index).join("/");
-                units.push(Unit { container: info.id, name, life: info.life, groups: Vec::new() });
+                units.push(Unit { container: info.id, name: info.name.clone(), life: info.life, groups: Vec::new() });
                 u32::try_from(units.len() - 1).unwrap_or(u32::MAX)
             }
             None => continue,
@@ -256,29 +250,38 @@ fn units_and_owners(
     (units, owners)
 }
 
-fn state_groups(
-    source: &dyn TimelineSource,
-    model: &TypeModel,
-    containers: &[ContainerInfo],
-) -> FxHashMap<ContainerId, Vec<StateGroup>> {
-    let all_types: Vec<TypeId> = model.types.iter().map(|ty| ty.id).collect();
-    let mut groups = FxHashMap::default();
-    for info in containers {
-        let types = source.types_in(info.id).unwrap_or_else(|| all_types.clone());
-        let of_container = types.into_iter().filter(|ty| is_state(model, *ty)).filter_map(|ty| {
-            let depths = source.depths(info.id, ty);
-            (depths > 0).then_some(StateGroup { container: info.id, ty, depths, life: info.life })
-        });
-        let list: Vec<StateGroup> = of_container.collect();
-        if !list.is_empty() {
-            groups.insert(info.id, list);
-        }
-    }
-    groups
+/// The state groups of all containers.
+struct StateGroups {
+    /// By container and type.
+    list: Vec<StateGroup>,
+    /// The place of the first group of each container.
+    first: FxHashMap<ContainerId, usize>,
 }
 
-fn is_state(model: &TypeModel, ty: TypeId) -> bool {
-    model.types.get(ty.index()).is_some_and(|info| info.kind == PajeTypeKind::State)
+impl StateGroups {
+    fn new(
+        source: &dyn TimelineSource,
+        containers: &[ContainerInfo],
+        positions: &FxHashMap<ContainerId, usize>,
+    ) -> Self {
+        let group = |NestedLaneGroup { container, ty, depths }| {
+            let life = containers[*positions.get(&container)?].life;
+            Some(StateGroup { container, ty, depths, life })
+        };
+        let mut list: Vec<StateGroup> = source.state_lane_groups().into_iter().filter_map(group).collect();
+        list.sort_by_key(|group| (group.container, group.ty));
+        let mut first = FxHashMap::default();
+        for (at, group) in list.iter().enumerate() {
+            first.entry(group.container).or_insert(at);
+        }
+        Self { list, first }
+    }
+
+    /// The groups of a container, by type.
+    fn of(&self, container: ContainerId) -> &[StateGroup] {
+        let groups = self.first.get(&container).map_or(&[][..], |first| &self.list[*first..]);
+        &groups[..groups.iter().take_while(|group| group.container == container).count()]
+    }
 }
 
 /// The container type of a given name, or of a level of the tree given by its number from 0.
@@ -305,25 +308,24 @@ fn chosen_level(model: &TypeModel, containers: &[ContainerInfo], level: &str) ->
 fn default_level(
     source: &dyn TimelineSource,
     model: &TypeModel,
-    containers: &[ContainerInfo],
-    state_groups: &FxHashMap<ContainerId, Vec<StateGroup>>,
+    (containers, positions): (&[ContainerInfo], &FxHashMap<ContainerId, usize>),
+    state_groups: &StateGroups,
 ) -> Result<TypeId, PerspectiveError> {
     // Number of links of each type that are examined. Links of a type usually connect containers of
     // the same types.
     const EXAMINED: usize = 256;
-    let types: FxHashMap<ContainerId, TypeId> = containers.iter().map(|info| (info.id, info.ty)).collect();
+    let type_of = |container: ContainerId| positions.get(&container).map(|at| containers[*at].ty);
     let mut by_links: BTreeMap<TypeId, u64> = BTreeMap::new();
     let extent = source.extent();
     for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
         for link in source.links(ty.id, extent, EXAMINED)?.items {
-            for end in [link.start, link.end].into_iter().filter_map(|end| types.get(&end)) {
-                *by_links.entry(*end).or_default() += 1;
+            for end in [link.start, link.end].into_iter().filter_map(type_of) {
+                *by_links.entry(end).or_default() += 1;
             }
         }
     }
-    let positions = container_tree::positions(containers);
     let (mut by_states, mut above_states): (BTreeMap<TypeId, u64>, BTreeSet<TypeId>) = Default::default();
-    for info in containers.iter().filter(|info| state_groups.contains_key(&info.id)) {
+    for info in containers.iter().filter(|info| !state_groups.of(info.id).is_empty()) {
         *by_states.entry(info.ty).or_default() += 1;
         let mut ancestor = info;
         while above_states.insert(ancestor.ty) {
@@ -370,18 +372,18 @@ fn default_states(model: &TypeModel, categories: &CategoryTable, mut used: Vec<T
     if distinguishing.is_empty() { by_parent.into_values().collect() } else { distinguishing }
 }
 
-/// Removes the leading names that all units share. If all last names differ, only these remain.
-fn shorten_names(units: &mut [Unit], containers: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) {
-    let name = |unit: &Unit| positions.get(&unit.container).map_or("", |&index| containers[index].name.as_str());
-    let mut names: Vec<&str> = units.iter().map(name).collect();
-    names.sort_unstable();
-    if names.windows(2).all(|pair| pair[0] != pair[1]) {
-        for unit in units {
-            if let Some(&index) = positions.get(&unit.container) {
-                unit.name.clone_from(&containers[index].name);
-            }
-        }
+/// If the names of some units are equal, adds the names of the enclosing containers, without the
+/// leading names that all units share.
+fn distinguish_names(units: &mut [Unit], containers: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) {
+    let mut names = FxHashSet::default();
+    names.reserve(units.len());
+    if units.iter().all(|unit| names.insert(unit.name.as_str())) {
         return;
+    }
+    for unit in units.iter_mut() {
+        if let Some(at) = positions.get(&unit.container) {
+            unit.name = container_tree::path(containers, positions, *at).join("/");
+        }
     }
     let (Some(first), Some(last)) =
         (units.iter().map(|unit| &unit.name).min(), units.iter().map(|unit| &unit.name).max())

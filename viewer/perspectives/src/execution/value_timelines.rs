@@ -3,7 +3,7 @@
 //! They are kept in memory, so that a change of categories does not read the trace again.
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::parallel::map_indexes;
 use tumit_viewer::query::{QueryError, StateEntity, StateLaneId, TimelineSource, ValueId, entity_walk};
 
 use crate::execution::categories::CategoryTable;
@@ -56,8 +56,8 @@ impl ValueTimelines {
         if source.model().values.len() >= NO_STATE.into() || number_of_states(source, units)? > MAX_STATES {
             return Ok(None);
         }
-        let jobs: Vec<&[StateGroup]> = units.list().iter().map(|unit| unit.groups.as_slice()).collect();
-        let by_unit = map_in_order(jobs, MAX_THREADS, |groups| {
+        let by_unit = map_indexes(units.count(), 1, |unit| {
+            let groups = &units.list()[unit].groups;
             groups.iter().map(|group| value_timeline(source, group)).collect::<Result<Vec<_>, _>>()
         });
         Ok(Some(Self { by_unit: by_unit.into_iter().collect::<Result<_, QueryError>>()? }))
@@ -118,14 +118,15 @@ pub(crate) fn innermost_states_decide(units: &UnitSet, values: impl Iterator<Ite
 }
 
 fn number_of_states(source: &dyn TimelineSource, units: &UnitSet) -> Result<u64, QueryError> {
-    let mut count = 0;
-    for group in units.list().iter().flat_map(|unit| &unit.groups).filter(|group| group.life.from < group.life.to) {
-        for depth in 0..group.depths {
-            let lane = StateLaneId { container: group.container, ty: group.ty, depth };
-            count += source.states(lane, group.life, 0)?.total;
-        }
-    }
-    Ok(count)
+    let of_group = |group: &StateGroup| {
+        let lanes = (0..group.depths).map(|depth| StateLaneId { container: group.container, ty: group.ty, depth });
+        lanes.map(|lane| Ok(source.states(lane, group.life, 0)?.total)).sum::<Result<u64, QueryError>>()
+    };
+    let counts = map_indexes(units.count(), 1, |unit| {
+        let groups = units.list()[unit].groups.iter().filter(|group| group.life.from < group.life.to);
+        groups.map(of_group).sum::<Result<u64, QueryError>>()
+    });
+    counts.into_iter().sum()
 }
 
 fn value_timeline(source: &dyn TimelineSource, group: &StateGroup) -> Result<ValueTimeline, QueryError> {

@@ -131,7 +131,7 @@ pub(crate) fn request(mode: TimeMode, time: i64, end: i64, options: &[(&str, &st
     let options: Vec<(String, String)> =
         options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let options = ParsedOptions::parse("test", &ALL, &options).expect("valid options").view;
-    ViewRequest { mode, range: range(0, end), time: GlobalNanos(time), columns: 10, options }
+    ViewRequest { mode, range: range(0, end), time: GlobalNanos(time), columns: 10, options, needs_table: true }
 }
 
 pub(crate) fn chart(execution: &Execution, name: &str, request: &ViewRequest) -> ViewChart {

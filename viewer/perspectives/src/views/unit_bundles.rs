@@ -1,6 +1,8 @@
 //! [`UnitBundles`]: adjacent units that share a bar, a row or a node, because a view has no place
 //! for each.
 
+use std::sync::Arc;
+
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::network::topology::GridShape;
@@ -26,19 +28,25 @@ pub(crate) struct UnitBundles {
     bundles: Vec<u32>,
     /// The position of the first unit of each bundle, and the number of units.
     starts: Vec<usize>,
+    /// The units of all bundles.
+    lists: UnitLists,
 }
 
 impl UnitBundles {
     /// Bundles the units in the requested order into at most `max_bundles` bundles of equal size.
-    /// The last bundle may be smaller.
+    /// The last bundle may be smaller. The bundles do not depend on the present time, so they are
+    /// made once.
     pub(crate) fn new(
         execution: &Execution,
         request: &ViewRequest,
         max_bundles: usize,
-    ) -> Result<Self, PerspectiveError> {
-        let order = execution.order(&request.options.order, request.range)?;
-        let size = order.len().div_ceil(max_bundles.max(1)).max(1);
-        Ok(Self::of_size(order, size))
+    ) -> Result<Arc<Self>, PerspectiveError> {
+        let order = &request.options.order;
+        execution.derived(&format!("{order:?} {:?} {max_bundles}", request.range), || {
+            let order = execution.order(order, request.range)?;
+            let size = order.len().div_ceil(max_bundles.max(1)).max(1);
+            Ok(Self::of_size(order, size))
+        })
     }
 
     /// Bundles the units in natural order into at most `max_bundles` bundles. Their size is a power
@@ -71,7 +79,9 @@ impl UnitBundles {
             order[start..start + length].iter().for_each(|unit| bundles[*unit] = bundle);
             starts.push(start + length);
         }
-        Self { order, bundles, starts }
+        let unit = |unit: &usize| u32::try_from(*unit).unwrap_or(u32::MAX);
+        let lists = starts.windows(2).map(|pair| order[pair[0]..pair[1]].iter().map(unit)).collect();
+        Self { order, bundles, starts, lists }
     }
 
     pub(crate) fn iter<'a>(&'a self, execution: &'a Execution) -> impl Iterator<Item = UnitBundle<'a>> {
@@ -123,8 +133,7 @@ impl UnitBundles {
     }
 
     pub(crate) fn lists(&self) -> UnitLists {
-        let unit = |unit: &usize| u32::try_from(*unit).unwrap_or(u32::MAX);
-        (0..self.count()).map(|bundle| self.units(bundle).iter().map(unit)).collect()
+        self.lists.clone()
     }
 
     /// The names of all bundles.

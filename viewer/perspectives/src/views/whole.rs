@@ -3,6 +3,7 @@
 mod clock;
 mod phase_portrait;
 mod record_search;
+mod record_slices;
 mod statistical_summary;
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,7 @@ pub(crate) fn at(second: i64) -> ViewRequest {
         time: GlobalNanos(second * SECOND),
         columns: END as u32,
         options: ViewOptions::default(),
+        needs_table: true,
     }
 }
 

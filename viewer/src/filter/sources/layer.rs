@@ -84,6 +84,15 @@ pub trait FilterLayer: Send + Sync {
         self.inner_source().depths(container, ty)
     }
 
+    fn state_lane_groups(&self) -> Vec<NestedLaneGroup> {
+        nested_times::lane_groups(
+            &self.model(),
+            &self.containers(),
+            |_| None,
+            |container, ty| FilterLayer::depths(self, container, ty),
+        )
+    }
+
     fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         self.checked_source()?.cells(lanes, time_range, columns)
     }
@@ -265,6 +274,10 @@ impl<L: FilterLayer> TimelineSource for L {
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
         FilterLayer::depths(self, container, ty)
+    }
+
+    fn state_lane_groups(&self) -> Vec<NestedLaneGroup> {
+        FilterLayer::state_lane_groups(self)
     }
 
     fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {

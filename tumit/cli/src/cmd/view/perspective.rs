@@ -272,8 +272,14 @@ impl<'a> RequestedView<'a> {
         // The axis and the margins need some of the width.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
         let columns = ((image.width - 80.0) * image.scale).max(1.0) as u32;
-        let time = self.at.unwrap_or(middle);
-        ViewRequest { mode: self.mode, range, time, columns, options: self.options.view.clone() }
+        ViewRequest {
+            mode: self.mode,
+            range,
+            time: self.at.unwrap_or(middle),
+            columns,
+            options: self.options.view.clone(),
+            needs_table: self.outputs.iter().any(|output| !matches!(output, ChartOutput::Image(_))),
+        }
     }
 
     fn write(&self, output: &ChartOutput<'a>, chart: &ViewChart, image: PerspectiveImage) -> anyhow::Result<()> {

@@ -1,5 +1,6 @@
 //! [`MessageQueuesView`] (G9): the messages or bytes that wait for each unit.
 
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
@@ -51,7 +52,8 @@ impl PerspectiveView for MessageQueuesView {
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let PendingByUnit { incoming, unaddressed, .. } = measured.messages.by_unit();
         let has_unaddressed = !measured.messages.unaddressed().is_empty();
-        let queues: Vec<UnitQueue> = incoming.iter().map(|steps| queue(steps, request, component)).collect();
+        let queues =
+            map_indexes(incoming.len(), SEARCHES_PER_THREAD, |unit| queue(&incoming[unit], request, component));
         let mut bars: Vec<ChartBar> =
             (0..bundles.count()).map(|bundle| bar(execution, &bundles, bundle, &queues)).collect();
         let mut unit_lists = bundles.lists();
@@ -61,9 +63,11 @@ impl PerspectiveView for MessageQueuesView {
         }
         // The axis does not change while the time moves.
         let range = if request.mode == TimeMode::At { request.range } else { request.visible_range() };
-        let drawn = incoming.iter().chain(has_unaddressed.then_some(unaddressed));
-        let largest = drawn.map(|steps| steps.maximum(range)[component]);
-        let largest = largest.chain(queues.iter().map(|queue| queue.maximum)).max().unwrap_or(0);
+        let drawn = || incoming.iter().chain(has_unaddressed.then_some(unaddressed));
+        let maxima = || drawn().map(|steps| steps.maximum(range)[component]);
+        let key = format!("{} {range:?} {component}", self.info().name);
+        let largest = *execution.derived(&key, || Ok(maxima().max().unwrap_or(0)))?;
+        let largest = [largest].into_iter().chain(queues.iter().map(|queue| queue.maximum)).max().unwrap_or(0);
         let axis = ChartAxis::new(format!("waiting {}", measured.word()), measured.axis_unit(), signed_number(largest));
         let level = execution.model().types[execution.units().ty.index()].name.clone();
         let mut notes = measured.notes();
@@ -84,7 +88,7 @@ impl PerspectiveView for MessageQueuesView {
                 LegendItem { paint: ChartPaint::Now, label: now.to_owned() },
                 LegendItem { paint: ChartPaint::Maximum, label: maximum.to_owned() },
             ],
-            table: table(execution, request, measured.messages)?,
+            table: request.table(|| table(execution, request, measured.messages, bundles.order())),
             notes,
         })
     }
@@ -135,11 +139,7 @@ fn unaddressed_bar(queue: &UnitQueue) -> ChartBar {
 
 /// A row per unit, with messages and, if there are sizes, bytes. The last row has the messages with
 /// unknown receivers, if there are some.
-fn table(
-    execution: &Execution,
-    request: &ViewRequest,
-    messages: &UnitMessages,
-) -> Result<ChartTable, PerspectiveError> {
+fn table(execution: &Execution, request: &ViewRequest, messages: &UnitMessages, order: &[usize]) -> ChartTable {
     let has_sizes = messages.has_sizes();
     let by_unit = messages.by_unit();
     let mut columns =
@@ -156,11 +156,11 @@ fn table(
         }
         table.rows.push(row);
     };
-    for unit in execution.order(&request.options.order, request.range)? {
-        add_row(&execution.units().list()[unit].name, &by_unit.incoming[unit]);
+    for unit in order {
+        add_row(&execution.units().list()[*unit].name, &by_unit.incoming[*unit]);
     }
     if !messages.unaddressed().is_empty() {
         add_row(UNKNOWN_RECEIVER, &by_unit.unaddressed);
     }
-    Ok(table)
+    table
 }

@@ -131,7 +131,7 @@ impl PerspectiveView for NodeStatisticsView {
             legend: [(0, "incoming, at its receive"), (1, "outgoing, at its send")]
                 .map(|(series, label)| LegendItem { paint: ChartPaint::Series(series), label: label.to_owned() })
                 .to_vec(),
-            table: table(execution, &messages),
+            table: request.table(|| table(execution, &messages)),
             notes,
         })
     }

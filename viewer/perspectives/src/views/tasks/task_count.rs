@@ -70,7 +70,7 @@ impl PerspectiveView for TaskCount {
             subtitle: captions::subtitle(&[captions::mode_caption(request), meaning.to_owned()]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: vec![item],
-            table: table(tasks, &counts, is_present),
+            table: request.table(|| table(tasks, &counts, is_present)),
             notes: task_bundles::note(tasks, MAX_BARS, "Each bar is the largest value").into_iter().collect(),
         })
     }

@@ -91,7 +91,7 @@ impl PerspectiveView for TaskStatus {
                 panel: ChartPanel::Grid(StatusGrid { columns, cells, ..StatusGrid::default() }),
             }],
             legend: TaskProgress::ALL.into_iter().map(item).collect(),
-            table: table(tasks, &progress),
+            table: request.table(|| table(tasks, &progress)),
             notes: task_bundles::note(tasks, MAX_CELLS, "Each cell is the progress").into_iter().collect(),
         })
     }

@@ -57,7 +57,7 @@ impl PerspectiveView for TaskSummary {
             subtitle: captions::range_caption(request),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: Vec::new(),
-            table: table(tasks, &activity, range),
+            table: request.table(|| table(tasks, &activity, range)),
             notes: [grouped, outside].into_iter().flatten().collect(),
         })
     }

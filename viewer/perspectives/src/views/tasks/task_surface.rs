@@ -84,20 +84,32 @@ impl PerspectiveView for TaskSurface {
     }
 }
 
-/// For each column, the mean number of units that execute each task. Of an empty column, the number
-/// at its time.
-#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+/// For each column, the mean number of units that execute each task.
 fn mean_units(execution: &Execution, columns: &[TimeRange]) -> Result<Vec<Vec<f64>>, PerspectiveError> {
     let active = execution.active_tasks()?;
-    let mean = |column: &TimeRange| {
-        let nanos = column.to.0.saturating_sub(column.from.0);
-        if nanos <= 0 {
-            return active.at(column.from.0).into_iter().map(|units| units as f64).collect();
+    // Columns of a time range of a few nanoseconds overlap.
+    if columns.windows(2).any(|pair| pair[0].to != pair[1].from) {
+        let mean =
+            |column: &TimeRange| active.unit_times(*column).into_iter().map(|time| mean(time, *column)).collect();
+        return Ok(columns.iter().map(mean).collect());
+    }
+    let edges = columns.first().map(|column| column.from.0).into_iter();
+    let edges: Vec<i64> = edges.chain(columns.iter().map(|column| column.to.0)).collect();
+    let (mut means, mut before) = (Vec::with_capacity(columns.len()), Vec::new());
+    active.visit_times(&edges, |at, tasks| {
+        let until: Vec<i128> = tasks.iter().map(|task| task.integral(edges[at])).collect();
+        if let Some(column) = at.checked_sub(1).map(|at| columns[at]) {
+            means.push(until.iter().zip(&before).map(|(until, low)| mean(until - low, column)).collect());
         }
-        let times = active.unit_times(*column).into_iter();
-        times.map(|unit_time| unit_time as f64 / nanos as f64).collect()
-    };
-    Ok(columns.iter().map(mean).collect())
+        before = until;
+    });
+    Ok(means)
+}
+
+/// The mean number of units in a column, which has at least one nanosecond.
+#[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
+fn mean(unit_time: i128, column: TimeRange) -> f64 {
+    unit_time as f64 / column.to.0.saturating_sub(column.from.0).max(1) as f64
 }
 
 /// The columns in which a task of a bundle is active, with the largest mean number of units.

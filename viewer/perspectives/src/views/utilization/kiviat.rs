@@ -1,7 +1,7 @@
 //! G6: the smoothed utilization of each unit, now and its maximum so far, as a polygon.
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::duration;
 
@@ -57,10 +57,9 @@ impl PerspectiveView for KiviatDiagram {
         let key = format!("{} {window:?} {counts_overhead}", self.info().name);
         let whole = TimeRange { from: request.range.from, to: execution.extent().to.max(request.range.to) };
         let maxima = execution.derived(&key, || Ok(maxima(activity, window, whole, counts_overhead)))?;
-        let of_unit = |(unit, maxima): (usize, &RunningMaximum)| {
-            smoothed_use(activity, unit, window, request.time.0, counts_overhead, maxima)
-        };
-        let uses: Vec<SmoothedUse> = maxima.iter().enumerate().map(of_unit).collect();
+        let uses = map_indexes(maxima.len(), SEARCHES_PER_THREAD, |unit| {
+            smoothed_use(activity, unit, window, request.time.0, counts_overhead, &maxima[unit])
+        });
         let spokes = bundles.iter(execution).map(|bundle| spoke(&bundle, &uses)).collect();
         let chart = KiviatChart { spokes, units_per_spoke: bundles.size(), unit_lists: bundles.lists() };
         let counted = if counts_overhead { "busy or overhead" } else { "busy" };
@@ -80,7 +79,7 @@ impl PerspectiveView for KiviatDiagram {
             subtitle: captions::subtitle(&subtitle),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Kiviat(chart) }],
             legend: vec![item(ChartPaint::Now, "present"), item(ChartPaint::Maximum, "maximum so far")],
-            table: table(execution, &bundles, &uses),
+            table: request.table(|| table(execution, &bundles, &uses)),
             notes: [note, category_legend::guess_note(execution)].into_iter().flatten().collect(),
         })
     }
@@ -97,8 +96,7 @@ fn maxima(
     range: TimeRange,
     counts_overhead: bool,
 ) -> Vec<RunningMaximum> {
-    let units: Vec<usize> = (0..activity.units()).collect();
-    map_in_order(units, MAX_THREADS, |unit| {
+    map_indexes(activity.units(), 1, |unit| {
         let quantity = CountedTimelines { timelines: activity.timelines(unit), counts_overhead };
         window.running_maximum(&quantity, range.to.0)
     })

@@ -1,6 +1,7 @@
 //! G22: the state, the task and the pending messages of each unit, as grids.
 
 use tumit_paje::category::ActivityCategory;
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{
@@ -30,6 +31,7 @@ struct StatusPart {
     title: String,
     unit: AxisUnit,
     cells: Vec<StatusCell>,
+    /// Empty if the chart needs no table.
     values: Vec<TableValue>,
     legend: Vec<LegendItem>,
 }
@@ -76,7 +78,7 @@ impl PerspectiveView for ProcessorStatus {
             format!("Each cell stands for {size} adjacent units: the most common state and task, the largest number.")
         }));
         notes.extend(category_legend::guess_note(execution));
-        let table = table(execution, &bundles, &parts);
+        let table = request.table(|| table(execution, &bundles, &parts));
         let legend = parts.iter().flat_map(|part| part.legend.clone()).collect();
         Ok(ViewChart {
             title: self.info().title.to_owned(),
@@ -109,6 +111,11 @@ fn table(execution: &Execution, bundles: &UnitBundles, parts: &[StatusPart]) -> 
     table
 }
 
+/// The cells of a column of the table.
+fn table_values<T: Copy>(request: &ViewRequest, units: &[T], of: impl Fn(T) -> TableValue) -> Vec<TableValue> {
+    units.iter().filter(|_| request.needs_table).map(|unit| of(*unit)).collect()
+}
+
 /// The most common item of a list, and its number. Of several, the smallest.
 fn most_common<T: Copy + Ord>(items: impl Iterator<Item = T>) -> Option<(T, usize)> {
     let mut sorted: Vec<T> = items.collect();
@@ -131,8 +138,7 @@ fn category_part(
     bundles: &UnitBundles,
 ) -> Result<StatusPart, PerspectiveError> {
     let activity = execution.activity()?;
-    let categories: Vec<ActivityCategory> =
-        (0..activity.units()).map(|unit| activity.at(unit, request.time.0)).collect();
+    let categories = map_indexes(activity.units(), SEARCHES_PER_THREAD, |unit| activity.at(unit, request.time.0));
     let cells = bundles.iter(execution).map(|bundle| {
         let common = most_common(bundle.members.iter().map(|unit| categories[*unit]));
         let (category, count) = common.unwrap_or((ActivityCategory::Idle, 0));
@@ -143,7 +149,7 @@ fn category_part(
         title: "state".to_owned(),
         unit: AxisUnit::Count,
         cells: cells.collect(),
-        values: categories.iter().map(|category| category.word().into()).collect(),
+        values: table_values(request, &categories, |category| category.word().into()),
         legend: category_legend::legend(),
     })
 }
@@ -154,7 +160,7 @@ fn task_part(
     bundles: &UnitBundles,
 ) -> Result<StatusPart, PerspectiveError> {
     let tasks = execution.tasks()?;
-    let current: Vec<Option<u32>> = (0..execution.units().count()).map(|unit| tasks.at(unit, request.time.0)).collect();
+    let current = map_indexes(execution.units().count(), SEARCHES_PER_THREAD, |unit| tasks.at(unit, request.time.0));
     let name = |task: u32| tasks.list().get(task as usize).map_or("", |task| task.name.as_str());
     let cells: Vec<StatusCell> = bundles
         .iter(execution)
@@ -179,7 +185,7 @@ fn task_part(
         title: "task".to_owned(),
         unit: AxisUnit::Count,
         cells,
-        values: current.iter().map(|task| task.map_or(TableValue::Absent, |task| name(task).into())).collect(),
+        values: table_values(request, &current, |task| task.map_or(TableValue::Absent, |task| name(task).into())),
         legend: shown.into_iter().take(MAX_TASKS).map(item).collect(),
     })
 }
@@ -198,7 +204,8 @@ fn message_parts(
         Some(measure) => measure == MessageMeasure::Bytes,
         None => messages.has_sizes(),
     };
-    let largest = largest_pending(messages, request, counts_bytes);
+    let key = format!("processor-status {:?} {counts_bytes}", request.range);
+    let largest = *execution.derived(&key, || Ok(largest_pending(messages, request, counts_bytes)))?;
     let by_unit = messages.by_unit();
     let part = |title: &str, steps: &[PendingSteps]| pending_part(execution, request, bundles, (title, steps), largest);
     let mut parts = if counts_bytes {
@@ -266,7 +273,7 @@ fn pending_part(
     (title, steps): (&str, &[PendingSteps]),
     largest: LargestPending,
 ) -> StatusPart {
-    let values: Vec<i64> = steps.iter().map(|steps| steps.at(request.time.0)[largest.component]).collect();
+    let values = map_indexes(steps.len(), SEARCHES_PER_THREAD, |unit| steps[unit].at(request.time.0)[largest.component]);
     let cells = bundles.iter(execution).map(|bundle| {
         let value = bundle.members.iter().map(|unit| values[*unit]).max().unwrap_or(0);
         StatusCell { label: bundle.label, unit: bundle.unit, paint: largest.paint(value), status: largest.text(value) }
@@ -275,7 +282,7 @@ fn pending_part(
         title: title.to_owned(),
         unit: if largest.component == BYTES { AxisUnit::Bytes } else { AxisUnit::Count },
         cells: cells.collect(),
-        values: values.iter().map(|value| TableValue::Number(*value as f64)).collect(),
+        values: table_values(request, &values, |value| TableValue::Number(value as f64)),
         legend: Vec::new(),
     }
 }

@@ -1,6 +1,7 @@
 //! G27: how long each unit has been busy or idle without a break.
 
 use tumit_paje::category::ActivityCategory::{self, Busy, Idle, Overhead};
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
@@ -58,7 +59,7 @@ impl PerspectiveView for UnitStreaks {
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let counts_overhead = request.options.counts_overhead;
         let of_unit = |unit: usize| UnitRuns::new(&activity.timeline(unit), past, request.time.0, counts_overhead);
-        let runs: Vec<UnitRuns> = (0..activity.units()).map(of_unit).collect();
+        let runs = map_indexes(activity.units(), SEARCHES_PER_THREAD, of_unit);
         let largest = runs.iter().map(|run| run.nanos.max(run.longest_busy)).max().unwrap_or(0);
         let bars = bundles.iter(execution).map(|bundle| bar(&bundle, &runs));
         let chart = BarChart {
@@ -82,7 +83,7 @@ impl PerspectiveView for UnitStreaks {
                 item(Idle, "idle"),
                 LegendItem { paint: ChartPaint::Maximum, label: "longest busy run so far".to_owned() },
             ],
-            table: table(execution, &bundles, &runs),
+            table: request.table(|| table(execution, &bundles, &runs)),
             notes: notes.into_iter().flatten().collect(),
         })
     }

@@ -1,5 +1,7 @@
 //! G3: the fraction of time that each unit is busy, overhead and idle.
 
+use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
+
 use crate::chart::{
     AxisUnit, BarChart, ChartAxis, ChartBar, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,
 };
@@ -33,7 +35,7 @@ impl PerspectiveView for UtilizationSummary {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (activity, range) = (execution.activity()?, request.visible_range());
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
-        let fractions: Vec<[f64; 3]> = (0..activity.units()).map(|unit| activity.fractions(unit, range)).collect();
+        let fractions = map_indexes(activity.units(), SEARCHES_PER_THREAD, |unit| activity.fractions(unit, range));
         let bars = bundles.iter(execution).map(|bundle| bar(&bundle, &fractions)).collect();
         let chart = BarChart {
             axis: ChartAxis::new("time", AxisUnit::Percent, 100.0),
@@ -48,7 +50,7 @@ impl PerspectiveView for UtilizationSummary {
             subtitle: captions::subtitle(&[captions::range_caption(request), captions::order_caption(request)]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: category_legend::legend(),
-            table: table(execution, activity, request, &bundles, &fractions),
+            table: request.table(|| table(execution, activity, request, &bundles, &fractions)),
             notes: notes.into_iter().flatten().collect(),
         })
     }

@@ -9,6 +9,7 @@ use crate::chart::{
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::execution::active_tasks::TaskPoint;
 use crate::execution::messages::{BYTES, MESSAGES, UnitMessages};
 use crate::execution::tasks::ExecutionTask;
 use crate::options::MessageMeasure;
@@ -89,7 +90,7 @@ impl PerspectiveView for PhasePortrait {
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::subtitle(&[captions::range_caption(request), smoothing]),
-            table: table(&chart, tasks, common),
+            table: request.table(|| table(&chart, tasks, common)),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Portrait(chart) }],
             legend: legend(tasks, common),
             notes: no_tasks.into_iter().collect(),
@@ -145,13 +146,16 @@ fn common_tasks(
     }
     let active = execution.active_tasks()?;
     let last_of_window = times.iter().map(|time| time.saturating_sub(1).max(request.range.from.0));
-    Ok(last_of_window.map(|time| most_common_task(&active.at(time))).collect())
+    let last_of_window: Vec<i64> = last_of_window.collect();
+    let mut common = Vec::with_capacity(times.len());
+    active.visit_times(&last_of_window, |_, tasks| common.push(most_common_task(tasks)));
+    Ok(common)
 }
 
 /// The task with the largest number of units. Of several, the one that began last.
-fn most_common_task(units: &[i64]) -> Option<u32> {
-    let active = units.iter().zip(0..).filter(|(units, _)| **units > 0);
-    active.max_by_key(|(units, task)| (**units, *task)).map(|(_, task)| task)
+fn most_common_task(tasks: &[TaskPoint]) -> Option<u32> {
+    let active = tasks.iter().map(|task| task.units).zip(0..).filter(|(units, _)| *units > 0);
+    active.max_by_key(|(units, task)| (*units, *task)).map(|(_, task)| task)
 }
 
 /// The tasks that occur, by number. At most [`MAX_TASKS`].

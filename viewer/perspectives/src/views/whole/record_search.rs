@@ -1,11 +1,14 @@
 //! [`RecordSearch`]: the records next to a time, found by queries of short time ranges.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use tumit_viewer::query::{
-    ContainerId, EntityId, GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId,
+    ContainerId, EntityId, GlobalNanos, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId,
 };
 
+use super::record_slices::{RecordList, RecordSlices, record_lists};
+use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
 /// Entities per request. If a list has more, the time range is too long.
@@ -60,8 +63,7 @@ impl FoundRecords {
 /// The containers and types that have records.
 pub(crate) struct RecordSearch<'a> {
     source: &'a dyn TimelineSource,
-    lanes: Vec<StateLaneId>,
-    events: Vec<(ContainerId, TypeId)>,
+    lists: Arc<RecordSlices>,
     links: Vec<TypeId>,
     extent: TimeRange,
     /// The length of the time range with which a search begins.
@@ -72,32 +74,25 @@ pub(crate) struct RecordSearch<'a> {
 
 impl<'a> RecordSearch<'a> {
     /// The records of all containers, or of those of one unit.
-    pub(crate) fn new(execution: &'a Execution, unit: Option<usize>) -> Self {
+    ///
+    /// # Errors
+    /// The errors of the source.
+    pub(crate) fn new(execution: &'a Execution, unit: Option<usize>) -> Result<Self, PerspectiveError> {
         let (source, model) = (execution.source(), execution.model());
         let unit = unit.and_then(|unit| u32::try_from(unit).ok()).map(|unit| (execution, unit));
-        let kind = |ty: TypeId| model.types.get(ty.index()).map(|info| info.kind);
-        let (mut lanes, mut events) = (Vec::new(), Vec::new());
-        for info in source.containers().iter().filter(|info| is_selected(unit, info.id)) {
-            let types = source.types_in(info.id).unwrap_or_else(|| model.types.iter().map(|ty| ty.id).collect());
-            for ty in types {
-                match kind(ty) {
-                    Some(PajeTypeKind::State) => {
-                        let depths = 0..source.depths(info.id, ty);
-                        lanes.extend(depths.map(|depth| StateLaneId { container: info.id, ty, depth }));
-                    }
-                    Some(PajeTypeKind::Event) => events.push((info.id, ty)),
-                    _ => {}
-                }
-            }
-        }
         let is_link = |kind: PajeTypeKind| matches!(kind, PajeTypeKind::Link { .. });
         let links = model.types.iter().filter(|ty| is_link(ty.kind)).map(|ty| ty.id).collect();
         let (extent, summary) = (execution.extent(), source.summary());
-        let records = (summary.states + summary.links).saturating_mul(2).saturating_add(summary.events);
+        let of_states = summary.states.saturating_mul(2).saturating_add(summary.events);
+        let records = of_states.saturating_add(summary.links.saturating_mul(2));
+        let lists = execution.derived(&format!("records {:?}", unit.map(|(_, unit)| unit)), || {
+            let lists = record_lists(source, model, |container| is_selected(unit, container));
+            Ok(RecordSlices::new(source, lists, extent, of_states)?)
+        })?;
         let nanos =
             i64::try_from(u64::try_from(extent.to.0.saturating_sub(extent.from.0)).unwrap_or(0) / records.max(1));
         let first_nanos = nanos.unwrap_or(i64::MAX).saturating_mul(32).max(1);
-        Self { source, lanes, events, links, extent, first_nanos, unit }
+        Ok(Self { source, lists, links, extent, first_nanos, unit })
     }
 
     /// The last `count` records until a time, the time included.
@@ -152,43 +147,40 @@ impl<'a> RecordSearch<'a> {
         if range.is_empty() {
             return Ok(found);
         }
-        self.collect_states(range, &mut found)?;
-        self.collect_events(range, &mut found)?;
+        for list in self.lists.lists(range) {
+            self.collect_list(list, range, &mut found)?;
+            if found.is_full() {
+                break;
+            }
+        }
         self.collect_links(range, &mut found)?;
         found.is_cut |= found.records.len() > MAX_RECORDS;
         found.records.sort_unstable();
         Ok(found)
     }
 
-    fn collect_states(&self, range: &Range<i64>, found: &mut FoundRecords) -> Result<(), QueryError> {
-        for lane in &self.lanes {
-            let states = self.source.states(*lane, overlap_range(range), MAX_PER_LIST)?;
-            found.is_cut |= states.total > states.items.len() as u64;
-            for state in states.items {
-                let ends =
-                    [(state.life.from.0, TraceRecordKind::StateBegin), (state.life.to.0, TraceRecordKind::StateEnd)];
-                for (time, kind) in ends.into_iter().filter(|(time, _)| range.contains(time)) {
-                    let (container, ty, entity) = (lane.container, lane.ty, state.id);
-                    found.records.push(TraceRecord { time, kind, container, ty, entity });
+    /// Adds the records of a list of states or events.
+    fn collect_list(&self, list: RecordList, range: &Range<i64>, found: &mut FoundRecords) -> Result<(), QueryError> {
+        match list {
+            RecordList::States(lane) => {
+                let states = self.source.states(lane, overlap_range(range), MAX_PER_LIST)?;
+                found.is_cut |= states.total > states.items.len() as u64;
+                for state in states.items {
+                    let TimeRange { from, to } = state.life;
+                    let ends = [(from.0, TraceRecordKind::StateBegin), (to.0, TraceRecordKind::StateEnd)];
+                    for (time, kind) in ends.into_iter().filter(|(time, _)| range.contains(time)) {
+                        let (container, ty, entity) = (lane.container, lane.ty, state.id);
+                        found.records.push(TraceRecord { time, kind, container, ty, entity });
+                    }
                 }
             }
-            if found.is_full() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn collect_events(&self, range: &Range<i64>, found: &mut FoundRecords) -> Result<(), QueryError> {
-        for (container, ty) in &self.events {
-            if found.is_full() {
-                break;
-            }
-            let events = self.source.events(*container, *ty, overlap_range(range), MAX_PER_LIST)?;
-            found.is_cut |= events.total > events.items.len() as u64;
-            for event in events.items.into_iter().filter(|event| range.contains(&event.time.0)) {
-                let (time, kind, entity) = (event.time.0, TraceRecordKind::Event, event.id);
-                found.records.push(TraceRecord { time, kind, container: *container, ty: *ty, entity });
+            RecordList::Events(container, ty) => {
+                let events = self.source.events(container, ty, overlap_range(range), MAX_PER_LIST)?;
+                found.is_cut |= events.total > events.items.len() as u64;
+                for event in events.items.into_iter().filter(|event| range.contains(&event.time.0)) {
+                    let (time, kind, entity) = (event.time.0, TraceRecordKind::Event, event.id);
+                    found.records.push(TraceRecord { time, kind, container, ty, entity });
+                }
             }
         }
         Ok(())

@@ -30,7 +30,7 @@ impl PerspectiveView for TraceRecordsView {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let unit = request.options.selected_unit(execution)?;
-        let search = RecordSearch::new(execution, unit);
+        let search = RecordSearch::new(execution, unit)?;
         let before = search.records_before(request.time.0, RECORDS)?;
         let after = search.records_after(request.time.0, RECORDS)?;
         let is_cut = before.is_cut || after.is_cut;

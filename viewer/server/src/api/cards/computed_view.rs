@@ -36,8 +36,8 @@ pub(super) struct CardContext<'a> {
 }
 
 pub(super) enum ComputedView {
-    Chart(Box<ViewChart>, UnitContainers),
-    Diagram(Arc<dyn TimelineSource>, UnitContainers),
+    Chart(Box<ViewChart>, Arc<UnitContainers>),
+    Diagram(Arc<dyn TimelineSource>, Arc<UnitContainers>),
 }
 
 /// A view with the request that a card makes of it.
@@ -59,7 +59,8 @@ impl CardComputation {
         }
         let time = GlobalNanos(trace.origin.saturating_add(context.time));
         let columns = columns(card.bounded_size().0, request.resolution);
-        let request = ViewRequest { mode, range, time, columns, options: options.view };
+        let needs_table = card.table.is_some() || context.request.format == "csv";
+        let request = ViewRequest { mode, range, time, columns, options: options.view, needs_table };
         Ok(Self { view, execution: options.execution, request })
     }
 
@@ -75,21 +76,21 @@ impl CardComputation {
     pub(super) fn compute(&self, execution: &Execution) -> Result<ComputedView, PerspectiveError> {
         let chart = match &self.view {
             CardViewKind::Diagram(mode) => {
-                let units = unit_containers(execution, false);
+                let units = unit_containers(execution, false)?;
                 return Ok(ComputedView::Diagram(mode.trace(execution, self.request.range)?, units));
             }
             CardViewKind::Chart(view) => gallery::chart(*view, execution, &self.request)?,
             CardViewKind::Own(view) => gallery::chart(view.as_ref(), execution, &self.request)?,
         };
         let has_table = chart.panels.iter().any(|panel| matches!(panel.panel, ChartPanel::Table(_)));
-        let units = unit_containers(execution, has_table);
+        let units = unit_containers(execution, has_table)?;
         Ok(ComputedView::Chart(Box::new(chart), units))
     }
 
     /// The part of the request that determines the contents, if they may be the same at all times.
     /// The files of views and layouts may change.
     pub(super) fn constant_key(&self) -> Option<String> {
-        let ViewRequest { mode, range, columns, options, time: _ } = &self.request;
+        let ViewRequest { mode, range, columns, options, time: _, needs_table: _ } = &self.request;
         let is_constant = match self.view {
             CardViewKind::Chart(_) => *mode == TimeMode::Range && options.layout.is_none(),
             CardViewKind::Diagram(_) => true,
@@ -125,10 +126,13 @@ fn parsed_options(card: &Card, info: &ViewInfo<'_>, context: CardContext<'_>) ->
 }
 
 /// The containers of the units. Only a table needs their names.
-fn unit_containers(execution: &Execution, has_table: bool) -> UnitContainers {
-    let units = execution.units().list();
-    let named = units.iter().filter(|_| has_table).map(|unit| unit.name.clone()).zip(0..);
-    UnitContainers { containers: units.iter().map(|unit| unit.container.0).collect(), by_name: named.collect() }
+fn unit_containers(execution: &Execution, has_table: bool) -> Result<Arc<UnitContainers>, PerspectiveError> {
+    execution.derived(&format!("containers {has_table}"), || {
+        let units = execution.units().list();
+        let named = units.iter().filter(|_| has_table).map(|unit| unit.name.clone()).zip(0..);
+        let containers = units.iter().map(|unit| unit.container.0).collect();
+        Ok(UnitContainers { containers, by_name: named.collect() })
+    })
 }
 
 /// The time mode of a word. By default, the first mode of the view.
