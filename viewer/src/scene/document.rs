@@ -74,7 +74,6 @@ struct DocumentPage<'a> {
     scale: TimeScale,
 }
 
-/// The rows of a page.
 struct FittedRows {
     layout: RowLayout,
     /// A sentence for the user if containers are folded.
