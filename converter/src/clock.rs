@@ -337,14 +337,12 @@ fn remove_observed_steps(run: &OpenRun, domains: &mut [ClockDomain], domain_of: 
     }
 }
 
-/// A reading of the real-time clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct RealTimeReading {
     ticks: u64,
     real_nanos: u64,
 }
 
-/// The first reading of the real-time clock in each domain.
 fn first_readings(run: &OpenRun, domain_of: &[usize], domains: usize) -> Vec<Option<RealTimeReading>> {
     let mut first: Vec<Option<RealTimeReading>> = vec![None; domains];
     for (process, &domain) in run.processes.iter().zip(domain_of) {

@@ -68,7 +68,7 @@ impl ImageFormat {
     }
 }
 
-/// Encodes an image. For PNG, `scale` is in pixels per unit.
+/// Encodes an image. For PNG, `scale` is in pixels per scene unit.
 ///
 /// # Errors
 /// See [`ExportError`].
@@ -79,7 +79,7 @@ pub fn encode(scene: &Scene, format: ImageFormat, scale: f32) -> Result<Vec<u8>,
 }
 
 /// Draws an image to `out`, with only a part of its text or pixels in memory at a time. For PNG,
-/// `scale` is in pixels per unit.
+/// `scale` is in pixels per scene unit.
 ///
 /// # Errors
 /// See [`ExportError`].

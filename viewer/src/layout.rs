@@ -75,11 +75,17 @@ pub struct LayoutRow {
     pub strips: Vec<RowStrip>,
 }
 
+// All heights and gaps are in scene units.
+
+/// Height of a row without strips, which has a name only.
 const HEADING_HEIGHT: f32 = 24.0;
+/// Space above the first strip of a row.
 const MARGIN: f32 = 2.0;
+/// Space below each strip of a row.
 const GAP: f32 = 2.0;
+/// Space above a group that follows the rows of another group.
 const GROUP_GAP: f32 = 8.0;
-/// Gap between the pinned rows and the others.
+/// Space between the pinned rows and the others.
 const PINNED_GAP: f32 = 6.0;
 
 impl RowLayout {

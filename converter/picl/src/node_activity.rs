@@ -10,7 +10,6 @@ const GREY: RgbColor = RgbColor { red: 160, green: 160, blue: 160 };
 
 macro_rules! activities {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $color:ident;)*) => {
-        /// An activity of a node.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Activity {
             $($(#[$doc])* $variant,)*
@@ -101,7 +100,6 @@ impl Activity {
         matches!(self, Self::Receive | Self::ReceiveEnd | Self::Wait)
     }
 
-    /// The activity with a name.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|activity| activity.name() == name)
     }

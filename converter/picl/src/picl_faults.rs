@@ -153,7 +153,6 @@ impl PiclFaultCounts {
         Self { is_strict, found: [const { None }; PROPERTIES.len()] }
     }
 
-    /// Counts a fault.
     #[cold]
     pub(crate) fn count(&mut self, kind: PiclFaultKind, line: u64, found: &[u8]) -> Result<(), StrictFault> {
         if let Some(fault) = &mut self.found[kind as usize] {

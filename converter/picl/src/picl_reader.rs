@@ -99,7 +99,6 @@ pub struct PiclReader<R> {
     sort_memory: usize,
 }
 
-/// The parser of a format.
 enum FormatParser {
     Old(OldParser),
     New(NewParser),

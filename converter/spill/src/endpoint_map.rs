@@ -47,10 +47,8 @@ pub trait Endpoint<const N: usize>: Sized {
     /// Whether it is the start or the end of a link. Its partner is of the other kind.
     fn starts(&self) -> bool;
 
-    /// The endpoint as words.
     fn words(&self) -> [u64; N];
 
-    /// The endpoint from its words.
     fn of(words: [u64; N]) -> Self;
 }
 

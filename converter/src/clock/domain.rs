@@ -228,7 +228,6 @@ impl ClockDomain {
 /// The processes of a run, grouped by the clock that they read.
 pub(crate) struct ProcessDomains {
     pub(crate) domains: Vec<ClockDomain>,
-    /// The domain of each process.
     pub(crate) domain_of: Vec<usize>,
 }
 

@@ -19,7 +19,6 @@ const LONGEST: usize = 4 * varint::MAX_BYTES;
 /// Number of bytes that are read at once.
 const PORTION: usize = 1 << 16;
 
-/// An entry of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogEntry {
     Link(LinkEndpoint),

@@ -22,7 +22,6 @@ use tumit_spill::map::{SpillMap, spread};
 pub(crate) struct OperationNumbers {
     /// By container and communicator: the number of parts so far, and the stream of the last one.
     counts: SpillMap<2>,
-    /// The number of each operation.
     operations: SpillMap<1>,
     next: u64,
     /// Streams with missing records.
@@ -32,7 +31,6 @@ pub(crate) struct OperationNumbers {
 /// The count of a container after missing records.
 const UNKNOWN: u64 = u64::MAX;
 
-/// The number of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartOperation {
     Known(u64),

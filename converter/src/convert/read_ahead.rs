@@ -194,7 +194,6 @@ fn share(pass: MergePass<'_>, readers: usize) -> Result<(ReadOptions<'_>, Vec<Ve
     Ok((ReadOptions { plan, item_selection, needs: Arc::new(needs), pass_kind, readers, begins }, shares))
 }
 
-/// Threads that read ahead.
 pub(crate) struct ReaderThreads<'s> {
     threads: Vec<ReaderThread<'s>>,
     /// For each stream: blocks that were received before the merge needed them.

@@ -162,7 +162,6 @@ pub(crate) enum LinkValue {
 pub(crate) struct TargetStep {
     /// The container type.
     pub(crate) container: usize,
-    /// The keys of the step.
     pub(crate) keys: Vec<ExprCode>,
 }
 

@@ -79,7 +79,6 @@ impl RuleValue {
         i64::try_from(value).map_or(Self::Unsigned(value), Self::Int)
     }
 
-    /// The value as a number.
     #[expect(clippy::cast_precision_loss, reason = "variables are floats with this precision")]
     pub(crate) fn number(self) -> Option<f64> {
         Some(match self {
@@ -188,7 +187,6 @@ impl KeyPart {
         matches!(self, Self::Of { thread, .. } if thread != BY_KEYS)
     }
 
-    /// The key as a value.
     pub(crate) const fn value(self) -> RuleValue {
         match self {
             Self::None => RuleValue::None,

@@ -94,7 +94,6 @@ impl<'r> RunStreamReader<'r> {
         }
     }
 
-    /// The process of the stream.
     pub(crate) const fn process(&self) -> &'r ProcessInRun {
         self.process
     }

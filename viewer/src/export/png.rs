@@ -26,9 +26,9 @@ const PIXELS_PER_SLICE: u32 = 1_000_000;
 /// Number of slices that are drawn in parallel, by one thread each. A slice needs memory for its
 /// pixels, and for up to five times as many if links extend far beyond it.
 const SLICES_AT_ONCE: usize = 2;
-/// Height of the neighbouring area that is drawn with each slice, in units. Elements up to this
-/// height are not cut at an edge, so their pixels are the same as in a whole image. Edges of taller
-/// links may differ by a shade.
+/// Height in scene units of the neighbouring area that is drawn with each slice. Elements up to
+/// this height are not cut at an edge, so their pixels are the same as in a whole image. Edges of
+/// taller links may differ by a shade.
 const MARGIN: f32 = 64.0;
 
 static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
@@ -39,7 +39,7 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// Writes the file. `scale` is the number of pixels per unit.
+/// Writes the file. `scale` is the number of pixels per scene unit.
 ///
 /// ```
 /// use tumit_viewer::export::png;

@@ -26,7 +26,6 @@ const SAMPLES: u64 = 16;
 /// File name extension of an index.
 const ENDING: &str = "tmtx";
 
-/// The location of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum IndexPath {
     /// The path that the user gave.

@@ -43,7 +43,6 @@ pub(super) struct NodeStates {
     pub(super) weight: usize,
 }
 
-/// A variable of a container.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeVariable {
     pub(super) ty: TypeId,
@@ -167,7 +166,6 @@ impl ContainerOutline {
     }
 }
 
-/// A scan of the contents of containers.
 struct ContentsScan<'a> {
     source: &'a dyn TimelineSource,
     model: &'a TypeModel,

@@ -64,14 +64,21 @@ pub(crate) struct LaneExtent {
     pub(crate) height: f32,
 }
 
-/// Natural heights in units.
+// All heights are natural heights in scene units.
+
+/// Height of states, with room for their names.
 const STATE_HEIGHT: f32 = 19.0;
+/// Additional height per depth of nested boxes.
 const NESTING_HEIGHT: f32 = 5.0;
+/// Height of a line of deeply nested states.
 const DEEP_HEIGHT: f32 = 13.0;
+/// Height of the curve of a variable.
 const VARIABLE_HEIGHT: f32 = 40.0;
-/// For a variable with few integer values.
+/// Height of a variable with few integer values.
 const COUNT_HEIGHT: f32 = 22.0;
+/// Height of a variable that is a gradient.
 const GRADIENT_HEIGHT: f32 = 16.0;
+/// Height of the summary of a group.
 const SUMMARY_HEIGHT: f32 = 28.0;
 
 /// Up to this number of depths, nested states are drawn as boxes in boxes. Deeper nestings are

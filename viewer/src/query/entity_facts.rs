@@ -99,7 +99,6 @@ pub(crate) fn find_open_link(
     Ok(FoundEntity { name: name(row.value), ty: row.ty, container: row.holder, life, detail: row.detail })
 }
 
-/// A row with its number, as an entity.
 pub(crate) fn open_link(tables: &impl EntityLookup, number: u32, row: &OpenLinkRow) -> OpenLinkEntity {
     let destination = match tables.field(row.detail, DESTINATION) {
         Some(DetailValue::Container(container)) => Some(container),

@@ -209,7 +209,6 @@ pub struct MixtureCells {
 
 /// A cell with shares in the block in progress.
 struct PendingCell {
-    /// Index of the cell.
     index: usize,
     /// Index of its first share in the block.
     from: u32,

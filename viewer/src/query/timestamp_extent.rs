@@ -20,7 +20,6 @@ impl TimestampExtent {
     /// The extent without any timestamp.
     pub(crate) const EMPTY: Self = Self { first: i64::MAX, last: i64::MIN };
 
-    /// The extent of one timestamp.
     #[inline]
     pub(crate) fn at(timestamp: i64) -> Self {
         Self { first: timestamp, last: timestamp }

@@ -23,13 +23,13 @@ const MAX_NAMES: usize = 32;
 pub struct ChartView {
     /// The time from the left edge to the right edge.
     pub time_range: TimeRange,
-    /// The width of the time range in units.
+    /// The width of the time range in scene units.
     pub width: f32,
     /// The upper end of the visible rows.
     pub top: f32,
     /// The lower end of the visible rows.
     pub bottom: f32,
-    /// Pixels per unit. Edges lie on pixels, and mixtures are exact per pixel column.
+    /// Pixels per scene unit. Edges lie on pixels, and mixtures are exact per pixel column.
     pub resolution: f32,
     /// Whether entities have sentences for an SVG's `<title>`.
     pub titles: bool,

@@ -19,27 +19,34 @@ use legend_lines::DocumentLegend;
 pub struct DocumentOptions {
     /// The time from the left edge of the rows to the right edge.
     pub time_range: TimeRange,
-    /// Width in units.
+    /// Width in scene units.
     pub width: f32,
-    /// Height in units. By default, the height of the rows.
+    /// Height in scene units. By default, the height of the rows.
     pub height: Option<f32>,
-    /// Pixels per unit.
+    /// Pixels per scene unit.
     pub resolution: f32,
     /// Whether entities have sentences for an SVG's `<title>`.
     pub titles: bool,
 }
 
+// All sizes and distances are in scene units.
+
+/// The empty border of a document.
 const MARGIN: f32 = 36.0;
+/// Height of the two lines of the heading.
 const HEADING: f32 = 58.0;
+/// Height of the ruler with its labels.
 const RULER: f32 = 26.0;
+/// Distance between the rows and the legend. The notes are in it.
 const LEGEND_GAP: f32 = 26.0;
-/// Maximum indentation of the deepest level of names.
+/// Maximum indentation of the deepest level of names, so that their texts have room.
 const MAX_INDENT: f32 = 110.0;
 /// Minimum scale of the rows' natural height, to fit a given height.
 const MIN_SCALE: f32 = 0.1;
 /// Maximum number of pixels of an image. Programs that show images reject much larger ones. If the
 /// rows need more, containers are folded.
 pub(crate) const MAX_PIXELS: f32 = 128e6;
+/// Size of the bounds of a variable, which are less important than names.
 const BOUND_SIZE: f32 = 9.0;
 /// Size of the name of the trace.
 const NAME_SIZE: f32 = 24.0;
@@ -74,7 +81,6 @@ struct DocumentPage<'a> {
     scale: TimeScale,
 }
 
-/// The rows of a page.
 struct FittedRows {
     layout: RowLayout,
     /// A sentence for the user if containers are folded.

@@ -9,7 +9,7 @@ use crate::style::size_factors;
 use crate::style::theme::ColorWithOpacity;
 use crate::text::time_display::group_digits;
 
-/// Minimum average distance of shapes on a row in units. Below it, events are counted.
+/// Minimum average distance of shapes on a row in scene units. Below it, events are counted.
 const APART: usize = 6;
 /// Width of the columns in which events are counted.
 const BAR: f32 = 2.0;

@@ -26,7 +26,6 @@ pub(crate) struct PlacedLink {
     /// The first of the links.
     pub(crate) id: EntityId,
     pub(crate) ty: TypeId,
-    /// The time range of the links.
     pub(crate) life: TimeRange,
     pub(crate) from: (f32, f32),
     pub(crate) to: (f32, f32),

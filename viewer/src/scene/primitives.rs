@@ -12,9 +12,9 @@ pub const OTHERS: ValueId = ValueId(u32::MAX);
 /// An image.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
-    /// Width in units. At scale 1, a unit is a pixel.
+    /// Width in scene units. At scale 1, a scene unit is a pixel.
     pub width: f32,
-    /// Height in units.
+    /// Height in scene units.
     pub height: f32,
     /// Colour of the background. `None` is transparent.
     pub background: Option<RgbColor>,

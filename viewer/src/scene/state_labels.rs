@@ -23,9 +23,11 @@ pub(crate) struct LabelRequest {
     to: f32,
 }
 
+/// Space on each side of a name, in scene units.
 const PADDING: f32 = 5.0;
 /// Below this height, letters cannot be read.
 const LOWEST: f32 = 10.5;
+/// Maximum size of a name in scene units, the size of other labels.
 const LARGEST_TEXT: f32 = 11.0;
 /// Minimum number of letters that a cut name keeps.
 const MIN_LETTERS: usize = 6;

@@ -48,13 +48,13 @@ pub struct SceneMessage {
 }
 
 impl SceneMessage {
-    /// Encodes a scene for a screen with `resolution` pixels per unit.
+    /// Encodes a scene for a screen with `resolution` pixels per scene unit.
     ///
     /// The head is `{width, height, notes, resolution, columns, isWhole, sections: [length…],
     /// paints: [["#rrggbb", alpha]…], runs: [[kind, rows]…], tables: {kind: [[column…], [column…],
     /// [text…]]…}}`.
     ///
-    /// - `resolution` is in pixels per unit.
+    /// - `resolution` is in pixels per scene unit.
     /// - `columns` is the number of pixel columns that mixtures and bands combine into one.
     /// - `isWhole` is true if each pixel column of the screen is separate.
     /// - `runs` are sequences of items of one kind, in drawing order. Their data are in the table

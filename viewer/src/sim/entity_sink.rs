@@ -65,7 +65,6 @@ pub struct OpenLinkStart {
 }
 
 impl OpenLinkStart {
-    /// The row of the link.
     pub(crate) fn row(&self) -> OpenLinkRow {
         let &Self { container, ty, value, time, start, key, detail } = self;
         OpenLinkRow { ty, start_time: time.0, key, value, holder: container, start, detail }

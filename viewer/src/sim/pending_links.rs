@@ -21,7 +21,6 @@ pub(crate) struct SimLinkEndpoint {
     /// The container that holds the link.
     pub(crate) holder: ContainerId,
     pub(crate) detail: u32,
-    /// The key of the link.
     pub(crate) key: KeyId,
     /// Line of the file; 0 if unknown.
     pub(crate) line: u64,

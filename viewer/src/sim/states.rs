@@ -131,7 +131,6 @@ impl OpenStates {
         TimestampExtent { first: self.first, last: self.last }
     }
 
-    /// Ends all open states.
     pub(crate) fn end_all(&mut self, end: i64, out: &mut impl EntitySink) {
         self.hidden = 0;
         while !self.open.is_empty() {

@@ -72,6 +72,7 @@ pub fn size_field(
     time_range: TimeRange,
 ) -> Result<Option<String>, QueryError> {
     const NAMES: [&str; 4] = ["bytes", "size", "length", "volume"];
+    // Number of links that are examined. Links of a type usually have the same fields.
     const EXAMINED: usize = 100;
     let links = source.links(ty, time_range, EXAMINED)?.items.into_iter().map(|link| link.id);
     let open_links = source.open_links(ty, time_range)?.into_iter().take(EXAMINED).map(|link| link.id);

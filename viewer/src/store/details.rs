@@ -45,7 +45,6 @@ impl TextPool {
         number
     }
 
-    /// The text of a number.
     pub(crate) fn get(&self, number: u32) -> &str {
         let index = number as usize;
         let from = index.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
@@ -85,7 +84,6 @@ struct DetailRow {
 /// Stands for no source position.
 const NO_FILE: u32 = u32::MAX;
 
-/// The table of rows.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct DetailTable {
     rows: Vec<DetailRow>,

@@ -18,7 +18,6 @@ use crate::query::{
 pub(crate) trait NumberedList {
     /// The first number.
     fn base(&self) -> u32;
-    /// The number of entities.
     fn len(&self) -> usize;
 }
 

@@ -28,7 +28,6 @@ impl FieldNames {
     }
 }
 
-/// The value of a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RowValue {
     /// A range of [`RowDetails::text`].

@@ -304,7 +304,6 @@ fn goes_with(field: &str, ty: &str) -> bool {
     }
 }
 
-/// The meaning of the id of an event definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum IdMeaning {
     Event(EventDefinition),

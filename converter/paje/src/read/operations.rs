@@ -49,7 +49,6 @@ pub(super) struct ReadState {
     pub(super) last_line: u64,
     /// The number of the last line with a timestamp.
     pub(super) last_timestamp_line: u64,
-    /// Operations sent.
     pub(super) sent: u64,
     /// Number of decimals by which the unit of timestamps is finer than seconds.
     pub(super) missing_decimals: u8,

@@ -31,7 +31,6 @@ pub struct PajeWriter<W: Write, T: TimestampWriter = ExactSeconds> {
     pub(super) timestamps: T,
     pub(super) line: Vec<u8>,
     pub(super) layouts: ExtraDefinitions,
-    /// Type of each container, by its id.
     pub(super) container_types: Vec<TypeId>,
     /// The keys of links. Removed after the second endpoint.
     pub(super) keys: HashMap<u64, LinkKeyText>,

@@ -42,7 +42,6 @@ pub(crate) struct AlogParser {
     has_events: bool,
 }
 
-/// A line of Alog.
 struct AlogLine<'a> {
     kind: i64,
     process: i64,

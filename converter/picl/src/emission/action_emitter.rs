@@ -35,7 +35,6 @@ impl From<StrictFault> for EmitError {
     }
 }
 
-/// The container of the program.
 const PROGRAM_CONTAINER: ContainerId = ContainerId(1);
 
 /// The values that are not read from a record.
@@ -111,7 +110,6 @@ impl<'a> ActionEmitter<'a> {
         Ok(Self { sink, types, log, pairs, derived, containers, live, unsent, now, end, text, open_links, sent })
     }
 
-    /// Sends an action.
     pub(crate) fn send(&mut self, action: &TraceAction) -> Result<(), EmitError> {
         if action.time > self.now {
             self.send_unsent()?;

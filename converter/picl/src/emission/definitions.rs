@@ -40,7 +40,6 @@ impl EntityTypes {
         TypeId(NODE.0 + u32::from(self.has_processes))
     }
 
-    /// The type of the entities of a slot.
     pub(crate) fn of_slot(self, slot: TypeSlot) -> TypeId {
         self.slots[slot as usize]
     }

@@ -34,7 +34,6 @@ pub(crate) struct StateNesting {
     states: Vec<StackedState>,
 }
 
-/// The effect of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EndEffect {
     /// No such state is open.

@@ -1,6 +1,5 @@
 //! [`TraceAction`]: one effect of a record at one time.
 
-/// The kind of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TraceActionKind {
     /// A unit begins to be traced.

@@ -59,7 +59,6 @@ impl ValueKey {
     }
 }
 
-/// A value.
 #[derive(Clone, Debug)]
 pub(crate) struct TraceValue {
     pub(crate) slot: TypeSlot,
@@ -77,7 +76,6 @@ pub(crate) struct TraceValues {
 }
 
 impl TraceValues {
-    /// The number of a value.
     pub(crate) fn number(&mut self, slot: TypeSlot, key: ValueKey, color: Option<RgbColor>) -> u32 {
         if let Some(number) = self.numbers.get(&(slot, key.clone())) {
             return *number;
@@ -97,7 +95,6 @@ impl TraceValues {
         self.labels.entry((slot, number)).or_insert_with(|| label.to_owned());
     }
 
-    /// The name of a value.
     pub(crate) fn name(&self, value: &TraceValue) -> String {
         match &value.key {
             ValueKey::Activity(activity) => activity.name().to_owned(),

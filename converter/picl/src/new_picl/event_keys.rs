@@ -2,7 +2,6 @@
 
 use crate::node_activity::Activity;
 
-/// The meaning of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventMeaning {
     /// Sends a message when it begins. Its data are bytes, type, node and process.

@@ -11,7 +11,6 @@ use crate::node_clock::NodeClock;
 use crate::picl_faults::PiclFaultKind;
 use crate::record_words::{RecordWords, nanos_of};
 
-/// The state of one node.
 #[derive(Debug, Default)]
 struct NodeState {
     clock: NodeClock,

@@ -18,7 +18,6 @@ pub enum PiclStyle {
     OldVerbose,
 }
 
-/// A record of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum UnitRecord {
     Start,

@@ -60,7 +60,6 @@ impl WrittenMeanings {
         self.values.insert(value, NamedValue { ty: ty.to_owned(), name: name.to_owned() });
     }
 
-    /// The name of a value.
     pub(super) fn name(&self, value: ValueId) -> &str {
         self.values.get(&value).map_or("", |value| &value.name)
     }

@@ -151,7 +151,6 @@ impl ClockMap {
         TimestampCorrection::through_far(&ticks.into_iter().map(point).collect::<Vec<CorrectionPoint>>())
     }
 
-    /// The tick of the middle knot.
     pub(crate) fn middle_knot(&self) -> u64 {
         self.segments[self.segments.len() / 2].ticks
     }

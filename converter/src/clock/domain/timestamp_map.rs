@@ -18,7 +18,6 @@ const RETURN: i64 = 10_000;
 /// before it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimestampJump {
-    /// The raw timestamp of the jump.
     pub(crate) raw: i64,
     /// The position of its record in the stream. Earlier records with the same raw timestamp are
     /// not shifted.

@@ -231,7 +231,6 @@ impl<'s> NormalEquations<'s> {
         }
     }
 
-    /// The residual of the equations at `x`.
     pub(crate) fn residual(&self, x: &[f64], buffers: &mut ProductBuffers) -> Vec<f64> {
         let mut residual = vec![0.0; x.len()];
         self.apply(x, &mut residual, buffers);

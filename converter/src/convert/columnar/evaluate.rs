@@ -64,7 +64,6 @@ impl TemplateNumbers {
 #[derive(Debug, Default)]
 pub(crate) struct StreamTemplates(Vec<TemplateEntry>);
 
-/// A template of a stream.
 #[derive(Debug)]
 struct TemplateEntry {
     /// The record id.

@@ -268,7 +268,6 @@ pub(crate) enum OpValues {
 /// The entries of one record type.
 #[derive(Clone, Copy, Debug)]
 struct TypeEntries {
-    /// The head of its entries.
     head: u32,
     /// The index of its next element in [`BatchBuilder::bits`].
     next: u32,

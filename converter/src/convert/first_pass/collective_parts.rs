@@ -37,7 +37,6 @@ enum StateValue {
     Named(KeyPart),
 }
 
-/// An open state.
 #[derive(Clone, Copy, Debug)]
 struct OpenPart {
     value: StateValue,

@@ -19,7 +19,7 @@ use tumit_viewer::scene::{self, ChartView, ImagePoint, Scene};
 /// With the head of the response, the size is below 64 KiB. Images that are larger than
 /// [`USUAL_AREA`] may have proportionally more.
 const MAX_BYTES: usize = 63 << 10;
-/// The area of 64 rows of one state, 1,600 units wide.
+/// The area of 64 rows of one state, 1,600 scene units wide.
 const USUAL_AREA: f32 = 1_600.0 * 1_500.0;
 
 /// The maximum size in bytes of an image of this area.

@@ -3,7 +3,7 @@
 
 use crate::scene::SceneItem;
 
-/// Margin in units, because antialiasing and line ends extend beyond the shapes.
+/// Margin in scene units, because antialiasing and line ends extend beyond the shapes.
 const SLACK: f32 = 2.0;
 
 /// A range of y coordinates, which increase downward.

@@ -105,7 +105,6 @@ impl ExecutionSeries {
         WORDS.map(|(word, ..)| word)
     }
 
-    /// The series of a word.
     pub(crate) fn of_word(word: &str) -> Option<Self> {
         WORDS.iter().find(|(known, ..)| *known == word).map(|(.., series)| *series)
     }

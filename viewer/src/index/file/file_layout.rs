@@ -260,7 +260,6 @@ impl LaneRecord {
         LaneKey { container: self.container, ty: self.ty, depth: self.depth }
     }
 
-    /// Bytes of a record.
     pub(crate) const BYTES: usize = 80;
 
     /// The same record, with all its positions `by` bytes further into the file.

@@ -30,7 +30,6 @@ pub(crate) struct StateOutputs<'a> {
 
 pub(crate) struct WrittenStateLane {
     pub(crate) record: LaneRecord,
-    /// The time range of its last state.
     pub(crate) last: TimeRange,
 }
 

@@ -85,7 +85,6 @@ impl<'a> IndexLinks<'a> {
         self.table.rows()
     }
 
-    /// A block of links.
     pub(crate) fn block(&self, number: u64) -> TableBlock<'a, COLUMNS> {
         self.table.block(number)
     }

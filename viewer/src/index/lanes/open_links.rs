@@ -11,7 +11,6 @@ use crate::query::{OpenLinkRow, TimeRange};
 /// Columns: type; start; key; value; container of the start; holder; detail row.
 pub(crate) const OPEN_LINK_COLUMNS: usize = 7;
 
-/// The words of a row.
 pub(crate) fn open_link_words(row: &OpenLinkRow) -> [u64; OPEN_LINK_COLUMNS] {
     [
         row.ty.0.into(),

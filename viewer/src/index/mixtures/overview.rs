@@ -219,7 +219,6 @@ impl LaneOverview<'_> {
     }
 }
 
-/// The requested cells of a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRequest {
     pub(crate) time_range: TimeRange,

@@ -12,7 +12,9 @@ use crate::style::theme::font::{self, FontWeight};
 use crate::style::theme::{ColorTheme, ColorWithOpacity, rgb};
 use crate::text::time_display::group_digits;
 
+/// Height of a line in scene units.
 const LEGEND_LINE: f32 = 24.0;
+/// Height of a bar of shares in scene units.
 const BAR: f32 = 8.0;
 /// Width of a sample with its number in a line.
 const SAMPLE: f32 = 120.0;

@@ -18,7 +18,7 @@ pub struct ColumnDetail {
     pub steps: u16,
 }
 
-/// The detail of sections, and the pixels per unit of the image.
+/// The detail of sections, and the pixels per scene unit of the image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnScale {
     pub(crate) detail: ColumnDetail,

@@ -33,7 +33,6 @@ struct TypeShades {
     total: usize,
 }
 
-/// The current piece of a result.
 struct CurrentPiece {
     /// `None` after the last piece.
     piece: Option<FunctionPiece>,

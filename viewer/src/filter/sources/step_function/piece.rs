@@ -11,7 +11,6 @@ pub(crate) struct FunctionPiece {
 }
 
 impl FunctionPiece {
-    /// The time range of the piece.
     pub(crate) fn life(&self) -> TimeRange {
         TimeRange { from: GlobalNanos(self.from), to: GlobalNanos(self.to) }
     }
