@@ -245,10 +245,9 @@ impl TimelineSource for IndexReader {
         let mut groups: Vec<NestedLaneGroup> = Vec::new();
         for record in self.directory(self.index_bytes.header.states).records_from(0) {
             let (container, ty) = (ContainerId(record.container), TypeId(record.ty));
-            let depths = record.depth.saturating_add(1);
             match groups.last_mut().filter(|last| (last.container, last.ty) == (container, ty)) {
-                Some(last) => last.depths = last.depths.max(depths),
-                None => groups.push(NestedLaneGroup { container, ty, depths }),
+                Some(last) => last.depths = last.depths.max(record.depth.saturating_add(1)),
+                None => groups.push(NestedLaneGroup { container, ty, depths: record.depth.saturating_add(1) }),
             }
         }
         groups
