@@ -47,8 +47,10 @@ pub trait Endpoint<const N: usize>: Sized {
     /// Whether it is the start or the end of a link. Its partner is of the other kind.
     fn starts(&self) -> bool;
 
+    /// The words that encode the endpoint in a file.
     fn words(&self) -> [u64; N];
 
+    /// The endpoint that these words encode.
     fn of(words: [u64; N]) -> Self;
 }
 

@@ -93,10 +93,10 @@ pub struct CategoryRule {
 }
 
 impl CategoryRule {
-    /// A rule for values of all state types, or of those in `of`.
+    /// A rule for values of all state types, or of those that match `state_type`.
     #[must_use]
-    pub const fn new(category: ActivityCategory, values: NamePattern, of: Option<NamePattern>) -> Self {
-        Self { category, values, of }
+    pub const fn new(category: ActivityCategory, values: NamePattern, state_type: Option<NamePattern>) -> Self {
+        Self { category, values, state_type }
     }
 }
 

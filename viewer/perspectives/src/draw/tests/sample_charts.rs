@@ -74,10 +74,10 @@ fn traffic(count: u8) -> ViewChart {
             3e6 * (0.3 + 0.3 * ((index as f64 / 30.0) + f64::from(number)).sin()) / f64::from(number + 1)
         };
         let means: Vec<f64> = (0..columns).map(mean).collect();
-        let extremes = means
-            .iter()
-            .enumerate()
-            .map(|(index, mean)| LevelExtremes { least: mean * noise(index), largest: mean * (1.0 + noise(index + 9)) });
+        let extremes = means.iter().enumerate().map(|(index, mean)| LevelExtremes {
+            least: mean * noise(index),
+            largest: mean * (1.0 + noise(index + 9)),
+        });
         let extremes = extremes.collect();
         let label = ["incoming", "outgoing", "both"][usize::from(number) % 3].to_owned();
         LevelSeries { label, paint: ChartPaint::Series(number), means, extremes }

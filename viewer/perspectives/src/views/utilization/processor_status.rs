@@ -273,7 +273,8 @@ fn pending_part(
     (title, steps): (&str, &[PendingSteps]),
     largest: LargestPending,
 ) -> StatusPart {
-    let values = map_indexes(steps.len(), SEARCHES_PER_THREAD, |unit| steps[unit].at(request.time.0)[largest.component]);
+    let values =
+        map_indexes(steps.len(), SEARCHES_PER_THREAD, |unit| steps[unit].at(request.time.0)[largest.component]);
     let cells = bundles.iter(execution).map(|bundle| {
         let value = bundle.members.iter().map(|unit| values[*unit]).max().unwrap_or(0);
         StatusCell { label: bundle.label, unit: bundle.unit, paint: largest.paint(value), status: largest.text(value) }

@@ -242,7 +242,14 @@ mod tests {
     }
 
     fn request(mode: TimeMode, range: TimeRange, time: i64) -> ViewRequest {
-        ViewRequest { mode, range, time: GlobalNanos(time), columns: 1, options: ViewOptions::default(), needs_table: false }
+        ViewRequest {
+            mode,
+            range,
+            time: GlobalNanos(time),
+            columns: 1,
+            options: ViewOptions::default(),
+            needs_table: false,
+        }
     }
 
     #[test]
