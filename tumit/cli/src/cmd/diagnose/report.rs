@@ -243,7 +243,7 @@ impl DiagnosisReport<'_> {
         _ = writeln!(text, "  by unit: {}", list(path_units));
         _ = writeln!(text, "  by category: {}", list(path_categories));
         text.push_str(&self.command("view TRACE --perspective critical-path -o path.svg"));
-        for WhatIf { name, percent: less, path_nanos, gain } in what_ifs {
+        for WhatIf { name, percent: less, path_nanos, gain, .. } in what_ifs {
             let (on_path, gain) = (duration(*path_nanos), duration(*gain));
             _ = writeln!(text, "  If `{name}` took {less} % less time: {gain} of {on_path} less, at most");
         }
