@@ -11,9 +11,9 @@
 //! let source = TraceStore::from_paje("example", trace.as_bytes())?;
 //! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
 //! let activity = execution.activity()?;
-//! // The first thread works for two seconds, then it waits.
+//! // The first thread works for two seconds, then it enters a barrier.
 //! assert_eq!(activity.at(0, 1_999_999_999), ActivityCategory::Busy);
-//! assert_eq!(activity.at(0, 2_000_000_000), ActivityCategory::Idle);
+//! assert_eq!(activity.at(0, 2_000_000_000), ActivityCategory::Overhead);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

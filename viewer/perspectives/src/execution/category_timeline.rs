@@ -55,7 +55,7 @@ impl CategoryTimeline {
 
     /// Sets the category from a timestamp on. Timestamps ascend. A second call for a timestamp
     /// replaces the first.
-    pub(crate) fn set(&mut self, time: i64, category: ActivityCategory) {
+    pub fn set(&mut self, time: i64, category: ActivityCategory) {
         if self.times.last() == Some(&time) {
             self.remove_last();
         }
