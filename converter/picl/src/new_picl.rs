@@ -6,5 +6,5 @@ mod new_parser;
 mod new_record;
 
 pub(crate) use collective_values::{CollectiveValue, collective_values, end_value};
-pub(crate) use event_keys::{event_key, event_of, event_of_name};
-pub(crate) use new_parser::{NewParser, OTHER_RECORDS};
+pub(crate) use event_keys::{event_of, event_of_name};
+pub(crate) use new_parser::{NewParser, OTHER_RECORDS, SUBSET, SUBSET_EVENT};

@@ -83,7 +83,7 @@ impl<'a> ActionEmitter<'a> {
         };
         let links = MessageLinks::new(std::mem::take(&mut log.messages).pair(&log.units));
         let is_complete = log.complete_units();
-        let collectives = std::mem::take(&mut log.collectives).number(&log.units, &is_complete);
+        let collectives = std::mem::take(&mut log.collectives).number(&log.units, &log.values, &is_complete);
         let types = EntityTypes::new(log, is_alog);
         let out = EntityOutput::new(log, containers, types, sink)?;
         for unequal in &collectives.unequal {

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::trace_units::TraceUnits;
+use super::trace_values::TraceValues;
 
 /// The subset of all nodes.
 pub(crate) const ALL_NODES: i64 = -1;
@@ -20,7 +21,7 @@ struct PartCount {
 }
 
 /// Operations of a subset and an activity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct GroupKey {
     subset: i64,
     /// The definition of the subset that has the unit. Nodes can give different subsets the same
@@ -62,7 +63,7 @@ impl CollectiveCounts {
     }
 
     /// Ends the first pass. `is_complete` states for each unit whether it was traced until its end.
-    pub(crate) fn number(self, units: &TraceUnits, is_complete: &[bool]) -> CollectiveNumbers {
+    pub(crate) fn number(self, units: &TraceUnits, values: &TraceValues, is_complete: &[bool]) -> CollectiveNumbers {
         let mut by_group: FxHashMap<GroupKey, Vec<(u32, PartCount)>> = FxHashMap::default();
         let mut by_unit: FxHashMap<(i64, u32, u32), PartCount> = FxHashMap::default();
         let canonical = units.canonical();
@@ -80,7 +81,9 @@ impl CollectiveCounts {
             by_group.entry(GroupKey { subset, definition, value }).or_default().push((unit, count));
         }
         let mut groups: Vec<(GroupKey, Vec<(u32, PartCount)>)> = by_group.into_iter().collect();
-        groups.sort_unstable_by_key(|(key, _)| *key);
+        // Operations have the same numbers when the trace is written and read again.
+        let name = |value: u32| values.values.get(value as usize).map(|value| values.name(value));
+        groups.sort_by_cached_key(|(key, _)| (key.subset, key.definition, name(key.value), key.value));
         let mut numbers = CollectiveNumbers { step: groups.len() as i64, ..CollectiveNumbers::default() };
         for ((key, parts), index) in groups.into_iter().zip(0..) {
             let largest = parts.iter().map(|(_, count)| count.parts).max().unwrap_or(0);
@@ -161,7 +164,7 @@ mod tests {
         let mut counts = CollectiveCounts::default();
         (0..2).for_each(|unit| (0..2).for_each(|_| counts.add(ALL_NODES, 5, unit, 1)));
         (0..3).for_each(|unit| counts.add(0, 5, unit, 1));
-        let mut numbers = counts.number(&units(3), &[true; 3]);
+        let mut numbers = counts.number(&units(3), &TraceValues::default(), &[true; 3]);
         let first: Vec<_> = (0..2).map(|unit| numbers.next(ALL_NODES, 5, unit)).collect();
         let second: Vec<_> = (0..2).map(|unit| numbers.next(ALL_NODES, 5, unit)).collect();
         let other: Vec<_> = (0..3).map(|unit| numbers.next(0, 5, unit)).collect();
@@ -176,7 +179,7 @@ mod tests {
         counts.define(0, vec![0, 1]);
         counts.define(0, vec![3, 2]);
         (0..4).for_each(|unit| counts.add(0, 5, unit, 1));
-        let mut numbers = counts.number(&units(4), &[true; 4]);
+        let mut numbers = counts.number(&units(4), &TraceValues::default(), &[true; 4]);
         // The root is a position in the second subset.
         assert_eq!(numbers.node_of_root(0, 5, 2, 0), 3);
         assert_eq!(numbers.node_of_root(0, 5, 2, 2), 2);
@@ -193,10 +196,10 @@ mod tests {
             [0, 1, 1].into_iter().zip(4..).for_each(|(unit, line)| counts.add(ALL_NODES, 5, unit, line));
             counts
         };
-        let mut numbers = counts().number(&units(2), &[true, true]);
+        let mut numbers = counts().number(&units(2), &TraceValues::default(), &[true, true]);
         assert_eq!(numbers.unequal, [UnequalParts { value: 5, line: 4, parts: (1, 2) }]);
         assert_eq!(numbers.next(ALL_NODES, 5, 0), None);
-        let mut numbers = counts().number(&units(2), &[false, true]);
+        let mut numbers = counts().number(&units(2), &TraceValues::default(), &[false, true]);
         assert!(numbers.unequal.is_empty());
         assert_eq!(numbers.next(ALL_NODES, 5, 0), numbers.next(ALL_NODES, 5, 1));
     }

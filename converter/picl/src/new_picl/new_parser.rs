@@ -26,8 +26,8 @@ const LABEL: i64 = -5;
 const MESSAGE: i64 = -7;
 
 /// The definition of a subset of nodes: its number, then its nodes.
-const SUBSET: i64 = -202;
-const SUBSET_EVENT: i64 = -812;
+pub(crate) const SUBSET: i64 = -202;
+pub(crate) const SUBSET_EVENT: i64 = -812;
 
 /// Other records and their names. They become events.
 pub(crate) const OTHER_RECORDS: &[(i64, &str)] = &[
@@ -223,8 +223,9 @@ fn state_fields(activity: Activity, text: &[u8]) -> StateFields {
         layout.iter().position(|found| *found == value).and_then(|position| numbers.get(position)).copied()
     };
     StateFields {
-        bytes: of(CollectiveValue::Bytes),
-        root: of(CollectiveValue::Root),
+        // -1 is an unknown size or root.
+        bytes: of(CollectiveValue::Bytes).filter(|bytes| *bytes >= 0),
+        root: of(CollectiveValue::Root).filter(|root| *root != -1),
         subset: of(CollectiveValue::Subset),
         data: rest.to_vec(),
         ..StateFields::default()

@@ -27,6 +27,7 @@ pub(crate) const SYNC: i64 = 10;
 pub(crate) const COMPSTATS: i64 = 11;
 pub(crate) const COMMSTATS: i64 = 12;
 pub(crate) const CLOSE: i64 = 13;
+pub(crate) const TRACE_LEVEL: i64 = 14;
 pub(crate) const TRACE_MARK: i64 = 15;
 pub(crate) const TRACE_MESSAGE: i64 = 16;
 pub(crate) const TRACE_STOP: i64 = 17;
@@ -52,7 +53,7 @@ pub(crate) const OLD_KEYS: &[OldKey] = &[
     key(COMPSTATS, "compstats", (2, 4)),
     key(COMMSTATS, "commstats", (5, 5)),
     key(CLOSE, "close", ANY),
-    key(14, "trace_level", (0, 3)),
+    key(TRACE_LEVEL, "trace_level", (0, 3)),
     key(TRACE_MARK, "trace_mark", (1, 1)),
     key(TRACE_MESSAGE, "trace_message", ANY),
     key(TRACE_STOP, "trace_stop", ANY),

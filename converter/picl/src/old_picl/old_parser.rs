@@ -79,7 +79,7 @@ impl OldParser {
         }
         // The values that the record does not need are kept.
         if found > key.max_values {
-            log.record(place, key.name, record.tail)?;
+            log.record(place, format!("{} values", key.name), record.tail)?;
         }
         match key.number {
             old_keys::TRACE_MARKS => marks(&values, &record, (number, line), place, log),

@@ -33,6 +33,11 @@ impl NodeNumbers {
         self.containers.insert(container, known);
     }
 
+    /// The unit of a container, if it has one.
+    pub(super) fn known_unit(&self, container: ContainerId) -> Option<TraceUnit> {
+        self.containers.get(&container)?.unit
+    }
+
     /// The unit of a container, and whether it is new.
     pub(super) fn unit(&mut self, container: ContainerId) -> (TraceUnit, bool) {
         let known = self.containers.get(&container);
@@ -63,11 +68,11 @@ impl NodeNumbers {
 
 /// The node of a container. `None` if its type or name is not that of a node.
 fn node_of(known: &KnownContainer) -> Option<i64> {
+    if known.ty == "Host" && known.name == "host" {
+        return Some(HOST);
+    }
     if known.ty != "Node" {
         return None;
-    }
-    if known.name == "host" {
-        return Some(HOST);
     }
     let node: i64 = known.name.strip_prefix("node ")?.parse().ok()?;
     (0..1 << 31).contains(&node).then_some(node)
