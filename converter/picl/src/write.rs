@@ -11,6 +11,7 @@ mod subset_numbers;
 mod unit_categories;
 mod unit_records;
 mod written_meanings;
+mod written_types;
 
 pub use picl_writer::PiclWriter;
 pub use unit_records::PiclStyle;

@@ -3,7 +3,6 @@
 //! The record of a send names its receiver, which a Pajé link names only at its end. So the
 //! records are collected and sorted. Records that exceed a memory budget are in temporary files.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -24,6 +23,7 @@ use super::subset_numbers::SubsetNumbers;
 use super::unit_categories::{CategoryChange, UnitCategories};
 use super::unit_records::{PiclRecordWriter, PiclStyle};
 use super::written_meanings::{StateMeaning, WrittenMeaning, WrittenMeanings};
+use super::written_types::WrittenTypes;
 use crate::emission::state_extras::{BLOCK, DATA, END_DATA};
 use crate::model::trace_action::ACTION_WORDS;
 use crate::model::{PiclEndpoint, StateFields, TraceAction, TraceActionKind, TraceUnit, TraceUnits};
@@ -50,14 +50,6 @@ struct OpenRecord {
     meaning: StateMeaning,
     /// The words of its actions.
     words: [i64; 3],
-}
-
-/// A type of the trace.
-#[derive(Debug)]
-struct WrittenType {
-    name: String,
-    parent: TypeId,
-    is_state: bool,
 }
 
 /// Writes PICL.
@@ -91,11 +83,7 @@ struct WrittenType {
 pub struct PiclWriter<W: Write> {
     out: W,
     records: Box<dyn PiclRecordWriter>,
-    types: BTreeMap<TypeId, WrittenType>,
-    /// The type of each container.
-    containers: FxHashMap<ContainerId, TypeId>,
-    /// For each container type, the state type that determines the category of its containers.
-    deciding: FxHashMap<TypeId, TypeId>,
+    types: WrittenTypes,
     meanings: WrittenMeanings,
     categories: UnitCategories,
     subsets: SubsetNumbers,
@@ -107,6 +95,8 @@ pub struct PiclWriter<W: Write> {
     texts: Spool,
     sorter: RowSorter<ACTION_WORDS, 2>,
     sequence: u64,
+    /// The time of the last record.
+    last: i64,
     omitted_entities: u64,
 }
 
@@ -127,9 +117,7 @@ impl<W: Write> PiclWriter<W> {
         Self {
             out,
             records,
-            types: BTreeMap::new(),
-            containers: FxHashMap::default(),
-            deciding: FxHashMap::default(),
+            types: WrittenTypes::default(),
             meanings: WrittenMeanings::default(),
             categories: UnitCategories::default(),
             subsets: SubsetNumbers::default(),
@@ -140,6 +128,7 @@ impl<W: Write> PiclWriter<W> {
             texts: Spool::default(),
             sorter: RowSorter::new(&TemporarySpace::in_system_folder(SORT_MEMORY)),
             sequence: 0,
+            last: i64::MIN,
             omitted_entities: 0,
         }
     }
@@ -159,6 +148,7 @@ impl<W: Write> PiclWriter<W> {
 
     fn push(&mut self, unit: TraceUnit, action: TraceAction) -> io::Result<()> {
         let unit = self.units.number(unit);
+        self.last = self.last.max(action.time);
         self.sorter.push(TraceAction { unit, ..action }.to_words());
         self.sorter.flush()
     }
@@ -179,22 +169,8 @@ impl<W: Write> PiclWriter<W> {
         Ok(unit)
     }
 
-    /// Whether a state type determines the category of a container. It is the first one of the
-    /// container's type whose values have different categories, as in the views.
     fn is_deciding(&mut self, container: ContainerId, ty: TypeId) -> bool {
-        if self.meanings.is_picl {
-            return true;
-        }
-        let Some(of_container) = self.containers.get(&container) else { return false };
-        if let Some(deciding) = self.deciding.get(of_container) {
-            return *deciding == ty;
-        }
-        let mut states = self.types.iter().filter(|(_, info)| info.is_state && info.parent == *of_container);
-        let first = states.clone().next().map(|(ty, _)| *ty);
-        let deciding = states.find(|(ty, _)| self.meanings.distinguishes(**ty)).map(|(ty, _)| *ty).or(first);
-        let deciding = deciding.unwrap_or(ty);
-        self.deciding.insert(*of_container, deciding);
-        deciding == ty
+        self.meanings.is_picl || self.types.is_deciding(container, ty, &self.meanings)
     }
 
     /// The data of the records of a state.
@@ -354,10 +330,8 @@ impl<W: Write> PiclWriter<W> {
             self.omitted_entities += 1;
             return Ok(());
         }
-        let unit = match meaning {
-            WrittenMeaning::Definition { is_of_program: true, .. } => TraceUnit::PROGRAM,
-            _ => self.unit(container, time)?,
-        };
+        let is_of_program = self.meanings.is_of_program(value);
+        let unit = if is_of_program { TraceUnit::PROGRAM } else { self.unit(container, time)? };
         let text = text_of(extra, &["text", "data"]);
         let words = [self.texts.append(text.as_bytes())?.cast_signed(), text.len() as i64, 1];
         let action = self.action(time, TraceActionKind::Event, index, words);
@@ -443,17 +417,14 @@ impl<W: Write> PajeSink for PiclWriter<W> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         match *event {
             PajeEvent::DefineType { ty, name, kind, parent, .. } => {
-                let is_state = kind == PajeTypeKind::State;
-                self.types.insert(ty, WrittenType { name: name.to_owned(), parent, is_state });
+                self.types.define(ty, name, parent, kind == PajeTypeKind::State);
             }
             PajeEvent::DefineValue { value, ty, name, category, .. } => {
-                let ty_name = self.types.get(&ty).map_or("", |info| &info.name);
-                self.meanings.define(value, (ty, ty_name), name, category);
+                self.meanings.define(value, (ty, self.types.name(ty)), name, category);
             }
             PajeEvent::CreateContainer { container, ty, parent, name, .. } => {
-                self.containers.insert(container, ty);
-                let ty = self.types.get(&ty).map_or("", |info| &info.name);
-                self.nodes.create(container, parent, ty, name);
+                self.types.create(container, ty);
+                self.nodes.create(container, parent, self.types.name(ty), name);
             }
             PajeEvent::DestroyContainer { time, container, .. } => self.destroy(time, container)?,
             PajeEvent::SetState { time, container, ty, value, extra, .. } => {
@@ -490,6 +461,12 @@ impl<W: Write> PajeSink for PiclWriter<W> {
         self.end_states(end)?;
         for unit in self.units.units.clone() {
             self.finish_category(unit, end)?;
+        }
+        // All nodes are idle after their last records, until the end of the trace.
+        if end.0 > self.last && self.last != i64::MIN && self.records.has_categories() {
+            let index = self.meanings.end_of_trace();
+            let action = self.action(end, TraceActionKind::Event, index, [0; 3]);
+            self.push(TraceUnit::PROGRAM, action)?;
         }
         self.omitted_entities += self.links.values().map(|ends| ends.len() as u64).sum::<u64>();
         self.write_all(end)

@@ -188,7 +188,7 @@ fn event_record(meaning: WrittenMeaning, text: String) -> UnitRecord {
         WrittenMeaning::MarkList => UnitRecord::MarkList(text),
         WrittenMeaning::Event(kind, event) => UnitRecord::Other(kind, event, text),
         WrittenMeaning::OldRecord(record) => UnitRecord::OldRecord(record, text),
-        WrittenMeaning::Definition { record, .. } => {
+        WrittenMeaning::Definition(record) => {
             let (event, data) = text.split_once(' ').unwrap_or((&text, ""));
             UnitRecord::Other(record, event.parse().unwrap_or(0), data.to_owned())
         }

@@ -22,11 +22,7 @@ pub(super) enum WrittenMeaning {
     /// A list of marks.
     MarkList,
     /// A record of new PICL. The first word of its data is its event.
-    Definition {
-        record: i64,
-        /// Whether it is a record of no node.
-        is_of_program: bool,
-    },
+    Definition(i64),
     /// An event of new PICL: the type of its record, and its event.
     Event(i64, i64),
     /// A record of old PICL.
@@ -141,6 +137,17 @@ impl WrittenMeanings {
         let index = self.push(WrittenMeaning::Activity(activity));
         self.activities.insert(activity, index);
         index
+    }
+
+    /// Whether an event is a record of the whole program.
+    pub(super) fn is_of_program(&self, value: ValueId) -> bool {
+        self.values.get(&value).is_some_and(|value| value.ty_name == TypeSlot::Definition.name())
+    }
+
+    /// The index of the meaning of the last record of a trace.
+    pub(super) fn end_of_trace(&mut self) -> u32 {
+        const TRACE_INFO: i64 = -905;
+        self.push(WrittenMeaning::Event(-2, TRACE_INFO))
     }
 
     /// The index of the meaning of an event.
@@ -276,23 +283,20 @@ fn event(value: &NamedValue) -> Option<WrittenMeaning> {
         }
         return numbered(name).map(|(number, _)| WrittenMeaning::Mark(number));
     }
-    let is_of_program = is(TypeSlot::Definition);
-    (is(TypeSlot::Record) || is_of_program).then(|| record(name, is_of_program))
+    (is(TypeSlot::Record) || is(TypeSlot::Definition)).then(|| record(name))
 }
 
 /// The record that an event of the type `Record` or `Definition` comes from.
-fn record(name: &str, is_of_program: bool) -> WrittenMeaning {
+fn record(name: &str) -> WrittenMeaning {
     const MARK: i64 = -2;
     const BEGIN: i64 = -3;
     const END: i64 = -4;
     const SESSION: i64 = -901;
     if let Some((record, _)) = OTHER_RECORDS.iter().find(|(_, known)| *known == name) {
-        return WrittenMeaning::Definition { record: *record, is_of_program };
+        return WrittenMeaning::Definition(*record);
     }
     if let Some(rest) = name.strip_prefix("unknown record ") {
-        return rest
-            .parse()
-            .map_or(WrittenMeaning::Nothing, |record| WrittenMeaning::Definition { record, is_of_program });
+        return rest.parse().map_or(WrittenMeaning::Nothing, WrittenMeaning::Definition);
     }
     if let Some(rest) = name.strip_prefix("unknown ") {
         let (number, step) = rest.split_once(' ').unwrap_or((rest, ""));
