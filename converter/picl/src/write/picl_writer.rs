@@ -195,9 +195,10 @@ impl<W: Write> PiclWriter<W> {
             fields.bytes = integer_of(extra, &[collective::BYTES]);
             let communicator = text_of(extra, &[collective::COMMUNICATOR]);
             fields.subset = Some(self.subsets.number(&communicator, node));
-            if let Some(root) = container_of(extra, collective::ROOT) {
-                fields.root = Some(self.unit(root, time)?.node);
-            }
+            fields.root = match container_of(extra, collective::ROOT) {
+                Some(root) => Some(self.unit(root, time)?.node),
+                None => integer_of(extra, &[collective::IS_ROOT]).filter(|is_root| *is_root == 1).map(|_| node),
+            };
         }
         Ok(fields)
     }
