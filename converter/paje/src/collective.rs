@@ -54,26 +54,6 @@ impl CollectiveKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// The kind of an operation by the name of its states, such as `MPI_Allreduce`. `None` if the
-    /// name is not that of a collective operation.
-    #[must_use]
-    pub fn of_state_name(name: &str) -> Option<Self> {
-        const WORDS: [(&str, CollectiveKind); 10] = [
-            ("barrier", CollectiveKind::Barrier),
-            ("allreduce", CollectiveKind::AllToAll),
-            ("allgather", CollectiveKind::AllToAll),
-            ("alltoall", CollectiveKind::AllToAll),
-            ("reduce_scatter", CollectiveKind::AllToAll),
-            ("bcast", CollectiveKind::OneToAll),
-            ("broadcast", CollectiveKind::OneToAll),
-            ("scatter", CollectiveKind::OneToAll),
-            ("reduce", CollectiveKind::AllToOne),
-            ("gather", CollectiveKind::AllToOne),
-        ];
-        let name = name.to_lowercase();
-        WORDS.iter().find(|(word, _)| name.contains(word)).map(|(_, kind)| *kind)
-    }
-
     /// Whether one container has another role than the others.
     #[must_use]
     pub const fn has_root(self) -> bool {

@@ -87,7 +87,7 @@ fn traces_of_mpicl_are_read() {
             "node 1 Activity pack 1400000..1500000",
             "node 1 Activity send begin end_data=44 1600000..1700000",
             "node 1 Activity send wait data=44 1700000..3100000",
-            "node 1 Activity broadcast operation=0 collective=one-to-all communicator=all is_root=0 bytes=8 3200000..3400000",
+            "node 1 Activity broadcast operation=0 is_root=0 collective=one-to-all communicator=all bytes=8 3200000..3400000",
             "node 1 Activity file access 3500000..3600000",
             "node 1 Text message text=half done 3700000",
             "Message node 1 bytes=16 type=6 1600000 -> node 0 3100000",

@@ -187,8 +187,7 @@ impl<'a> ActionEmitter<'a> {
     /// The extra fields of a state of a unit.
     fn extras_of(&mut self, unit: u32, state: &StackedState) -> Result<StateExtras, EmitError> {
         let fields = self.out.fields_of(state.words)?;
-        let kind =
-            self.out.log.values.values.get(state.value as usize).and_then(|value| kind_of(value.slot, &value.key));
+        let kind = self.out.log.values.values.get(state.value as usize).and_then(|value| kind_of(&value.key));
         let Some(kind) = kind else { return Ok(StateExtras::new(fields, None)) };
         let subset = fields.subset.unwrap_or(ALL_NODES);
         let root = match fields.root {

@@ -169,7 +169,7 @@ impl ActionLog {
         key: ValueKey,
         fields: StateFields,
     ) -> Result<(), LogError> {
-        let kind = kind_of(slot, &key);
+        let kind = kind_of(&key);
         let value = self.values.number(slot.of_unit(place.unit), key, None);
         let unit = self.units.number(place.unit);
         if kind.is_some() {
@@ -296,12 +296,8 @@ impl ActionLog {
     }
 }
 
-/// The kind of the collective operation of a state. `None` if it is none.
-pub(crate) fn kind_of(slot: TypeSlot, key: &ValueKey) -> Option<CollectiveKind> {
-    match key {
-        ValueKey::Activity(activity) => activity.collective_kind(),
-        // States of Alog.
-        ValueKey::Text(name) if slot == TypeSlot::Activity => CollectiveKind::of_state_name(name),
-        _ => None,
-    }
+/// The kind of the collective operation of a state. `None` if it is none. The records of Alog do not
+/// describe operations.
+pub(crate) fn kind_of(key: &ValueKey) -> Option<CollectiveKind> {
+    if let ValueKey::Activity(activity) = key { activity.collective_kind() } else { None }
 }

@@ -13,6 +13,24 @@ use tumit_viewer::stats::collective::{Collective, CollectivePart};
 
 use crate::execution::Execution;
 
+/// The kind of an operation by the name of its states, such as `MPI_Allreduce`.
+fn kind_of_name(name: &str) -> Option<CollectiveKind> {
+    const WORDS: [(&str, CollectiveKind); 10] = [
+        ("barrier", CollectiveKind::Barrier),
+        ("allreduce", CollectiveKind::AllToAll),
+        ("allgather", CollectiveKind::AllToAll),
+        ("alltoall", CollectiveKind::AllToAll),
+        ("reduce_scatter", CollectiveKind::AllToAll),
+        ("bcast", CollectiveKind::OneToAll),
+        ("broadcast", CollectiveKind::OneToAll),
+        ("scatter", CollectiveKind::OneToAll),
+        ("reduce", CollectiveKind::AllToOne),
+        ("gather", CollectiveKind::AllToOne),
+    ];
+    let name = name.to_lowercase();
+    WORDS.iter().find(|(word, _)| name.contains(word)).map(|(_, kind)| *kind)
+}
+
 /// The operations of the values without fields of operations.
 #[derive(Default)]
 pub(super) struct GuessedOperations {
@@ -52,7 +70,7 @@ fn part_lists(execution: &Execution) -> Result<BTreeMap<ValueId, PartLists>, Que
     let kinds: BTreeMap<ValueId, CollectiveKind> = (model.values.iter())
         .filter(|value| execution.units().state_types.contains(&value.ty))
         .filter(|value| model.collective_values.binary_search(&value.id).is_err())
-        .filter_map(|value| Some((value.id, CollectiveKind::of_state_name(&value.name)?)))
+        .filter_map(|value| Some((value.id, kind_of_name(&value.name)?)))
         .collect();
     if kinds.is_empty() {
         return Ok(BTreeMap::new());
