@@ -24,7 +24,7 @@ pub(super) struct MessageLinks {
     pairs: MessagePairs,
     /// The ends that are sent before their starts, by key.
     early: FxHashMap<u64, EarlyEnd>,
-    /// The values of the starts whose ends are receives of any source or type, by key.
+    /// The values of the starts of links to receives of any source or type, by key.
     started: FxHashMap<u64, u32>,
     /// Number of messages that are not received and that the sink keeps.
     open_links: u64,

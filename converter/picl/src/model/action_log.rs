@@ -64,7 +64,7 @@ pub(crate) struct ActionLog {
     pub(crate) values: TraceValues,
     pub(crate) messages: MessageCounts,
     pub(crate) collectives: CollectiveCounts,
-    /// Units whose trace has an end, and units whose trace memory is full, by number.
+    /// Units with an end of their trace, and units with a full trace memory, by number.
     ended: FxHashSet<u32>,
     stopped: FxHashSet<u32>,
     /// The states that have begun, by unit and value. Their begins are added with their ends,
@@ -296,8 +296,8 @@ impl ActionLog {
     }
 }
 
-/// The kind of the collective operation of a state. `None` if it is none. The records of Alog do not
-/// describe operations.
+/// The kind of the collective operation of a state. `None` if it is none. The records of Alog do
+/// not describe operations.
 pub(crate) fn kind_of(key: &ValueKey) -> Option<CollectiveKind> {
     if let ValueKey::Activity(activity) = key { activity.collective_kind() } else { None }
 }

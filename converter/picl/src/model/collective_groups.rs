@@ -39,7 +39,7 @@ pub(crate) struct CollectiveCounts {
     subsets: Vec<(i64, Vec<i64>)>,
 }
 
-/// Operations whose units have different numbers of parts.
+/// Operations with different numbers of parts in their units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnequalParts {
     pub(crate) value: u32,

@@ -169,6 +169,14 @@ impl<W: Write> PiclWriter<W> {
         Ok(unit)
     }
 
+    /// The unit of an endpoint of a message. If states are only below its container, it is that of
+    /// the first container with states, so that the messages and the states have the same node.
+    fn message_unit(&mut self, container: ContainerId, time: GlobalNanos) -> io::Result<TraceUnit> {
+        let has_states = self.types.of_container(container).is_some_and(|ty| self.types.has_states(ty));
+        let below = self.nodes.below(container).filter(|_| !has_states);
+        self.unit(below.unwrap_or(container), time)
+    }
+
     fn is_deciding(&mut self, container: ContainerId, ty: TypeId) -> bool {
         self.meanings.is_picl || self.types.is_deciding(container, ty, &self.meanings)
     }
@@ -425,7 +433,8 @@ impl<W: Write> PajeSink for PiclWriter<W> {
             }
             PajeEvent::CreateContainer { container, ty, parent, name, .. } => {
                 self.types.create(container, ty);
-                self.nodes.create(container, parent, self.types.name(ty), name);
+                let names = (self.types.name(ty), name);
+                self.nodes.create((container, parent), names, self.types.has_states(ty));
             }
             PajeEvent::DestroyContainer { time, container, .. } => self.destroy(time, container)?,
             PajeEvent::SetState { time, container, ty, value, extra, .. } => {
@@ -442,14 +451,14 @@ impl<W: Write> PajeSink for PiclWriter<W> {
                 self.event_of(time, container, value, extra)?;
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, .. } => {
-                let unit = self.unit(start, time)?;
+                let unit = self.message_unit(start, time)?;
                 self.sequence += 1;
                 let (bytes, tag) = (integer_of(extra, SIZE_FIELDS).unwrap_or(0), integer_of(extra, TAG_FIELDS));
                 let (time, sequence) = (time.0, self.sequence);
                 self.link((container, ty, key), LinkEnd { is_start: true, unit, time, sequence, bytes, tag, value })?;
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, .. } => {
-                let unit = self.unit(end, time)?;
+                let unit = self.message_unit(end, time)?;
                 self.sequence += 1;
                 let (time, sequence, bytes, tag) = (time.0, self.sequence, 0, None);
                 self.link((container, ty, key), LinkEnd { is_start: false, unit, time, sequence, bytes, tag, value })?;

@@ -28,7 +28,7 @@ pub(super) struct RecordOutput<'a> {
     pub(super) units: &'a TraceUnits,
     /// The texts of events, and the fields of states.
     pub(super) texts: &'a Spool,
-    /// The units whose end is written, by number.
+    /// The units with a written end, by number.
     pub(super) finished: Vec<bool>,
     pub(super) omitted_entities: u64,
 }
@@ -116,7 +116,7 @@ impl RecordOutput<'_> {
                 let is_end = action.kind == TraceActionKind::Event
                     && meaning.ends_trace()
                     && self.records.has_record(meaning.old_record());
-                // A trace whose memory is full has no end.
+                // A trace with a full memory has no end.
                 *is_finished |= is_end || matches!(action.kind, TraceActionKind::Finish | TraceActionKind::Stop);
             }
             if self.has_other_record(group, action) {

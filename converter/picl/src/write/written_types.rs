@@ -34,6 +34,16 @@ impl WrittenTypes {
         self.containers.insert(container, ty);
     }
 
+    /// Whether states can be in a container of a type.
+    pub(super) fn has_states(&self, container: TypeId) -> bool {
+        self.types.values().any(|info| info.is_state && info.parent == container)
+    }
+
+    /// The type of a container.
+    pub(super) fn of_container(&self, container: ContainerId) -> Option<TypeId> {
+        self.containers.get(&container).copied()
+    }
+
     /// The name of a type.
     pub(super) fn name(&self, ty: TypeId) -> &str {
         self.types.get(&ty).map_or("", |info| &info.name)
