@@ -133,7 +133,7 @@ fn event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
             session_data(parsed, "trace begin", log)?;
             log.start(*place)
         }
-        EventMeaning::Text if record.kind == END => Ok(()),
+        EventMeaning::Text if record.kind == END && text.is_empty() => Ok(()),
         EventMeaning::Text => program_text(parsed, log),
         EventMeaning::Full => {
             log.fault(PiclFaultKind::TraceFull, place.line, line)?;

@@ -123,15 +123,8 @@ impl OldParser {
                 Ok(())
             }
             old_keys::RECV_WAKING => {
-                if let Some((start, requested)) = state.blocked.take() {
-                    // The type is that of the message, unless any type was requested.
-                    let data =
-                        requested.filter(|tag| *tag != values[1]).map_or_else(String::new, |tag| tag.to_string());
-                    let fields = StateFields::of_data(data.as_bytes());
-                    log.begin(place.at(start.min(place.time)), Activity::Wait, fields)?;
-                    log.end(place, Activity::Wait, b"")?;
-                }
-                log.receive(place, endpoint(values))
+                let blocked = state.blocked.take();
+                waking(blocked, values, place, log)
             }
             old_keys::PROBE | old_keys::SYNC => Ok(()),
             old_keys::BLOCK_BEGIN | old_keys::BLOCK_END => {
@@ -179,6 +172,23 @@ impl OldParser {
         state.is_bracketed = NodeClock::is_same(place.time, start);
         Ok(())
     }
+}
+
+/// Receives a message for which the node may have waited.
+fn waking(
+    blocked: Option<(i64, Option<i64>)>,
+    values: &[i64],
+    place: UnitTime,
+    log: &mut ActionLog,
+) -> Result<(), LogError> {
+    if let Some((start, requested)) = blocked {
+        // The type is that of the message, unless any type was requested.
+        let data = requested.filter(|tag| *tag != values[1]).map_or_else(String::new, |tag| tag.to_string());
+        let fields = StateFields::of_data(data.as_bytes());
+        log.begin(place.at(start.min(place.time)), Activity::Wait, fields)?;
+        log.end(place, Activity::Wait, b"")?;
+    }
+    log.receive(place, endpoint(values))
 }
 
 /// The values of a message: peer, type, bytes.

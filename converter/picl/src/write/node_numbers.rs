@@ -72,7 +72,8 @@ impl NodeNumbers {
             // A trace of PICL has other numbers than those of names.
             !self.has_nodes && !self.used.contains(number)
         });
-        let unit = named.unwrap_or_else(|| TraceUnit { node: of_name.unwrap_or_else(|| self.free_number()), process: 0 });
+        let unit =
+            named.unwrap_or_else(|| TraceUnit { node: of_name.unwrap_or_else(|| self.free_number()), process: 0 });
         self.used.insert(unit.node);
         if let Some(known) = self.containers.get_mut(&container) {
             known.unit = Some(unit);

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_paje::category::ActivityCategory;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, KeyId, PajeEvent, PajeSink, PajeTypeKind, TypeId, ValueId, collective};
@@ -94,6 +94,8 @@ pub struct PiclWriter<W: Write> {
     links: FxHashMap<(ContainerId, TypeId, KeyId), Vec<LinkEnd>>,
     texts: Spool,
     sorter: RowSorter<ACTION_WORDS, 2>,
+    /// The units with an end of their trace.
+    finished: FxHashSet<TraceUnit>,
     sequence: u64,
     /// The time of the last record.
     last: i64,
@@ -127,6 +129,7 @@ impl<W: Write> PiclWriter<W> {
             links: FxHashMap::default(),
             texts: Spool::default(),
             sorter: RowSorter::new(&TemporarySpace::in_system_folder(SORT_MEMORY)),
+            finished: FxHashSet::default(),
             sequence: 0,
             last: i64::MIN,
             omitted_entities: 0,
@@ -165,6 +168,9 @@ impl<W: Write> PiclWriter<W> {
         if is_new {
             let start = self.action(time, TraceActionKind::Start, 0, [0; 3]);
             self.push(unit, start)?;
+            if self.writes_categories() {
+                self.categories.start(self.units.number(unit), time.0);
+            }
         }
         Ok(unit)
     }
@@ -238,7 +244,10 @@ impl<W: Write> PiclWriter<W> {
             Some((Activity::Compute, _)) => return Ok(()),
             _ => TraceActionKind::Begin,
         };
-        if self.needs_categories(is_deciding) {
+        if kind != TraceActionKind::Begin {
+            self.finished.insert(unit);
+        }
+        if is_deciding && self.writes_categories() {
             self.advance(unit, time)?;
             let number = self.units.number(unit);
             let ended = self.categories.begin(number, time.0, meaning.category, meaning.activity.is_some());
@@ -266,7 +275,7 @@ impl<W: Write> PiclWriter<W> {
             return Ok(true);
         }
         let is_deciding = self.is_deciding(container, ty);
-        if self.needs_categories(is_deciding) {
+        if is_deciding && self.writes_categories() {
             self.advance(unit, time)?;
             let number = self.units.number(unit);
             let ended = self.categories.end(number, time.0, meaning.activity.is_some());
@@ -285,9 +294,8 @@ impl<W: Write> PiclWriter<W> {
     }
 
     /// Whether events for categories are written. A trace of PICL has them already.
-    fn needs_categories(&mut self, is_deciding: bool) -> bool {
-        self.categories.stateless_is_idle = !self.meanings.is_picl;
-        is_deciding && !self.meanings.is_picl && self.records.has_categories()
+    fn writes_categories(&self) -> bool {
+        !self.meanings.is_picl && self.records.has_categories()
     }
 
     /// Settles the category of a unit before a time.
@@ -315,6 +323,9 @@ impl<W: Write> PiclWriter<W> {
             self.open.remove(&(container, ty));
         }
         self.finish_category(unit, time)?;
+        if !self.finished.insert(unit) {
+            return Ok(());
+        }
         let action = self.action(time, TraceActionKind::Finish, 0, [0; 3]);
         self.push(unit, action)
     }

@@ -42,11 +42,18 @@ struct UnitCategory {
 #[derive(Debug, Default)]
 pub(super) struct UnitCategories {
     units: FxHashMap<u32, UnitCategory>,
-    /// Whether a unit without a state is idle. In traces of PICL, it computes.
-    pub(super) stateless_is_idle: bool,
 }
 
 impl UnitCategories {
+    /// Begins a unit. It is idle until its first state.
+    pub(super) fn start(&mut self, unit: u32, time: i64) {
+        self.units.entry(unit).or_insert_with(|| UnitCategory {
+            needed: Some(Activity::Idle),
+            since: time,
+            ..UnitCategory::default()
+        });
+    }
+
     /// Settles the time before a record of a unit. Returns the event that begins before it.
     pub(super) fn advance(&mut self, unit: u32, time: i64) -> Option<CategoryChange> {
         let state = self.units.get_mut(&unit)?;
@@ -83,13 +90,13 @@ impl UnitCategories {
     }
 
     fn change(&mut self, unit: u32, time: i64, always_ends: bool) -> Option<CategoryChange> {
-        let outside = self.stateless_is_idle.then_some(Activity::Idle);
         let state = self.units.get_mut(&unit)?;
         let innermost = state.states.iter().rev().find(|event| **event != CategoryEvent::Enclosing);
         state.needed = match innermost {
             Some(CategoryEvent::Event(activity)) => Some(*activity),
             Some(_) => None,
-            None => outside,
+            // Time without a state is idle, as in the views.
+            None => Some(Activity::Idle),
         };
         if state.open == state.needed && !always_ends {
             return None;
@@ -110,7 +117,11 @@ mod tests {
 
     #[test]
     fn events_cover_the_times_of_their_category() {
-        let mut units = UnitCategories { stateless_is_idle: true, ..UnitCategories::default() };
+        let mut units = UnitCategories::default();
+        units.start(0, -5);
+        assert_eq!(units.advance(0, 0), change(-5, Idle, true));
+        assert_eq!(units.begin(0, 0, CategoryEvent::Event(UserOverhead), false), change(0, Idle, false));
+        assert_eq!(units.end(0, 0, false), None);
         // Overhead from 0, an event of its own from 2 to 4, busy from 6 to 7.
         assert_eq!(units.begin(0, 0, CategoryEvent::Event(UserOverhead), false), None);
         assert_eq!(units.advance(0, 2), change(0, UserOverhead, true));
@@ -130,11 +141,11 @@ mod tests {
     #[test]
     fn states_that_do_not_count_have_the_category_of_the_enclosing_state() {
         let mut units = UnitCategories::default();
-        units.begin(0, 0, CategoryEvent::Event(Idle), false);
-        assert_eq!(units.advance(0, 5), change(0, Idle, true));
+        units.begin(0, 0, CategoryEvent::Event(UserOverhead), false);
+        assert_eq!(units.advance(0, 5), change(0, UserOverhead, true));
         assert_eq!(units.begin(0, 5, CategoryEvent::Enclosing, false), None);
         assert_eq!(units.end(0, 6, false), None);
-        assert_eq!(units.end(0, 7, false), change(7, Idle, false));
-        assert_eq!(units.advance(0, 9), None);
+        assert_eq!(units.end(0, 7, false), change(7, UserOverhead, false));
+        assert_eq!(units.finish(0, 7), None);
     }
 }
