@@ -1,5 +1,6 @@
 //! [`PiclFault`]: the faults of a trace, counted by kind.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use tumit_paje::{DiagnosticKind, DiagnosticSeverity, TraceDiagnostic};
@@ -58,6 +59,10 @@ kinds! {
     UnmatchedSend: Warning, Link, "message that is sent, but not received; views show it as pending until the end of the trace", "trace all nodes, and all types of records, until the end";
     /// A receive without a send.
     UnmatchedReceive: Warning, Link, "message that is received, but not sent; it is not shown", "trace all nodes, and all types of records, from the start";
+    /// A receive before its send.
+    EarlyReceive: Warning, Link, "message that is received before it is sent, because the clocks of two nodes differ; views draw it backwards, and its transfer takes no time", "record the trace with synchronised clocks: Tumit corrects the clocks of its own runs only, so `--clock` and `--causal` do not change this trace";
+    /// Units with different numbers of parts in collective operations.
+    UnequalParts: Warning, Operation, "collective operations with different numbers of parts in their nodes; waits in them are not examined", "trace all nodes, and all types of records, from the start";
     /// The memory of the trace library was full.
     TraceFull: Warning, Loss, "memory of the trace library was full; the rest of this node is missing", "give the trace library more memory";
     /// An invalid state definition of Alog.
@@ -142,7 +147,20 @@ impl fmt::Display for PiclFault {
 pub(crate) struct PiclFaultCounts {
     is_strict: bool,
     found: [Option<PiclFault>; PROPERTIES.len()],
+    /// Messages that are received before they are sent, by sender and receiver.
+    early: BTreeMap<(u32, u32), EarlyMessages>,
 }
+
+/// The messages of a pair of units that are received before they are sent.
+#[derive(Clone, Debug)]
+struct EarlyMessages {
+    fault: PiclFault,
+    /// The longest time between a receive and its send, in nanoseconds.
+    longest: u64,
+}
+
+/// Maximum number of pairs of units that are reported separately.
+const MAX_PAIRS: usize = 20;
 
 /// The first fault of a trace that is read in strict mode.
 #[derive(Debug)]
@@ -150,7 +168,7 @@ pub(crate) struct StrictFault(pub(crate) PiclFault);
 
 impl PiclFaultCounts {
     pub(crate) fn new(is_strict: bool) -> Self {
-        Self { is_strict, found: [const { None }; PROPERTIES.len()] }
+        Self { is_strict, found: [const { None }; PROPERTIES.len()], early: BTreeMap::new() }
     }
 
     #[cold]
@@ -172,10 +190,51 @@ impl PiclFaultCounts {
         if self.is_strict { Err(StrictFault(fault)) } else { Ok(()) }
     }
 
+    /// Counts a message that is received some nanoseconds before it is sent. `found` names the
+    /// sender and the receiver.
+    pub(crate) fn count_early(
+        &mut self,
+        pair: (u32, u32),
+        found: &str,
+        (line, nanos): (u64, u64),
+    ) -> Result<(), StrictFault> {
+        let kind = PiclFaultKind::EarlyReceive;
+        let early = self.early.entry(pair).or_insert_with(|| EarlyMessages {
+            fault: PiclFault { kind, count: 0, line, found: found.to_owned() },
+            longest: 0,
+        });
+        early.fault.count += 1;
+        early.fault.line = early.fault.line.min(line);
+        early.longest = early.longest.max(nanos);
+        if self.is_strict { Err(StrictFault(early.report())) } else { Ok(()) }
+    }
+
     /// All faults, sorted by their first lines.
     pub(crate) fn into_list(self) -> Vec<PiclFault> {
+        let mut early: Vec<EarlyMessages> = self.early.into_values().collect();
+        early.sort_by_key(|early| std::cmp::Reverse(early.longest));
+        let others = early.split_off(early.len().min(MAX_PAIRS));
         let mut list: Vec<PiclFault> = self.found.into_iter().flatten().collect();
+        list.extend(early.iter().map(EarlyMessages::report));
+        if let Some(first) = others.first() {
+            let count = others.iter().map(|early| early.fault.count).sum();
+            let line = others.iter().map(|early| early.fault.line).min().unwrap_or(0);
+            let pairs = if others.len() == 1 { "pair" } else { "pairs" };
+            let found = format!("{} other {pairs} of nodes, {}", others.len(), time_text(first.longest));
+            list.push(PiclFault { kind: PiclFaultKind::EarlyReceive, count, line, found });
+        }
         list.sort_by_key(|fault| fault.line);
         list
     }
+}
+
+impl EarlyMessages {
+    fn report(&self) -> PiclFault {
+        PiclFault { found: format!("{}, {}", self.fault.found, time_text(self.longest)), ..self.fault.clone() }
+    }
+}
+
+/// The longest time between a receive and its send, for a report.
+fn time_text(nanos: u64) -> String {
+    format!("at most {}.{:03} µs before", nanos / 1000, nanos % 1000)
 }

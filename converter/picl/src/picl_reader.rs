@@ -9,6 +9,7 @@ use tumit_spill::temporary_space::TemporarySpace;
 use crate::alog::AlogParser;
 use crate::bounded_lines::BoundedLines;
 use crate::emission::node_containers::NodeContainers;
+use crate::emission::state_extras::STATE_FIELDS;
 use crate::emission::{ActionEmitter, EmitError};
 use crate::model::{ActionLog, LogError, TraceAction};
 use crate::new_picl::NewParser;
@@ -164,7 +165,15 @@ impl<R: Read> PiclReader<R> {
                 Err(source) => return Err(PiclReadError::Input { line: number + 1, source }),
             }
         }
-        let names = if let FormatParser::Alog(parser) = parser { parser.processes } else { Default::default() };
+        let names = match parser {
+            FormatParser::Old(parser) => {
+                parser.close(&mut log)?;
+                Default::default()
+            }
+            FormatParser::New(_) => Default::default(),
+            FormatParser::Alog(parser) => parser.processes,
+        };
+        log.close()?;
         let is_alog = self.format == TraceFormat::Alog;
         let mut rows = log.sort(&space).map_err(PiclReadError::Sink)?;
         let mut emitter = ActionEmitter::new(&mut log, NodeContainers::new(names, is_alog), is_alog, sink)?;
@@ -173,7 +182,7 @@ impl<R: Read> PiclReader<R> {
                 emitter.send(&action)?;
             }
         }
-        let events = emitter.sent;
+        let events = emitter.sent();
         let end = GlobalNanos(emitter.finish()?);
         Ok(PiclReport { lines: self.lines.number(), events, end, faults: log.faults.into_list() })
     }
@@ -187,7 +196,7 @@ impl<R: Read> PiclReader<R> {
 pub fn announce(sink: &mut dyn PajeSink) -> io::Result<()> {
     use ExtraFieldKind::{Integer, Text};
     let sets: [(EventOperation, &[(&str, ExtraFieldKind)]); 4] = [
-        (EventOperation::PushState, &[("location", Integer), ("parameter", Integer)]),
+        (EventOperation::PushState, &STATE_FIELDS),
         (EventOperation::StartLink, &[("bytes", Integer), ("type", Integer)]),
         (EventOperation::NewEvent, &[("data", Text)]),
         (EventOperation::NewEvent, &[("text", Text)]),

@@ -1,5 +1,7 @@
 //! [`TraceFormat`]: recognises PICL and Alog by their first lines.
 
+use std::path::Path;
+
 use crate::old_picl::{OLD_KEYS, key_of_name};
 use crate::record_words::{RecordWords, integer, nanos, nanos_of};
 
@@ -33,32 +35,51 @@ impl TraceFormat {
     /// ```
     #[must_use]
     pub fn of(first: &[u8]) -> Option<Self> {
-        let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
-        if first.contains(&0) {
-            return None;
-        }
-        let mut lines: Vec<&[u8]> = first.split(|&byte| byte == b'\n').collect();
-        // The last line can be incomplete.
-        if lines.len() > 1 {
-            lines.pop();
-        }
-        let is_content = |line: &&[u8]| !line.trim_ascii().is_empty();
-        let mut lines = lines.into_iter().filter(is_content).skip_while(|line| line.trim_ascii().starts_with(b"#"));
-        let start = lines.next()?;
-        if is_new(start) {
-            return Some(Self::NewPicl);
-        }
-        if is_verbose(start) {
-            return Some(Self::OldPicl);
-        }
-        if is_alog(start) {
-            return Some(Self::Alog);
+        let lines = first_lines(first)?;
+        let (start, others) = lines.split_first()?;
+        if let Some(format) = Self::of_line(start).filter(|format| *format != Self::OldPicl || is_verbose(start)) {
+            return Some(format);
         }
         // A table of numbers can begin like a compact record, so several lines must fit. At most a
-        // quarter of them may be damaged.
-        let others: Vec<bool> = lines.take(MAX_LINES).map(|line| is_compact(line) || is_verbose(line)).collect();
-        let damaged = others.iter().filter(|fits| !**fits).count();
-        (is_compact(start) && damaged * 4 <= others.len()).then_some(Self::OldPicl)
+        // quarter of them may be damaged. If the first line is damaged, at least two others fit.
+        let min_lines = if is_compact(start) { 0 } else { 2 };
+        let format =
+            if is_compact(start) { Self::OldPicl } else { others.iter().find_map(|line| Self::of_line(line))? };
+        let fitting = others.iter().filter(|line| Self::of_line(line) == Some(format)).count();
+        (fitting >= min_lines && (others.len() - fitting) * 4 <= others.len()).then_some(format)
+    }
+
+    /// The format of a file with a name and these first bytes. A file with the extension `picl` or
+    /// `alog` may have more damaged lines.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use tumit_picl::TraceFormat;
+    ///
+    /// let first = b"damaged\n4 0 100 0 1 7 64\ndamaged\n";
+    /// assert_eq!(TraceFormat::of(first), None);
+    /// assert_eq!(TraceFormat::of_file(first, Path::new("run.picl")), Some(TraceFormat::OldPicl));
+    /// ```
+    #[must_use]
+    pub fn of_file(first: &[u8], path: &Path) -> Option<Self> {
+        let is_named = path
+            .extension()
+            .is_some_and(|ending| ["picl", "alog"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
+        Self::of(first).or_else(|| {
+            let lines = first_lines(first).filter(|_| is_named)?;
+            lines.iter().find_map(|line| Self::of_line(line))
+        })
+    }
+
+    /// The format of a line.
+    fn of_line(line: &[u8]) -> Option<Self> {
+        if is_new(line) {
+            Some(Self::NewPicl)
+        } else if is_verbose(line) || is_compact(line) {
+            Some(Self::OldPicl)
+        } else {
+            is_alog(line).then_some(Self::Alog)
+        }
     }
 
     /// The name of the format in messages.
@@ -70,6 +91,25 @@ impl TraceFormat {
             Self::Alog => "Alog",
         }
     }
+}
+
+/// The first lines with content, without comments at the start. `None` for binary data and Pajé
+/// text.
+fn first_lines(first: &[u8]) -> Option<Vec<&[u8]>> {
+    let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+    if first.contains(&0) {
+        return None;
+    }
+    let mut lines: Vec<&[u8]> = first.split(|&byte| byte == b'\n').collect();
+    // The last line can be incomplete.
+    if lines.len() > 1 {
+        lines.pop();
+    }
+    let is_content = |line: &&[u8]| !line.trim_ascii().is_empty();
+    let lines = lines.into_iter().filter(is_content).skip_while(|line| line.trim_ascii().starts_with(b"#"));
+    let lines: Vec<&[u8]> = lines.take(MAX_LINES + 1).collect();
+    let is_paje = lines.iter().any(|line| line.trim_ascii_start().starts_with(b"%"));
+    (!is_paje).then_some(lines)
 }
 
 /// Whether a line is a record of new PICL: type, event, time, node, process, count. The time or a
@@ -121,7 +161,7 @@ mod tests {
 
     #[test]
     fn formats_are_recognised_by_their_first_lines() {
-        let cases: [(&str, Option<TraceFormat>); 14] = [
+        let cases: [(&str, Option<TraceFormat>); 18] = [
             ("-3 -901          0 0 -1 0 \n-2 -904          0 0 -1 3 2 4 4 0 \n", Some(TraceFormat::NewPicl)),
             ("-202 -812 0.0 -1 -1 3 2 0 0 1\n", Some(TraceFormat::NewPicl)),
             ("-3 5 0.5 0 0 0\n", Some(TraceFormat::NewPicl)),
@@ -133,6 +173,11 @@ mod tests {
             ("4 0 25 0 1\n", None),
             ("1 2 3 4\n5 6 7 8 9\n99 1 2 3\n", None),
             ("1 2 3.5 4\n", None),
+            // The first line is damaged.
+            ("garbage\n4 0 100 0 1 7 64\n6 0 200 1 0 7 64\n", Some(TraceFormat::OldPicl)),
+            ("garbage\n-3 -901 0.0 0 0 0\n-3 -901 0.0 1 0 0\n", Some(TraceFormat::NewPicl)),
+            ("x y z\n4 0 100 0 1 7 64\n1 2 3 4\n", None),
+            ("x y z\n4 0 100 0 1 7 64\n", None),
             ("trace hello;\n", None),
             ("", None),
             ("-1 5\n", None),

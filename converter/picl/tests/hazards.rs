@@ -81,7 +81,7 @@ fn receives_of_any_source_are_paired() {
 #[test]
 fn messages_received_before_they_are_sent_are_paired() {
     let (entities, faults) = old("6 0 10 1 0 5 8\n4 0 20 0 1 5 8\n6 0 30 1 0 5 8\n");
-    assert_eq!(faults, [(PiclFaultKind::UnmatchedReceive, 3)]);
+    assert_eq!(faults, [(PiclFaultKind::EarlyReceive, 1), (PiclFaultKind::UnmatchedReceive, 3)]);
     assert_eq!(entities.of(&["Message"]), ["Message node 0 bytes=8 type=5 20000 -> node 1 10000"]);
 }
 
@@ -91,7 +91,7 @@ fn unknown_records_are_kept_as_events() {
     let (entities, faults) = new(text);
     assert_eq!(faults, [(PiclFaultKind::UnknownKey, 2)]);
     let expected =
-        ["node 0 Record unknown -4711 begin data=5 6 100000000", "node 0 Record unknown -77 data=3 9 200000000"];
+        ["node 0 Record unknown -4711 begin data=5 6 100000000", "node 0 Record unknown record -77 data=3 9 200000000"];
     assert_eq!(entities.of(&["Record"]), expected);
 }
 
@@ -161,8 +161,8 @@ fn states_of_alog_need_a_definition() {
 #[test]
 fn messages_at_the_same_time_keep_their_order_when_they_are_written() {
     // Node 1 receives two messages at 1 µs. Only the second call has a duration.
-    let text = "1 0 0 0 4 4 0\n4 0 0 0 1 2 8\n4 0 0 0 1 5 8\n1 0 1 1 4 4 0\n6 0 1 1 0 2 8\n6 0 1 1 0 5 8\n\
-                11 0 1 1 0 0\n19 0 1 0 0\n11 0 2 1 0 1\n19 0 3 1 0\n";
+    let text = "1 0 0 0 4 4 0\n4 0 0 0 1 2 8\n4 0 0 0 1 5 8\n1 0 1 1 4 4 0\n6 0 1 1 0 2 8\n19 0 1 0 0\n\
+                6 0 1 1 0 5 8\n11 0 1 1 0 0\n11 0 2 1 0 1\n19 0 3 1 0\n";
     let again = rewrite(text.as_bytes(), TraceFormat::OldPicl, PiclStyle::OldCompact);
     assert_eq!(String::from_utf8(again).unwrap(), text);
 }

@@ -127,6 +127,12 @@ pub(crate) fn is_paje(bytes: &[u8]) -> bool {
 fn read_bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (&mut input).take(1 << 12).read_to_end(&mut bytes)?;
+    if let Some(format) = TraceFormat::of_file(&bytes, Path::new(path)) {
+        bail!(
+            "This is a trace in the format {}, not a spec. `tumit check` checks it, `tumit stats` shows statistics, `tumit view` draws it",
+            format.name()
+        );
+    }
     // Known foreign formats are rejected by name. No spec begins like them.
     if let Some(format) = foreign_format(&bytes, Path::new(path)) {
         bail!("This is {}. {}", format.name, format.advice);
@@ -137,12 +143,6 @@ fn read_bounded(mut input: impl Read, path: &str) -> anyhow::Result<Vec<u8>> {
     if is_paje(&bytes) {
         bail!(
             "This is a Pajé file, not a spec. `tumit check` checks it, `tumit stats` shows statistics, `tumit view` draws it"
-        );
-    }
-    if let Some(format) = TraceFormat::of(&bytes) {
-        bail!(
-            "This is a trace in the format {}, not a spec. `tumit check` checks it, `tumit stats` shows statistics, `tumit view` draws it",
-            format.name()
         );
     }
     if bytes.contains(&0) {

@@ -71,7 +71,7 @@ impl TraceInput {
                 input.name
             );
         }
-        if let Some(format) = TraceFormat::of(&first) {
+        if let Some(format) = TraceFormat::of_file(&first, &input.path) {
             bail!(
                 "{} is {}, not a run: `tumit stats` shows statistics, `tumit convert` lists its contents",
                 input.name,
@@ -209,7 +209,7 @@ enum InputKind {
 /// Refuses inputs in foreign formats, and binary data if specs are accepted.
 fn refuse(first: &[u8], path: &Path, kind: InputKind) -> anyhow::Result<()> {
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
-    if TraceFormat::of(first).is_some() {
+    if TraceFormat::of_file(first, path).is_some() {
         return Ok(());
     }
     if let Some(format) = foreign_format(first, path) {

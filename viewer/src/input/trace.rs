@@ -53,7 +53,7 @@ impl TraceInputFile {
         }
         let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(path).map_err(io_error)?);
         let first = input.fill_buf().map_err(io_error)?;
-        let picl_format = TraceFormat::of(first);
+        let picl_format = TraceFormat::of_file(first, path);
         if first.starts_with(&tracer_format::FILE_MAGIC) {
             return Ok(Self::Run(Box::new(OpenRun::open_launches(path, options.launches)?)));
         }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::color_names::color_of;
 use crate::model::action_log::UnitTime;
-use crate::model::{ActionLog, LogError, PiclEndpoint, TraceUnit, TypeSlot, ValueKey};
+use crate::model::{ActionLog, LogError, PiclEndpoint, StateFields, TraceUnit, TypeSlot, ValueKey};
 use crate::picl_faults::PiclFaultKind;
 use crate::record_words::{RecordWords, in_range, integer, nanos_of_micros};
 
@@ -82,8 +82,12 @@ impl AlogParser {
         match record.kind {
             SEND | RECEIVE => message(&record, place, line, log),
             kind => match self.states.get(&kind) {
-                Some(AlogEvent::StateBegin(key)) => log.begin_value(place, TypeSlot::Activity, key.clone(), None),
-                Some(AlogEvent::StateEnd(key)) => log.end_value(place, TypeSlot::Activity, key.clone()),
+                Some(AlogEvent::StateBegin(key)) => {
+                    log.begin_value(place, TypeSlot::Activity, key.clone(), StateFields::of_data(&data_of(&record)))
+                }
+                Some(AlogEvent::StateEnd(key)) => {
+                    log.end_value(place, TypeSlot::Activity, key.clone(), &data_of(&record))
+                }
                 None => event(&record, place, log),
             },
         }
@@ -137,13 +141,17 @@ impl AlogParser {
     }
 }
 
-fn event(record: &AlogLine<'_>, place: UnitTime, log: &mut ActionLog) -> Result<(), LogError> {
-    let mut text = record.text.to_vec();
-    if record.data != 0 {
-        let data = record.data.to_string();
-        text = if text.is_empty() { data.into_bytes() } else { [data.as_bytes(), b" ", &text].concat() };
+/// The data and the text of an event.
+fn data_of(record: &AlogLine<'_>) -> Vec<u8> {
+    if record.data == 0 {
+        return record.text.to_vec();
     }
-    log.event(place, TypeSlot::Mark, ValueKey::Number(record.kind), &text)
+    let data = record.data.to_string();
+    if record.text.is_empty() { data.into_bytes() } else { [data.as_bytes(), b" ", record.text].concat() }
+}
+
+fn event(record: &AlogLine<'_>, place: UnitTime, log: &mut ActionLog) -> Result<(), LogError> {
+    log.event(place, TypeSlot::Mark, ValueKey::Number(record.kind), &data_of(record))
 }
 
 /// A message: the data is the process at the other end, the text is its tag and its size.

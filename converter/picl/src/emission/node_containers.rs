@@ -45,6 +45,11 @@ impl NodeContainers {
         program: ContainerId,
     ) -> (Vec<NewContainer>, ContainerId) {
         let mut created = Vec::new();
+        if unit.node == HOST {
+            let container = self.next();
+            let name = self.name_of(HOST);
+            return (vec![NewContainer { container, ty: types.host(), parent: program, name }], container);
+        }
         let node = match self.nodes.get(&unit.node) {
             Some(node) => *node,
             None => {
@@ -64,9 +69,10 @@ impl NodeContainers {
         (created, container)
     }
 
-    /// The container of a node, if it exists.
-    pub(crate) fn of_node(&self, node: i64) -> Option<ContainerId> {
-        self.nodes.get(&node).copied()
+    /// The name of a unit in messages.
+    pub(crate) fn unit_name(&self, unit: TraceUnit, has_processes: bool) -> String {
+        let node = self.name_of(unit.node);
+        if has_processes && unit.process >= 0 { format!("{node}/process {}", unit.process) } else { node }
     }
 
     fn name_of(&self, node: i64) -> String {

@@ -6,14 +6,18 @@
 use std::borrow::Cow;
 use std::io;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_paje::RgbColor;
+use tumit_paje::collective::CollectiveKind;
 use tumit_spill::row_sorter::{RowSorter, SortedRows};
 use tumit_spill::spool::Spool;
 use tumit_spill::temporary_space::TemporarySpace;
 
+use super::collective_groups::{ALL_NODES, CollectiveCounts};
 use super::message_pairs::{MessageCounts, PiclEndpoint};
+use super::state_fields::StateFields;
 use super::trace_action::{ACTION_WORDS, Statistic, TraceAction, TraceActionKind};
-use super::trace_units::{TraceUnit, TraceUnits};
+use super::trace_units::{HOST, TraceUnit, TraceUnits};
 use super::trace_values::{TraceValues, TypeSlot, ValueKey};
 use crate::node_activity::Activity;
 use crate::picl_faults::{PiclFaultCounts, PiclFaultKind, StrictFault};
@@ -59,14 +63,29 @@ pub(crate) struct ActionLog {
     pub(crate) units: TraceUnits,
     pub(crate) values: TraceValues,
     pub(crate) messages: MessageCounts,
+    pub(crate) collectives: CollectiveCounts,
+    /// Units with an end of their trace, and units with a full trace memory, by number.
+    ended: FxHashSet<u32>,
+    stopped: FxHashSet<u32>,
+    /// The states that have begun, by unit and value. Their begins are added with their ends,
+    /// because a Pajé state gets all its fields when it begins.
+    open: FxHashMap<(u32, u32), Vec<OpenState>>,
     pub(crate) faults: PiclFaultCounts,
-    /// The texts of events.
+    /// The texts of events, and the fields of states.
     pub(crate) texts: Spool,
-    sorter: RowSorter<ACTION_WORDS, 1>,
+    sorter: RowSorter<ACTION_WORDS, 2>,
     /// The first and the last time.
     pub(crate) extent: Option<(i64, i64)>,
-    /// The statistics that occur.
+    /// The statistics that occur in nodes, and those of the host.
     pub(crate) statistics: [bool; Statistic::ALL.len()],
+    pub(crate) host_statistics: [bool; Statistic::ALL.len()],
+}
+
+/// A state that has begun.
+#[derive(Debug)]
+struct OpenState {
+    place: UnitTime,
+    fields: StateFields,
 }
 
 /// Maximum number of bytes of a text.
@@ -78,11 +97,16 @@ impl ActionLog {
             units: TraceUnits::default(),
             values: TraceValues::default(),
             messages: MessageCounts::default(),
+            collectives: CollectiveCounts::default(),
+            ended: FxHashSet::default(),
+            stopped: FxHashSet::default(),
+            open: FxHashMap::default(),
             faults: PiclFaultCounts::new(is_strict),
             texts: Spool::default(),
             sorter: RowSorter::new(space),
             extent: None,
             statistics: [false; Statistic::ALL.len()],
+            host_statistics: [false; Statistic::ALL.len()],
         }
     }
 
@@ -105,38 +129,115 @@ impl ActionLog {
     }
 
     pub(crate) fn finish(&mut self, place: UnitTime) -> Result<(), LogError> {
+        let unit = self.units.number(place.unit);
+        self.ended.insert(unit);
         self.push(place, TraceActionKind::Finish, 0, [0; 3])
     }
 
     /// Adds the end of the records of a unit, because the memory of its trace library is full.
     pub(crate) fn stop(&mut self, place: UnitTime) -> Result<(), LogError> {
+        let unit = self.units.number(place.unit);
+        self.stopped.insert(unit);
         self.push(place, TraceActionKind::Stop, 0, [0; 3])
     }
 
-    pub(crate) fn begin(&mut self, place: UnitTime, activity: Activity) -> Result<(), LogError> {
-        self.begin_value(place, TypeSlot::Activity, ValueKey::Activity(activity), None)
+    /// Whether each unit was traced until its end. Records without a process count for all
+    /// processes of their node.
+    pub(crate) fn complete_units(&self) -> Vec<bool> {
+        let has = |numbers: &FxHashSet<u32>, number: u32| {
+            let node = self.units.units.get(number as usize).map_or(TraceUnit::PROGRAM, |unit| *unit);
+            let whole = self.units.find(TraceUnit::of_node(node.node));
+            numbers.contains(&number) || whole.is_some_and(|whole| numbers.contains(&whole))
+        };
+        let count = self.units.units.len() as u32;
+        (0..count).map(|number| has(&self.ended, number) && !has(&self.stopped, number)).collect()
     }
 
-    pub(crate) fn end(&mut self, place: UnitTime, activity: Activity) -> Result<(), LogError> {
-        self.end_value(place, TypeSlot::Activity, ValueKey::Activity(activity))
+    pub(crate) fn begin(&mut self, place: UnitTime, activity: Activity, fields: StateFields) -> Result<(), LogError> {
+        self.begin_value(place, TypeSlot::Activity, ValueKey::Activity(activity), fields)
     }
 
-    /// Begins a state. `fields` are the location and the parameter of a block.
+    pub(crate) fn end(&mut self, place: UnitTime, activity: Activity, end_data: &[u8]) -> Result<(), LogError> {
+        self.end_value(place, TypeSlot::Activity, ValueKey::Activity(activity), end_data)
+    }
+
+    /// Begins a state.
     pub(crate) fn begin_value(
         &mut self,
         place: UnitTime,
         slot: TypeSlot,
         key: ValueKey,
-        fields: Option<(i64, i64)>,
+        fields: StateFields,
     ) -> Result<(), LogError> {
-        let value = self.values.number(slot, key, None);
-        let words = fields.map_or([0; 3], |(location, parameter)| [location, parameter, 1]);
-        self.push(place, TraceActionKind::Begin, value, words)
+        let kind = kind_of(&key);
+        let value = self.values.number(slot.of_unit(place.unit), key, None);
+        let unit = self.units.number(place.unit);
+        if kind.is_some() {
+            self.collectives.add(fields.subset.unwrap_or(ALL_NODES), value, unit, place.line);
+        }
+        self.open.entry((unit, value)).or_default().push(OpenState { place, fields });
+        Ok(())
     }
 
-    pub(crate) fn end_value(&mut self, place: UnitTime, slot: TypeSlot, key: ValueKey) -> Result<(), LogError> {
-        let value = self.values.number(slot, key, None);
+    /// The fields of the innermost open state of an activity.
+    pub(crate) fn open_fields(&mut self, unit: TraceUnit, activity: Activity) -> Option<&mut StateFields> {
+        let slot = TypeSlot::Activity.of_unit(unit);
+        let value = self.values.number(slot, ValueKey::Activity(activity), None);
+        let unit = self.units.number(unit);
+        Some(&mut self.open.get_mut(&(unit, value))?.last_mut()?.fields)
+    }
+
+    /// Ends the innermost state with a value.
+    pub(crate) fn end_value(
+        &mut self,
+        place: UnitTime,
+        slot: TypeSlot,
+        key: ValueKey,
+        end_data: &[u8],
+    ) -> Result<(), LogError> {
+        let value = self.values.number(slot.of_unit(place.unit), key, None);
+        let unit = self.units.number(place.unit);
+        if let Some(mut state) = self.open.get_mut(&(unit, value)).and_then(Vec::pop) {
+            state.fields.end_data.extend_from_slice(end_data);
+            self.push_begin(value, &state)?;
+        }
         self.push(place, TraceActionKind::End, value, [0; 3])
+    }
+
+    /// The values of the end of a block that differ from those of its begin.
+    pub(crate) fn end_of_block(
+        &mut self,
+        unit: TraceUnit,
+        (slot, key): (TypeSlot, &ValueKey),
+        values: [Option<i64>; 2],
+    ) -> String {
+        let value = self.values.number(slot.of_unit(unit), key.clone(), None);
+        let unit = self.units.number(unit);
+        let open = self.open.get(&(unit, value)).and_then(|states| states.last());
+        if open.is_some_and(|open| [open.fields.location, open.fields.parameter] == values) {
+            return String::new();
+        }
+        values.into_iter().flatten().map(|value| value.to_string()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn push_begin(&mut self, value: u32, OpenState { place, fields }: &OpenState) -> Result<(), LogError> {
+        let words = if fields.is_empty() {
+            [0; 3]
+        } else {
+            let bytes = fields.to_bytes();
+            [self.texts.append(&bytes)?.cast_signed(), bytes.len() as i64, 1]
+        };
+        self.push(*place, TraceActionKind::Begin, value, words)
+    }
+
+    /// Adds the begins of all states without an end.
+    pub(crate) fn close(&mut self) -> Result<(), LogError> {
+        let mut open: Vec<((u32, u32), Vec<OpenState>)> = std::mem::take(&mut self.open).into_iter().collect();
+        open.sort_unstable_by_key(|(key, _)| *key);
+        for ((_, value), states) in open {
+            states.iter().try_for_each(|state| self.push_begin(value, state))?;
+        }
+        Ok(())
     }
 
     /// Adds a point event with a text, which can be empty.
@@ -147,8 +248,7 @@ impl ActionLog {
         key: ValueKey,
         text: &[u8],
     ) -> Result<(), LogError> {
-        let slot = if slot == TypeSlot::Record && !place.unit.is_node() { TypeSlot::Definition } else { slot };
-        let value = self.values.number(slot, key, None);
+        let value = self.values.number(slot.of_unit(place.unit), key, None);
         let text = text.get(..MAX_TEXT_BYTES).unwrap_or(text);
         let words =
             if text.is_empty() { [0; 3] } else { [self.texts.append(text)?.cast_signed(), text.len() as i64, 1] };
@@ -166,19 +266,22 @@ impl ActionLog {
     }
 
     pub(crate) fn send(&mut self, place: UnitTime, endpoint: PiclEndpoint) -> Result<(), LogError> {
-        let value = self.values.number(TypeSlot::Message, ValueKey::Number(endpoint.tag), None);
+        let slot = TypeSlot::of_message(place.unit, endpoint.peer);
+        let value = self.values.number(slot, ValueKey::Number(endpoint.tag), None);
         self.messages.send(place.unit, endpoint);
         self.push(place, TraceActionKind::Send, value, endpoint.to_words())
     }
 
     pub(crate) fn receive(&mut self, place: UnitTime, endpoint: PiclEndpoint) -> Result<(), LogError> {
-        let value = self.values.number(TypeSlot::Message, ValueKey::Number(endpoint.tag), None);
+        let slot = TypeSlot::of_message(endpoint.peer, place.unit);
+        let value = self.values.number(slot, ValueKey::Number(endpoint.tag), None);
         self.messages.receive(place.unit, endpoint);
         self.push(place, TraceActionKind::Receive, value, endpoint.to_words())
     }
 
     pub(crate) fn statistic(&mut self, place: UnitTime, statistic: Statistic, number: i64) -> Result<(), LogError> {
-        self.statistics[statistic as usize] = true;
+        let statistics = if place.unit.node == HOST { &mut self.host_statistics } else { &mut self.statistics };
+        statistics[statistic as usize] = true;
         self.push(place, TraceActionKind::Value, 0, [statistic as i64, number, 0])
     }
 
@@ -187,8 +290,14 @@ impl ActionLog {
         self.values.number(slot, key, color);
     }
 
-    /// The actions in order of time. Actions at the same time keep their order.
-    pub(crate) fn sort(&mut self, space: &TemporarySpace) -> io::Result<SortedRows<ACTION_WORDS, 1>> {
+    /// The actions in order of time. Actions at the same time have the order of their lines.
+    pub(crate) fn sort(&mut self, space: &TemporarySpace) -> io::Result<SortedRows<ACTION_WORDS, 2>> {
         std::mem::replace(&mut self.sorter, RowSorter::new(space)).finish()
     }
+}
+
+/// The kind of the collective operation of a state. `None` if it is none. The records of Alog do
+/// not describe operations.
+pub(crate) fn kind_of(key: &ValueKey) -> Option<CollectiveKind> {
+    if let ValueKey::Activity(activity) = key { activity.collective_kind() } else { None }
 }

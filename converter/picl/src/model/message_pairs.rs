@@ -87,12 +87,18 @@ impl MessageCounts {
     /// Ends the first pass.
     pub(crate) fn pair(self, units: &TraceUnits) -> MessagePairs {
         let nodes: Vec<i64> = units.nodes().collect();
+        let by_process = units.has_processes() && !self.lacks_processes;
         let mut pairs = MessagePairs {
             channels: FxHashMap::default(),
             wildcards: Vec::new(),
             nodes,
-            by_process: units.has_processes() && !self.lacks_processes,
+            by_process,
+            first_processes: FxHashMap::default(),
         };
+        if by_process {
+            let first = |unit: &TraceUnit| (unit.node, units.canonical_unit(TraceUnit::of_node(unit.node)).process);
+            pairs.first_processes = units.units.iter().map(first).collect();
+        }
         // The result must not depend on the order of the hash map.
         let mut counts: Vec<(MessageChannel, EndpointCounts)> = self.channels.into_iter().collect();
         counts.sort_unstable_by_key(|(channel, _)| channel_order(channel));
@@ -116,6 +122,15 @@ impl MessageCounts {
 fn channel_order(channel: &MessageChannel) -> [i64; 5] {
     let MessageChannel { source, target, tag } = *channel;
     [target.node, target.process, source.node, source.process, tag]
+}
+
+/// The key of both endpoints of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MessageKey {
+    pub(crate) key: u64,
+    /// Whether the receive is one of any source or type, so that its type can differ from that of
+    /// the send.
+    pub(crate) is_any: bool,
 }
 
 /// A channel in the second pass.
@@ -150,6 +165,8 @@ pub(crate) struct MessagePairs {
     nodes: Vec<i64>,
     /// Whether the processes of a node have channels of their own.
     by_process: bool,
+    /// The first process of each node, if they have.
+    first_processes: FxHashMap<i64, i64>,
 }
 
 impl MessagePairs {
@@ -160,7 +177,11 @@ impl MessagePairs {
 
     /// The channel without processes if some endpoint does not name them.
     fn normalized(&self, channel: MessageChannel) -> MessageChannel {
-        let of = |unit: TraceUnit| if self.by_process { unit } else { TraceUnit::of_node(unit.node) };
+        let process_of = |unit: TraceUnit| match self.first_processes.get(&unit.node) {
+            Some(first) if unit.process < 0 => *first,
+            _ => unit.process,
+        };
+        let of = |unit: TraceUnit| TraceUnit { process: if self.by_process { process_of(unit) } else { -1 }, ..unit };
         MessageChannel { source: of(channel.source), target: of(channel.target), ..channel }
     }
 
@@ -209,7 +230,7 @@ impl MessagePairs {
         &mut self,
         unit: TraceUnit,
         endpoint: PiclEndpoint,
-        mut add_key: impl FnMut(TraceUnit, Option<u64>),
+        mut add_key: impl FnMut(TraceUnit, Option<MessageKey>),
     ) {
         let PiclEndpoint { peer, tag, .. } = endpoint;
         if peer.node != ANY {
@@ -220,12 +241,12 @@ impl MessagePairs {
         }
     }
 
-    fn send_on(&mut self, channel: MessageChannel) -> Option<u64> {
+    fn send_on(&mut self, channel: MessageChannel) -> Option<MessageKey> {
         let state = self.state(channel);
         let number = state.done.sends;
         state.done.sends += 1;
         if number < state.ends.receives {
-            return Some(state.first_key + number);
+            return Some(MessageKey { key: state.first_key + number, is_any: false });
         }
         let (wildcard, surplus) = state.wildcard?;
         if number - state.ends.receives >= surplus {
@@ -233,19 +254,21 @@ impl MessagePairs {
         }
         let receives = self.wildcards.get_mut(wildcard)?;
         receives.done.sends += 1;
-        Some(receives.first_key + receives.done.sends - 1)
+        Some(MessageKey { key: receives.first_key + receives.done.sends - 1, is_any: true })
     }
 
-    /// The key of a receive. `None` if there is no send for it.
-    pub(crate) fn receive(&mut self, unit: TraceUnit, endpoint: PiclEndpoint) -> Option<u64> {
+    /// The key of a receive, and whether its send came before. `None` if there is no send for it.
+    pub(crate) fn receive(&mut self, unit: TraceUnit, endpoint: PiclEndpoint) -> Option<(MessageKey, bool)> {
         let state = self.state(MessageChannel { source: endpoint.peer, target: unit, tag: endpoint.tag });
         let number = state.done.receives;
         state.done.receives += 1;
         if let Some(wildcard) = state.own_wildcard {
             let receives = self.wildcards.get(wildcard)?;
-            return (number < receives.matched).then_some(receives.first_key + number);
+            let key = MessageKey { key: receives.first_key + number, is_any: true };
+            return (number < receives.matched).then_some((key, number < receives.done.sends));
         }
-        (number < state.ends.sends).then_some(state.first_key + number)
+        let key = MessageKey { key: state.first_key + number, is_any: false };
+        (number < state.ends.sends).then_some((key, number < state.done.sends))
     }
 }
 
@@ -265,8 +288,12 @@ mod tests {
 
     fn sent(pairs: &mut MessagePairs, from: i64, endpoint: PiclEndpoint) -> Vec<Option<u64>> {
         let mut keys = Vec::new();
-        pairs.send(TraceUnit::of_node(from), endpoint, |_, key| keys.push(key));
+        pairs.send(TraceUnit::of_node(from), endpoint, |_, key| keys.push(key.map(|key| key.key)));
         keys
+    }
+
+    fn received(pairs: &mut MessagePairs, node: i64, endpoint: PiclEndpoint) -> Option<u64> {
+        pairs.receive(TraceUnit::of_node(node), endpoint).map(|(key, _)| key.key)
     }
 
     #[test]
@@ -281,12 +308,12 @@ mod tests {
         counts.receive(TraceUnit::of_node(1), to(0, 8));
         let mut pairs = counts.pair(&units(&[0, 1]));
         // The first receive is earlier than its send.
-        assert_eq!(pairs.receive(TraceUnit::of_node(1), to(0, 7)), Some(0));
+        assert_eq!(received(&mut pairs, 1, to(0, 7)), Some(0));
         assert_eq!(sent(&mut pairs, 0, to(1, 7)), [Some(0)]);
         assert_eq!(sent(&mut pairs, 0, to(1, 7)), [Some(1)]);
         assert_eq!(sent(&mut pairs, 0, to(1, 7)), [None]);
-        assert_eq!(pairs.receive(TraceUnit::of_node(1), to(0, 7)), Some(1));
-        assert_eq!(pairs.receive(TraceUnit::of_node(1), to(0, 8)), None);
+        assert_eq!(received(&mut pairs, 1, to(0, 7)), Some(1));
+        assert_eq!(received(&mut pairs, 1, to(0, 8)), None);
     }
 
     #[test]
@@ -298,8 +325,8 @@ mod tests {
         let mut pairs = counts.pair(&units(&[0, 1, 2, 3]));
         let keys = sent(&mut pairs, 1, to(-1, 5));
         assert_eq!(keys.len(), 3);
-        assert_eq!(pairs.receive(TraceUnit::of_node(0), to(1, 5)), keys[0]);
-        assert_eq!(pairs.receive(TraceUnit::of_node(2), to(1, 5)), keys[1]);
+        assert_eq!(received(&mut pairs, 0, to(1, 5)), keys[0]);
+        assert_eq!(received(&mut pairs, 2, to(1, 5)), keys[1]);
         assert_eq!(keys[2], None);
     }
 
@@ -314,10 +341,11 @@ mod tests {
         counts.receive(TraceUnit::of_node(2), to(-1, -1));
         let mut pairs = counts.pair(&units(&[0, 1, 2]));
         let later = sent(&mut pairs, 1, to(2, 5));
-        let first = pairs.receive(TraceUnit::of_node(2), to(-1, -1));
+        let first = received(&mut pairs, 2, to(-1, -1));
         assert_eq!(later, [first]);
-        assert_eq!(sent(&mut pairs, 0, to(2, 5)), [pairs.receive(TraceUnit::of_node(2), to(-1, -1))]);
-        assert_eq!(pairs.receive(TraceUnit::of_node(2), to(-1, -1)), None);
+        let second = received(&mut pairs, 2, to(-1, -1));
+        assert_eq!(sent(&mut pairs, 0, to(2, 5)), [second]);
+        assert_eq!(received(&mut pairs, 2, to(-1, -1)), None);
     }
 
     #[test]

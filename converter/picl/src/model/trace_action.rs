@@ -1,21 +1,23 @@
 //! [`TraceAction`]: one effect of a record at one time.
 
+/// The kind of an action. Actions of one record are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TraceActionKind {
     /// A unit begins to be traced.
     Start,
-    /// A state begins. `words` are location, parameter and 1 if the record has them.
+    /// A state begins. `words` are offset and length of its
+    /// [`StateFields`](super::StateFields), and 1 if it has any.
     Begin,
-    /// A state with this value ends.
-    End,
-    /// A point event. `words` are offset and length of its text, and 1 if it has one.
-    Event,
     /// A message is sent. `words` are those of a [`PiclEndpoint`](super::PiclEndpoint).
     Send,
     /// A message is received. `words` are as for `Send`.
     Receive,
+    /// A point event. `words` are offset and length of its text, and 1 if it has one.
+    Event,
     /// A value of a [`Statistic`]. `words` are its number and its value.
     Value,
+    /// A state with this value ends.
+    End,
     /// A unit ends.
     Finish,
     /// The trace library of a unit has no more memory.
@@ -26,11 +28,11 @@ impl TraceActionKind {
     const ALL: [Self; 9] = [
         Self::Start,
         Self::Begin,
-        Self::End,
-        Self::Event,
         Self::Send,
         Self::Receive,
+        Self::Event,
         Self::Value,
+        Self::End,
         Self::Finish,
         Self::Stop,
     ];
@@ -100,7 +102,7 @@ pub(crate) struct TraceAction {
 const SIGN: u64 = 1 << 63;
 
 impl TraceAction {
-    /// The action as words. The first word orders actions by time.
+    /// The action as words. The first two words order actions by time, line and kind.
     pub(crate) fn to_words(self) -> [u64; ACTION_WORDS] {
         let Self { time, line, kind, unit, value, words: [a, b, c] } = self;
         [

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 use tumit_paje::RgbColor;
 
+use super::trace_units::{HOST, TraceUnit};
 use crate::node_activity::Activity;
 
 /// The entity type of a value.
@@ -22,24 +23,92 @@ pub(crate) enum TypeSlot {
     Record,
     /// Events for records of the whole program, such as definitions.
     Definition,
-    /// Messages, as links.
+    /// Messages between nodes, as links.
     Message,
+    /// As `Activity`, of the host of old PICL.
+    HostActivity,
+    HostTask,
+    HostMark,
+    HostText,
+    HostRecord,
+    /// Messages from the host to nodes.
+    FromHost,
+    /// Messages from nodes to the host.
+    ToHost,
 }
 
 impl TypeSlot {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Activity, Self::Task, Self::Mark, Self::Text, Self::Record, Self::Definition, Self::Message];
+    pub(crate) const ALL: [Self; 14] = [
+        Self::Activity,
+        Self::Task,
+        Self::Mark,
+        Self::Text,
+        Self::Record,
+        Self::Definition,
+        Self::Message,
+        Self::HostActivity,
+        Self::HostTask,
+        Self::HostMark,
+        Self::HostText,
+        Self::HostRecord,
+        Self::FromHost,
+        Self::ToHost,
+    ];
+
+    /// The slot of entities of a unit. The host has entity types of its own, because it is no node.
+    pub(crate) const fn of_unit(self, unit: TraceUnit) -> Self {
+        match self {
+            Self::Activity if unit.node == HOST => Self::HostActivity,
+            Self::Task if unit.node == HOST => Self::HostTask,
+            Self::Mark if unit.node == HOST => Self::HostMark,
+            Self::Text if unit.node == HOST => Self::HostText,
+            Self::Record if unit.node == HOST => Self::HostRecord,
+            Self::Record if !unit.is_node() => Self::Definition,
+            other => other,
+        }
+    }
+
+    /// The slot of messages between two units.
+    pub(crate) const fn of_message(source: TraceUnit, target: TraceUnit) -> Self {
+        if source.node == HOST {
+            Self::FromHost
+        } else if target.node == HOST {
+            Self::ToHost
+        } else {
+            Self::Message
+        }
+    }
+
+    /// The slot of the same entities of nodes.
+    const fn of_nodes(self) -> Self {
+        match self {
+            Self::HostActivity => Self::Activity,
+            Self::HostTask => Self::Task,
+            Self::HostMark => Self::Mark,
+            Self::HostText => Self::Text,
+            Self::HostRecord => Self::Record,
+            Self::FromHost | Self::ToHost => Self::Message,
+            other => other,
+        }
+    }
+
+    /// Whether the values are names of states of the program.
+    pub(crate) const fn is_task(self) -> bool {
+        matches!(self, Self::Task | Self::HostTask)
+    }
 
     /// The name of the entity type.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Activity => "Activity",
-            Self::Task => "Task",
-            Self::Mark => "Mark",
-            Self::Text => "Text",
-            Self::Record => "Record",
+            Self::Activity | Self::HostActivity => "Activity",
+            Self::Task | Self::HostTask => "Task",
+            Self::Mark | Self::HostMark => "Mark",
+            Self::Text | Self::HostText => "Text",
+            Self::Record | Self::HostRecord => "Record",
             Self::Definition => "Definition",
             Self::Message => "Message",
+            Self::FromHost => "Message from host",
+            Self::ToHost => "Message to host",
         }
     }
 }
@@ -99,7 +168,7 @@ impl TraceValues {
         match &value.key {
             ValueKey::Activity(activity) => activity.name().to_owned(),
             ValueKey::Text(text) => text.to_string(),
-            ValueKey::Number(number) => match self.labels.get(&(value.slot, *number)) {
+            ValueKey::Number(number) => match self.labels.get(&(value.slot.of_nodes(), *number)) {
                 Some(label) => format!("{number}: {label}"),
                 None => number.to_string(),
             },

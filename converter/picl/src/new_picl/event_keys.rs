@@ -120,6 +120,11 @@ pub(crate) fn event_key(event: i64) -> Option<(&'static str, EventMeaning)> {
     EVENT_KEYS.iter().find(|(key, ..)| *key == event).map(|(_, name, meaning)| (*name, *meaning))
 }
 
+/// The event with a name.
+pub(crate) fn event_of_name(name: &str) -> Option<i64> {
+    EVENT_KEYS.iter().find(|(_, known, _)| *known == name).map(|(event, ..)| *event)
+}
+
 /// The event that is written for an activity. `None` if none corresponds to it.
 pub(crate) fn event_of(activity: Activity) -> Option<i64> {
     Some(match activity {

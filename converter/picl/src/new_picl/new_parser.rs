@@ -2,11 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
+use super::collective_values::{CollectiveValue, collective_values, end_value};
 use super::event_keys::{EventMeaning, event_key};
 use super::new_record::{NewRecord, RecordData};
 use crate::model::action_log::UnitTime;
 use crate::model::message_pairs::ANY;
-use crate::model::{ActionLog, LogError, PiclEndpoint, TraceUnit, TypeSlot, ValueKey};
+use crate::model::state_fields::leading_integers;
+use crate::model::{ActionLog, LogError, PiclEndpoint, StateFields, TraceUnit, TypeSlot, ValueKey};
 use crate::node_activity::Activity;
 use crate::node_clock::NodeClock;
 use crate::picl_faults::PiclFaultKind;
@@ -22,6 +24,10 @@ const END: i64 = -4;
 const LABEL: i64 = -5;
 /// A text.
 const MESSAGE: i64 = -7;
+
+/// The definition of a subset of nodes: its number, then its nodes.
+pub(crate) const SUBSET: i64 = -202;
+pub(crate) const SUBSET_EVENT: i64 = -812;
 
 /// Other records and their names. They become events.
 pub(crate) const OTHER_RECORDS: &[(i64, &str)] = &[
@@ -40,9 +46,6 @@ pub(crate) const OTHER_RECORDS: &[(i64, &str)] = &[
 #[derive(Debug, Default)]
 pub(crate) struct NewParser {
     clocks: FxHashMap<TraceUnit, NodeClock>,
-    /// The data of the begin of receives, by unit and event. Some writers name the source only in
-    /// this record.
-    requested: FxHashMap<(TraceUnit, i64), Option<PiclEndpoint>>,
 }
 
 /// A record with its line.
@@ -88,96 +91,160 @@ impl NewParser {
         match parsed.record.kind {
             MARK | BEGIN | END if !parsed.place.unit.is_node() => other_record(&parsed, log),
             MARK | BEGIN | END if parsed.record.event >= 0 => user_event(&parsed, log),
-            MARK | BEGIN | END => self.event(&parsed, log),
+            MARK | BEGIN | END => event(&parsed, log),
             LABEL => {
                 label(&parsed, log);
                 Ok(())
             }
-            MESSAGE => text(&parsed, log),
+            MESSAGE => program_text(&parsed, log),
             _ => other_record(&parsed, log),
         }
     }
+}
 
-    fn event(&mut self, parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
-        let ParsedLine { record, place, line, .. } = parsed;
-        let Some((name, meaning)) = event_key(record.event) else {
-            log.fault(PiclFaultKind::UnknownKey, place.line, line)?;
-            let step = match record.kind {
-                BEGIN => " begin",
-                END => " end",
-                _ => "",
-            };
-            return log.record(*place, format!("unknown {}{step}", record.event), parsed.data.text);
+fn event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
+    let ParsedLine { record, place, line, .. } = parsed;
+    let Some((name, meaning)) = event_key(record.event) else {
+        log.fault(PiclFaultKind::UnknownKey, place.line, line)?;
+        let step = match record.kind {
+            BEGIN => " begin",
+            END => " end",
+            _ => "",
         };
-        match meaning {
-            EventMeaning::Send(activity) => {
-                begin(parsed, activity, log)?;
-                if record.kind != END {
-                    match parsed.endpoint() {
-                        Some(endpoint) => log.send(*place, endpoint)?,
-                        // The record does not describe the message.
-                        None if parsed.data.text.is_empty() => {}
-                        None => log.fault(PiclFaultKind::MissingData, place.line, line)?,
-                    }
-                }
-                end(parsed, activity, log)
+        return log.record(*place, format!("unknown {}{step}", record.event), parsed.data.text);
+    };
+    let text = parsed.data.text;
+    match meaning {
+        EventMeaning::Send(activity) => send(parsed, activity, log),
+        EventMeaning::Receive(activity) => receive(parsed, activity, log),
+        EventMeaning::State(activity) => match record.kind {
+            BEGIN => log.begin(*place, activity, state_fields(activity, text)),
+            END => {
+                let data = end_data(parsed, activity, log);
+                log.end(*place, activity, data)
             }
-            EventMeaning::Receive(activity) => {
-                begin(parsed, activity, log)?;
-                self.receive(parsed, log)?;
-                end(parsed, activity, log)
-            }
-            EventMeaning::State(activity) => {
-                begin(parsed, activity, log)?;
-                end(parsed, activity, log)
-            }
-            EventMeaning::Session if record.kind == END => log.finish(*place),
-            EventMeaning::Session => log.start(*place),
-            EventMeaning::Text if record.kind == END => Ok(()),
-            EventMeaning::Text => text(parsed, log),
-            EventMeaning::Full => {
-                log.fault(PiclFaultKind::TraceFull, place.line, line)?;
-                log.stop(*place)
-            }
-            EventMeaning::Record => log.record(*place, name, parsed.data.text),
+            _ => log.record(*place, name, text),
+        },
+        EventMeaning::Session if record.kind == END => {
+            session_data(parsed, "trace end", log)?;
+            log.finish(*place)
         }
-    }
-
-    /// Receives a message at the end of an event. The begin names at most the type and the source.
-    fn receive(&mut self, parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
-        let ParsedLine { record, place, line, .. } = parsed;
-        let key = (record.unit, record.event);
-        let is_completion = matches!(record.event, -62..=-58);
-        if record.kind == BEGIN {
-            let requested =
-                match parsed.numbers()[..] {
-                    // The begin of a completion has the number of a request.
-                    _ if is_completion => None,
-                    [tag, node, process, ..] => in_range(node).zip(in_range(process)).map(|(node, process)| {
-                        PiclEndpoint { peer: TraceUnit { node, process: process.max(-1) }, tag, bytes: 0 }
-                    }),
-                    [tag, ..] => Some(PiclEndpoint { peer: TraceUnit::of_node(ANY), tag, bytes: 0 }),
-                    [] => None,
-                };
-            self.requested.insert(key, requested);
-            return Ok(());
+        EventMeaning::Session => {
+            session_data(parsed, "trace begin", log)?;
+            log.start(*place)
         }
-        let requested = self.requested.remove(&key).flatten();
-        match parsed.endpoint().or(requested) {
-            Some(endpoint) => log.receive(*place, endpoint),
-            // The record does not describe the message, or it is the status of a request.
-            None if parsed.data.text.is_empty() => Ok(()),
-            None => log.fault(PiclFaultKind::MissingData, place.line, line),
+        EventMeaning::Text if record.kind == END && text.is_empty() => Ok(()),
+        EventMeaning::Text => program_text(parsed, log),
+        EventMeaning::Full => {
+            log.fault(PiclFaultKind::TraceFull, place.line, line)?;
+            log.stop(*place)
         }
+        EventMeaning::Record => log.record(*place, name, text),
     }
 }
 
-fn begin(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
-    if parsed.record.kind == BEGIN { log.begin(parsed.place, activity) } else { Ok(()) }
+/// Sends a message at the begin of an event. The data after the message are kept.
+fn send(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
+    let ParsedLine { record, place, line, .. } = parsed;
+    let text = parsed.data.text;
+    if record.kind == END {
+        return log.end(*place, activity, text);
+    }
+    let endpoint = parsed.endpoint();
+    let rest = if endpoint.is_some() { leading_integers(text, MESSAGE_VALUES).1 } else { text };
+    if record.kind == BEGIN {
+        log.begin(*place, activity, StateFields::of_data(rest))?;
+    }
+    match endpoint {
+        Some(endpoint) => log.send(*place, endpoint),
+        // The record does not describe the message.
+        None if text.is_empty() => Ok(()),
+        None => log.fault(PiclFaultKind::MissingData, place.line, line),
+    }
 }
 
-fn end(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
-    if parsed.record.kind == END { log.end(parsed.place, activity) } else { Ok(()) }
+/// Receives a message at the end of an event. The begin names at most the type and the source.
+fn receive(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
+    let ParsedLine { record, place, line, .. } = parsed;
+    let text = parsed.data.text;
+    if record.kind == BEGIN {
+        return log.begin(*place, activity, StateFields::of_data(text));
+    }
+    let is_completion = matches!(record.event, -62..=-58);
+    let mut requested = None;
+    if let Some(fields) = log.open_fields(record.unit, activity).filter(|_| record.kind == END) {
+        // The begin of a completion has the number of a request.
+        requested = if is_completion { None } else { requested_of(&fields.data) };
+        if let Some(endpoint) = parsed.endpoint()
+            && !is_completion
+            && is_request_for(&fields.data, endpoint)
+        {
+            fields.data.clear();
+        }
+    }
+    let endpoint = parsed.endpoint();
+    match endpoint.or(requested) {
+        Some(endpoint) => log.receive(*place, endpoint)?,
+        // The record does not describe the message, or it is the status of a request.
+        None if text.is_empty() => {}
+        None => log.fault(PiclFaultKind::MissingData, place.line, line)?,
+    }
+    let rest = if endpoint.is_some() { leading_integers(text, MESSAGE_VALUES).1 } else { text };
+    if record.kind == END { log.end(*place, activity, rest) } else { Ok(()) }
+}
+
+/// The message that the begin of a receive requests. Some writers name the source only there.
+fn requested_of(data: &[u8]) -> Option<PiclEndpoint> {
+    match leading_integers(data, MESSAGE_VALUES).0[..] {
+        [tag, node, process, ..] => {
+            let peer = TraceUnit { node: in_range(node)?, process: in_range(process)?.max(-1) };
+            Some(PiclEndpoint { peer, tag, bytes: 0 })
+        }
+        [tag, ..] => Some(PiclEndpoint { peer: TraceUnit::of_node(ANY), tag, bytes: 0 }),
+        [] => None,
+    }
+}
+
+/// Whether the begin of a receive names only the type and the source of its message.
+fn is_request_for(data: &[u8], endpoint: PiclEndpoint) -> bool {
+    let expected = [endpoint.tag, endpoint.peer.node, endpoint.peer.process];
+    let (numbers, rest) = leading_integers(data, expected.len());
+    rest.is_empty() && expected.starts_with(&numbers)
+}
+
+/// Number of values of a message.
+const MESSAGE_VALUES: usize = 4;
+
+/// The fields of the begin of an event without a message.
+fn state_fields(activity: Activity, text: &[u8]) -> StateFields {
+    let layout = collective_values(activity);
+    let (numbers, rest) = leading_integers(text, layout.len());
+    let of = |value: CollectiveValue| {
+        layout.iter().position(|found| *found == value).and_then(|position| numbers.get(position)).copied()
+    };
+    StateFields {
+        // -1 is an unknown size or root.
+        bytes: of(CollectiveValue::Bytes).filter(|bytes| *bytes >= 0),
+        root: of(CollectiveValue::Root).filter(|root| *root != -1),
+        subset: of(CollectiveValue::Subset),
+        data: rest.to_vec(),
+        ..StateFields::default()
+    }
+}
+
+/// The data of the end of an event that the begin does not have.
+fn end_data<'a>(parsed: &ParsedLine<'a>, activity: Activity, log: &mut ActionLog) -> &'a [u8] {
+    let text = parsed.data.text;
+    let Some(fields) = log.open_fields(parsed.record.unit, activity) else { return text };
+    match end_value(activity, fields) {
+        Some(value) if leading_integers(text, 1) == (vec![value], &b""[..]) => b"",
+        _ => text,
+    }
+}
+
+/// The data of the begin or the end of a trace, which have no state.
+fn session_data(parsed: &ParsedLine<'_>, name: &'static str, log: &mut ActionLog) -> Result<(), LogError> {
+    if parsed.data.text.is_empty() { Ok(()) } else { log.record(parsed.place, name, parsed.data.text) }
 }
 
 /// A task or a mark of the program.
@@ -186,11 +253,15 @@ fn user_event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogErr
     let key = ValueKey::Number(record.event);
     match record.kind {
         BEGIN => {
-            let fields =
-                if let [location, parameter] = parsed.numbers()[..] { Some((location, parameter)) } else { None };
+            let fields = match leading_integers(data.text, 2) {
+                (numbers, b"") if numbers.len() == 2 => {
+                    StateFields { location: Some(numbers[0]), parameter: Some(numbers[1]), ..StateFields::default() }
+                }
+                _ => StateFields::of_data(data.text),
+            };
             log.begin_value(*place, TypeSlot::Task, key, fields)
         }
-        END => log.end_value(*place, TypeSlot::Task, key),
+        END => log.end_value(*place, TypeSlot::Task, key, data.text),
         // The numbers of events of the program begin at 1. The writer of this package uses 0 for
         // the lists of marks of old PICL.
         _ if record.event == 0 && !data.text.is_empty() => {
@@ -201,7 +272,7 @@ fn user_event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogErr
 }
 
 /// A text: its length, then words.
-fn text(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
+fn program_text(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
     let mut words = RecordWords::of(parsed.data.text);
     let text = if words.integer().is_some() { words.rest() } else { parsed.data.text };
     log.event(parsed.place, TypeSlot::Text, ValueKey::text("message"), text)
@@ -221,6 +292,12 @@ fn other_record(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogE
     let ParsedLine { record, place, line, data } = parsed;
     let name = OTHER_RECORDS.iter().find(|(key, _)| *key == record.kind).map(|(_, name)| *name);
     let text = [record.event.to_string().as_bytes(), b" ", data.text].concat();
+    if (record.kind, record.event) == (SUBSET, SUBSET_EVENT)
+        && let (numbers, b"") = leading_integers(data.text, usize::MAX)
+        && let [subset, nodes @ ..] = &numbers[..]
+    {
+        log.collectives.define(*subset, nodes.to_vec());
+    }
     match name {
         Some(name) => log.record(*place, name, &text),
         None if matches!(record.kind, MARK | BEGIN | END) => {
@@ -229,7 +306,7 @@ fn other_record(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogE
         }
         None => {
             log.fault(PiclFaultKind::UnknownKey, place.line, line)?;
-            log.record(*place, format!("unknown {}", record.kind), &text)
+            log.record(*place, format!("unknown record {}", record.kind), &text)
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The record types of old PICL.
 
+use crate::node_activity::Activity;
+
 /// A record type: its number, its name, and the smallest and largest number of values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OldKey {
@@ -25,6 +27,7 @@ pub(crate) const SYNC: i64 = 10;
 pub(crate) const COMPSTATS: i64 = 11;
 pub(crate) const COMMSTATS: i64 = 12;
 pub(crate) const CLOSE: i64 = 13;
+pub(crate) const TRACE_LEVEL: i64 = 14;
 pub(crate) const TRACE_MARK: i64 = 15;
 pub(crate) const TRACE_MESSAGE: i64 = 16;
 pub(crate) const TRACE_STOP: i64 = 17;
@@ -50,7 +53,7 @@ pub(crate) const OLD_KEYS: &[OldKey] = &[
     key(COMPSTATS, "compstats", (2, 4)),
     key(COMMSTATS, "commstats", (5, 5)),
     key(CLOSE, "close", ANY),
-    key(14, "trace_level", (0, 3)),
+    key(TRACE_LEVEL, "trace_level", (0, 3)),
     key(TRACE_MARK, "trace_mark", (1, 1)),
     key(TRACE_MESSAGE, "trace_message", ANY),
     key(TRACE_STOP, "trace_stop", ANY),
@@ -73,4 +76,28 @@ pub(crate) fn key_of_name(name: &[u8]) -> Option<&'static OldKey> {
     // The verbose name of one type differs.
     let name = if name == b"trace_mark_array" { b"trace_marks" } else { name };
     OLD_KEYS.iter().find(|key| key.name.as_bytes() == name)
+}
+
+/// The activity of a block with a negative type: a collective operation.
+pub(crate) const fn activity_of_block(block: i64) -> Activity {
+    match block {
+        -1 => Activity::Barrier,
+        -2 | -3 => Activity::Broadcast,
+        -5 => Activity::Gather,
+        _ => Activity::GlobalOperation,
+    }
+}
+
+/// The usual type of the block of a collective operation. `None` for other activities.
+pub(crate) const fn block_of(activity: Activity) -> Option<i64> {
+    use Activity::{Allgather, Allreduce, Alltoall, Reduce, ReduceScatter, Scan, Scatter};
+    match activity {
+        Activity::Barrier => Some(-1),
+        Activity::Broadcast => Some(-2),
+        Activity::Gather => Some(-5),
+        Activity::GlobalOperation | Allgather | Allreduce | Alltoall | Reduce | ReduceScatter | Scan | Scatter => {
+            Some(-4)
+        }
+        _ => None,
+    }
 }

@@ -1,11 +1,12 @@
 //! [`OldParser`]: the meaning of the records of old PICL.
 
 use rustc_hash::FxHashMap;
+use tumit_paje::collective::CollectiveKind;
 
-use super::old_keys;
+use super::old_keys::{self, activity_of_block, block_of};
 use super::old_record::OldRecord;
 use crate::model::action_log::UnitTime;
-use crate::model::{ActionLog, LogError, PiclEndpoint, Statistic, TraceUnit, TypeSlot, ValueKey};
+use crate::model::{ActionLog, LogError, PiclEndpoint, StateFields, Statistic, TraceUnit, TypeSlot, ValueKey};
 use crate::node_activity::Activity;
 use crate::node_clock::NodeClock;
 use crate::picl_faults::PiclFaultKind;
@@ -14,12 +15,30 @@ use crate::record_words::{RecordWords, nanos_of};
 #[derive(Debug, Default)]
 struct NodeState {
     clock: NodeClock,
-    /// The last call and its time. The next two statistics contain its duration.
-    call: Option<(Activity, i64)>,
+    /// The last call. The next two statistics contain its duration.
+    call: Option<Call>,
     /// Whether the first of these statistics was read.
     is_bracketed: bool,
-    /// The start of a blocked receive.
-    blocked: Option<i64>,
+    /// The start of a blocked receive, and the type that it requests.
+    blocked: Option<(i64, Option<i64>)>,
+}
+
+/// A call without a known duration.
+#[derive(Debug)]
+struct Call {
+    activity: Activity,
+    place: UnitTime,
+    data: Vec<u8>,
+}
+
+impl Call {
+    /// Adds a call without statistics as an event, unless it is a message.
+    fn keep(self, log: &mut ActionLog) -> Result<(), LogError> {
+        if self.activity.is_message() {
+            return Ok(());
+        }
+        log.record(self.place, self.activity.name(), &self.data)
+    }
 }
 
 /// Reads records of old PICL.
@@ -29,6 +48,13 @@ pub(crate) struct OldParser {
 }
 
 impl OldParser {
+    /// Ends the trace.
+    pub(crate) fn close(self, log: &mut ActionLog) -> Result<(), LogError> {
+        let mut calls: Vec<Call> = self.nodes.into_values().filter_map(|state| state.call).collect();
+        calls.sort_unstable_by_key(|call| call.place.line);
+        calls.into_iter().try_for_each(|call| call.keep(log))
+    }
+
     pub(crate) fn line(&mut self, line: &[u8], number: u64, log: &mut ActionLog) -> Result<(), LogError> {
         let Some(record) = OldRecord::of(line) else { return log.fault(PiclFaultKind::Head, number, line) };
         let place = UnitTime { unit: TraceUnit::of_node(record.node), time: record.time, line: number };
@@ -50,6 +76,10 @@ impl OldParser {
         if !place.unit.is_node() {
             return log.record(place, key.name, record.tail);
         }
+        // The values that the record does not need are kept.
+        if found > key.max_values {
+            log.record(place, format!("{} values", key.name), record.tail)?;
+        }
         match key.number {
             old_keys::TRACE_MARKS => marks(&values, &record, (number, line), place, log),
             old_keys::COMMSTATS => commstats(&values, place, log),
@@ -70,26 +100,30 @@ impl OldParser {
         let state = self.nodes.entry(record.node).or_default();
         let place = place.at(state.clock.settle(place.time));
         state.is_bracketed = false;
-        state.call = match key.number {
-            old_keys::SEND => Some((Activity::Send, place.time)),
-            old_keys::RECV => Some((Activity::Receive, place.time)),
-            old_keys::PROBE => Some((Activity::Probe, place.time)),
-            old_keys::SYNC => Some((Activity::Sync, place.time)),
+        let activity = match key.number {
+            old_keys::SEND => Some(Activity::Send),
+            old_keys::RECV => Some(Activity::Receive),
+            old_keys::PROBE => Some(Activity::Probe),
+            old_keys::SYNC => Some(Activity::Sync),
             _ => None,
         };
+        let data = if key.number == old_keys::PROBE { record.tail_of_values() } else { Vec::new() };
+        let call = activity.map(|activity| Call { activity, place, data });
+        let before = std::mem::replace(&mut state.call, call);
+        if let Some(before) = before {
+            before.keep(log)?;
+        }
+        let state = self.nodes.entry(record.node).or_default();
         match key.number {
             old_keys::SEND => log.send(place, endpoint(values)),
             old_keys::RECV => log.receive(place, endpoint(values)),
             old_keys::RECV_BLOCKING => {
-                state.blocked = Some(place.time);
+                state.blocked = Some((place.time, values.first().copied()));
                 Ok(())
             }
             old_keys::RECV_WAKING => {
-                if let Some(start) = state.blocked.take() {
-                    log.begin(place.at(start.min(place.time)), Activity::Wait)?;
-                    log.end(place, Activity::Wait)?;
-                }
-                log.receive(place, endpoint(values))
+                let blocked = state.blocked.take();
+                waking(blocked, values, place, log)
             }
             old_keys::PROBE | old_keys::SYNC => Ok(()),
             old_keys::BLOCK_BEGIN | old_keys::BLOCK_END => {
@@ -98,8 +132,8 @@ impl OldParser {
             old_keys::TRACE_MARK => log.event(place, TypeSlot::Mark, ValueKey::Number(values[0]), b""),
             old_keys::TRACE_FLUSH | old_keys::TRACE_FILES => {
                 let end = nanos_of(values[0], values[1]).unwrap_or(place.time).max(place.time);
-                log.begin(place, Activity::TraceFlush)?;
-                log.end(place.at(end), Activity::TraceFlush)
+                log.begin(place, Activity::TraceFlush, StateFields::default())?;
+                log.end(place.at(end), Activity::TraceFlush, b"")
             }
             old_keys::CLOSE | old_keys::TRACE_EXIT => {
                 log.record(place, key.name, record.tail)?;
@@ -124,17 +158,36 @@ impl OldParser {
         let micros = seconds.saturating_mul(1_000_000).saturating_add(*micros);
         log.statistic(place, Statistic::CommunicationTime, micros)?;
         let state = self.nodes.entry(place.unit.node).or_default();
-        let Some((activity, start)) = state.call else { return Ok(()) };
+        let Some(Call { activity, place: UnitTime { time: start, .. }, data }) = &state.call else { return Ok(()) };
+        let (activity, start) = (*activity, *start);
         if state.is_bracketed {
+            let fields = StateFields::of_data(data);
             state.call = None;
             let end = state.clock.settle(place.time.max(start));
-            log.begin(place.at(start), activity)?;
-            return log.end(place.at(end), activity);
+            log.begin(place.at(start), activity, fields)?;
+            return log.end(place.at(end), activity, b"");
         }
         // Statistics at another time do not belong to the call.
         state.is_bracketed = NodeClock::is_same(place.time, start);
         Ok(())
     }
+}
+
+/// Receives a message for which the node may have waited.
+fn waking(
+    blocked: Option<(i64, Option<i64>)>,
+    values: &[i64],
+    place: UnitTime,
+    log: &mut ActionLog,
+) -> Result<(), LogError> {
+    if let Some((start, requested)) = blocked {
+        // The type is that of the message, unless any type was requested.
+        let data = requested.filter(|tag| *tag != values[1]).map_or_else(String::new, |tag| tag.to_string());
+        let fields = StateFields::of_data(data.as_bytes());
+        log.begin(place.at(start.min(place.time)), Activity::Wait, fields)?;
+        log.end(place, Activity::Wait, b"")?;
+    }
+    log.receive(place, endpoint(values))
 }
 
 /// The values of a message: peer, type, bytes.
@@ -147,20 +200,29 @@ fn clamp(node: i64) -> i64 {
     node.clamp(i64::from(i32::MIN), i64::from(i32::MAX))
 }
 
-/// A block: a collective operation if its type is negative, otherwise a task.
+/// A block: a collective operation if its type is negative, otherwise a task. The values of a
+/// collective operation with data are its type of message and its root.
 fn block(is_begin: bool, values: &[i64], place: UnitTime, log: &mut ActionLog) -> Result<(), LogError> {
-    let (slot, key) = match values[0] {
-        -1 => (TypeSlot::Activity, ValueKey::Activity(Activity::Barrier)),
-        -2 | -3 => (TypeSlot::Activity, ValueKey::Activity(Activity::Broadcast)),
-        ..0 => (TypeSlot::Activity, ValueKey::Activity(Activity::GlobalOperation)),
-        task => (TypeSlot::Task, ValueKey::Number(task)),
-    };
-    if is_begin {
-        let fields = if let [_, location, parameter, ..] = values { Some((*location, *parameter)) } else { None };
-        log.begin_value(place, slot, key, fields)
-    } else {
-        log.end_value(place, slot, key)
+    let (location, parameter) = (values.get(1).copied(), values.get(2).copied());
+    if values[0] >= 0 {
+        let key = ValueKey::Number(values[0]);
+        if is_begin {
+            let fields = StateFields { location, parameter, ..StateFields::default() };
+            return log.begin_value(place, TypeSlot::Task, key, fields);
+        }
+        let data = log.end_of_block(place.unit, (TypeSlot::Task, &key), [location, parameter]);
+        return log.end_value(place, TypeSlot::Task, key, data.as_bytes());
     }
+    let activity = activity_of_block(values[0]);
+    let key = ValueKey::Activity(activity);
+    if is_begin {
+        let block = Some(values[0]).filter(|block| block_of(activity) != Some(*block));
+        let root = parameter.filter(|_| activity.collective_kind().is_some_and(CollectiveKind::has_root));
+        let fields = StateFields { location, parameter, block, root, ..StateFields::default() };
+        return log.begin_value(place, TypeSlot::Activity, key, fields);
+    }
+    let data = log.end_of_block(place.unit, (TypeSlot::Activity, &key), [location, parameter]);
+    log.end_value(place, TypeSlot::Activity, key, data.as_bytes())
 }
 
 fn commstats(values: &[i64], place: UnitTime, log: &mut ActionLog) -> Result<(), LogError> {

@@ -43,4 +43,9 @@ impl<'a> OldRecord<'a> {
     pub(super) fn values(&self) -> Vec<i64> {
         RecordWords::of(self.tail).filter_map(integer).collect()
     }
+
+    /// The numbers of the record as text.
+    pub(super) fn tail_of_values(&self) -> Vec<u8> {
+        self.values().iter().map(i64::to_string).collect::<Vec<_>>().join(" ").into_bytes()
+    }
 }

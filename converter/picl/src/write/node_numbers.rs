@@ -1,6 +1,6 @@
 //! [`NodeNumbers`]: the nodes and processes of containers.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_paje::ContainerId;
 
 use crate::model::TraceUnit;
@@ -20,17 +20,45 @@ struct KnownContainer {
 #[derive(Debug, Default)]
 pub(super) struct NodeNumbers {
     containers: FxHashMap<ContainerId, KnownContainer>,
+    /// The first container with states below each container without them.
+    with_states: FxHashMap<ContainerId, ContainerId>,
+    /// Whether containers have names of nodes of PICL.
+    has_nodes: bool,
+    used: FxHashSet<i64>,
     next: i64,
 }
 
 impl NodeNumbers {
-    pub(super) fn create(&mut self, container: ContainerId, parent: ContainerId, ty: &str, name: &str) {
+    /// Notes a container. `has_states` states whether states can be in it.
+    pub(super) fn create(
+        &mut self,
+        (container, parent): (ContainerId, ContainerId),
+        (ty, name): (&str, &str),
+        has_states: bool,
+    ) {
         let known = KnownContainer { parent, ty: ty.to_owned(), name: name.to_owned(), unit: None };
         // Containers of other traces get the numbers after the nodes of a PICL trace.
         if let Some(node) = node_of(&known) {
+            self.has_nodes = true;
             self.next = self.next.max(node + 1);
         }
         self.containers.insert(container, known);
+        let mut ancestor = parent;
+        while has_states && !self.with_states.contains_key(&ancestor) {
+            self.with_states.insert(ancestor, container);
+            let Some(above) = self.containers.get(&ancestor).filter(|above| above.parent != ancestor) else { break };
+            ancestor = above.parent;
+        }
+    }
+
+    /// The first container below another one in which states can be.
+    pub(super) fn below(&self, container: ContainerId) -> Option<ContainerId> {
+        self.with_states.get(&container).copied()
+    }
+
+    /// The unit of a container, if it has one.
+    pub(super) fn known_unit(&self, container: ContainerId) -> Option<TraceUnit> {
+        self.containers.get(&container)?.unit
     }
 
     /// The unit of a container, and whether it is new.
@@ -39,14 +67,25 @@ impl NodeNumbers {
         if let Some(unit) = known.and_then(|known| known.unit) {
             return (unit, false);
         }
-        let unit = known.and_then(|known| self.unit_of_names(known)).unwrap_or_else(|| {
-            self.next += 1;
-            TraceUnit { node: self.next - 1, process: 0 }
+        let named = known.and_then(|known| self.unit_of_names(known));
+        let of_name = known.and_then(|known| last_number(&known.name)).filter(|number| {
+            // A trace of PICL has other numbers than those of names.
+            !self.has_nodes && !self.used.contains(number)
         });
+        let unit =
+            named.unwrap_or_else(|| TraceUnit { node: of_name.unwrap_or_else(|| self.free_number()), process: 0 });
+        self.used.insert(unit.node);
         if let Some(known) = self.containers.get_mut(&container) {
             known.unit = Some(unit);
         }
         (unit, true)
+    }
+
+    fn free_number(&mut self) -> i64 {
+        while self.used.contains(&self.next) {
+            self.next += 1;
+        }
+        self.next
     }
 
     /// The unit of a container. `None` if its name is not that of a PICL trace.
@@ -61,14 +100,46 @@ impl NodeNumbers {
     }
 }
 
+/// The number at the end of a name, such as 5 for `Rank 5`.
+fn last_number(name: &str) -> Option<i64> {
+    const MAX_NUMBER: i64 = 1 << 20;
+    let start = name.rfind(|letter: char| !letter.is_ascii_digit()).map_or(0, |last| last + 1);
+    name.get(start..)?.parse().ok().filter(|number| *number < MAX_NUMBER)
+}
+
 /// The node of a container. `None` if its type or name is not that of a node.
 fn node_of(known: &KnownContainer) -> Option<i64> {
+    if known.ty == "Host" && known.name == "host" {
+        return Some(HOST);
+    }
     if known.ty != "Node" {
         return None;
     }
-    if known.name == "host" {
-        return Some(HOST);
-    }
     let node: i64 = known.name.strip_prefix("node ")?.parse().ok()?;
     (0..1 << 31).contains(&node).then_some(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_have_the_numbers_of_names_if_these_are_unique() {
+        let mut numbers = NodeNumbers::default();
+        for (id, name) in [(1, "Rank 5"), (2, "main"), (3, "Rank 0"), (4, "Thread 5"), (5, "né")] {
+            numbers.create((ContainerId(id), ContainerId::ROOT), ("Rank", name), true);
+        }
+        let found: Vec<i64> = [1, 3, 2, 4, 5].map(|id| numbers.unit(ContainerId(id)).0.node).into();
+        assert_eq!(found, [5, 0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn the_first_container_with_states_stands_for_those_above() {
+        let mut numbers = NodeNumbers::default();
+        numbers.create((ContainerId(1), ContainerId::ROOT), ("Process", "a"), false);
+        numbers.create((ContainerId(2), ContainerId(1)), ("Thread", "0"), true);
+        numbers.create((ContainerId(3), ContainerId(1)), ("Thread", "1"), true);
+        assert_eq!(numbers.below(ContainerId(1)), Some(ContainerId(2)));
+        assert_eq!(numbers.below(ContainerId(2)), None);
+    }
 }

@@ -5,9 +5,10 @@ use std::io::Write as _;
 use rustc_hash::FxHashMap;
 
 use super::unit_records::{OutputPlace, PiclRecordWriter, UnitRecord};
-use crate::model::{PiclEndpoint, TraceUnit};
+use crate::model::state_fields::leading_integers;
+use crate::model::{PiclEndpoint, StateFields, TraceUnit};
 use crate::node_activity::Activity;
-use crate::old_picl::old_keys;
+use crate::old_picl::old_keys::{self, block_of};
 use crate::record_words::without_controls;
 
 /// Writes records in old PICL. Times are cut off to microseconds.
@@ -23,7 +24,7 @@ pub(super) struct OldRecords {
 /// A value and its label in the verbose form.
 type LabelledValue = (&'static str, i64);
 /// An activity that begins or ends, and its message.
-type ActivityMessage<'a> = (Activity, Option<&'a PiclEndpoint>);
+type ActivityMessage<'a> = (Activity, Option<&'a PiclEndpoint>, &'a StateFields);
 
 /// Microseconds, rounded down, so that the order is kept.
 fn micros(time: i64) -> i64 {
@@ -62,6 +63,31 @@ impl OldRecords {
         out.push(b'\n');
     }
 
+    /// Writes a record with its data as they are.
+    fn other(&self, record: i64, place: OutputPlace, data: &str, out: &mut Vec<u8>) {
+        let [seconds, micros] = split(micros(place.time));
+        let node = place.unit.node;
+        let is_number = |word: &&str| word.parse::<i64>().is_ok();
+        // The compact form has no labels.
+        let data = match self.is_verbose {
+            true => without_controls(data),
+            false => data.split_ascii_whitespace().filter(is_number).collect::<Vec<_>>().join(" "),
+        };
+        let name = old_keys::key_of_number(record).map(|key| key.name).filter(|_| self.is_verbose);
+        // An unknown type has no name.
+        let _ = match name {
+            Some(name) => {
+                let count = data.split_ascii_whitespace().filter(is_number).count();
+                write!(out, "{name} clock {seconds} {micros} node {node} {count}")
+            }
+            None => write!(out, "{record} {seconds} {micros} {node}"),
+        };
+        if !data.trim().is_empty() {
+            let _ = write!(out, " {}", data.trim());
+        }
+        out.push(b'\n');
+    }
+
     fn compstats(&self, place: OutputPlace, out: &mut Vec<u8>) {
         let total = self.communication.get(&place.unit).copied().unwrap_or(0);
         let [seconds, micros] = split(total);
@@ -92,12 +118,25 @@ impl OldRecords {
         }
     }
 
-    fn block(&self, key: i64, place: OutputPlace, block: i64, fields: Option<(i64, i64)>, out: &mut Vec<u8>) {
-        let (location, parameter) = fields.unwrap_or((0, 0));
+    /// Writes the begin or the end of a block. The end has the values of the begin, or its own.
+    fn block(&self, key: i64, place: OutputPlace, block: i64, fields: &StateFields, out: &mut Vec<u8>) {
+        let (mut location, mut parameter) =
+            (fields.location.unwrap_or(0), fields.parameter.or(fields.root).unwrap_or(0));
+        if let ([own_location, own_parameter], b"") = leading_pair(&fields.end_data)
+            && key == old_keys::BLOCK_END
+        {
+            (location, parameter) = (own_location, own_parameter);
+        }
+        let block = fields.block.unwrap_or(block);
         self.line(key, place, &[("block_type", block), ("location", location), ("parameter", parameter)], out);
     }
 
-    fn begin(&mut self, (activity, message): ActivityMessage<'_>, place: OutputPlace, out: &mut Vec<u8>) -> bool {
+    fn begin(
+        &mut self,
+        (activity, message, fields): ActivityMessage<'_>,
+        place: OutputPlace,
+        out: &mut Vec<u8>,
+    ) -> bool {
         match (activity, message) {
             (Activity::Send | Activity::SendBegin, Some(endpoint)) => {
                 self.message(old_keys::SEND, place, endpoint, out);
@@ -107,27 +146,37 @@ impl OldRecords {
                 self.message(old_keys::RECV, place, endpoint, out);
                 self.begin_call(activity, place, out);
             }
-            (Activity::Wait, _) => self.line(old_keys::RECV_BLOCKING, place, &[("type", -1)], out),
+            // The record has the type of the message, so it is written with the end.
+            (Activity::Wait, _) => _ = self.calls.insert((place.unit, activity), micros(place.time)),
             (Activity::Sync, _) => {
                 self.line(old_keys::SYNC, place, &[], out);
                 self.begin_call(activity, place, out);
             }
             (Activity::Probe, _) => {
-                self.line(old_keys::PROBE, place, &[("type", -1)], out);
+                self.line(old_keys::PROBE, place, &[("type", type_of(fields))], out);
                 self.begin_call(activity, place, out);
             }
             (Activity::TraceFlush, _) => _ = self.calls.insert((place.unit, activity), micros(place.time)),
             (activity, _) => match block_of(activity) {
-                Some(block) => self.block(old_keys::BLOCK_BEGIN, place, block, None, out),
+                Some(block) => self.block(old_keys::BLOCK_BEGIN, place, block, fields, out),
                 None => return false,
             },
         }
         true
     }
 
-    fn end(&mut self, (activity, message): ActivityMessage<'_>, place: OutputPlace, out: &mut Vec<u8>) -> bool {
+    fn end(&mut self, (activity, message, fields): ActivityMessage<'_>, place: OutputPlace, out: &mut Vec<u8>) -> bool {
         match (activity, message) {
-            (Activity::Wait, Some(endpoint)) => self.message(old_keys::RECV_WAKING, place, endpoint, out),
+            (Activity::Wait, message) => {
+                if let Some(begin) = self.calls.remove(&(place.unit, activity)) {
+                    let of_message = message.map_or(-1, |endpoint| endpoint.tag);
+                    let tag = leading_integers(&fields.data, 1).0.first().copied().unwrap_or(of_message);
+                    let place = OutputPlace { time: begin.saturating_mul(1000), ..place };
+                    self.line(old_keys::RECV_BLOCKING, place, &[("type", tag)], out);
+                }
+                let Some(endpoint) = message else { return true };
+                self.message(old_keys::RECV_WAKING, place, endpoint, out);
+            }
             (activity, Some(endpoint)) => {
                 self.end_call(activity, place, out);
                 self.message(old_keys::RECV, place, endpoint, out);
@@ -139,7 +188,7 @@ impl OldRecords {
                 self.line(old_keys::TRACE_FLUSH, place, &[("finish", seconds), ("", micros)], out);
             }
             (activity, None) => match block_of(activity) {
-                Some(block) => self.block(old_keys::BLOCK_END, place, block, None, out),
+                Some(block) => self.block(old_keys::BLOCK_END, place, block, fields, out),
                 None => self.end_call(activity, place, out),
             },
         }
@@ -147,19 +196,16 @@ impl OldRecords {
     }
 }
 
-/// The block type of a collective operation. `None` for other activities.
-fn block_of(activity: Activity) -> Option<i64> {
-    use Activity::{
-        Allgather, Allreduce, Alltoall, Barrier, Broadcast, Gather, GlobalOperation, Reduce, ReduceScatter, Scan,
-        Scatter,
-    };
-    match activity {
-        Barrier => Some(-1),
-        Broadcast => Some(-2),
-        GlobalOperation | Allgather | Allreduce | Alltoall | Gather | Reduce | ReduceScatter | Scan | Scatter => {
-            Some(-4)
-        }
-        _ => None,
+/// The type that a state requests, from its data.
+fn type_of(fields: &StateFields) -> i64 {
+    leading_integers(&fields.data, 1).0.first().copied().unwrap_or(-1)
+}
+
+/// Two integers, and the text after them. Both are 0 if there are fewer.
+fn leading_pair(text: &[u8]) -> ([i64; 2], &[u8]) {
+    match leading_integers(text, 2) {
+        (numbers, rest) if numbers.len() == 2 => ([numbers[0], numbers[1]], rest),
+        _ => ([0; 2], b"-"),
     }
 }
 
@@ -171,10 +217,14 @@ impl PiclRecordWriter for OldRecords {
             }
             UnitRecord::Finish => self.line(old_keys::TRACE_EXIT, place, &[("lth", 0)], out),
             UnitRecord::Stop => self.line(old_keys::TRACE_STOP, place, &[], out),
-            UnitRecord::Begin(activity, message) => return self.begin((*activity, message.as_ref()), place, out),
-            UnitRecord::End(activity, message) => return self.end((*activity, message.as_ref()), place, out),
-            UnitRecord::TaskBegin(task, fields) => self.block(old_keys::BLOCK_BEGIN, place, *task, *fields, out),
-            UnitRecord::TaskEnd(task) => self.block(old_keys::BLOCK_END, place, *task, None, out),
+            UnitRecord::Begin(activity, message, fields) => {
+                return self.begin((*activity, message.as_ref(), fields), place, out);
+            }
+            UnitRecord::End(activity, message, fields) => {
+                return self.end((*activity, message.as_ref(), fields), place, out);
+            }
+            UnitRecord::TaskBegin(task, fields) => self.block(old_keys::BLOCK_BEGIN, place, *task, fields, out),
+            UnitRecord::TaskEnd(task, fields) => self.block(old_keys::BLOCK_END, place, *task, fields, out),
             UnitRecord::Mark(mark, _) => self.line(old_keys::TRACE_MARK, place, &[("type", *mark)], out),
             UnitRecord::MarkList(data) => {
                 let marks: Vec<i64> = data.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
@@ -195,6 +245,7 @@ impl PiclRecordWriter for OldRecords {
                 let _ = writeln!(out, " {}", without_controls(text));
             }
             UnitRecord::Other(..) => return false,
+            UnitRecord::OldRecord(record, data) => self.other(*record, place, data, out),
             UnitRecord::Send(endpoint) => self.message(old_keys::SEND, place, endpoint, out),
             UnitRecord::Receive(endpoint) => self.message(old_keys::RECV, place, endpoint, out),
         }
@@ -203,6 +254,18 @@ impl PiclRecordWriter for OldRecords {
 
     fn receives_first(&self) -> bool {
         true
+    }
+
+    fn has_record(&self, old_record: Option<i64>) -> bool {
+        old_record.is_some()
+    }
+
+    fn has_categories(&self) -> bool {
+        false
+    }
+
+    fn subset(&mut self, _: i64, _: &[i64], _: &mut Vec<u8>) -> bool {
+        false
     }
 
     fn label(&mut self, _: i64, _: &str, _: &mut Vec<u8>) -> bool {

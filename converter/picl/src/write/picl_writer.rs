@@ -6,9 +6,10 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use tumit_paje::category::ActivityCategory;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, TypeId, ValueId};
+use tumit_paje::{ContainerId, ExtraField, KeyId, PajeEvent, PajeSink, PajeTypeKind, TypeId, ValueId, collective};
 use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::spool::Spool;
 use tumit_spill::temporary_space::TemporarySpace;
@@ -16,10 +17,16 @@ use tumit_spill::temporary_space::TemporarySpace;
 use super::new_records::NewRecords;
 use super::node_numbers::NodeNumbers;
 use super::old_records::OldRecords;
-use super::unit_records::{OutputPlace, PiclRecordWriter, PiclStyle, UnitRecord, flush};
-use super::written_meanings::{WrittenMeaning, WrittenMeanings};
+use super::record_output::RecordOutput;
+use super::state_words::{container_of, integer_of, operation_of, text_of};
+use super::subset_numbers::SubsetNumbers;
+use super::unit_categories::{CategoryChange, UnitCategories};
+use super::unit_records::{PiclRecordWriter, PiclStyle};
+use super::written_meanings::{StateMeaning, WrittenMeaning, WrittenMeanings};
+use super::written_types::WrittenTypes;
+use crate::emission::state_extras::{BLOCK, DATA, END_DATA};
 use crate::model::trace_action::ACTION_WORDS;
-use crate::model::{PiclEndpoint, TraceAction, TraceActionKind, TraceUnit, TraceUnits};
+use crate::model::{PiclEndpoint, StateFields, TraceAction, TraceActionKind, TraceUnit, TraceUnits};
 use crate::node_activity::Activity;
 
 /// Memory of the records that are sorted, in bytes.
@@ -37,12 +44,12 @@ struct LinkEnd {
     value: ValueId,
 }
 
-/// The messages of one time whose data is in the record of an activity.
-struct HeldMessages {
-    /// The message of each begin and end.
-    of_holder: Vec<Option<PiclEndpoint>>,
-    /// Whether the data of a message is in another record.
-    is_held: Vec<bool>,
+/// A state that has begun.
+#[derive(Clone, Copy, Debug)]
+struct OpenRecord {
+    meaning: StateMeaning,
+    /// The words of its actions.
+    words: [i64; 3],
 }
 
 /// Writes PICL.
@@ -76,16 +83,22 @@ struct HeldMessages {
 pub struct PiclWriter<W: Write> {
     out: W,
     records: Box<dyn PiclRecordWriter>,
-    types: FxHashMap<TypeId, String>,
+    types: WrittenTypes,
     meanings: WrittenMeanings,
+    categories: UnitCategories,
+    subsets: SubsetNumbers,
     nodes: NodeNumbers,
     units: TraceUnits,
     /// The open states of each container and type.
-    open: FxHashMap<(ContainerId, TypeId), Vec<u32>>,
+    open: FxHashMap<(ContainerId, TypeId), Vec<OpenRecord>>,
     links: FxHashMap<(ContainerId, TypeId, KeyId), Vec<LinkEnd>>,
     texts: Spool,
     sorter: RowSorter<ACTION_WORDS, 2>,
+    /// The units with an end of their trace.
+    finished: FxHashSet<TraceUnit>,
     sequence: u64,
+    /// The time of the last record.
+    last: i64,
     omitted_entities: u64,
 }
 
@@ -106,17 +119,29 @@ impl<W: Write> PiclWriter<W> {
         Self {
             out,
             records,
-            types: FxHashMap::default(),
+            types: WrittenTypes::default(),
             meanings: WrittenMeanings::default(),
+            categories: UnitCategories::default(),
+            subsets: SubsetNumbers::default(),
             nodes: NodeNumbers::default(),
             units: TraceUnits::default(),
             open: FxHashMap::default(),
             links: FxHashMap::default(),
             texts: Spool::default(),
             sorter: RowSorter::new(&TemporarySpace::in_system_folder(SORT_MEMORY)),
+            finished: FxHashSet::default(),
             sequence: 0,
+            last: i64::MIN,
             omitted_entities: 0,
         }
+    }
+
+    /// Sets the categories of the states of other traces than PICL to which the trace gives none.
+    /// Without this, such a state becomes a task, during which the node computes.
+    #[must_use]
+    pub fn with_category_guess(mut self, guess: fn(&str) -> ActivityCategory) -> Self {
+        self.meanings.guess = Some(guess);
+        self
     }
 
     /// Number of values of variables, names of tasks and other entities that PICL cannot represent.
@@ -126,6 +151,7 @@ impl<W: Write> PiclWriter<W> {
 
     fn push(&mut self, unit: TraceUnit, action: TraceAction) -> io::Result<()> {
         let unit = self.units.number(unit);
+        self.last = self.last.max(action.time);
         self.sorter.push(TraceAction { unit, ..action }.to_words());
         self.sorter.flush()
     }
@@ -142,8 +168,61 @@ impl<W: Write> PiclWriter<W> {
         if is_new {
             let start = self.action(time, TraceActionKind::Start, 0, [0; 3]);
             self.push(unit, start)?;
+            if self.writes_categories() {
+                self.categories.start(self.units.number(unit), time.0);
+            }
         }
         Ok(unit)
+    }
+
+    /// The unit of an endpoint of a message. If states are only below its container, it is that of
+    /// the first container with states, so that the messages and the states have the same node.
+    fn message_unit(&mut self, container: ContainerId, time: GlobalNanos) -> io::Result<TraceUnit> {
+        let has_states = self.types.of_container(container).is_some_and(|ty| self.types.has_states(ty));
+        let below = self.nodes.below(container).filter(|_| !has_states);
+        self.unit(below.unwrap_or(container), time)
+    }
+
+    fn is_deciding(&mut self, container: ContainerId, ty: TypeId) -> bool {
+        self.meanings.is_picl || self.types.is_deciding(container, ty, &self.meanings)
+    }
+
+    /// The data of the records of a state.
+    fn fields_of(
+        &mut self,
+        (node, time): (i64, GlobalNanos),
+        meaning: StateMeaning,
+        extra: &[ExtraField<'_>],
+    ) -> io::Result<StateFields> {
+        let mut fields = StateFields {
+            location: integer_of(extra, &["location"]),
+            parameter: integer_of(extra, &["parameter"]),
+            block: integer_of(extra, &[BLOCK]),
+            ..StateFields::default()
+        };
+        // Data of other traces would be read as values of the event.
+        if self.meanings.is_picl || meaning.activity.is_none() {
+            fields.data = text_of(extra, &[DATA]).into_bytes();
+            fields.end_data = text_of(extra, &[END_DATA]).into_bytes();
+        }
+        if meaning.activity.is_some_and(|(activity, _)| activity.collective_kind().is_some()) {
+            fields.bytes = integer_of(extra, &[collective::BYTES]);
+            let communicator = text_of(extra, &[collective::COMMUNICATOR]);
+            fields.subset = Some(self.subsets.number(&communicator, node));
+            fields.root = match container_of(extra, collective::ROOT) {
+                Some(root) => Some(self.unit(root, time)?.node),
+                None => integer_of(extra, &[collective::IS_ROOT]).filter(|is_root| *is_root == 1).map(|_| node),
+            };
+        }
+        Ok(fields)
+    }
+
+    fn words_of(&mut self, fields: &StateFields) -> io::Result<[i64; 3]> {
+        if fields.is_empty() {
+            return Ok([0; 3]);
+        }
+        let bytes = fields.to_bytes();
+        Ok([self.texts.append(&bytes)?.cast_signed(), bytes.len() as i64, 1])
     }
 
     fn begin(
@@ -154,30 +233,108 @@ impl<W: Write> PiclWriter<W> {
         extra: &[ExtraField<'_>],
     ) -> io::Result<()> {
         let unit = self.unit(container, time)?;
-        let index = self.meanings.index(value, true);
-        self.open.entry((container, ty)).or_default().push(index);
-        let fields = integer_of(extra, &["location"]).zip(integer_of(extra, &["parameter"]));
-        let words = fields.map_or([0; 3], |(location, parameter)| [location, parameter, 1]);
-        let kind = match self.meanings.get(index) {
-            WrittenMeaning::Activity(Activity::Finished) => TraceActionKind::Finish,
-            WrittenMeaning::Activity(Activity::Unknown) => TraceActionKind::Stop,
-            WrittenMeaning::Activity(Activity::Compute) => return Ok(()),
+        let is_deciding = self.is_deciding(container, ty);
+        let meaning = self.meanings.state(value, is_deciding, operation_of(extra));
+        let fields = self.fields_of((unit.node, time), meaning, extra)?;
+        let words = self.words_of(&fields)?;
+        self.open.entry((container, ty)).or_default().push(OpenRecord { meaning, words });
+        let kind = match meaning.activity {
+            Some((Activity::Finished, _)) => TraceActionKind::Finish,
+            Some((Activity::Unknown, _)) => TraceActionKind::Stop,
+            Some((Activity::Compute, _)) => return Ok(()),
             _ => TraceActionKind::Begin,
         };
-        let action = self.action(time, kind, index, words);
-        self.push(unit, action)
+        if kind != TraceActionKind::Begin {
+            self.finished.insert(unit);
+        }
+        if is_deciding && self.writes_categories() {
+            self.advance(unit, time)?;
+            let number = self.units.number(unit);
+            let ended = self.categories.begin(number, time.0, meaning.category, meaning.activity.is_some());
+            self.change_category(unit, ended)?;
+        }
+        if let Some(task) = meaning.task {
+            let words = if meaning.activity.is_none() { words } else { [0; 3] };
+            let action = self.action(time, kind, task, words);
+            self.push(unit, action)?;
+        }
+        if let Some((_, index)) = meaning.activity {
+            let action = self.action(time, kind, index, words);
+            self.push(unit, action)?;
+        }
+        Ok(())
     }
 
     fn end(&mut self, time: GlobalNanos, container: ContainerId, ty: TypeId) -> io::Result<bool> {
-        let Some(index) = self.open.get_mut(&(container, ty)).and_then(Vec::pop) else { return Ok(false) };
-        let unit = self.unit(container, time)?;
-        let kind = match self.meanings.get(index) {
-            WrittenMeaning::Activity(Activity::Compute | Activity::Finished | Activity::Unknown) => return Ok(true),
-            _ => TraceActionKind::End,
+        let Some(OpenRecord { meaning, words }) = self.open.get_mut(&(container, ty)).and_then(Vec::pop) else {
+            return Ok(false);
         };
-        let action = self.action(time, kind, index, [0; 3]);
-        self.push(unit, action)?;
+        let unit = self.unit(container, time)?;
+        let is_derived = |activity| matches!(activity, Activity::Compute | Activity::Finished | Activity::Unknown);
+        if meaning.activity.is_some_and(|(activity, _)| is_derived(activity)) {
+            return Ok(true);
+        }
+        let is_deciding = self.is_deciding(container, ty);
+        if is_deciding && self.writes_categories() {
+            self.advance(unit, time)?;
+            let number = self.units.number(unit);
+            let ended = self.categories.end(number, time.0, meaning.activity.is_some());
+            self.change_category(unit, ended)?;
+        }
+        if let Some((_, index)) = meaning.activity {
+            let action = self.action(time, TraceActionKind::End, index, words);
+            self.push(unit, action)?;
+        }
+        if let Some(task) = meaning.task {
+            let words = if meaning.activity.is_none() { words } else { [0; 3] };
+            let action = self.action(time, TraceActionKind::End, task, words);
+            self.push(unit, action)?;
+        }
         Ok(true)
+    }
+
+    /// Whether events for categories are written. A trace of PICL has them already.
+    fn writes_categories(&self) -> bool {
+        !self.meanings.is_picl && self.records.has_categories()
+    }
+
+    /// Settles the category of a unit before a time.
+    fn advance(&mut self, unit: TraceUnit, time: GlobalNanos) -> io::Result<()> {
+        let number = self.units.number(unit);
+        let begun = self.categories.advance(number, time.0);
+        self.change_category(unit, begun)
+    }
+
+    fn change_category(&mut self, unit: TraceUnit, change: Option<CategoryChange>) -> io::Result<()> {
+        let Some(CategoryChange { time, activity, begins }) = change else { return Ok(()) };
+        let index = self.meanings.of_activity(activity);
+        let kind = if begins { TraceActionKind::Begin } else { TraceActionKind::End };
+        let action = self.action(GlobalNanos(time), kind, index, [0; 3]);
+        self.push(unit, action)
+    }
+
+    /// Ends the states of a container, and the trace of its unit.
+    fn destroy(&mut self, time: GlobalNanos, container: ContainerId) -> io::Result<()> {
+        let Some(unit) = self.nodes.known_unit(container) else { return Ok(()) };
+        let mut types: Vec<TypeId> = self.open.keys().filter(|(of, _)| *of == container).map(|(_, ty)| *ty).collect();
+        types.sort_unstable();
+        for ty in types {
+            while self.end(time, container, ty)? {}
+            self.open.remove(&(container, ty));
+        }
+        self.finish_category(unit, time)?;
+        if !self.finished.insert(unit) {
+            return Ok(());
+        }
+        let action = self.action(time, TraceActionKind::Finish, 0, [0; 3]);
+        self.push(unit, action)
+    }
+
+    fn finish_category(&mut self, unit: TraceUnit, time: GlobalNanos) -> io::Result<()> {
+        self.advance(unit, time)?;
+        let number = self.units.number(unit);
+        let ended = self.categories.finish(number, time.0);
+        self.change_category(unit, ended)
     }
 
     fn event_of(
@@ -187,16 +344,14 @@ impl<W: Write> PiclWriter<W> {
         value: ValueId,
         extra: &[ExtraField<'_>],
     ) -> io::Result<()> {
-        let index = self.meanings.index(value, false);
+        let index = self.meanings.of_event(value);
         let meaning = self.meanings.get(index);
         if meaning == WrittenMeaning::Nothing {
             self.omitted_entities += 1;
             return Ok(());
         }
-        let unit = match meaning {
-            WrittenMeaning::Definition { is_of_program: true, .. } => TraceUnit::PROGRAM,
-            _ => self.unit(container, time)?,
-        };
+        let is_of_program = self.meanings.is_of_program(value);
+        let unit = if is_of_program { TraceUnit::PROGRAM } else { self.unit(container, time)? };
         let text = text_of(extra, &["text", "data"]);
         let words = [self.texts.append(text.as_bytes())?.cast_signed(), text.len() as i64, 1];
         let action = self.action(time, TraceActionKind::Event, index, words);
@@ -243,6 +398,7 @@ impl<W: Write> PiclWriter<W> {
         Ok(())
     }
 
+    /// Writes all records in order of time.
     fn write_all(&mut self, end: GlobalNanos) -> io::Result<()> {
         let mut buffer = Vec::new();
         for (number, name) in std::mem::take(&mut self.meanings.labels) {
@@ -250,151 +406,25 @@ impl<W: Write> PiclWriter<W> {
                 self.omitted_entities += 1;
             }
         }
+        for (subset, nodes) in self.subsets.definitions() {
+            if !self.records.subset(subset, &nodes, &mut buffer) {
+                self.omitted_entities += 1;
+            }
+        }
         let space = TemporarySpace::in_system_folder(SORT_MEMORY);
-        let mut rows = std::mem::replace(&mut self.sorter, RowSorter::new(&space)).finish()?;
-        let mut group: Vec<TraceAction> = Vec::new();
-        let mut finished = vec![false; self.units.units.len()];
-        while let Some(words) = rows.next()? {
-            let Some(action) = TraceAction::of_words(words) else { continue };
-            if group.first().is_some_and(|first| first.time != action.time) {
-                self.write_group(&group, &mut finished, &mut buffer)?;
-                group.clear();
-            }
-            group.push(action);
-        }
-        self.write_group(&group, &mut finished, &mut buffer)?;
-        for (unit, is_finished) in self.units.units.iter().zip(finished) {
-            if unit.is_node() && !is_finished {
-                let place = OutputPlace { unit: *unit, time: end.0 };
-                self.records.record(place, &UnitRecord::Finish, &mut buffer);
-            }
-        }
-        flush(&mut self.out, &mut buffer, true)?;
+        let rows = std::mem::replace(&mut self.sorter, RowSorter::new(&space)).finish()?;
+        let mut output = RecordOutput {
+            records: &mut *self.records,
+            meanings: &self.meanings,
+            units: &self.units,
+            texts: &self.texts,
+            finished: vec![false; self.units.units.len()],
+            omitted_entities: 0,
+        };
+        let written = output.write(rows, end, &mut self.out, buffer);
+        self.omitted_entities += output.omitted_entities;
+        written?;
         self.out.flush()
-    }
-
-    /// Whether the record of the begin or end of an activity can have the data of a message.
-    fn can_hold(&self, holder: &TraceAction, message: &TraceAction) -> bool {
-        let WrittenMeaning::Activity(activity) = self.meanings.get(holder.value) else { return false };
-        holder.unit == message.unit
-            && match (message.kind, holder.kind) {
-                (TraceActionKind::Send, TraceActionKind::Begin) => activity.sends(),
-                (TraceActionKind::Receive, TraceActionKind::Begin) => {
-                    activity == Activity::Receive && self.records.receives_first()
-                }
-                (TraceActionKind::Receive, TraceActionKind::End) => activity.receives(),
-                _ => false,
-            }
-    }
-
-    /// Finds the messages whose data is in the record of the begin or end of an activity.
-    ///
-    /// Several messages of a unit can have the same time. An activity that ends at this time is
-    /// before messages without a duration, so its end takes the first message. An activity that
-    /// begins at this time is after them, so its begin takes the last message.
-    fn held_messages(&self, group: &[TraceAction]) -> HeldMessages {
-        let mut held = HeldMessages { of_holder: vec![None; group.len()], is_held: vec![false; group.len()] };
-        let indices = 0..group.len();
-        let ends = indices.clone().map(|message| (message, TraceActionKind::End));
-        let begins = indices.clone().rev().map(|message| (message, TraceActionKind::Begin));
-        for (message, kind) in ends.chain(begins) {
-            if held.is_held[message] || !matches!(group[message].kind, TraceActionKind::Send | TraceActionKind::Receive)
-            {
-                continue;
-            }
-            let is_holder = |holder: &usize| {
-                group[*holder].kind == kind
-                    && held.of_holder[*holder].is_none()
-                    && self.can_hold(&group[*holder], &group[message])
-            };
-            let mut indices = indices.clone();
-            let holder = if kind == TraceActionKind::End { indices.find(is_holder) } else { indices.rfind(is_holder) };
-            if let Some(holder) = holder {
-                held.of_holder[holder] = Some(PiclEndpoint::of_words(group[message].words));
-                held.is_held[message] = true;
-            }
-        }
-        held
-    }
-
-    /// Writes the records of one time. A message becomes part of the record that sends or receives
-    /// it, if there is one.
-    fn write_group(&mut self, group: &[TraceAction], finished: &mut [bool], buffer: &mut Vec<u8>) -> io::Result<()> {
-        let HeldMessages { of_holder, is_held } = self.held_messages(group);
-        for (index, action) in group.iter().enumerate().filter(|(index, _)| !is_held[*index]) {
-            let unit = self.units.units.get(action.unit as usize).copied().unwrap_or(TraceUnit::PROGRAM);
-            if let Some(is_finished) = finished.get_mut(action.unit as usize) {
-                *is_finished |= action.kind == TraceActionKind::Finish;
-            }
-            let record = self.record_of(action, of_holder[index])?;
-            let is_written = self.records.record(OutputPlace { unit, time: action.time }, &record, buffer);
-            self.omitted_entities += u64::from(!is_written);
-            flush(&mut self.out, buffer, false)?;
-        }
-        Ok(())
-    }
-
-    fn record_of(&self, action: &TraceAction, message: Option<PiclEndpoint>) -> io::Result<UnitRecord> {
-        let meaning = self.meanings.get(action.value);
-        let endpoint = PiclEndpoint::of_words(action.words);
-        Ok(match (action.kind, meaning) {
-            (TraceActionKind::Start | TraceActionKind::Value, _) => UnitRecord::Start,
-            (TraceActionKind::Finish, _) => UnitRecord::Finish,
-            (TraceActionKind::Stop, _) => UnitRecord::Stop,
-            (TraceActionKind::Send, _) => UnitRecord::Send(endpoint),
-            (TraceActionKind::Receive, _) => UnitRecord::Receive(endpoint),
-            (TraceActionKind::Begin, WrittenMeaning::Task(task)) => {
-                let [location, parameter, has_fields] = action.words;
-                UnitRecord::TaskBegin(task, (has_fields == 1).then_some((location, parameter)))
-            }
-            (TraceActionKind::Begin, WrittenMeaning::Activity(activity)) => UnitRecord::Begin(activity, message),
-            (TraceActionKind::Begin, _) => UnitRecord::TaskBegin(0, None),
-            (TraceActionKind::End, WrittenMeaning::Activity(activity)) => UnitRecord::End(activity, message),
-            (TraceActionKind::End, WrittenMeaning::Task(task)) => UnitRecord::TaskEnd(task),
-            (TraceActionKind::End, _) => UnitRecord::TaskEnd(0),
-            (TraceActionKind::Event, meaning) => {
-                let [offset, length, _] = action.words;
-                let mut text = vec![0; length as usize];
-                self.texts.read_exact_at(&mut text, offset.cast_unsigned())?;
-                event_record(meaning, String::from_utf8_lossy(&text).into_owned())
-            }
-        })
-    }
-}
-
-fn event_record(meaning: WrittenMeaning, text: String) -> UnitRecord {
-    const TRACE_LEVEL: i64 = -904;
-    match meaning {
-        WrittenMeaning::Mark(mark) => UnitRecord::Mark(mark, text),
-        WrittenMeaning::MarkList => UnitRecord::MarkList(text),
-        WrittenMeaning::TraceLevel => UnitRecord::Other(-2, TRACE_LEVEL, text),
-        WrittenMeaning::Definition { record, .. } => {
-            let (event, data) = text.split_once(' ').unwrap_or((&text, ""));
-            UnitRecord::Other(record, event.parse().unwrap_or(0), data.to_owned())
-        }
-        _ => UnitRecord::Text(text),
-    }
-}
-
-/// The integer of the first field with one of these names.
-fn integer_of(extra: &[ExtraField<'_>], names: &[&str]) -> Option<i64> {
-    let field = extra.iter().find(|field| names.contains(&field.name.to_ascii_lowercase().as_str()))?;
-    match field.value {
-        ExtraValue::Integer(number) => Some(number),
-        ExtraValue::Text(text) => text.trim().parse().ok(),
-        #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
-        ExtraValue::Float(number) => Some(number as i64),
-        ExtraValue::Container(_) => None,
-    }
-}
-
-fn text_of(extra: &[ExtraField<'_>], names: &[&str]) -> String {
-    let field = extra.iter().find(|field| names.contains(&field.name));
-    match field.map(|field| field.value) {
-        Some(ExtraValue::Text(text)) => text.to_owned(),
-        Some(ExtraValue::Integer(number)) => number.to_string(),
-        Some(ExtraValue::Float(number)) => number.to_string(),
-        Some(ExtraValue::Container(_)) | None => String::new(),
     }
 }
 
@@ -406,16 +436,18 @@ const TAG_FIELDS: &[&str] = &["type", "tag"];
 impl<W: Write> PajeSink for PiclWriter<W> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
         match *event {
-            PajeEvent::DefineType { ty, name, .. } => _ = self.types.insert(ty, name.to_owned()),
-            PajeEvent::DefineValue { value, ty, name, .. } => {
-                let ty = self.types.get(&ty).map_or("", String::as_str);
-                self.meanings.define(value, ty, name);
+            PajeEvent::DefineType { ty, name, kind, parent, .. } => {
+                self.types.define(ty, name, parent, kind == PajeTypeKind::State);
+            }
+            PajeEvent::DefineValue { value, ty, name, category, .. } => {
+                self.meanings.define(value, (ty, self.types.name(ty)), name, category);
             }
             PajeEvent::CreateContainer { container, ty, parent, name, .. } => {
-                let ty = self.types.get(&ty).map_or("", String::as_str);
-                self.nodes.create(container, parent, ty, name);
+                self.types.create(container, ty);
+                let names = (self.types.name(ty), name);
+                self.nodes.create((container, parent), names, self.types.has_states(ty));
             }
-            PajeEvent::DestroyContainer { .. } => {}
+            PajeEvent::DestroyContainer { time, container, .. } => self.destroy(time, container)?,
             PajeEvent::SetState { time, container, ty, value, extra, .. } => {
                 while self.end(time, container, ty)? {}
                 self.begin(time, container, (ty, value), extra)?;
@@ -430,14 +462,14 @@ impl<W: Write> PajeSink for PiclWriter<W> {
                 self.event_of(time, container, value, extra)?;
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, .. } => {
-                let unit = self.unit(start, time)?;
+                let unit = self.message_unit(start, time)?;
                 self.sequence += 1;
                 let (bytes, tag) = (integer_of(extra, SIZE_FIELDS).unwrap_or(0), integer_of(extra, TAG_FIELDS));
                 let (time, sequence) = (time.0, self.sequence);
                 self.link((container, ty, key), LinkEnd { is_start: true, unit, time, sequence, bytes, tag, value })?;
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, .. } => {
-                let unit = self.unit(end, time)?;
+                let unit = self.message_unit(end, time)?;
                 self.sequence += 1;
                 let (time, sequence, bytes, tag) = (time.0, self.sequence, 0, None);
                 self.link((container, ty, key), LinkEnd { is_start: false, unit, time, sequence, bytes, tag, value })?;
@@ -448,6 +480,15 @@ impl<W: Write> PajeSink for PiclWriter<W> {
 
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
         self.end_states(end)?;
+        for unit in self.units.units.clone() {
+            self.finish_category(unit, end)?;
+        }
+        // All nodes are idle after their last records, until the end of the trace.
+        if end.0 > self.last && self.last != i64::MIN && self.records.has_categories() {
+            let index = self.meanings.end_of_trace();
+            let action = self.action(end, TraceActionKind::Event, index, [0; 3]);
+            self.push(TraceUnit::PROGRAM, action)?;
+        }
         self.omitted_entities += self.links.values().map(|ends| ends.len() as u64).sum::<u64>();
         self.write_all(end)
     }

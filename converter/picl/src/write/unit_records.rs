@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::model::{PiclEndpoint, TraceUnit};
+use crate::model::{PiclEndpoint, StateFields, TraceUnit};
 use crate::node_activity::Activity;
 
 /// The form of the output.
@@ -24,18 +24,19 @@ pub(super) enum UnitRecord {
     Finish,
     Stop,
     /// An activity begins. Its message is optional.
-    Begin(Activity, Option<PiclEndpoint>),
+    Begin(Activity, Option<PiclEndpoint>, StateFields),
     /// An activity ends. Its message is optional.
-    End(Activity, Option<PiclEndpoint>),
-    /// A task begins. Its location and parameter are optional.
-    TaskBegin(i64, Option<(i64, i64)>),
-    TaskEnd(i64),
+    End(Activity, Option<PiclEndpoint>, StateFields),
+    TaskBegin(i64, StateFields),
+    TaskEnd(i64, StateFields),
     Mark(i64, String),
     /// A list of marks, as text.
     MarkList(String),
     Text(String),
-    /// The trace level, or a definition: its record, its event and its data.
+    /// A record of new PICL: its type, its event and its data.
     Other(i64, i64, String),
+    /// A record of old PICL: its type and its data.
+    OldRecord(i64, String),
     /// A message without an activity.
     Send(PiclEndpoint),
     Receive(PiclEndpoint),
@@ -55,6 +56,15 @@ pub(super) trait PiclRecordWriter: Send {
 
     /// Whether the record of the begin of a receive has the message.
     fn receives_first(&self) -> bool;
+
+    /// Whether the format has a type of record of old PICL, or the event that is not one.
+    fn has_record(&self, old_record: Option<i64>) -> bool;
+
+    /// Whether the format has events for the categories idle and overhead.
+    fn has_categories(&self) -> bool;
+
+    /// Appends the definition of a subset of nodes. Returns `false` if the format has none.
+    fn subset(&mut self, subset: i64, nodes: &[i64], out: &mut Vec<u8>) -> bool;
 
     /// Appends the name of a task or mark.
     fn label(&mut self, number: i64, name: &str, out: &mut Vec<u8>) -> bool;

@@ -1,11 +1,16 @@
 //! [`WrittenMeanings`]: the records of the values of a trace.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tumit_paje::ValueId;
+use tumit_paje::category::ActivityCategory;
+use tumit_paje::collective::CollectiveKind;
+use tumit_paje::{TypeId, ValueId};
 
+use super::call_names::{activity_of_call, activity_of_operation};
+use super::unit_categories::CategoryEvent;
 use crate::model::TypeSlot;
-use crate::new_picl::OTHER_RECORDS;
+use crate::new_picl::{OTHER_RECORDS, event_of_name};
 use crate::node_activity::Activity;
+use crate::old_picl::{key_of_name, old_keys};
 
 /// The meaning of a value in PICL, which determines its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,39 +22,88 @@ pub(super) enum WrittenMeaning {
     /// A list of marks.
     MarkList,
     /// A record of new PICL. The first word of its data is its event.
-    Definition {
-        record: i64,
-        /// Whether it is a record of no node.
-        is_of_program: bool,
-    },
-    TraceLevel,
+    Definition(i64),
+    /// An event of new PICL: the type of its record, and its event.
+    Event(i64, i64),
+    /// A record of old PICL.
+    OldRecord(i64),
     /// No record is written.
     Nothing,
+}
+
+impl WrittenMeaning {
+    /// The number of a task. 0 for other meanings.
+    pub(super) fn task(self) -> i64 {
+        if let Self::Task(task) = self { task } else { 0 }
+    }
+
+    /// The record of old PICL that it is.
+    pub(super) fn old_record(self) -> Option<i64> {
+        if let Self::OldRecord(record) = self { Some(record) } else { None }
+    }
+
+    /// Whether its record begins the trace of a unit.
+    pub(super) fn begins_trace(self) -> bool {
+        matches!(self, Self::OldRecord(old_keys::TRACE_START) | Self::Event(-3, -901))
+    }
+
+    /// Whether its record ends the trace of a unit.
+    pub(super) fn ends_trace(self) -> bool {
+        matches!(self, Self::OldRecord(old_keys::CLOSE | old_keys::TRACE_EXIT) | Self::Event(-4, -901))
+    }
+}
+
+/// The records of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StateMeaning {
+    /// The index of the meaning of a task with the name of the state.
+    pub(super) task: Option<u32>,
+    /// The activity, and the index of its meaning.
+    pub(super) activity: Option<(Activity, u32)>,
+    pub(super) category: CategoryEvent,
 }
 
 /// A value of the trace.
 #[derive(Debug)]
 struct NamedValue {
+    ty: TypeId,
     /// The name of its type, and its own name.
-    ty: String,
+    ty_name: String,
     name: String,
+    category: Option<ActivityCategory>,
 }
 
+/// The category of a value by its name.
+pub(super) type CategoryGuess = fn(&str) -> ActivityCategory;
+
 /// The meanings of the values of a trace.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct WrittenMeanings {
     values: FxHashMap<ValueId, NamedValue>,
-    known: FxHashMap<(ValueId, bool), u32>,
+    events: FxHashMap<ValueId, u32>,
+    states: FxHashMap<(ValueId, bool, Option<CollectiveKind>), StateMeaning>,
+    tasks: FxHashMap<ValueId, u32>,
+    activities: FxHashMap<Activity, u32>,
     list: Vec<WrittenMeaning>,
     taken: FxHashSet<i64>,
     /// The names of the numbers of tasks and marks.
     pub(super) labels: Vec<(i64, String)>,
     next: i64,
+    /// The categories of values without one. Such a state only becomes a task if it is not given.
+    pub(super) guess: Option<CategoryGuess>,
+    /// Whether the trace comes from PICL, so that all its states have their own events.
+    pub(super) is_picl: bool,
 }
 
 impl WrittenMeanings {
-    pub(super) fn define(&mut self, value: ValueId, ty: &str, name: &str) {
-        if [TypeSlot::Task.name(), TypeSlot::Mark.name()].contains(&ty)
+    pub(super) fn define(
+        &mut self,
+        value: ValueId,
+        (ty, ty_name): (TypeId, &str),
+        name: &str,
+        category: Option<ActivityCategory>,
+    ) {
+        if [TypeSlot::Task.name(), TypeSlot::Mark.name()].contains(&ty_name)
             && let Some((number, label)) = numbered(name)
         {
             // A label names the number only once.
@@ -57,7 +111,8 @@ impl WrittenMeanings {
                 self.labels.push((number, label.to_owned()));
             }
         }
-        self.values.insert(value, NamedValue { ty: ty.to_owned(), name: name.to_owned() });
+        self.is_picl |= ty_name == TypeSlot::Activity.name() && name == Activity::Unknown.name();
+        self.values.insert(value, NamedValue { ty, ty_name: ty_name.to_owned(), name: name.to_owned(), category });
     }
 
     pub(super) fn name(&self, value: ValueId) -> &str {
@@ -68,21 +123,135 @@ impl WrittenMeanings {
         self.list.get(index as usize).copied().unwrap_or(WrittenMeaning::Nothing)
     }
 
-    /// The index of the meaning of a state or an event.
-    pub(super) fn index(&mut self, value: ValueId, is_state: bool) -> u32 {
-        if let Some(index) = self.known.get(&(value, is_state)) {
+    fn push(&mut self, meaning: WrittenMeaning) -> u32 {
+        self.list.push(meaning);
+        self.list.len() as u32 - 1
+    }
+
+    /// The index of the meaning of an activity.
+    pub(super) fn of_activity(&mut self, activity: Activity) -> u32 {
+        if let Some(index) = self.activities.get(&activity) {
             return *index;
         }
-        let found = self.values.get(&value).and_then(|named| if is_state { state(named) } else { event(named) });
-        let meaning = found.unwrap_or_else(|| {
-            let number = self.free_number();
-            self.labels.push((number, self.name(value).to_owned()));
-            if is_state { WrittenMeaning::Task(number) } else { WrittenMeaning::Mark(number) }
-        });
-        let index = self.list.len() as u32;
-        self.list.push(meaning);
-        self.known.insert((value, is_state), index);
+        let index = self.push(WrittenMeaning::Activity(activity));
+        self.activities.insert(activity, index);
         index
+    }
+
+    /// Whether an event is a record of the whole program.
+    pub(super) fn is_of_program(&self, value: ValueId) -> bool {
+        self.values.get(&value).is_some_and(|value| value.ty_name == TypeSlot::Definition.name())
+    }
+
+    /// The index of the meaning of the last record of a trace.
+    pub(super) fn end_of_trace(&mut self) -> u32 {
+        const TRACE_INFO: i64 = -905;
+        self.push(WrittenMeaning::Event(-2, TRACE_INFO))
+    }
+
+    /// The index of the meaning of an event.
+    pub(super) fn of_event(&mut self, value: ValueId) -> u32 {
+        if let Some(index) = self.events.get(&value) {
+            return *index;
+        }
+        let found = self.values.get(&value).and_then(event);
+        let meaning = found.unwrap_or_else(|| WrittenMeaning::Mark(self.number_of(value)));
+        let index = self.push(meaning);
+        self.events.insert(value, index);
+        index
+    }
+
+    /// The index of the meaning of a task with the name of a value.
+    fn task_of(&mut self, value: ValueId) -> u32 {
+        if let Some(index) = self.tasks.get(&value) {
+            return *index;
+        }
+        let is_task = |named: &&NamedValue| named.ty_name == TypeSlot::Task.name();
+        let known = self.values.get(&value).filter(is_task).and_then(|named| numbered(&named.name));
+        let known = known.map(|(number, _)| number);
+        let number = match known {
+            Some(number) => number,
+            None => self.number_of(value),
+        };
+        let index = self.push(WrittenMeaning::Task(number));
+        self.tasks.insert(value, index);
+        index
+    }
+
+    /// A new number with the name of a value as its label.
+    fn number_of(&mut self, value: ValueId) -> i64 {
+        let number = self.free_number();
+        self.labels.push((number, self.name(value).to_owned()));
+        number
+    }
+
+    /// Whether the values of a state type have different categories.
+    pub(super) fn distinguishes(&self, ty: TypeId) -> bool {
+        let mut categories = self.values.values().filter(|value| value.ty == ty).map(|value| self.category(value));
+        let first = categories.next();
+        categories.any(|category| Some(category) != first)
+    }
+
+    fn category(&self, value: &NamedValue) -> Option<ActivityCategory> {
+        value.category.or_else(|| Some(self.guess?(&value.name)))
+    }
+
+    /// The records of a state. `is_deciding` states whether its type determines the category of its
+    /// unit.
+    pub(super) fn state(
+        &mut self,
+        value: ValueId,
+        is_deciding: bool,
+        operation: Option<CollectiveKind>,
+    ) -> StateMeaning {
+        let key = (value, is_deciding, operation);
+        if let Some(meaning) = self.states.get(&key) {
+            return *meaning;
+        }
+        let nothing = (None, true, None);
+        let (activity, is_task, category) = match self.values.get(&value) {
+            Some(named) => self.activity_of(named, is_deciding, operation),
+            None => nothing,
+        };
+        let category = match (category, activity) {
+            (Some(category), Some(activity)) if category == activity.category() => CategoryEvent::Nothing,
+            (Some(ActivityCategory::Idle), _) => CategoryEvent::Event(Activity::Idle),
+            (Some(ActivityCategory::Overhead), _) => CategoryEvent::Event(Activity::UserOverhead),
+            (Some(ActivityCategory::Ignored), _) => CategoryEvent::Enclosing,
+            (Some(ActivityCategory::Busy) | None, _) => CategoryEvent::Nothing,
+        };
+        let activity = activity.map(|activity| (activity, self.of_activity(activity)));
+        let meaning = StateMeaning { task: is_task.then(|| self.task_of(value)), activity, category };
+        self.states.insert(key, meaning);
+        meaning
+    }
+
+    /// The activity of a state, whether it also becomes a task, and its category.
+    fn activity_of(
+        &self,
+        named: &NamedValue,
+        is_deciding: bool,
+        operation: Option<CollectiveKind>,
+    ) -> (Option<Activity>, bool, Option<ActivityCategory>) {
+        if named.ty_name == TypeSlot::Task.name() && self.is_picl {
+            return (None, true, None);
+        }
+        if !is_deciding && operation.is_none() {
+            return (None, true, None);
+        }
+        let category = self.category(named).filter(|_| is_deciding);
+        let is_derived = |activity: &Activity| {
+            matches!(activity, Activity::Compute | Activity::Finished | Activity::Unknown) && !self.is_picl
+        };
+        if let Some(activity) = Activity::of_name(&named.name).filter(|activity| !is_derived(activity)) {
+            let category = if self.is_picl { named.category } else { category };
+            return (Some(activity), false, category.or(Some(activity.category())));
+        }
+        let activity = match operation {
+            Some(kind) => Some(activity_of_operation(&named.name, kind)),
+            None => activity_of_call(&named.name),
+        };
+        (activity, true, category)
     }
 
     fn free_number(&mut self) -> i64 {
@@ -101,38 +270,53 @@ fn numbered(name: &str) -> Option<(i64, &str)> {
     number.parse().ok().filter(|number| *number >= 0).map(|number| (number, label))
 }
 
-fn state(value: &NamedValue) -> Option<WrittenMeaning> {
-    if value.ty == TypeSlot::Task.name() {
-        return numbered(&value.name).map(|(number, _)| WrittenMeaning::Task(number));
-    }
-    let is_known = value.ty == TypeSlot::Activity.name();
-    match Activity::of_name(&value.name)? {
-        Activity::Compute | Activity::Finished | Activity::Unknown if !is_known => None,
-        activity => Some(WrittenMeaning::Activity(activity)),
-    }
-}
-
 fn event(value: &NamedValue) -> Option<WrittenMeaning> {
-    let is = |slot: TypeSlot| value.ty == slot.name();
+    let is = |slot: TypeSlot| value.ty_name == slot.name();
+    let name = value.name.as_str();
     if is(TypeSlot::Text) {
         return Some(WrittenMeaning::Text);
     }
     if is(TypeSlot::Mark) {
-        if value.name == "list" {
+        if name == "list" {
             return Some(WrittenMeaning::MarkList);
         }
-        return numbered(&value.name).map(|(number, _)| WrittenMeaning::Mark(number));
+        return numbered(name).map(|(number, _)| WrittenMeaning::Mark(number));
     }
-    if is(TypeSlot::Record) || is(TypeSlot::Definition) {
-        let definition = OTHER_RECORDS.iter().find(|(_, name)| *name == value.name);
-        let is_level = ["trace level", "trace_level", "trace_start"].contains(&value.name.as_str());
-        return Some(match definition {
-            Some((record, _)) => {
-                WrittenMeaning::Definition { record: *record, is_of_program: is(TypeSlot::Definition) }
-            }
-            None if is_level => WrittenMeaning::TraceLevel,
-            None => WrittenMeaning::Nothing,
-        });
+    (is(TypeSlot::Record) || is(TypeSlot::Definition)).then(|| record(name))
+}
+
+/// The record that an event of the type `Record` or `Definition` comes from.
+fn record(name: &str) -> WrittenMeaning {
+    const MARK: i64 = -2;
+    const BEGIN: i64 = -3;
+    const END: i64 = -4;
+    const SESSION: i64 = -901;
+    if let Some((record, _)) = OTHER_RECORDS.iter().find(|(_, known)| *known == name) {
+        return WrittenMeaning::Definition(*record);
     }
-    None
+    if let Some(rest) = name.strip_prefix("unknown record ") {
+        return rest.parse().map_or(WrittenMeaning::Nothing, WrittenMeaning::Definition);
+    }
+    if let Some(rest) = name.strip_prefix("unknown ") {
+        let (number, step) = rest.split_once(' ').unwrap_or((rest, ""));
+        let kind = match step {
+            "begin" => BEGIN,
+            "end" => END,
+            _ => MARK,
+        };
+        return match number.parse::<i64>() {
+            Ok(number) if number > 0 => WrittenMeaning::OldRecord(number),
+            Ok(number) => WrittenMeaning::Event(kind, number),
+            Err(_) => WrittenMeaning::Nothing,
+        };
+    }
+    match name {
+        "trace begin" => WrittenMeaning::Event(BEGIN, SESSION),
+        "trace end" => WrittenMeaning::Event(END, SESSION),
+        name => match (key_of_name(name.as_bytes()), event_of_name(name)) {
+            (Some(key), _) => WrittenMeaning::OldRecord(key.number),
+            (None, Some(event)) => WrittenMeaning::Event(MARK, event),
+            (None, None) => WrittenMeaning::Nothing,
+        },
+    }
 }

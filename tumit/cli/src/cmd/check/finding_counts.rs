@@ -1,5 +1,7 @@
 //! Numbers with their nouns, in the messages of `tumit check`.
 
-pub(super) fn finding_count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+use std::fmt::Display;
+
+pub(super) fn finding_count<N: Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == N::from(1) { "" } else { "s" })
 }

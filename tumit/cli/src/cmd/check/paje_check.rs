@@ -99,10 +99,16 @@ impl PajeReport {
             }
         };
         let end = if complete { "" } else { "; reading stopped at this line" };
-        text += &format!(
-            "{file}: {verdict}: {lines} lines, {containers} containers, {states} states, {events} events, {variables} values \
-             of variables, {links} links{end}\n"
-        );
+        let counts = [
+            (lines, "line"),
+            (containers, "container"),
+            (states, "state"),
+            (events, "event"),
+            (variables, "variable value"),
+            (links, "link"),
+        ];
+        let counts = counts.map(|(number, noun)| super::finding_counts::finding_count(number, noun)).join(", ");
+        text += &format!("{file}: {verdict}: {counts}{end}\n");
         text
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn picl_format(path: &Path) -> Option<TraceFormat> {
     let mut first = Vec::new();
     // A file that cannot be read is reported by its reader.
     file.take(FORMAT_BYTES).read_to_end(&mut first).ok()?;
-    TraceFormat::of(&first)
+    TraceFormat::of_file(&first, path)
 }
 
 /// Checks a trace. With `strict`, reading stops at the first finding.

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 
 use tumit_paje::PajeSink;
 use tumit_paje::write::{PajeStyle, in_style};
+use tumit_perspectives::execution::categories::guess;
 use tumit_picl::{PiclStyle, PiclWriter};
 
 use super::args::OutputFormat;
@@ -39,7 +40,7 @@ impl TextStyle {
                 Ok((result, sink.changed_texts()))
             }
             Self::Picl(style) => {
-                let mut sink = PiclWriter::new(BufWriter::new(out), style);
+                let mut sink = PiclWriter::new(BufWriter::new(out), style).with_category_guess(guess);
                 let result = send(&mut sink)?;
                 Ok((result, sink.omitted_entities()))
             }
