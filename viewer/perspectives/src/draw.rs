@@ -43,6 +43,7 @@ use crate::chart::{ChartPaint, ChartPanel, MarkForm, TitledPanel, ViewChart};
 use chart_canvas::{ChartCanvas, LabelStyle};
 use chart_region::ChartRegion;
 use legend_lines::LegendLines;
+pub use chart_palette::PaletteKind;
 pub use mark_text::mark_text;
 use text_lines::wrap;
 
@@ -55,13 +56,13 @@ pub struct DrawOptions {
     pub height: f32,
     /// The colours.
     pub theme: ThemeKind,
-    /// Whether the image has greys and patterns only, for printing.
-    pub is_monochrome: bool,
+    /// The choice of the colours.
+    pub palette: PaletteKind,
 }
 
 impl Default for DrawOptions {
     fn default() -> Self {
-        Self { width: 960.0, height: 600.0, theme: ThemeKind::Light, is_monochrome: false }
+        Self { width: 960.0, height: 600.0, theme: ThemeKind::Light, palette: PaletteKind::Standard }
     }
 }
 
@@ -87,7 +88,7 @@ pub fn draw(chart: &ViewChart, options: DrawOptions) -> Scene {
 #[must_use]
 pub fn draw_with_regions(chart: &ViewChart, options: DrawOptions) -> ChartImage {
     let (width, height) = (options.width.max(160.0), options.height.max(120.0));
-    let mut canvas = ChartCanvas::new(width, height, options.theme, options.is_monochrome);
+    let mut canvas = ChartCanvas::new(width, height, options.theme, options.palette);
     canvas.legend.clone_from(&chart.legend);
     let margin = (width.min(height) * 0.045).clamp(14.0, 36.0);
     let mut frame = OutlineRect::new(margin, margin, width - 2.0 * margin, height - 2.0 * margin);

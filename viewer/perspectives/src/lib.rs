@@ -13,6 +13,7 @@ pub mod draw;
 pub mod error;
 pub mod execution;
 pub mod gallery;
+pub mod message_scale;
 pub mod network;
 pub mod options;
 pub mod series_filter;

@@ -8,7 +8,7 @@ use tumit_viewer::scene::{
 use tumit_viewer::style::theme::font::{self, FontWeight};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind, contrast};
 
-use super::chart_palette::ChartPalette;
+use super::chart_palette::{ChartPalette, PaletteKind};
 use super::chart_region::{ChartRegion, RegionShape, RegionSubject};
 use super::fill_pattern::{self, FillPattern};
 use crate::chart::{ChartPaint, LegendItem};
@@ -51,18 +51,18 @@ pub(super) struct ChartCanvas {
 
 impl ChartCanvas {
     /// Creates an empty canvas. Texts of larger images are slightly larger.
-    pub(super) fn new(width: f32, height: f32, theme: ThemeKind, is_monochrome: bool) -> Self {
+    pub(super) fn new(width: f32, height: f32, theme: ThemeKind, palette: PaletteKind) -> Self {
         let scale = (width * height / (900.0 * 560.0)).sqrt().clamp(1.0, 1.25);
         let sizes =
             TextSizes { title: 17.0 * scale, subtitle: 12.5 * scale, heading: 12.0 * scale, label: 11.0 * scale };
         Self {
             theme: ColorTheme::new(theme),
-            palette: ChartPalette::new(theme, is_monochrome),
+            palette: ChartPalette::new(theme, palette),
             sizes,
             legend: Vec::new(),
             panel: 0,
             regions: Vec::new(),
-            is_monochrome,
+            is_monochrome: palette == PaletteKind::Monochrome,
             items: Vec::new(),
         }
     }

@@ -3,6 +3,7 @@
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::scene::OutlineRect;
 
+use super::chart_palette::TASK_GREYS;
 use crate::chart::ChartPaint;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,20 +18,28 @@ pub(super) enum FillPattern {
     Vertical,
     /// Rising and falling lines.
     Crossed,
+    /// Horizontal and vertical lines.
+    Grid,
+    /// Pairs of horizontal lines.
+    Paired,
 }
 
 /// Distance of lines in scene units. Closer lines look grey, and small areas miss wider ones.
 const SPACING: f32 = 5.0;
+/// Distance of the two lines of a pair.
+const PAIR: f32 = 2.0;
 
 impl FillPattern {
     pub(super) fn of(paint: ChartPaint) -> Self {
-        const TASKS: [FillPattern; 6] = [
+        const TASKS: [FillPattern; TASK_GREYS] = [
             FillPattern::Plain,
             FillPattern::Rising,
             FillPattern::Horizontal,
             FillPattern::Falling,
             FillPattern::Crossed,
             FillPattern::Vertical,
+            FillPattern::Grid,
+            FillPattern::Paired,
         ];
         match paint {
             ChartPaint::Category(ActivityCategory::Overhead) => Self::Rising,
@@ -57,12 +66,19 @@ pub(super) fn lines(pattern: FillPattern, frame: OutlineRect) -> Vec<((f32, f32)
         steps(left - bottom, right - top)
             .map(move |difference| ((difference + top, top), (difference + top + height, bottom)))
     };
+    let horizontal = || steps(top, bottom).map(move |y| ((left, y), (right, y)));
+    let vertical = || steps(left, right).map(move |x| ((x, top), (x, bottom)));
     match pattern {
         FillPattern::Plain => Vec::new(),
         FillPattern::Rising => rising().collect(),
         FillPattern::Falling => falling().collect(),
         FillPattern::Crossed => rising().chain(falling()).collect(),
-        FillPattern::Horizontal => steps(top, bottom).map(|y| ((left, y), (right, y))).collect(),
-        FillPattern::Vertical => steps(left, right).map(|x| ((x, top), (x, bottom))).collect(),
+        FillPattern::Horizontal => horizontal().collect(),
+        FillPattern::Vertical => vertical().collect(),
+        FillPattern::Grid => horizontal().chain(vertical()).collect(),
+        FillPattern::Paired => horizontal()
+            .filter(|line| (line.0.1 / SPACING).round() % 2.0 == 0.0)
+            .flat_map(|line| [line, ((left, line.0.1 + PAIR), (right, line.0.1 + PAIR))])
+            .collect(),
     }
 }
