@@ -150,8 +150,7 @@ impl DiagramMode {
                 let sizes = messages.size_extremes.into_iter().flatten();
                 let scale = MessageScale::new(options, execution.units().count(), sizes)?;
                 let message_scale = scale.as_ref();
-                let parts =
-                    DerivedParts { categories: true, hides_idle: true, messages: true, message_scale, ..parts };
+                let parts = DerivedParts { categories: true, hides_idle: true, messages: true, message_scale, ..parts };
                 trace_of_units(execution, parts)
             }
             Self::TaskGantt => trace_of_units(execution, DerivedParts { tasks: true, ..parts }),

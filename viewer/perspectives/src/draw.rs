@@ -41,9 +41,9 @@ use tumit_viewer::style::theme::font::FontWeight;
 
 use crate::chart::{ChartPaint, ChartPanel, MarkForm, TitledPanel, ViewChart};
 use chart_canvas::{ChartCanvas, LabelStyle};
+pub use chart_palette::PaletteKind;
 use chart_region::ChartRegion;
 use legend_lines::LegendLines;
-pub use chart_palette::PaletteKind;
 pub use mark_text::mark_text;
 use text_lines::wrap;
 

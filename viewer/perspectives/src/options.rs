@@ -164,7 +164,11 @@ pub const VIEW_OPTIONS: [OptionInfo; 14] = [
         forms: "omit, add or only",
         help: "whether the data of collective operations count as messages",
     },
-    OptionInfo { name: "color", forms: "size or distance", help: "the quantity that determines the colour of a message" },
+    OptionInfo {
+        name: "color",
+        forms: "size or distance",
+        help: "the quantity that determines the colour of a message",
+    },
     OptionInfo {
         name: "bins",
         forms: "SIZES",
@@ -208,9 +212,8 @@ impl ParsedOptions {
 /// The limits of bins of sizes: ascending numbers of bytes.
 fn size_limits(value: &str) -> Result<Vec<u64>, PerspectiveError> {
     let limits: Option<Vec<u64>> = value.split(',').map(|part| part.trim().parse().ok()).collect();
-    let is_valid = |limits: &Vec<u64>| {
-        limits.len() < MAX_BINS && limits[0] > 0 && limits.windows(2).all(|pair| pair[0] < pair[1])
-    };
+    let is_valid =
+        |limits: &Vec<u64>| limits.len() < MAX_BINS && limits[0] > 0 && limits.windows(2).all(|pair| pair[0] < pair[1]);
     limits.filter(is_valid).ok_or_else(|| PerspectiveError::OptionValue {
         name: "bins".to_owned(),
         value: value.to_owned(),

@@ -35,8 +35,7 @@ pub struct DerivedParts<'a> {
     pub title: &'a str,
     /// The category of each unit as states. Idle times are left out if `hides_idle` is set.
     pub categories: bool,
-    /// Whether idle times have no states. Otherwise, the units exist during the whole trace, because
-    /// the time before their begin and after their end is idle.
+    /// Whether idle times have no states.
     pub hides_idle: bool,
     /// The innermost task of each unit as states.
     pub tasks: bool,
@@ -209,12 +208,10 @@ pub fn derived_trace(
 }
 
 /// Makes a trace of parts of an execution, with the containers of the units.
-pub(super) fn trace_of_units(
-    execution: &Execution,
-    parts: DerivedParts<'_>,
-) -> Result<DerivedTrace, PerspectiveError> {
+pub(super) fn trace_of_units(execution: &Execution, parts: DerivedParts<'_>) -> Result<DerivedTrace, PerspectiveError> {
     let mut builder = TraceBuilder::default();
-    let is_whole = parts.categories && !parts.hides_idle;
+    // The time before the begin of a unit and after its end is idle, as in the other views.
+    let is_whole = parts.categories || parts.path.is_some();
     let containers = add_containers(execution, is_whole.then(|| execution.extent()), &mut builder);
     let has_fractions = parts.fractions && fractions::are_needed(execution.activity()?);
     if has_fractions {
@@ -238,11 +235,7 @@ pub(super) fn trace_of_units(
 
 /// Adds the units and the containers around them. `life` is the time range in which all of them
 /// exist. Without it, they exist as in the trace.
-fn add_containers(
-    execution: &Execution,
-    life: Option<TimeRange>,
-    builder: &mut TraceBuilder,
-) -> DerivedContainers {
+fn add_containers(execution: &Execution, life: Option<TimeRange>, builder: &mut TraceBuilder) -> DerivedContainers {
     let all = execution.source().containers();
     let by_id: FxHashMap<ContainerId, &ContainerInfo> = all.iter().map(|info| (info.id, info)).collect();
     let mut types: FxHashMap<TypeId, TypeId> = FxHashMap::from_iter([(TypeId::ROOT, TypeId::ROOT)]);

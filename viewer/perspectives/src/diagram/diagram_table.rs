@@ -33,7 +33,8 @@ pub(super) fn numbers(
             category_rows(execution, order, range, has_parts)?
         }),
         DiagramMode::SpaceTime => {
-            let columns = vec![("unit", count), ("activity", count), ("receiver", count), ("size, bytes", AxisUnit::Bytes)];
+            let columns =
+                vec![("unit", count), ("activity", count), ("receiver", count), ("size, bytes", AxisUnit::Bytes)];
             (columns, space_time_rows(execution, order, range)?)
         }
         DiagramMode::TaskGantt => (vec![("unit", count), ("task", count)], task_rows(execution, order, range)?),
@@ -109,9 +110,11 @@ fn space_time_rows<'a>(
     Ok(Box::new(order.into_iter().flat_map(move |unit| {
         let timeline = activity.timeline(unit);
         let mut rows: Vec<(i64, Vec<TableValue>)> = Vec::new();
-        let shown = timeline.pieces(range).filter(|piece| piece.category != tumit_paje::category::ActivityCategory::Idle);
+        let shown =
+            timeline.pieces(range).filter(|piece| piece.category != tumit_paje::category::ActivityCategory::Idle);
         for piece in shown {
-            let mut row = vec![name(execution, unit), piece.category.word().into(), TableValue::Absent, TableValue::Absent];
+            let mut row =
+                vec![name(execution, unit), piece.category.word().into(), TableValue::Absent, TableValue::Absent];
             row.extend(times(piece.from, piece.to));
             rows.push((piece.from, row));
         }
@@ -167,8 +170,12 @@ fn path_numbers(
     let of_categories = ["busy", "overhead", "idle"].into_iter().zip(by_category);
     let whole = path.nanos().max(1) as f64;
     let percent = AxisUnit::Percent;
-    let mut table =
-        ChartTable::new(&[("by", AxisUnit::Count), ("name", AxisUnit::Count), ("time", AxisUnit::Nanos), ("time, %", percent)]);
+    let mut table = ChartTable::new(&[
+        ("by", AxisUnit::Count),
+        ("name", AxisUnit::Count),
+        ("time", AxisUnit::Nanos),
+        ("time, %", percent),
+    ]);
     let groups: [(&str, Vec<(&str, i64)>); 3] =
         [("state", of_values.collect()), (level, of_units.collect()), ("category", of_categories.collect())];
     for (group, mut list) in groups {

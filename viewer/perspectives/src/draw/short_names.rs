@@ -43,9 +43,8 @@ fn numbered_start<'a>(names: &[&'a str]) -> &'a str {
     let Some(first) = names.first() else { return "" };
     let digits = first.find(|letter: char| letter.is_ascii_digit()).unwrap_or(first.len());
     let last = first.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let has_start = |start: &str, is_rest: fn(&str) -> bool| {
-        names.iter().all(|name| name.strip_prefix(start).is_some_and(is_rest))
-    };
+    let has_start =
+        |start: &str, is_rest: fn(&str) -> bool| names.iter().all(|name| name.strip_prefix(start).is_some_and(is_rest));
     let (short, long) = (&first[..digits], &first[..first.len() - last]);
     if has_start(long, is_number) {
         long

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{bail, ensure};
-use tumit_paje::time_text::{self, TimeText, TimeTextError};
+use tumit_paje::time_text::{self, TimeTextError};
 use tumit_perspectives::cards::{self, CardView};
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::diagram::{DiagramMode, ModeDiagram};
@@ -16,6 +16,7 @@ use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewInfo, ViewRequest};
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange, TimelineSource};
 use tumit_viewer::style::theme::ThemeKind;
+use tumit_viewer::text::time_display::timestamp;
 
 use super::chart_outputs::{self, ChartOutput, TableOutput};
 use super::image_outputs::{ImageFormatChoice, ImageOutput};
@@ -278,10 +279,15 @@ impl<'a> RequestedView<'a> {
         let (range, place) =
             if (extent.from..=extent.to).contains(&at) { (request.range, "time range") } else { (extent, "trace") };
         if !(range.from..=range.to).contains(&at) {
-            let (from, to) = (TimeText(range.from.0), TimeText(range.to.0));
-            let side = if at < range.from { "before" } else { "after" };
-            let at = TimeText(at.0);
-            term::note(&format!("--at {at} is {side} the {place}, which is {from}..{to}"));
+            let bound = if at < range.from { range.from } else { range.to };
+            let place = if at < range.from {
+                format!("before the {place}, which begins")
+            } else {
+                format!("after the {place}, which ends")
+            };
+            let resolution = (range.to.0.saturating_sub(range.from.0) / 1000).max(1);
+            let (at, bound) = (timestamp(at, resolution), timestamp(bound, resolution));
+            term::note(&format!("--at: {at} is {place} at {bound}"));
         }
     }
 
@@ -318,13 +324,7 @@ impl<'a> RequestedView<'a> {
         // The axis and the margins need some of the width.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
         let columns = ((image.width - 80.0) * image.scale).max(1.0) as u32;
-        ViewRequest {
-            mode: self.mode,
-            range,
-            time: self.at.map_or(middle, |at| at.0),
-            columns,
-            options,
-        }
+        ViewRequest { mode: self.mode, range, time: self.at.map_or(middle, |at| at.0), columns, options }
     }
 
     fn write(&self, output: &ChartOutput<'a>, chart: &ViewChart, image: PerspectiveImage) -> anyhow::Result<()> {

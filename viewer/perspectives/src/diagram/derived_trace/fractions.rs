@@ -37,11 +37,9 @@ pub(super) fn add(
     let part_type = builder.define_type(PajeTypeKind::Container, containers.unit_type, part_type_name(execution));
     let ty = builder.define_type(PajeTypeKind::State, part_type, "Utilization");
     let palette = light_palette(palette);
-    let values = ActivityCategory::COUNTED.map(|category| {
-        builder.define_value(ty, category.word(), palette.color(ChartPaint::Category(category)))
-    });
-    let names: FxHashMap<ContainerId, &str> =
-        all.iter().map(|info| (info.id, info.name.as_str())).collect();
+    let values = ActivityCategory::COUNTED
+        .map(|category| builder.define_value(ty, category.word(), palette.color(ChartPaint::Category(category))));
+    let names: FxHashMap<ContainerId, &str> = all.iter().map(|info| (info.id, info.name.as_str())).collect();
     let fractions = common_number((0..activity.units()).map(|unit| activity.timelines(unit).len().max(1)));
     for (unit, &parent) in containers.units.iter().enumerate() {
         let timelines = activity.timelines(unit);

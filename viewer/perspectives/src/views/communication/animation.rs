@@ -34,7 +34,8 @@ impl PerspectiveView for AnimationView {
         let measured = MeasuredMessages::new(execution, request, false)?;
         let bundles = UnitBundles::new(execution, request, MAX_NODES)?;
         let (positions, position_notes) = positions(execution, request, &bundles)?;
-        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions, true)?;
+        let NetworkNodes { nodes, mut legend, notes } =
+            NetworkNodes::new(execution, request, &bundles, &positions, true)?;
         let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
         let sizes = measured.visible_sizes(request, &sums);
         let scale = MessageScale::new(&request.options, execution.units().count(), sizes)?;

@@ -40,8 +40,10 @@ impl PerspectiveView for HypercubeView {
         let bundles = UnitBundles::power_of_two(order.len(), MAX_NODES).with_units(&order);
         let option = request.options.layout.as_deref().unwrap_or(NodeLayout::Ring.word());
         let usual = NodeLayout::Ring.positions(bundles.count());
-        let NetworkLayout { name: layout, positions, notes: position_notes } = NetworkLayout::new(execution, &bundles, option, usual)?;
-        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions, false)?;
+        let NetworkLayout { name: layout, positions, notes: position_notes } =
+            NetworkLayout::new(execution, &bundles, option, usual)?;
+        let NetworkNodes { nodes, mut legend, notes } =
+            NetworkNodes::new(execution, request, &bundles, &positions, false)?;
         let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
         let mut edges = edges(&measured, &sums, &nodes, |_, _| VIRTUAL);
         for edge in edges.iter_mut().filter(|edge| is_physical(edge.from, edge.to)) {

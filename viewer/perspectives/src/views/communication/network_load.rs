@@ -53,7 +53,8 @@ impl PerspectiveView for NetworkLoadView {
                 (layout.positions, layout.notes)
             }
         };
-        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions, false)?;
+        let NetworkNodes { nodes, mut legend, notes } =
+            NetworkNodes::new(execution, request, &bundles, &positions, false)?;
         let place_of_unit = inverse(&order);
         let pairs = measured.sums_by_pair(execution, request, |unit| place_of_unit[unit as usize]);
         let loads = LinkLoads::new(topology, units, &places, &pairs);

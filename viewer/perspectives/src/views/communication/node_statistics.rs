@@ -195,7 +195,11 @@ impl PointAxis {
         if quantity == PointQuantity::Peer && request.options.order != UnitOrder::Natural {
             let occurs: FxHashSet<u32> = keys.iter().copied().collect();
             let order = execution.order(&request.options.order, request.range)?;
-            keys = order.into_iter().filter_map(|unit| u32::try_from(unit).ok()).filter(|unit| occurs.contains(unit)).collect();
+            keys = order
+                .into_iter()
+                .filter_map(|unit| u32::try_from(unit).ok())
+                .filter(|unit| occurs.contains(unit))
+                .collect();
         }
         let places = (0_u32..).zip(&keys).map(|(place, key)| (*key, place)).collect();
         let name = |key: &u32| match quantity {

@@ -390,6 +390,23 @@ proptest! {
         let sum: f64 = numbers(&loads.table, "messages").into_iter().flatten().sum();
         prop_assert_eq!(sum, f64::from(hops), "{}", word);
     }
+
+    #[test]
+    fn links_of_a_complete_network_are_the_pairs_of_the_matrix(trace in traces(9), order in prop::sample::select(vec!["natural", "gray", "sent"])) {
+        let execution = trace.execution();
+        if execution.messages().is_err() {
+            return Ok(());
+        }
+        let options = [("topology", "unit"), ("measure", "messages"), ("order", order)];
+        let range = |options| request(TimeMode::Range, 0, execution.extent().to.0, options);
+        let rows = |chart: ViewChart| {
+            let mut rows: Vec<String> = chart.table.rows.iter().map(|row| format!("{row:?}")).collect();
+            rows.sort_unstable();
+            rows
+        };
+        let network = rows(chart(&execution, "network", &range(&options)));
+        prop_assert_eq!(network, rows(chart(&execution, "communication-matrix", &range(&options[1..2]))));
+    }
 }
 
 #[test]
@@ -424,8 +441,8 @@ fn thousands_of_units_share_bars_rows_and_nodes() {
         "network",
         &request(TimeMode::Range, 0, 1_000, &[("topology", "mesh1"), ("measure", "messages")]),
     );
-    // 3,000 units in nodes of 32: the first node ends after unit 31.
-    let crossing = trace.between_units().filter(|message| (message.from < 32) != (message.to < 32)).count() as f64;
+    // 3,000 units in nodes of 32: the first node ends after unit 31. The first row is the link from it.
+    let crossing = trace.between_units().filter(|message| message.from < 32 && message.to >= 32).count() as f64;
     assert_eq!(numbers(&line.table, "messages")[0], Some(crossing));
     assert_eq!(range(0, 1).to.0, 1);
 }

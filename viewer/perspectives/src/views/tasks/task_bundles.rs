@@ -28,11 +28,7 @@ pub(crate) struct TaskBundle<'a> {
 
 impl<'a> TaskOrder<'a> {
     /// The tasks of an execution. Times are those of the time range.
-    pub(crate) fn new(
-        execution: &'a Execution,
-        sort: TaskSort,
-        range: TimeRange,
-    ) -> Result<Self, PerspectiveError> {
+    pub(crate) fn new(execution: &'a Execution, sort: TaskSort, range: TimeRange) -> Result<Self, PerspectiveError> {
         let tasks = execution.tasks()?.list();
         let mut order: Vec<usize> = (0..tasks.len()).collect();
         let life = |task: &usize| tasks[*task].life;

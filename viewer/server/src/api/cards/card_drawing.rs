@@ -9,7 +9,7 @@ use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::draw::{ChartImage, DrawOptions, PaletteKind, draw, draw_with_regions, mark_text};
 use tumit_perspectives::error::PerspectiveError;
 use tumit_viewer::export::svg;
-use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
+use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout};
 use tumit_viewer::query::QueryError;
 use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
 use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document_with_rows};
@@ -30,6 +30,8 @@ const DIAGRAM_HEADING: f32 = 78.0;
 /// The height in scene units of the empty margin at the bottom of a diagram, which a card does not
 /// show.
 const DIAGRAM_MARGIN: f32 = 28.0;
+/// The least height in scene units of the rows of a diagram.
+const LEAST_HEIGHT: f32 = 40.0;
 /// The distance in scene units of the first text of a drawing from the upper edge of its card.
 const TOP_MARGIN: f32 = 4.0;
 
@@ -256,12 +258,21 @@ fn of_diagram(
     let (width, height) = card.bounded_size();
     let (source, range) = (diagram.source.as_ref(), *range);
     let outline = ContainerOutline::new(source)?;
-    let layout = diagram.layout(LayoutOptions { theme: context.request.theme, ..LayoutOptions::default() });
+    let mut layout = diagram.layout(LayoutOptions { theme: context.request.theme, ..LayoutOptions::default() });
     let resolution = context.request.resolution.clamp(1.0, 4.0);
     let height = Some(height + DIAGRAM_HEADING + DIAGRAM_MARGIN);
     let options = DocumentOptions { time_range: range, width, height, resolution, titles: false };
-    let (mut scene, rows) = document_with_rows(source, &outline, &layout, options)?;
-    let notes = std::mem::take(&mut scene.notes);
+    let (mut scene, mut rows) = document_with_rows(source, &outline, &layout, options)?;
+    let (excess, drawn) = (scene.height - height.unwrap_or(scene.height), rows.layout.height);
+    if excess > 1.0 {
+        // The natural height of the rows has the same ratio to the height that there is room for.
+        let natural = RowLayout::new(&outline, &layout).height;
+        let room = natural * (drawn - excess).max(LEAST_HEIGHT) / drawn.max(1.0);
+        layout.folds.level = RowLayout::level_that_fits(&outline, &layout, room);
+        (scene, rows) = document_with_rows(source, &outline, &layout, options)?;
+    }
+    let mut notes = std::mem::take(&mut scene.notes);
+    notes.extend(layout.folds.level.map(|_| "The rows are folded, because the card has no room for all.".to_owned()));
     scene.items = flat_items(scene.items);
     let mode = DiagramMode::of_name(&card.name);
     let leaves = &diagram.units;
