@@ -8,8 +8,8 @@ use tests::programs::{output, tumit};
 
 const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
 
-/// Four ranks. Rank `n` sends to rank `n ^ 1` and back, and rank 3 to rank 0. Rank 0 is in a send at
-/// 1.5 s, and rank 1 in a receive.
+/// Four ranks. Rank `n` sends to rank `n ^ 1` and back, and rank 3 to rank 0. Rank 0 is in a send
+/// at 1.5 s, and rank 1 in a receive.
 fn trace() -> String {
     let mut body = "0 R 0 Rank\n2 S R Activity\n2 K R Task\n4 M 0 R R Message\n".to_owned();
     for rank in 0..4 {
@@ -60,8 +60,8 @@ fn links_of_a_network_have_directions() {
     // In a hypercube, the message from rank 3 to rank 0 passes rank 2.
     let hypercube = ["rank 0,rank 1,1", "rank 1,rank 0,1", "rank 2,rank 0,1", "rank 2,rank 3,1", "rank 3,rank 2,2"];
     assert_eq!(network("topology=hamming"), hypercube);
-    // In Gray order, ranks 3 and 2 have the places 2 and 3: the message from rank 3 to rank 0 has one
-    // hop.
+    // In Gray order, ranks 3 and 2 have the places 2 and 3: the message from rank 3 to rank 0 has
+    // one hop.
     let gray = csv(dir.path(), &["network", "--at", "1.5", "--option", "order=gray"])[1..].to_vec();
     assert!(gray.contains(&"rank 3,rank 0,1".to_owned()), "{gray:?}");
 }

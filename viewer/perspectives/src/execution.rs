@@ -70,8 +70,8 @@ struct SharedParts {
     active_tasks: OnceLock<Result<ActiveTaskSums, PerspectiveError>>,
 }
 
-/// The time range of a trace. That of the source ends 1 ns later if an entity without duration is at
-/// the last timestamp. This nanosecond would count as idle time of all units.
+/// The time range of a trace. That of the source ends 1 ns later if an entity without duration is
+/// at the last timestamp. This nanosecond would count as idle time of all units.
 fn extent_of_contents(source: &dyn TimelineSource) -> TimeRange {
     let extent = source.extent();
     let last = source.containers().first().map(|root| root.life.to);

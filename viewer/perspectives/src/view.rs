@@ -111,8 +111,8 @@ pub struct ViewRequest {
 }
 
 impl ViewRequest {
-    /// The width of a moving time range if none is chosen: from a twentieth of the time range before
-    /// the present time to a twentieth after it.
+    /// The width of a moving time range if none is chosen: from a twentieth of the time range
+    /// before the present time to a twentieth after it.
     pub fn usual_width(range: TimeRange) -> i64 {
         (range.to.0.saturating_sub(range.from.0) / 20).max(1)
     }

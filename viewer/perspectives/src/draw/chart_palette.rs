@@ -15,8 +15,8 @@ pub(super) const TASK_COLORS: usize = 6;
 /// The number of greys of tasks and series, each with a pattern.
 pub(super) const TASK_GREYS: usize = 8;
 
-/// The smallest contrast of a thin grey line with the background, as in the guidelines for graphics of
-/// WCAG 2.
+/// The smallest contrast of a thin grey line with the background, as in the guidelines for graphics
+/// of WCAG 2.
 const LEAST_CONTRAST: f32 = 3.0;
 
 /// The choice of the colours of a drawing.

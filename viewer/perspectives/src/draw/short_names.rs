@@ -46,10 +46,10 @@ fn numbered_start<'a>(names: &[&'a str]) -> &'a str {
     let has_start =
         |start: &str, is_rest: fn(&str) -> bool| names.iter().all(|name| name.strip_prefix(start).is_some_and(is_rest));
     let (short, long) = (&first[..digits], &first[..first.len() - last]);
-    if has_start(long, is_number) {
-        long
-    } else if has_start(short, are_numbers) {
+    if has_start(short, are_numbers) {
         short
+    } else if has_start(long, is_number) {
+        long
     } else {
         ""
     }

@@ -53,8 +53,8 @@ impl TableColumnText {
 /// The smallest part of a unit that three decimals show with two digits.
 const LEAST_PART: f64 = 0.01;
 
-/// The unit of the largest number. If most numbers would be about 0 in it, as beside the sum of many
-/// rows, that of their median.
+/// The unit of the largest number. If most numbers would be about 0 in it, as beside the sum of
+/// many rows, that of their median.
 fn column_unit(axis_unit: AxisUnit, largest: f64, numbers: impl Iterator<Item = f64>) -> NumberUnit {
     let number_unit = NumberUnit::new(axis_unit, largest);
     let mut positive: Vec<f64> = numbers.map(f64::abs).filter(|number| *number > 0.0).collect();

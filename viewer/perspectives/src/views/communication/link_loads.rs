@@ -81,7 +81,8 @@ fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// All links between nodes, including those without messages, by their nodes, the smaller one first.
+/// All links between nodes, including those without messages, by their nodes, the smaller one
+/// first.
 pub(crate) fn physical_links(topology: Topology, units: usize, bundles: &UnitBundles) -> Vec<(u32, u32)> {
     let mut links: FxHashSet<(u32, u32)> = FxHashSet::default();
     for unit in 0..units {

@@ -1,5 +1,5 @@
-//! [`PeerStatistics`]: the messages between a unit and each of its peers, and the time for which each
-//! peer blocks the unit.
+//! [`PeerStatistics`]: the messages between a unit and each of its peers, and the time for which
+//! each peer blocks the unit.
 
 use std::collections::BTreeMap;
 

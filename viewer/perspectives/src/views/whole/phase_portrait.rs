@@ -24,7 +24,8 @@ const MAX_TASKS: usize = 12;
 /// A point has the mean percentage of busy units, and the mean number of pending bytes or messages
 /// as a percentage of its maximum in the time range. Both are means over the `width` before the
 /// time of the point. The colour of a point is the task that most units execute at the end of this
-/// window; of several, the one that began last. With the option `unit`, it is the task of this unit.
+/// window; of several, the one that began last. With the option `unit`, it is the task of this
+/// unit.
 pub(crate) struct PhasePortrait;
 
 /// The points of the curve with their tasks.

@@ -19,7 +19,8 @@ use crate::cancellation::CancelFlag;
 use crate::filtered_cache::FilteredTrace;
 use crate::model_layouts::ModelLayouts;
 
-/// Maximum number of rows of the numbers of a diagram, so that a long trace does not fill the memory.
+/// Maximum number of rows of the numbers of a diagram, so that a long trace does not fill the
+/// memory.
 const MAX_ROWS: usize = 100_000;
 
 /// What all cards of a request have in common.
