@@ -28,6 +28,7 @@ mod panel_grid;
 mod plot_area;
 mod portrait_panel;
 mod scatter_panel;
+mod scene_patterns;
 mod short_names;
 pub mod size_scale;
 pub mod table_column;
@@ -45,6 +46,7 @@ pub use chart_palette::PaletteKind;
 use chart_region::ChartRegion;
 use legend_lines::LegendLines;
 pub use mark_text::mark_text;
+pub use scene_patterns::add_patterns;
 use text_lines::wrap;
 
 /// The size and colours of an image.

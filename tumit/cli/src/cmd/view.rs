@@ -19,7 +19,7 @@ use tumit_viewer::filter::FilterChain;
 use tumit_viewer::layout::{ContainerOutline, FoldedContainers, JoinedOperations, LayoutOptions};
 use tumit_viewer::open::progressive::{self, CurrentTrace, OpenedTrace};
 use tumit_viewer::query::{OpenTimeRange, TimelineSource, TraceSummary};
-use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::scene::{DocumentOptions, Scene, document};
 use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
@@ -208,11 +208,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             Some(view) => match view.diagram(&filtered, time_range, chart_image(args))? {
                 Some((diagram, time_range)) => {
                     let layout = diagram.layout(layout_options(args));
-                    draw(args, diagram.source.as_ref(), &layout, time_range, &view.images())?;
+                    let finish = |scene: &mut Scene| view.finish_diagram(scene, args.theme.into());
+                    draw(args, (diagram.source.as_ref(), &layout), time_range, (&view.images(), &finish))?;
                 }
                 None => view.draw(filtered, time_range, chart_image(args))?,
             },
-            None => draw(args, filtered.as_ref(), &layout_options(args), time_range, &outputs)?,
+            None => draw(args, (filtered.as_ref(), &layout_options(args)), time_range, (&outputs, &|_| {}))?,
         }
         printed.print_new(&source.summary());
         if !source.summary().is_intact() {
@@ -328,13 +329,12 @@ fn layout_options(args: &Args) -> LayoutOptions {
     }
 }
 
-/// Draws the image into each of the outputs.
+/// Draws the image into each of the outputs, after it is finished.
 fn draw(
     args: &Args,
-    source: &dyn TimelineSource,
-    options: &LayoutOptions,
+    (source, options): (&dyn TimelineSource, &LayoutOptions),
     time_range: OpenTimeRange,
-    outputs: &[ImageOutput<'_>],
+    (outputs, finish): (&[ImageOutput<'_>], &dyn Fn(&mut Scene)),
 ) -> anyhow::Result<()> {
     let outline = ContainerOutline::new(source)?;
     let time_range = time_range.to_closed_range(source.extent())?;
@@ -347,7 +347,8 @@ fn draw(
             resolution: scale,
             titles: output.format != ImageFormat::Png,
         };
-        let scene = document(source, &outline, options, document_options)?;
+        let mut scene = document(source, &outline, options, document_options)?;
+        finish(&mut scene);
         if let Some(height) = document_options.height.filter(|height| scene.height > *height) {
             let needed = scene.height;
             term::note(&format!(

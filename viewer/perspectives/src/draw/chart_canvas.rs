@@ -33,6 +33,9 @@ pub(super) struct LabelStyle {
     pub(super) color: RgbColor,
 }
 
+/// The least opacity of a grey line.
+const LEAST_ALPHA: f32 = 0.5;
+
 /// An image that is being drawn.
 #[derive(Debug)]
 pub(super) struct ChartCanvas {
@@ -109,14 +112,14 @@ impl ChartCanvas {
         let fill = ColorWithOpacity::from_opaque(color);
         self.items.push(SceneItem::Rect(FilledRect { frame, fill, radius, id: None, title }));
         let pattern = if self.is_monochrome { FillPattern::of(paint) } else { FillPattern::Plain };
-        if pattern != FillPattern::Plain && frame.width >= 3.0 && frame.height >= 3.0 {
-            let ink = ColorTheme::text_on(color);
-            self.group("", Some(frame), |canvas| {
-                for (from, to) in fill_pattern::lines(pattern, frame) {
-                    canvas.translucent_line(from, to, ColorWithOpacity::with_alpha(ink, 0.55), 0.8);
-                }
-            });
+        if pattern.is_visible_in(frame) {
+            self.items.push(fill_pattern::group(pattern, frame, color));
         }
+    }
+
+    /// The opacity of a line that fades. A pale grey line would be invisible.
+    pub(super) fn line_alpha(&self, alpha: f32) -> f32 {
+        if self.is_monochrome { alpha.max(LEAST_ALPHA) } else { alpha }
     }
 
     /// The frame of a rectangle, 1 unit wide, inside it.

@@ -1,7 +1,9 @@
 //! [`FillPattern`]: lines in areas of monochrome images, as on `ParaGraph`'s monochrome screens.
 
+use tumit_paje::RgbColor;
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::scene::OutlineRect;
+use tumit_viewer::scene::{OutlineRect, SceneGroup, SceneItem, SceneLine};
+use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 
 use super::chart_palette::TASK_GREYS;
 use crate::chart::ChartPaint;
@@ -29,7 +31,18 @@ const SPACING: f32 = 5.0;
 /// Distance of the two lines of a pair.
 const PAIR: f32 = 2.0;
 
+/// The least width and height of an area with a pattern.
+const LEAST_SIDE: f32 = 3.0;
+/// The opacity of the lines, so that the grey below them is visible.
+const LINE_ALPHA: f32 = 0.55;
+const LINE_WIDTH: f32 = 0.8;
+
 impl FillPattern {
+    /// Whether the pattern is visible in a rectangle.
+    pub(super) fn is_visible_in(self, frame: OutlineRect) -> bool {
+        self != Self::Plain && frame.width >= LEAST_SIDE && frame.height >= LEAST_SIDE
+    }
+
     pub(super) fn of(paint: ChartPaint) -> Self {
         const TASKS: [FillPattern; TASK_GREYS] = [
             FillPattern::Plain,
@@ -50,8 +63,16 @@ impl FillPattern {
     }
 }
 
+/// The lines of a pattern in a rectangle of a colour.
+pub(super) fn group(pattern: FillPattern, frame: OutlineRect, color: RgbColor) -> SceneItem {
+    let paint = ColorWithOpacity::with_alpha(ColorTheme::text_on(color), LINE_ALPHA);
+    let line = |(from, to)| SceneItem::Line(SceneLine { from, to, width: LINE_WIDTH, paint });
+    let items = lines(pattern, frame).into_iter().map(line).collect();
+    SceneItem::Group(SceneGroup { name: String::new(), x: 0.0, y: 0.0, window: Some(frame), items })
+}
+
 /// The lines of a pattern over a rectangle. They extend beyond it.
-pub(super) fn lines(pattern: FillPattern, frame: OutlineRect) -> Vec<((f32, f32), (f32, f32))> {
+fn lines(pattern: FillPattern, frame: OutlineRect) -> Vec<((f32, f32), (f32, f32))> {
     let (left, top, right, bottom) = (frame.x, frame.y, frame.right(), frame.bottom());
     // Lines of adjacent rectangles continue each other.
     let first = |from: f32| (from / SPACING).floor() * SPACING;

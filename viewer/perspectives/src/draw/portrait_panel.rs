@@ -59,7 +59,7 @@ fn draw_curve(canvas: &mut ChartCanvas, chart: &PortraitChart, place: impl Fn(&P
         };
         let color = canvas.palette.line_color(chart.points[from].paint);
         let points = chart.points[from..=to].iter().map(&place).collect();
-        canvas.faded_curve(points, ColorWithOpacity::with_alpha(color, alpha), 1.9);
+        canvas.faded_curve(points, ColorWithOpacity::with_alpha(color, canvas.line_alpha(alpha)), 1.9);
         from = to;
     }
     if let [single] = chart.points.as_slice() {

@@ -8,13 +8,14 @@ use tumit_paje::time_text::{self, TimeTextError};
 use tumit_perspectives::cards::{self, CardView};
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::diagram::{DiagramMode, ModeDiagram};
-use tumit_perspectives::draw::{DrawOptions, PaletteKind, draw};
+use tumit_perspectives::draw::{DrawOptions, PaletteKind, add_patterns, draw};
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::categories::{CategoryRule, CategoryTable};
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewInfo, ViewRequest};
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange, TimelineSource};
+use tumit_viewer::scene::Scene;
 use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::text::time_display::timestamp;
 
@@ -288,6 +289,13 @@ impl<'a> RequestedView<'a> {
             let resolution = (range.to.0.saturating_sub(range.from.0) / 1000).max(1);
             let (at, bound) = (timestamp(at, resolution), timestamp(bound, resolution));
             term::note(&format!("--at: {at} is {place} at {bound}"));
+        }
+    }
+
+    /// Completes the drawing of a mode of the diagram: monochrome images have patterns.
+    pub(super) fn finish_diagram(&self, scene: &mut Scene, theme: ThemeKind) {
+        if self.options.view.palette == PaletteKind::Monochrome {
+            add_patterns(scene, theme);
         }
     }
 
