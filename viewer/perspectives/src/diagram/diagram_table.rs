@@ -1,6 +1,8 @@
 //! The numbers of the modes of the diagram: their states and messages as rows of a table.
 
-use tumit_viewer::query::TimeRange;
+use rustc_hash::FxHashMap;
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::query::{ContainerId, TimeRange};
 use tumit_viewer::text::time_display::group_digits;
 
 use super::DiagramMode;
@@ -27,11 +29,12 @@ pub(super) fn numbers(
     let times = [("start", AxisUnit::Nanos), ("end", AxisUnit::Nanos), ("duration", AxisUnit::Nanos)];
     let count = AxisUnit::Count;
     let (mut columns, mut rows): (Vec<(&str, AxisUnit)>, TableRows<'_>) = match mode {
-        DiagramMode::UtilizationGantt => (vec![("unit", count), ("category", count)], {
-            let activity = execution.activity()?;
-            let has_parts = (0..activity.units()).any(|unit| activity.timelines(unit).len() > 1);
-            category_rows(execution, order, range, has_parts)?
-        }),
+        DiagramMode::UtilizationGantt => {
+            let has_parts = has_parts(execution)?;
+            let part = has_parts.then_some(("part", count));
+            let columns = [("unit", count)].into_iter().chain(part).chain([("category", count)]).collect();
+            (columns, category_rows(execution, order, range, has_parts)?)
+        }
         DiagramMode::SpaceTime => {
             let columns =
                 vec![("unit", count), ("activity", count), ("receiver", count), ("size, bytes", AxisUnit::Bytes)];
@@ -40,9 +43,6 @@ pub(super) fn numbers(
         DiagramMode::TaskGantt => (vec![("unit", count), ("task", count)], task_rows(execution, order, range)?),
         DiagramMode::CriticalPath => return path_numbers(mode, execution, request),
     };
-    if mode == DiagramMode::UtilizationGantt && has_parts(execution)? {
-        columns.insert(1, ("part", count));
-    }
     columns.extend(times);
     let mut table = ChartTable::new(&columns);
     table.rows.extend(rows.by_ref().take(most_rows));
@@ -82,15 +82,16 @@ fn category_rows<'a>(
 ) -> Result<TableRows<'a>, PerspectiveError> {
     let activity = execution.activity()?;
     let containers = execution.source().containers();
+    let part_names: FxHashMap<ContainerId, String> =
+        containers.iter().filter(|_| has_parts).map(|info| (info.id, info.name.clone())).collect();
     Ok(Box::new(order.into_iter().flat_map(move |unit| {
         let groups = &execution.units().list()[unit].groups;
         let mut rows = Vec::new();
         for (part, timeline) in activity.timelines(unit).iter().enumerate() {
-            let container = groups.get(part).map(|group| group.container);
-            let info = container.and_then(|container| containers.iter().find(|info| info.id == container));
+            let part_name = groups.get(part).and_then(|group| part_names.get(&group.container));
             for piece in timeline.pieces(range) {
                 let mut row = vec![name(execution, unit)];
-                row.extend(has_parts.then(|| info.map_or(TableValue::Absent, |info| info.name.as_str().into())));
+                row.extend(has_parts.then(|| part_name.map_or(TableValue::Absent, |name| name.as_str().into())));
                 row.push(piece.category.word().into());
                 row.extend(times(piece.from, piece.to));
                 rows.push(row);
@@ -111,7 +112,7 @@ fn space_time_rows<'a>(
         let timeline = activity.timeline(unit);
         let mut rows: Vec<(i64, Vec<TableValue>)> = Vec::new();
         let shown =
-            timeline.pieces(range).filter(|piece| piece.category != tumit_paje::category::ActivityCategory::Idle);
+            timeline.pieces(range).filter(|piece| piece.category != ActivityCategory::Idle);
         for piece in shown {
             let mut row =
                 vec![name(execution, unit), piece.category.word().into(), TableValue::Absent, TableValue::Absent];

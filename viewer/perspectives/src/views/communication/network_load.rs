@@ -1,5 +1,7 @@
 //! [`NetworkLoadView`] (G28): the load of the physical links of a network.
 
+use tumit_viewer::text::time_display::group_digits;
+
 use super::link_loads::{LinkLoads, physical_links};
 use super::network_layout::NetworkLayout;
 use super::network_nodes::{MAX_NODES, NetworkNodes, bend};
@@ -68,12 +70,7 @@ impl PerspectiveView for NetworkLoadView {
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
         let axis = ChartAxis::new(format!("{happens} {} per link", measured.word()), measured.axis_unit(), largest);
-        let mut items = scale.map(|scale| scale.legend()).unwrap_or_default();
-        if measured.word() == "messages" {
-            items.iter_mut().for_each(|item| item.label = item.label.replace(" B", ""));
-        }
-        legend.extend(items);
-        legend.push(LegendItem { paint: ChartPaint::Faint, label: "link without messages".to_owned() });
+        legend.extend(link_legend(&measured, scale));
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
         all_notes.extend(position_notes);
@@ -98,6 +95,17 @@ impl PerspectiveView for NetworkLoadView {
             notes: all_notes,
         })
     }
+}
+
+/// The loads of links, and the links without messages.
+fn link_legend(measured: &MeasuredMessages<'_>, scale: Option<SizeScale>) -> Vec<LegendItem> {
+    let legend = |scale: SizeScale| match measured.measure {
+        MessageMeasure::Messages => scale.legend_with(group_digits),
+        MessageMeasure::Bytes => scale.legend(),
+    };
+    let mut items = scale.map(legend).unwrap_or_default();
+    items.push(LegendItem { paint: ChartPaint::Faint, label: "link without messages".to_owned() });
+    items
 }
 
 /// The mean number of hops, in words.
