@@ -118,7 +118,8 @@ impl RowLayout {
 
     /// The deepest level of containers that, when folded, limits the rows to this height. `None` if
     /// not even the top level does. Computes a few layouts.
-    pub(crate) fn level_that_fits(outline: &ContainerOutline, options: &LayoutOptions, height: f32) -> Option<u32> {
+    #[must_use]
+    pub fn level_that_fits(outline: &ContainerOutline, options: &LayoutOptions, height: f32) -> Option<u32> {
         let fits = |level: u32| {
             let folds = FoldedContainers { level: Some(level), ..options.folds.clone() };
             Self::new(outline, &LayoutOptions { folds, ..options.clone() }).height <= height

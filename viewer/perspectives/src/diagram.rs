@@ -17,16 +17,23 @@
 //! ```
 
 mod derived_trace;
+mod diagram_table;
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
-use tumit_viewer::query::{TimeRange, TimelineSource};
+use tumit_viewer::layout::{FoldedContainers, LayoutOptions};
+use tumit_viewer::query::{ContainerId, TimeRange, TimelineSource};
 
 use crate::analysis::diagnosis::path_with_times;
-use crate::diagram::derived_trace::{DerivedParts, derived_trace};
+use crate::chart::ViewChart;
+use crate::diagram::derived_trace::{DerivedParts, DerivedTrace, trace_of_units};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::view::{TimeMode, ViewGroup, ViewInfo};
+use crate::message_scale::MessageScale;
+use crate::options::ViewOptions;
+use crate::view::{TimeMode, ViewGroup, ViewInfo, ViewRequest};
 
 /// A mode of the space-time diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +54,8 @@ impl DiagramMode {
 
     /// The description.
     pub fn info(self) -> ViewInfo<'static> {
-        let modes = &[TimeMode::Range];
-        let options = &[];
+        let modes = &[TimeMode::Range, TimeMode::Moving];
+        let options = &["order", "width"];
         match self {
             Self::UtilizationGantt => ViewInfo {
                 name: "utilization-gantt",
@@ -68,7 +75,7 @@ impl DiagramMode {
                 summary: "Busy times as lines and messages as arrows coloured by size, a mode of the diagram.",
                 needs: "states and links",
                 modes,
-                options,
+                options: &["order", "color", "bins", "topology", "width"],
             },
             Self::TaskGantt => ViewInfo {
                 name: "task-gantt",
@@ -98,32 +105,120 @@ impl DiagramMode {
         Self::ALL.into_iter().find(|mode| mode.info().name == name)
     }
 
-    /// The trace that the diagram shows in this mode.
+    /// The trace that the diagram shows in this mode, without choices of order and colours.
     ///
     /// # Errors
     /// If the execution lacks the data of the view, or the source fails.
     pub fn trace(self, execution: &Execution, range: TimeRange) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
-        // Only the critical path depends on the time range.
-        let range_key = if self == Self::CriticalPath { format!("{range:?}") } else { String::new() };
-        let key = format!("{} {range_key}", self.info().name);
-        Ok(Arc::clone(&*execution.derived(&key, || self.new_trace(execution, range))?))
+        Ok(self.diagram(execution, range, &ViewOptions::default())?.source)
     }
 
-    fn new_trace(self, execution: &Execution, range: TimeRange) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
-        let parts = DerivedParts { title: self.info().title, ..DerivedParts::default() };
+    /// The trace that the diagram shows in this mode, with the order and the folds of its rows.
+    ///
+    /// # Errors
+    /// If the execution lacks the data of the view or of an option, or the source fails.
+    pub fn diagram(
+        self,
+        execution: &Execution,
+        range: TimeRange,
+        options: &ViewOptions,
+    ) -> Result<ModeDiagram, PerspectiveError> {
+        // Only the critical path depends on the time range.
+        let range_key = if self == Self::CriticalPath { format!("{range:?}") } else { String::new() };
+        let ViewOptions { color, bins, topology, palette, .. } = options;
+        let colors = if self == Self::SpaceTime { format!("{color:?} {bins:?} {topology:?}") } else { String::new() };
+        let key = format!("{} {range_key} {palette:?} {colors}", self.info().name);
+        let derived = execution.derived(&key, || self.new_trace(execution, range, options))?;
+        let DerivedTrace { source, units, has_fractions } = derived.as_ref();
+        let order = execution.order(&options.order, range)?;
+        let ranks = if order.is_sorted() { BTreeMap::new() } else { row_ranks(source.as_ref(), units, &order) };
+        let folded = if *has_fractions { units.iter().copied().collect() } else { Vec::new() };
+        Ok(ModeDiagram { source: Arc::clone(source), units: units.clone(), ranks, folded })
+    }
+
+    /// The numbers of the mode as a chart without panels: a row per drawn state and message. Of the
+    /// critical path, the times by state, by unit and by category. `most_rows` limits the rows.
+    ///
+    /// # Errors
+    /// If the execution lacks the data of the view, or the source fails.
+    pub fn numbers(
+        self,
+        execution: &Execution,
+        request: &ViewRequest,
+        most_rows: usize,
+    ) -> Result<ViewChart, PerspectiveError> {
+        diagram_table::numbers(self, execution, request, most_rows)
+    }
+
+    fn new_trace(
+        self,
+        execution: &Execution,
+        range: TimeRange,
+        options: &ViewOptions,
+    ) -> Result<DerivedTrace, PerspectiveError> {
+        let parts = DerivedParts { title: self.info().title, palette: options.palette, ..DerivedParts::default() };
         match self {
-            Self::UtilizationGantt => derived_trace(execution, DerivedParts { categories: true, ..parts }),
-            Self::SpaceTime => {
-                execution.messages()?;
-                let parts = DerivedParts { categories: true, hides_idle: true, messages: true, ..parts };
-                derived_trace(execution, parts)
+            Self::UtilizationGantt => {
+                trace_of_units(execution, DerivedParts { categories: true, fractions: true, ..parts })
             }
-            Self::TaskGantt => derived_trace(execution, DerivedParts { tasks: true, ..parts }),
+            Self::SpaceTime => {
+                let messages = execution.messages()?;
+                let sizes = messages.size_extremes.into_iter().flatten();
+                let scale = MessageScale::new(options, execution.units().count(), sizes)?;
+                let message_scale = scale.as_ref();
+                let parts = DerivedParts { categories: true, hides_idle: true, messages: true, message_scale, ..parts };
+                trace_of_units(execution, parts)
+            }
+            Self::TaskGantt => trace_of_units(execution, DerivedParts { tasks: true, ..parts }),
             Self::CriticalPath => {
                 let (path, _) = path_with_times(execution, range)?;
                 let parts = DerivedParts { hides_idle: true, messages: true, path: Some(&path), ..parts };
-                derived_trace(execution, parts)
+                trace_of_units(execution, parts)
             }
         }
     }
+}
+
+/// The rows that the diagram shows in a mode.
+pub struct ModeDiagram {
+    /// The trace of the rows.
+    pub source: Arc<dyn TimelineSource>,
+    /// For each unit, its container in the trace of the rows.
+    pub units: Vec<ContainerId>,
+    /// The places of containers among their siblings. Empty for the order of the trace.
+    ranks: BTreeMap<ContainerId, u32>,
+    /// The units whose fractions are below them.
+    folded: Vec<ContainerId>,
+}
+
+impl fmt::Debug for ModeDiagram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModeDiagram").field("units", &self.units).finish_non_exhaustive()
+    }
+}
+
+impl ModeDiagram {
+    /// The choices of a user, with the order and the folds of the mode.
+    pub fn layout(&self, mut options: LayoutOptions) -> LayoutOptions {
+        options.arrangement.ranks.clone_from(&self.ranks);
+        if options.folds.level.is_none() {
+            options.folds = FoldedContainers { level: None, toggled: self.folded.iter().copied().collect() };
+        }
+        options
+    }
+}
+
+/// The places of the units in an order. A container above units has the place of the first one.
+fn row_ranks(source: &dyn TimelineSource, units: &[ContainerId], order: &[usize]) -> BTreeMap<ContainerId, u32> {
+    let containers = source.containers();
+    let parents: BTreeMap<ContainerId, ContainerId> = containers.iter().map(|info| (info.id, info.parent)).collect();
+    let mut ranks = BTreeMap::new();
+    for (rank, unit) in (0..).zip(order) {
+        let mut container = units.get(*unit).copied();
+        while let Some(place) = container.filter(|container| !ranks.contains_key(container)) {
+            ranks.insert(place, rank);
+            container = parents.get(&place).copied().filter(|parent| *parent != place);
+        }
+    }
+    ranks
 }

@@ -28,6 +28,7 @@ mod panel_grid;
 mod plot_area;
 mod portrait_panel;
 mod scatter_panel;
+mod scene_patterns;
 mod short_names;
 pub(crate) mod size_scale;
 pub mod table_column;
@@ -41,9 +42,11 @@ use tumit_viewer::style::theme::font::FontWeight;
 
 use crate::chart::{ChartPaint, ChartPanel, MarkForm, TitledPanel, ViewChart};
 use chart_canvas::{ChartCanvas, LabelStyle};
+pub use chart_palette::PaletteKind;
 use chart_region::ChartRegion;
 use legend_lines::LegendLines;
 pub use mark_text::mark_text;
+pub use scene_patterns::add_patterns;
 use text_lines::wrap;
 
 /// The size and colours of an image.
@@ -56,21 +59,27 @@ pub struct DrawOptions {
     pub height: f32,
     /// The colours.
     pub theme: ThemeKind,
-    /// Whether the image has greys and patterns only, for printing.
-    pub is_monochrome: bool,
+    /// The choice of the colours.
+    pub palette: PaletteKind,
 }
 
 impl DrawOptions {
     /// An image of this size in light colours.
     #[must_use]
     pub const fn new(width: f32, height: f32) -> Self {
-        Self { width, height, theme: ThemeKind::Light, is_monochrome: false }
+        Self { width, height, theme: ThemeKind::Light, palette: PaletteKind::Standard }
     }
 
     /// The same with other colours.
     #[must_use]
     pub const fn with_theme(self, theme: ThemeKind) -> Self {
         Self { theme, ..self }
+    }
+
+    /// The same with another choice of colours.
+    #[must_use]
+    pub const fn with_palette(self, palette: PaletteKind) -> Self {
+        Self { palette, ..self }
     }
 }
 
@@ -103,7 +112,7 @@ pub fn draw(chart: &ViewChart, options: DrawOptions) -> Scene {
 #[must_use]
 pub fn draw_with_regions(chart: &ViewChart, options: DrawOptions) -> ChartImage {
     let (width, height) = (options.width.max(160.0), options.height.max(120.0));
-    let mut canvas = ChartCanvas::new(width, height, options.theme, options.is_monochrome);
+    let mut canvas = ChartCanvas::new(width, height, options.theme, options.palette);
     canvas.legend.clone_from(&chart.legend);
     let margin = (width.min(height) * 0.045).clamp(14.0, 36.0);
     let mut frame = OutlineRect::new(margin, margin, width - 2.0 * margin, height - 2.0 * margin);

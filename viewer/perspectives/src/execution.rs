@@ -88,6 +88,15 @@ struct SharedParts {
     active_tasks: OnceLock<Result<ActiveTaskSums, PerspectiveError>>,
 }
 
+/// The time range of a trace. That of the source ends 1 ns later if an entity without duration is
+/// at the last timestamp. This nanosecond would count as idle time of all units.
+fn extent_of_contents(source: &dyn TimelineSource) -> TimeRange {
+    let extent = source.extent();
+    let last = source.containers().first().map(|root| root.life.to);
+    let to = last.filter(|last| extent.from < *last && last.0.saturating_add(1) == extent.to.0).unwrap_or(extent.to);
+    TimeRange { to, ..extent }
+}
+
 impl fmt::Debug for Execution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Execution").field("settings", &self.settings).finish_non_exhaustive()
@@ -104,7 +113,7 @@ impl Execution {
         let model = source.model();
         let categories = CategoryTable::new(&model, &settings.categories);
         let units = UnitSet::new(source.as_ref(), &categories, &settings.units)?;
-        let extent = source.extent();
+        let extent = extent_of_contents(source.as_ref());
         let (activity, shared, derived) = (OnceLock::new(), Arc::default(), DerivedData::default());
         Ok(Self { source, model, settings, categories, units, extent, activity, shared, derived })
     }
@@ -149,9 +158,16 @@ impl Execution {
         &self.model
     }
 
-    /// The time range of the trace.
+    /// The time range of the trace, from the first timestamp to the last.
     pub fn extent(&self) -> TimeRange {
         self.extent
+    }
+
+    /// A time range that a user chose. If it ends with the range of the source, it ends with
+    /// [`Self::extent`].
+    pub fn range_of_contents(&self, range: TimeRange) -> TimeRange {
+        let is_end = range.to == self.source.extent().to && self.extent.to > range.from;
+        TimeRange { to: if is_end { self.extent.to } else { range.to }, ..range }
     }
 
     /// The category of each value.

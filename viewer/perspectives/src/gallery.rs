@@ -15,6 +15,7 @@ use tumit::diag::did_you_mean;
 use crate::chart::ViewChart;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::options::ViewOptions;
 use crate::view::{PerspectiveView, ViewRequest};
 use crate::views::{captions, communication, tasks, utilization, whole};
 
@@ -39,6 +40,11 @@ pub fn view(name: &str) -> Result<&'static dyn PerspectiveView, PerspectiveError
     })
 }
 
+/// A note about names in the file of an order that no unit has.
+pub fn unknown_names_note(execution: &Execution, options: &ViewOptions) -> Option<String> {
+    captions::unknown_names_note(execution, options)
+}
+
 /// The chart of a view. If only some units are chosen, its subtitle begins with their number.
 ///
 /// # Errors
@@ -48,7 +54,9 @@ pub fn chart(
     execution: &Execution,
     request: &ViewRequest,
 ) -> Result<ViewChart, PerspectiveError> {
+    let request = &ViewRequest { range: execution.range_of_contents(request.range), ..request.clone() };
     let mut chart = view.chart(execution, request)?;
+    chart.notes.extend(captions::unknown_names_note(execution, &request.options));
     chart.subtitle = captions::subtitle(&[captions::choice_caption(execution), chart.subtitle]);
     Ok(chart)
 }

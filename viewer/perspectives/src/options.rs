@@ -16,6 +16,8 @@ use tumit_paje::category::ActivityCategory;
 use tumit_paje::time_text;
 use tumit_viewer::filter::NamePattern;
 
+use crate::draw::PaletteKind;
+use crate::draw::size_scale::{MAX_BINS, SizeScale};
 use crate::error::PerspectiveError;
 use crate::execution::activity::UnitMode;
 use crate::execution::order::{ORDER_FORMS, UnitOrder};
@@ -68,6 +70,41 @@ pub struct ViewOptions {
     pub category: Option<ActivityCategory>,
     /// Whether the data of collective operations count as messages.
     pub collectives: CollectiveChoice,
+    /// The quantity that determines the colour of a message.
+    pub color: MessageColor,
+    /// The limits of the bins of sizes in bytes, ascending. If there are none, the sizes of the
+    /// trace determine them.
+    pub bins: Vec<u64>,
+    /// The order of the tasks.
+    pub sort: TaskSort,
+    /// The colours of the drawing.
+    pub palette: PaletteKind,
+}
+
+/// The quantity that determines the colour of a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MessageColor {
+    /// Its size.
+    #[default]
+    Size,
+    /// Its number of hops.
+    Distance,
+}
+
+/// The order of the tasks in a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TaskSort {
+    /// By their first begin.
+    #[default]
+    Number,
+    /// By name, where `step 2` precedes `step 10`.
+    Name,
+    /// By their last end.
+    End,
+    /// By the time from the first begin to the last end, longest first.
+    Duration,
+    /// By the time of all units, longest first.
+    Time,
 }
 
 /// Whether the data of collective operations count as messages between their members.
@@ -111,8 +148,15 @@ pub const EXECUTION_OPTIONS: [OptionInfo; 6] = [
     OptionInfo { name: "stateless", forms: "idle, busy or overhead", help: "the category of time without a state" },
 ];
 
+/// The options of drawings.
+pub const DRAWING_OPTIONS: [OptionInfo; 1] = [OptionInfo {
+    name: "palette",
+    forms: "standard, traffic-lights or monochrome",
+    help: "the colours: those of the theme, green, yellow and red for the categories, or greys and patterns",
+}];
+
 /// The options of some views.
-pub const VIEW_OPTIONS: [OptionInfo; 11] = [
+pub const VIEW_OPTIONS: [OptionInfo; 14] = [
     OptionInfo { name: "order", forms: ORDER_FORMS, help: "the order of the units" },
     OptionInfo { name: "measure", forms: "messages or bytes", help: "the quantity of messages" },
     OptionInfo { name: "topology", forms: TOPOLOGY_FORMS, help: "the network by which hops are counted" },
@@ -136,6 +180,17 @@ pub const VIEW_OPTIONS: [OptionInfo; 11] = [
         forms: "omit, add or only",
         help: "whether the data of collective operations count as messages",
     },
+    OptionInfo {
+        name: "color",
+        forms: "size or distance",
+        help: "the quantity that determines the colour of a message",
+    },
+    OptionInfo {
+        name: "bins",
+        forms: "SIZES",
+        help: "the limits between the colours of sizes in bytes, such as `256, 4096, 65536`",
+    },
+    OptionInfo { name: "sort", forms: "number, name, end, duration or time", help: "the order of the tasks" },
 ];
 
 /// The options of a request: those of the execution, and those of a view.
@@ -159,16 +214,28 @@ impl ParsedOptions {
         for (name, value) in list {
             if EXECUTION_OPTIONS.iter().any(|option| option.name == name) {
                 all.execution.set(name, value)?;
-            } else if known.contains(&name.as_str()) {
+            } else if known.contains(&name.as_str()) || DRAWING_OPTIONS.iter().any(|option| option.name == name) {
                 all.view.set(name, value)?;
             } else {
-                let of_all = EXECUTION_OPTIONS.iter().map(|option| option.name);
+                let of_all = EXECUTION_OPTIONS.iter().chain(&DRAWING_OPTIONS).map(|option| option.name);
                 let known = known.iter().copied().chain(of_all).map(str::to_owned).collect();
                 return Err(PerspectiveError::NoOption { view: view.to_owned(), name: name.clone(), known });
             }
         }
         Ok(all)
     }
+}
+
+/// The limits of bins of sizes: ascending numbers of bytes.
+fn size_limits(value: &str) -> Result<Vec<u64>, PerspectiveError> {
+    let limits: Option<Vec<u64>> = value.split(',').map(|part| part.trim().parse().ok()).collect();
+    let is_valid =
+        |limits: &Vec<u64>| limits.len() < MAX_BINS && limits[0] > 0 && limits.windows(2).all(|pair| pair[0] < pair[1]);
+    limits.filter(is_valid).ok_or_else(|| PerspectiveError::OptionValue {
+        name: "bins".to_owned(),
+        value: value.to_owned(),
+        expected: format!("up to {} ascending numbers of bytes above 0, such as `256, 4096, 65536`", MAX_BINS - 1),
+    })
 }
 
 /// Finds the variant of a word.
@@ -230,7 +297,8 @@ impl ViewOptions {
                     value: value.to_owned(),
                     expected,
                 };
-                let nanos = time_text::parse(value).map_err(|error| invalid(error.to_string()))?;
+                let expected = "a time in seconds, or with a unit, such as 10ms";
+                let nanos = time_text::parse(value).map_err(|_error| invalid(expected.to_owned()))?;
                 if nanos < 0 {
                     return Err(invalid("a time that is not negative".to_owned()));
                 }
@@ -247,9 +315,31 @@ impl ViewOptions {
                 ];
                 self.collectives = choose(name, value, &words)?;
             }
+            "color" => {
+                let words = [("size", MessageColor::Size), ("distance", MessageColor::Distance)];
+                self.color = choose(name, value, &words)?;
+            }
+            "bins" => self.bins = size_limits(value)?,
+            "sort" => {
+                let words = [
+                    ("number", TaskSort::Number),
+                    ("name", TaskSort::Name),
+                    ("end", TaskSort::End),
+                    ("duration", TaskSort::Duration),
+                    ("time", TaskSort::Time),
+                ];
+                self.sort = choose(name, value, &words)?;
+            }
+            "palette" => self.palette = choose(name, value, &PaletteKind::WORDS)?,
             _ => self.category = Some(choose(name, value, &ActivityCategory::WORDS[..3])?),
         }
         Ok(())
+    }
+
+    /// The scale of some sizes in bytes: that of the chosen bins, or one that fits the sizes.
+    pub(crate) fn size_scale(&self, sizes: impl IntoIterator<Item = u64>) -> Option<SizeScale> {
+        let scale = SizeScale::new(sizes)?;
+        Some(if self.bins.is_empty() { scale } else { SizeScale::with_limits(&self.bins) })
     }
 
     /// The chosen topology for the units of an execution.

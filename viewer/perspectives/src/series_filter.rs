@@ -32,6 +32,7 @@ use tumit_viewer::query::{ContainerId, GlobalNanos, RgbColor, TimeRange, Timelin
 use tumit_viewer::style::theme::ThemeKind;
 
 use crate::chart::ChartPaint;
+use crate::draw::PaletteKind;
 use crate::draw::chart_palette::ChartPalette;
 use crate::error::PerspectiveError;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps};
@@ -204,7 +205,7 @@ fn sum(a: &PendingSteps, b: &PendingSteps) -> PendingSteps {
 fn category_color(series: ExecutionSeries) -> Option<RgbColor> {
     let category = category_index(series.quantity).filter(|_| !series.is_maximum)?;
     // The colours of a trace are those of the light theme. The diagram adapts them to other themes.
-    let palette = ChartPalette::new(ThemeKind::Light, false);
+    let palette = ChartPalette::new(ThemeKind::Light, PaletteKind::Standard);
     Some(palette.color(ChartPaint::Category(ActivityCategory::COUNTED[category])))
 }
 

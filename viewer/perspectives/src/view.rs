@@ -5,7 +5,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 use crate::chart::{ChartTable, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::options::ViewOptions;
+use crate::options::{DRAWING_OPTIONS, EXECUTION_OPTIONS, OptionInfo, ViewOptions};
 
 /// A group of views.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,6 +80,21 @@ pub struct ViewInfo<'a> {
     pub options: &'a [&'a str],
 }
 
+/// The options that every view accepts and that have an effect on a view.
+pub fn common_options(info: &ViewInfo<'_>) -> impl Iterator<Item = &'static OptionInfo> {
+    // Card files name the data that they show.
+    let is_own = info.group == ViewGroup::User;
+    let (needs, has_units) = (info.needs, !info.needs.is_empty());
+    let has_effect = move |option: &&OptionInfo| match option.name {
+        _ if is_own => true,
+        "tasks" => needs.contains("task"),
+        "states" | "several" | "stateless" => needs.replace("states of tasks", "").contains("states"),
+        "level" | "units" => has_units,
+        _ => true,
+    };
+    EXECUTION_OPTIONS.iter().chain(&DRAWING_OPTIONS).filter(has_effect)
+}
+
 /// The time and the options of a view.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewRequest {
@@ -99,6 +114,12 @@ pub struct ViewRequest {
 }
 
 impl ViewRequest {
+    /// The width of a moving time range if none is chosen: from a twentieth of the time range
+    /// before the present time to a twentieth after it.
+    pub fn usual_width(range: TimeRange) -> i64 {
+        (range.to.0.saturating_sub(range.from.0) / 20).max(1)
+    }
+
     /// The time range that the view shows in the modes `range` and `moving`, and for charts over
     /// time in all modes.
     pub fn visible_range(&self) -> TimeRange {

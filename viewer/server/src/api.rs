@@ -174,6 +174,7 @@ impl DrawRequest {
             hidden: numbers(&self.hidden_containers, ContainerId),
             moved: self.moved.split(',').filter_map(row_move).collect(),
             names: self.names.clone(),
+            ..RowArrangement::default()
         };
         LayoutOptions {
             folds: FoldedContainers {

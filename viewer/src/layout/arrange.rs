@@ -41,11 +41,15 @@ enum NameMatch {
 /// The containers with rows, from top to bottom. The cost is proportional to the number of
 /// containers, plus the number of moves times siblings.
 pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec<RowCandidate> {
-    let RowArrangement { pinned, hidden, moved, names } = &options.arrangement;
+    let RowArrangement { pinned, hidden, ranks, moved, names } = &options.arrangement;
     let Some(root) = outline.nodes.first() else { return Vec::new() };
     let silent = !root.draws_anything() && root.end > 1;
     let top = u32::from(silent);
     let mut children = children(outline);
+    if !ranks.is_empty() {
+        let rank = |position: &usize| ranks.get(&outline.nodes[*position].info.id).copied().unwrap_or(u32::MAX);
+        children.iter_mut().for_each(|siblings| siblings.sort_by_key(rank));
+    }
     for row_move in moved {
         place_before(outline, &mut children, row_move);
     }

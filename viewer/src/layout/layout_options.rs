@@ -1,6 +1,6 @@
 //! The user's choices for the rows of an image.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::query::{ContainerId, EntityId, TypeId, ValueId};
 use crate::style::theme::ThemeKind;
@@ -30,6 +30,8 @@ pub struct RowArrangement {
     pub pinned: Vec<ContainerId>,
     /// Containers that are not drawn, each with its subtree.
     pub hidden: BTreeSet<ContainerId>,
+    /// The places of containers among their siblings. Containers without a place are last.
+    pub ranks: BTreeMap<ContainerId, u32>,
     /// Moves among siblings, applied one after another.
     pub moved: Vec<RowMove>,
     /// If not empty, only containers with this text in their names (ignoring case) are drawn, with

@@ -42,12 +42,14 @@ const LEGEND_GAP: f32 = 26.0;
 /// Maximum indentation of the deepest level of names, so that their texts have room.
 const MAX_INDENT: f32 = 110.0;
 /// Minimum scale of the rows' natural height, to fit a given height.
-const MIN_SCALE: f32 = 0.1;
+const MIN_SCALE: f32 = 0.05;
 /// Maximum number of pixels of an image. Programs that show images reject much larger ones. If the
 /// rows need more, containers are folded.
 pub(crate) const MAX_PIXELS: f32 = 128e6;
 /// Size of the bounds of a variable, which are less important than names.
 const BOUND_SIZE: f32 = 9.0;
+/// The smallest size of the names of rows that is easy to read.
+const LEAST_NAME_SIZE: f32 = 8.5;
 /// Size of the name of the trace.
 const NAME_SIZE: f32 = 24.0;
 /// The size to which a long name shrinks before it is cut.
@@ -326,11 +328,15 @@ impl DocumentPage<'_> {
 
     fn names(&self) -> Vec<SceneItem> {
         let mut items = Vec::new();
+        // Of rows that are lower than a name, only some have one.
+        let mut end = f32::NEG_INFINITY;
         for (at, row) in self.layout.rows.iter().enumerate() {
-            let size = 12.0_f32.min(row.height * 0.78);
-            if size < 4.0 {
+            let size = 12.0_f32.min(row.height * 0.78).max(LEAST_NAME_SIZE);
+            let middle = row.y + row.height / 2.0;
+            if size > row.height && middle - size * 0.6 < end {
                 continue;
             }
+            end = middle + size * 0.6;
             let indent = self.indent * level(row.depth);
             let x = MARGIN + indent;
             let heading = is_group(&self.layout.rows, at) || row.strips.is_empty() || row.folded;

@@ -203,6 +203,34 @@ fn a_table_shows_the_numbers_of_a_card() {
 }
 
 #[test]
+fn a_mode_of_the_diagram_has_numbers_and_a_palette() {
+    let viewer = ViewProcess::of(&ranks(64, 4));
+    let (mut browser, _) = open(&viewer);
+    show_cards(&mut browser, &viewer, &json!(["utilization-gantt", "traffic", "critical-path"]));
+    browser.screenshot(&screenshot_path("cards-diagrams.png"));
+    press(&mut browser, "button", "Table of Utilization Gantt chart");
+    browser.wait("document.querySelector('.card-table tbody tr')");
+    let head = browser.evaluate("[...document.querySelectorAll('.card-table th[scope=col]')].map(cell => cell.innerText)");
+    assert_eq!(head, json!(["unit", "category", "start, ms", "end, ms", "duration, ms"]));
+    press(&mut browser, "button", "Table of Utilization Gantt chart");
+    press(&mut browser, "button", "Options of Traffic");
+    browser.wait("document.querySelector('.card-options')");
+    let names = browser.evaluate("[...document.querySelectorAll('.card-options label span')].map(name => name.innerText)");
+    let names = names.as_array().unwrap();
+    for (name, is_offered) in [("Palette", true), ("Level", true), ("Tasks", false), ("States", false)] {
+        assert_eq!(names.contains(&json!(name)), is_offered, "{name}: {names:?}");
+    }
+    // The hints are not cut.
+    let cut = "[...document.querySelectorAll('.card-option small')].filter(hint => hint.scrollWidth > hint.clientWidth).length";
+    assert_eq!(browser.evaluate(cut), json!(0));
+    browser.evaluate("{ const select = [...document.querySelectorAll('.card-options label')].find(label => label.innerText.startsWith('Palette')).querySelector('select'); select.value = 'monochrome'; select.dispatchEvent(new Event('change')); }");
+    let colors = "[...document.querySelectorAll('#cards .card-image canvas')].some(canvas => { const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height); return data.some((red, at) => at % 4 === 0 && data[at + 3] > 200 && Math.abs(red - data[at + 1]) > 40); })";
+    browser.wait(&format!("!{colors}"));
+    browser.screenshot(&screenshot_path("cards-monochrome.png"));
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
 fn cards_are_reordered_by_pointer_and_keys() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);

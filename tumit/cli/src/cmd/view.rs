@@ -19,7 +19,7 @@ use tumit_viewer::filter::FilterChain;
 use tumit_viewer::layout::{ContainerOutline, FoldedContainers, JoinedOperations, LayoutOptions};
 use tumit_viewer::open::progressive::{self, CurrentTrace, OpenedTrace};
 use tumit_viewer::query::{OpenTimeRange, TimelineSource, TraceSummary};
-use tumit_viewer::scene::{DocumentOptions, document};
+use tumit_viewer::scene::{DocumentOptions, Scene, document};
 use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
@@ -167,6 +167,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         return Ok(ExitStatus::Done);
     }
     ensure!(!args.paths.is_empty(), "--perspective needs a trace: tumit view run.tmt --perspective NAME -o FILE");
+    ensure!(
+        !args.collectives || !args.perspective.is_given(),
+        "--collectives joins the states of the space-time diagram, which a view of --perspective does not show: leave out one of the two options"
+    );
     let perspective = args.perspective.requested(&args.output, args.format, &args.paths)?;
     let outputs = if perspective.is_some() { Vec::new() } else { outputs(&args.output, args.format)? };
     let time_range = args.time_range.unwrap_or_default();
@@ -201,11 +205,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         let mut printed = PrintedDiagnostics::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
         match &perspective {
-            Some(view) => match view.diagram(&filtered, time_range)? {
-                Some(diagram) => draw(args, diagram.as_ref(), time_range, &view.images())?,
+            Some(view) => match view.diagram(&filtered, time_range, chart_image(args))? {
+                Some((diagram, time_range)) => {
+                    let layout = diagram.layout(layout_options(args));
+                    let finish = |scene: &mut Scene| view.finish_diagram(scene, args.theme.into());
+                    draw(args, (diagram.source.as_ref(), &layout), time_range, (&view.images(), &finish))?;
+                }
                 None => view.draw(filtered, time_range, chart_image(args))?,
             },
-            None => draw(args, filtered.as_ref(), time_range, &outputs)?,
+            None => draw(args, (filtered.as_ref(), &layout_options(args)), time_range, (&outputs, &|_| {}))?,
         }
         printed.print_new(&source.summary());
         if !source.summary().is_intact() {
@@ -312,20 +320,23 @@ fn chart_image(args: &Args) -> PerspectiveImage {
     }
 }
 
-/// Draws the image into each of the outputs.
-fn draw(
-    args: &Args,
-    source: &dyn TimelineSource,
-    time_range: OpenTimeRange,
-    outputs: &[ImageOutput<'_>],
-) -> anyhow::Result<()> {
-    let outline = ContainerOutline::new(source)?;
-    let options = LayoutOptions {
+fn layout_options(args: &Args) -> LayoutOptions {
+    LayoutOptions {
         folds: FoldedContainers { level: args.fold, ..FoldedContainers::default() },
         theme: args.theme.into(),
         joined: if args.collectives { JoinedOperations::All } else { JoinedOperations::None },
         ..LayoutOptions::default()
-    };
+    }
+}
+
+/// Draws the image into each of the outputs, after it is finished.
+fn draw(
+    args: &Args,
+    (source, options): (&dyn TimelineSource, &LayoutOptions),
+    time_range: OpenTimeRange,
+    (outputs, finish): (&[ImageOutput<'_>], &dyn Fn(&mut Scene)),
+) -> anyhow::Result<()> {
+    let outline = ContainerOutline::new(source)?;
     let time_range = time_range.to_closed_range(source.extent())?;
     for output in outputs {
         let scale = f32::from(args.scale);
@@ -336,7 +347,8 @@ fn draw(
             resolution: scale,
             titles: output.format != ImageFormat::Png,
         };
-        let scene = document(source, &outline, &options, document_options)?;
+        let mut scene = document(source, &outline, options, document_options)?;
+        finish(&mut scene);
         if let Some(height) = document_options.height.filter(|height| scene.height > *height) {
             let needed = scene.height;
             term::note(&format!(

@@ -5,23 +5,28 @@
 //! utilization and task Gantt charts, the space-time diagram and the critical path are modes of the
 //! diagram, and the series are variables.
 
+mod fractions;
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tumit_paje::category::ActivityCategory;
 use tumit_paje::{DrawStyle, KeyId, PajeEvent, PajeTypeKind, RgbColor, ValueId, VariableOp};
-use tumit_viewer::query::{ContainerId, ContainerInfo, GlobalNanos, TimelineSource, TypeId};
+use tumit_viewer::query::{ContainerId, ContainerInfo, GlobalNanos, TimeRange, TimelineSource, TypeId};
 use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::{ThemeKind, mix, rgb};
 
 use crate::analysis::critical_path::{CriticalPath, PathSegment};
 use crate::chart::{ChartPaint, LegendItem};
+use crate::draw::PaletteKind;
 use crate::draw::chart_palette::ChartPalette;
 use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::execution::category_timeline::CategoryTimeline;
 use crate::execution::step_function::StepFunction;
 use crate::execution::tasks::ExecutionTask;
+use crate::message_scale::MessageScale;
 
 /// The contents of a derived trace.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,6 +46,12 @@ pub(crate) struct DerivedParts<'a> {
     pub(crate) series: bool,
     /// The critical path as emphasised states and links. All others are pale.
     pub(crate) path: Option<&'a CriticalPath>,
+    /// Whether a unit with several timelines has a container per timeline.
+    pub fractions: bool,
+    /// The colours.
+    pub palette: PaletteKind,
+    /// The colours of messages. Without them, those of the sizes of the trace.
+    pub message_scale: Option<&'a MessageScale>,
 }
 
 /// The weight of a colour outside of the critical path, mixed with white. The path stands out, and
@@ -48,8 +59,8 @@ pub(crate) struct DerivedParts<'a> {
 const PALE_WEIGHT: f32 = 0.55;
 
 /// The colours of a trace are those of the light theme. The diagram adapts them to other themes.
-fn palette() -> ChartPalette {
-    ChartPalette::new(ThemeKind::Light, false)
+fn light_palette(kind: PaletteKind) -> ChartPalette {
+    ChartPalette::new(ThemeKind::Light, kind)
 }
 
 /// The width of the arrows of the critical path, relative to other arrows, so that they stand out.
@@ -71,6 +82,8 @@ struct TraceBuilder {
     types: u32,
     values: u32,
     keys: u64,
+    /// The largest number of a container.
+    containers: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -116,6 +129,13 @@ impl TraceBuilder {
 
     fn add(&mut self, time: i64, rank: u8, operation: Operation) {
         self.operations.push((time, rank, operation));
+    }
+
+    fn add_container(&mut self, container: ContainerId, of: (ContainerId, TypeId), name: &str, life: TimeRange) {
+        let ((parent, ty), name) = (of, self.name(name));
+        self.add(life.from.0, 0, Operation::Create { container, ty, parent, name });
+        self.add(life.to.0, 9, Operation::Destroy(container));
+        self.containers = self.containers.max(container.0);
     }
 
     fn build(mut self, name: &str) -> TraceStore {
@@ -164,6 +184,18 @@ struct DerivedContainers {
     unit_type: TypeId,
 }
 
+/// A trace that the diagram shows.
+#[derive(Clone)]
+pub(super) struct DerivedTrace {
+    /// The trace.
+    pub(super) source: Arc<dyn TimelineSource>,
+    /// For each unit, its container.
+    pub(super) units: Vec<ContainerId>,
+    /// Whether containers below the units have the states. Together, they are the fractions of a
+    /// unit. A folded row of the unit shows them.
+    pub(super) has_fractions: bool,
+}
+
 /// Makes a trace of parts of an execution.
 ///
 /// # Errors
@@ -172,27 +204,38 @@ pub(crate) fn derived_trace(
     execution: &Execution,
     parts: DerivedParts<'_>,
 ) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
+    Ok(trace_of_units(execution, parts)?.source)
+}
+
+/// Makes a trace of parts of an execution, with the containers of the units.
+pub(super) fn trace_of_units(execution: &Execution, parts: DerivedParts<'_>) -> Result<DerivedTrace, PerspectiveError> {
     let mut builder = TraceBuilder::default();
-    let containers = add_containers(execution, &mut builder);
-    if parts.categories || parts.path.is_some() {
+    // The time before the begin of a unit and after its end is idle, as in the other views.
+    let is_whole = parts.categories || parts.path.is_some();
+    let containers = add_containers(execution, is_whole.then(|| execution.extent()), &mut builder);
+    let has_fractions = parts.fractions && fractions::are_needed(execution.activity()?);
+    if has_fractions {
+        fractions::add(execution, parts.palette, &containers, &mut builder)?;
+    } else if parts.categories || parts.path.is_some() {
         add_categories(execution, &parts, &containers, &mut builder)?;
     }
     if parts.tasks {
-        add_tasks(execution, &containers, &mut builder)?;
+        add_tasks(execution, parts.palette, &containers, &mut builder)?;
     }
     if parts.messages {
-        add_messages(execution, parts.path, &containers, &mut builder)?;
+        add_messages(execution, &parts, &containers, &mut builder)?;
     }
     if parts.series {
         add_series(execution, &mut builder)?;
     }
     let name = execution.source().summary().name;
     let name = if parts.title.is_empty() { name } else { format!("{name}: {}", parts.title) };
-    Ok(Arc::new(builder.build(&name)))
+    Ok(DerivedTrace { source: Arc::new(builder.build(&name)), units: containers.units, has_fractions })
 }
 
-/// Adds the units and the containers around them.
-fn add_containers(execution: &Execution, builder: &mut TraceBuilder) -> DerivedContainers {
+/// Adds the units and the containers around them. `life` is the time range in which all of them
+/// exist. Without it, they exist as in the trace.
+fn add_containers(execution: &Execution, life: Option<TimeRange>, builder: &mut TraceBuilder) -> DerivedContainers {
     let all = execution.source().containers();
     let by_id: FxHashMap<ContainerId, &ContainerInfo> = all.iter().map(|info| (info.id, info)).collect();
     let mut types: FxHashMap<TypeId, TypeId> = FxHashMap::from_iter([(TypeId::ROOT, TypeId::ROOT)]);
@@ -214,13 +257,7 @@ fn add_containers(execution: &Execution, builder: &mut TraceBuilder) -> DerivedC
             let next = ContainerId(u32::try_from(numbers.len() + 1).unwrap_or(u32::MAX));
             let number = *numbers.entry(info.id).or_insert(next);
             if number == next {
-                let name = builder.name(&info.name);
-                builder.add(
-                    info.life.from.0,
-                    0,
-                    Operation::Create { container: number, ty: parent_type, parent, name },
-                );
-                builder.add(info.life.to.0, 9, Operation::Destroy(number));
+                builder.add_container(number, (parent, parent_type), &info.name, life.unwrap_or(info.life));
             }
             parent = number;
         }
@@ -243,17 +280,17 @@ fn add_categories(
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
 ) -> Result<(), PerspectiveError> {
-    let activity = execution.activity()?;
+    let (activity, palette) = (execution.activity()?, light_palette(parts.palette));
     let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
     let mut define = |category: ActivityCategory| {
-        let color = palette().color(ChartPaint::Category(category));
+        let color = palette.color(ChartPaint::Category(category));
         let color = if parts.path.is_some() { pale_color(color) } else { color };
         builder.define_value(ty, category.word(), color)
     };
     let values = ActivityCategory::COUNTED.map(&mut define);
     let on_path =
-        parts.path.map(|path| (builder.define_value(ty, "critical path", palette().color(ChartPaint::Emphasis)), path));
+        parts.path.map(|path| (builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis)), path));
     // The times of the path in each unit, by time.
     let mut path_times: Vec<Vec<(i64, i64)>> = vec![Vec::new(); execution.units().count()];
     for segment in on_path.iter().flat_map(|(_, path)| &path.segments) {
@@ -262,30 +299,40 @@ fn add_categories(
         }
     }
     for ((unit, &container), own_times) in containers.units.iter().enumerate().zip(&path_times) {
-        for timeline in activity.timelines(unit).iter().take(1) {
-            for piece in timeline.pieces(execution.extent()) {
-                // The end of a part of the path restores the category of this time.
-                let before = own_times.partition_point(|(from, _)| *from <= piece.from);
-                let covered = before.checked_sub(1).is_some_and(|index| piece.from < own_times[index].1);
-                if !covered {
-                    builder.add(
-                        piece.from,
-                        2,
-                        category_operation(container, ty, piece.category, parts.hides_idle, &values),
-                    );
-                }
+        // Of several timelines, the first category that occurs.
+        let timeline = activity.timeline(unit);
+        for piece in timeline.pieces(execution.extent()) {
+            // The end of a part of the path restores the category of this time.
+            let before = own_times.partition_point(|(from, _)| *from <= piece.from);
+            let covered = before.checked_sub(1).is_some_and(|index| piece.from < own_times[index].1);
+            if !covered {
+                let operation = category_operation(container, ty, piece.category, parts.hides_idle, &values);
+                builder.add(piece.from, 2, operation);
             }
-            for (index, &(from, to)) in own_times.iter().enumerate() {
-                if let Some((value, _)) = on_path {
-                    builder.add(from, 3, Operation::Set { container, ty, value });
-                }
-                if own_times.get(index + 1).is_none_or(|next| next.0 != to) {
-                    builder.add(to, 2, category_operation(container, ty, timeline.at(to), parts.hides_idle, &values));
-                }
+        }
+        for (index, &(from, to)) in own_times.iter().enumerate() {
+            if let Some((value, _)) = on_path {
+                builder.add(from, 3, Operation::Set { container, ty, value });
+            }
+            if own_times.get(index + 1).is_none_or(|next| next.0 != to) {
+                builder.add(to, 2, category_operation(container, ty, timeline.at(to), parts.hides_idle, &values));
             }
         }
     }
     Ok(())
+}
+
+/// Adds the categories of a timeline as states, idle times included.
+fn add_timeline(
+    builder: &mut TraceBuilder,
+    (container, ty): (ContainerId, TypeId),
+    timeline: &CategoryTimeline,
+    range: TimeRange,
+    values: &[ValueId],
+) {
+    for piece in timeline.pieces(range) {
+        builder.add(piece.from, 2, category_operation(container, ty, piece.category, false, values));
+    }
 }
 
 /// Sets the state of a category, or no state.
@@ -302,13 +349,14 @@ fn category_operation(
 
 fn add_tasks(
     execution: &Execution,
+    palette: PaletteKind,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
 ) -> Result<(), PerspectiveError> {
-    let tasks = execution.tasks()?;
+    let (tasks, palette) = (execution.tasks()?, light_palette(palette));
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, "Task");
     let define = |(task, number): (&ExecutionTask, u32)| {
-        builder.define_value(ty, &task.name, palette().color(ChartPaint::Task(number)))
+        builder.define_value(ty, &task.name, palette.color(ChartPaint::Task(number)))
     };
     let values: Vec<ValueId> = tasks.list().iter().zip(0..).map(define).collect();
     for (unit, &container) in containers.units.iter().enumerate() {
@@ -322,10 +370,11 @@ fn add_tasks(
 
 fn add_messages(
     execution: &Execution,
-    path: Option<&CriticalPath>,
+    parts: &DerivedParts<'_>,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
 ) -> Result<(), PerspectiveError> {
+    let (path, palette) = (parts.path, light_palette(parts.palette));
     let messages = match execution.messages() {
         Ok(messages) => messages,
         // A diagram without messages shows the units.
@@ -334,10 +383,11 @@ fn add_messages(
     };
     let kind = PajeTypeKind::Link { start: containers.unit_type, end: containers.unit_type };
     let ty = builder.define_type(kind, TypeId::ROOT, "Message");
-    let scale = SizeScale::new(messages.size_extremes.into_iter().flatten()).filter(|_| path.is_none());
-    let mut define = |item: LegendItem| builder.define_value(ty, &item.label, palette().color(item.paint));
-    let sizes: Vec<ValueId> = scale.iter().flat_map(SizeScale::legend).map(&mut define).collect();
-    let faint = palette().color(ChartPaint::Faint);
+    let usual_scale = SizeScale::new(messages.size_extremes.into_iter().flatten()).map(MessageScale::Sizes);
+    let scale = parts.message_scale.or(usual_scale.as_ref()).filter(|_| path.is_none());
+    let mut define = |item: LegendItem| builder.define_value(ty, &item.label, palette.color(item.paint));
+    let bins: Vec<ValueId> = scale.iter().flat_map(|scale| scale.legend()).map(&mut define).collect();
+    let faint = palette.color(ChartPaint::Faint);
     let default_value = builder.define_value(ty, "message", if path.is_some() { pale_color(faint) } else { faint });
     let on_path = path.map(|path| {
         let links = path.segments.iter().filter_map(|segment| match segment {
@@ -348,14 +398,14 @@ fn add_messages(
             builder.define_styled_value(
                 ty,
                 "critical path",
-                palette().color(ChartPaint::Emphasis),
+                palette.color(ChartPaint::Emphasis),
                 DrawStyle { size: Some(PATH_ARROW_SIZE), ..DrawStyle::NONE },
             ),
             links.collect::<std::collections::BTreeSet<_>>(),
         )
     });
     for message in messages.list() {
-        let size = scale.and_then(|scale| sizes.get(scale.bin(message.bytes?) as usize).copied());
+        let size = scale.and_then(|scale| bins.get(scale.bin(message)? as usize).copied());
         let of_path = on_path.as_ref().filter(|(_, links)| links.contains(&message.id)).map(|(value, _)| *value);
         let value = of_path.or(size).unwrap_or(default_value);
         builder.keys += 1;

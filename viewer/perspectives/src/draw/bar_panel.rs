@@ -68,12 +68,15 @@ fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, s
     let style = canvas.label_style(TextAnchor::Middle);
     let baseline = area.baseline_below(canvas);
     let step = label_step(names.short.widest(style) + 8.0, slot);
+    // The end of the names so far. The first name may be moved towards the next one.
+    let mut end = f32::NEG_INFINITY;
     for (index, name) in names.short.names.iter().enumerate().step_by(step) {
         let half = ChartCanvas::width(name, style) / 2.0;
         let center = (area.frame.x + (index as f32 + 0.5) * slot).max(area.frame.x - 10.0 + half);
         // A label at the right edge is left out rather than cut.
-        if center + half <= area.frame.right() + 10.0 {
+        if center + half <= area.frame.right() + 10.0 && center - half >= end {
             canvas.text((center, baseline), *name, style);
+            end = center + half + 6.0;
         }
     }
     let style = canvas.label_style(TextAnchor::Middle);

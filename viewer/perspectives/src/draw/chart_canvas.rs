@@ -8,7 +8,7 @@ use tumit_viewer::scene::{
 use tumit_viewer::style::theme::font::{self, FontWeight};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind, contrast};
 
-use super::chart_palette::ChartPalette;
+use super::chart_palette::{ChartPalette, PaletteKind};
 use super::chart_region::{ChartRegion, RegionShape, RegionSubject};
 use super::fill_pattern::{self, FillPattern};
 use crate::chart::{ChartPaint, LegendItem};
@@ -33,6 +33,9 @@ pub(super) struct LabelStyle {
     pub(super) color: RgbColor,
 }
 
+/// The least opacity of a grey line.
+const LEAST_ALPHA: f32 = 0.5;
+
 /// An image that is being drawn.
 #[derive(Debug)]
 pub(super) struct ChartCanvas {
@@ -51,18 +54,18 @@ pub(super) struct ChartCanvas {
 
 impl ChartCanvas {
     /// Creates an empty canvas. Texts of larger images are slightly larger.
-    pub(super) fn new(width: f32, height: f32, theme: ThemeKind, is_monochrome: bool) -> Self {
+    pub(super) fn new(width: f32, height: f32, theme: ThemeKind, palette: PaletteKind) -> Self {
         let scale = (width * height / (900.0 * 560.0)).sqrt().clamp(1.0, 1.25);
         let sizes =
             TextSizes { title: 17.0 * scale, subtitle: 12.5 * scale, heading: 12.0 * scale, label: 11.0 * scale };
         Self {
             theme: ColorTheme::new(theme),
-            palette: ChartPalette::new(theme, is_monochrome),
+            palette: ChartPalette::new(theme, palette),
             sizes,
             legend: Vec::new(),
             panel: 0,
             regions: Vec::new(),
-            is_monochrome,
+            is_monochrome: palette == PaletteKind::Monochrome,
             items: Vec::new(),
         }
     }
@@ -109,14 +112,14 @@ impl ChartCanvas {
         let fill = ColorWithOpacity::from_opaque(color);
         self.items.push(SceneItem::Rect(FilledRect { frame, fill, radius, id: None, title }));
         let pattern = if self.is_monochrome { FillPattern::of(paint) } else { FillPattern::Plain };
-        if pattern != FillPattern::Plain && frame.width >= 3.0 && frame.height >= 3.0 {
-            let ink = ColorTheme::text_on(color);
-            self.group("", Some(frame), |canvas| {
-                for (from, to) in fill_pattern::lines(pattern, frame) {
-                    canvas.translucent_line(from, to, ColorWithOpacity::with_alpha(ink, 0.55), 0.8);
-                }
-            });
+        if pattern.is_visible_in(frame) {
+            self.items.push(fill_pattern::group(pattern, frame, color));
         }
+    }
+
+    /// The opacity of a line that fades. A pale grey line would be invisible.
+    pub(super) fn line_alpha(&self, alpha: f32) -> f32 {
+        if self.is_monochrome { alpha.max(LEAST_ALPHA) } else { alpha }
     }
 
     /// The frame of a rectangle, 1 unit wide, inside it.

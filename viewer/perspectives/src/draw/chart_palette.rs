@@ -6,12 +6,36 @@
 
 use tumit_paje::RgbColor;
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::style::theme::{ColorTheme, ThemeKind, mix, rgb};
+use tumit_viewer::style::theme::{ColorTheme, ThemeKind, contrast, mix, rgb};
 
 use crate::chart::ChartPaint;
 
 /// The number of colours of tasks and series. More colours would be hard to distinguish.
 pub(super) const TASK_COLORS: usize = 6;
+/// The number of greys of tasks and series, each with a pattern.
+pub(super) const TASK_GREYS: usize = 8;
+
+/// The smallest contrast of a thin grey line with the background, as in the guidelines for graphics
+/// of WCAG 2.
+const LEAST_CONTRAST: f32 = 3.0;
+
+/// The choice of the colours of a drawing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PaletteKind {
+    /// The colours of the theme. They are distinguishable with any kind of colour vision.
+    #[default]
+    Standard,
+    /// Green, yellow and red for busy, overhead and idle, as in `ParaGraph`.
+    TrafficLights,
+    /// Greys and patterns, for black-and-white printing.
+    Monochrome,
+}
+
+impl PaletteKind {
+    /// The palettes with their words.
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("standard", Self::Standard), ("traffic-lights", Self::TrafficLights), ("monochrome", Self::Monochrome)];
+}
 
 /// The colours of a theme.
 #[derive(Clone, Debug)]
@@ -19,7 +43,7 @@ pub(crate) struct ChartPalette {
     theme: ColorTheme,
     /// Busy, overhead, idle, and states that do not count.
     categories: [RgbColor; 4],
-    tasks: [RgbColor; TASK_COLORS],
+    tasks: Vec<RgbColor>,
     /// From small to large.
     sizes: [RgbColor; 7],
     now: RgbColor,
@@ -67,13 +91,18 @@ const CONTRAST: PaletteCodes = PaletteCodes {
     faint: 0x006a_7f9c,
 };
 
-/// Greys of tasks in monochrome images, from most to least contrast. Patterns distinguish them
-/// further.
-const TASK_GREYS: [f32; TASK_COLORS] = [0.92, 0.3, 0.62, 0.16, 0.78, 0.46];
+/// Greys of tasks in monochrome images, as parts of ink. Adjacent ones differ much. Patterns
+/// distinguish them further.
+const TASK_INK: [f32; TASK_GREYS] = [0.92, 0.3, 0.62, 0.16, 0.78, 0.46, 0.7, 0.23];
+
+/// Green, yellow and red on light and on dark backgrounds. The last colour is that of states that
+/// do not count. Their luminance differs, because not everybody distinguishes their hues.
+const TRAFFIC_LIGHTS: [u32; 4] = [0x001b_7a37, 0x00ff_d23f, 0x00d6_4550, 0x00f1_f2f4];
+const DARK_TRAFFIC_LIGHTS: [u32; 4] = [0x0045_b564, 0x00ff_dd66, 0x00b0_3a48, 0x0020_262e];
 
 impl ChartPalette {
-    /// The colours of a theme. Monochrome palettes contain greys only.
-    pub(crate) fn new(kind: ThemeKind, is_monochrome: bool) -> Self {
+    /// The colours of a theme in a palette.
+    pub(crate) fn new(kind: ThemeKind, palette_kind: PaletteKind) -> Self {
         let codes = match kind {
             ThemeKind::Light => LIGHT,
             ThemeKind::Dark => DARK,
@@ -82,15 +111,18 @@ impl ChartPalette {
         let mut palette = Self {
             theme: ColorTheme::new(kind),
             categories: codes.categories.map(rgb),
-            tasks: codes.tasks.map(rgb),
+            tasks: codes.tasks.map(rgb).to_vec(),
             sizes: codes.sizes.map(rgb),
             now: rgb(codes.now),
             maximum: rgb(codes.maximum),
             emphasis: rgb(codes.emphasis),
             faint: rgb(codes.faint),
         };
-        if is_monochrome {
-            palette.remove_hues();
+        match palette_kind {
+            PaletteKind::Standard => {}
+            PaletteKind::TrafficLights if kind == ThemeKind::Light => palette.categories = TRAFFIC_LIGHTS.map(rgb),
+            PaletteKind::TrafficLights => palette.categories = DARK_TRAFFIC_LIGHTS.map(rgb),
+            PaletteKind::Monochrome => palette.remove_hues(),
         }
         palette
     }
@@ -100,7 +132,7 @@ impl ChartPalette {
         let theme = self.theme;
         let step = |ink: f32| mix([(theme.ink, ink), (theme.paper, 1.0 - ink)]).unwrap_or(theme.ink);
         self.categories = self.categories.map(grey);
-        self.tasks = TASK_GREYS.map(step);
+        self.tasks = TASK_INK.map(step).to_vec();
         self.sizes = self.sizes.map(grey);
         (self.now, self.maximum, self.faint) = (grey(self.now), grey(self.maximum), grey(self.faint));
         self.emphasis = theme.ink;
@@ -112,8 +144,8 @@ impl ChartPalette {
             ChartPaint::Category(ActivityCategory::Overhead) => self.categories[1],
             ChartPaint::Category(ActivityCategory::Idle) => self.categories[2],
             ChartPaint::Category(ActivityCategory::Ignored) => self.categories[3],
-            ChartPaint::Series(number) => self.tasks[usize::from(number) % TASK_COLORS],
-            ChartPaint::Task(number) => self.tasks[number as usize % TASK_COLORS],
+            ChartPaint::Series(number) => self.tasks[usize::from(number) % self.tasks.len()],
+            ChartPaint::Task(number) => self.tasks[number as usize % self.tasks.len()],
             ChartPaint::Size(size) => self.size(size),
             ChartPaint::Now => self.now,
             ChartPaint::Maximum => self.maximum,
@@ -123,6 +155,20 @@ impl ChartPalette {
             ChartPaint::Pending => self.theme.paper,
             ChartPaint::Fixed(color) => self.theme.fill(color),
         }
+    }
+
+    /// The colour of a thin line or a small point of a paint. In greys, it contrasts with the
+    /// background.
+    pub(super) fn line_color(&self, paint: ChartPaint) -> RgbColor {
+        let color = self.color(paint);
+        let is_grey = self.emphasis == self.theme.ink;
+        if !is_grey || contrast(color, self.theme.paper) >= LEAST_CONTRAST {
+            return color;
+        }
+        let steps = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
+        let darker = steps.map(|ink| mix([(self.theme.ink, ink), (color, 1.0 - ink)]).unwrap_or(color));
+        let visible = darker.into_iter().find(|color| contrast(*color, self.theme.paper) >= LEAST_CONTRAST);
+        visible.unwrap_or(self.theme.ink)
     }
 
     /// The colour of a size from 0 to 1.

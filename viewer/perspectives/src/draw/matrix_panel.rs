@@ -161,12 +161,17 @@ impl MatrixArea<'_> {
         let names = ShortNames::new(self.chart.columns.iter().map(String::as_str)).names;
         let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
         let step = label_step(widest + 6.0, self.cell.0);
+        // The end of the names so far. Names at the edges are moved towards others.
+        let mut end = f32::NEG_INFINITY;
         for (index, name) in names.iter().enumerate().step_by(step) {
             let center = self.frame.x + (index as f32 + 0.5) * self.cell.0;
             // Names at the edges stay within the matrix.
             let half = ChartCanvas::width(name, style) / 2.0;
             let x = center.min(self.frame.right() - half).max(self.frame.x + half.min(self.frame.width / 2.0));
-            canvas.text((x, self.frame.y - 6.0), *name, style);
+            if x - half >= end {
+                canvas.text((x, self.frame.y - 6.0), *name, style);
+                end = x + half + 6.0;
+            }
         }
         self.chart.column_heading.clone()
     }

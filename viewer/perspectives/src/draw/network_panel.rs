@@ -138,16 +138,21 @@ impl NetworkArea<'_> {
         let place = |step: u8| point(first + (last - first) * f32::from(step) / f32::from(steps));
         let points: Vec<ScenePoint> = (0..=steps).map(place).collect();
         let color = canvas.palette.color(edge.paint);
+        // A connection without a value has no direction.
+        let is_directed = edge.value > 0.0;
         let width = (1.2 + self.radius * 0.04).min(2.2);
         let head = (self.radius * 0.6).clamp(3.0, 8.0).min(length * 0.3);
         let (tip, before) = (points[points.len() - 1], point((last - head / length).max(0.0)));
         let mut line = points;
-        if let Some(end) = line.last_mut() {
+        if let Some(end) = line.last_mut().filter(|_| is_directed) {
             // The line ends within its head, so that the tip is sharp.
             *end = ((tip.0 + before.0) / 2.0, (tip.1 + before.1) / 2.0);
         }
         let (alpha, width) = if self.chart.edges.len() > MANY_EDGES { (0.45, 1.0) } else { (0.9, width) };
         canvas.faded_curve(line, ColorWithOpacity::with_alpha(color, alpha), width);
+        if !is_directed {
+            return;
+        }
         let (ux, uy) = ((tip.0 - before.0) / head, (tip.1 - before.1) / head);
         let half = head * 0.42;
         let corners =

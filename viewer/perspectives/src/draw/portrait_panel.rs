@@ -34,7 +34,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Portrai
     canvas.add_region(RegionShape::Points { radius: 4.0, centers, square: None }, RegionSubject::Values);
     canvas.group("curve", None, |canvas| draw_curve(canvas, chart, place));
     if let Some(point) = chart.cursor.and_then(|cursor| chart.points.get(cursor)) {
-        let (paper, ink, color) = (canvas.theme.paper, canvas.theme.ink, canvas.palette.color(point.paint));
+        let (paper, ink, color) = (canvas.theme.paper, canvas.theme.ink, canvas.palette.line_color(point.paint));
         canvas.disc(place(point), 7.0, paper, None);
         canvas.disc(place(point), 5.5, ink, None);
         canvas.disc(place(point), 3.8, color, None);
@@ -57,13 +57,13 @@ fn draw_curve(canvas: &mut ChartCanvas, chart: &PortraitChart, place: impl Fn(&P
             0 => 0.12,
             shade => OLDEST + (1.0 - OLDEST) * (shade.min(9) - 1) as f32 / 8.0,
         };
-        let color = canvas.palette.color(chart.points[from].paint);
+        let color = canvas.palette.line_color(chart.points[from].paint);
         let points = chart.points[from..=to].iter().map(&place).collect();
-        canvas.faded_curve(points, ColorWithOpacity::with_alpha(color, alpha), 1.9);
+        canvas.faded_curve(points, ColorWithOpacity::with_alpha(color, canvas.line_alpha(alpha)), 1.9);
         from = to;
     }
     if let [single] = chart.points.as_slice() {
-        let color = canvas.palette.color(single.paint);
+        let color = canvas.palette.line_color(single.paint);
         canvas.disc(place(single), 3.5, color, None);
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Scatter
         for point in &chart.points {
             let center = center(point);
             let title = has_titles.then(|| point_text(chart, point));
-            let color = canvas.palette.color(point.paint);
+            let color = canvas.palette.line_color(point.paint);
             canvas.translucent_disc(center, radius, ColorWithOpacity::with_alpha(color, alpha), title);
         }
     });

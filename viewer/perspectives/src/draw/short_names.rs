@@ -37,12 +37,28 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The common start, if only a number remains of each name.
+/// The common start, if what remains of each name is a number, or several numbers with other signs
+/// between them, such as `0.0` and `0.0 … 3.90`.
 fn numbered_start<'a>(names: &[&'a str]) -> &'a str {
     let Some(first) = names.first() else { return "" };
-    let digits = first.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let start = &first[..first.len() - digits];
-    if names.iter().all(|name| name.strip_prefix(start).is_some_and(is_number)) { start } else { "" }
+    let digits = first.find(|letter: char| letter.is_ascii_digit()).unwrap_or(first.len());
+    let last = first.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let has_start =
+        |start: &str, is_rest: fn(&str) -> bool| names.iter().all(|name| name.strip_prefix(start).is_some_and(is_rest));
+    let (short, long) = (&first[..digits], &first[..first.len() - last]);
+    if has_start(short, are_numbers) {
+        short
+    } else if has_start(long, is_number) {
+        long
+    } else {
+        ""
+    }
+}
+
+/// Whether a text consists of numbers, points and signs of ranges.
+fn are_numbers(text: &str) -> bool {
+    let is_sign = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ' ' | '…' | '-' | ':');
+    text.starts_with(|letter: char| letter.is_ascii_digit()) && text.chars().all(is_sign)
 }
 
 /// The common folders of paths, with the last `/`.
@@ -72,6 +88,8 @@ mod tests {
     fn common_starts_are_left_out() {
         assert_eq!(short(&["rank 8", "rank 10"]), ("rank", vec!["8", "10"]));
         assert_eq!(short(&["rank 8", "rank x"]), ("", vec!["rank 8", "rank x"]));
+        assert_eq!(short(&["thread 0.0", "thread 0.1"]), ("thread", vec!["0.0", "0.1"]));
+        assert_eq!(short(&["rank 0 … 3", "rank 4 … 7"]), ("rank", vec!["0 … 3", "4 … 7"]));
         assert_eq!(short(&["p/n 1/a", "p/n 1/b"]), ("", vec!["a", "b"]));
         assert_eq!(short(&["p/n 1/a", "p/n 2/b", "p/c"]), ("", vec!["n 1/a", "n 2/b", "c"]));
         assert_eq!(short(&["compute", "communicate"]), ("", vec!["compute", "communicate"]));

@@ -3,33 +3,45 @@
 use crate::chart::{ChartPaint, LegendItem};
 
 /// Maximum number of bins. More shades of one colour look alike.
-const MAX_BINS: u32 = 8;
+pub const MAX_BINS: usize = 8;
 
-/// A scale of sizes with bins whose limits are powers of two.
+/// A scale of sizes with bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SizeScale {
-    /// The binary logarithm of the lower limit of the first bin.
-    first: u32,
-    /// The binary logarithm of the ratio of adjacent limits, at least 1.
-    step: u32,
-    bins: u32,
+    /// The smallest size of each bin, ascending.
+    limits: [u64; MAX_BINS],
+    /// The number of bins, at least 1.
+    bins: usize,
 }
 
 impl SizeScale {
-    /// A scale for some sizes in bytes. `None` if there are none.
+    /// A scale for some sizes in bytes, whose limits are powers of two. `None` if there are none.
     pub(crate) fn new(sizes: impl IntoIterator<Item = u64>) -> Option<Self> {
         let logarithms = sizes.into_iter().map(|size| size.max(1).ilog2());
         let (first, last) = logarithms.fold(None, |range: Option<(u32, u32)>, logarithm| {
             let (low, high) = range.unwrap_or((logarithm, logarithm));
             Some((low.min(logarithm), high.max(logarithm)))
         })?;
-        let step = (last - first + 1).div_ceil(MAX_BINS);
-        Some(Self { first, step, bins: (last - first) / step + 1 })
+        let step = (last - first + 1).div_ceil(8);
+        let mut scale = Self { limits: [u64::MAX; MAX_BINS], bins: ((last - first) / step + 1) as usize };
+        for (limit, exponent) in scale.limits.iter_mut().zip((first..=last).step_by(step as usize)) {
+            *limit = 1_u64.checked_shl(exponent).unwrap_or(u64::MAX);
+        }
+        Some(scale)
+    }
+
+    /// A scale with chosen limits between its bins: ascending, above 0, and less than [`MAX_BINS`].
+    pub fn with_limits(limits: &[u64]) -> Self {
+        let mut scale = Self { limits: [u64::MAX; MAX_BINS], bins: limits.len().min(MAX_BINS - 1) + 1 };
+        scale.limits[0] = 0;
+        scale.limits[1..].iter_mut().zip(limits).for_each(|(place, limit)| *place = *limit);
+        scale
     }
 
     /// The number of the bin of a size. Sizes beyond the scale are in the first or last bin.
+    #[expect(clippy::cast_possible_truncation, reason = "there are few bins")]
     pub(crate) fn bin(&self, size: u64) -> u32 {
-        (size.max(1).ilog2().saturating_sub(self.first) / self.step).min(self.bins - 1)
+        self.limits[..self.bins].partition_point(|limit| *limit <= size).saturating_sub(1) as u32
     }
 
     /// The paint of a size.
@@ -49,19 +61,18 @@ impl SizeScale {
 
     /// As [`Self::legend`], with `text` for the limits.
     pub(crate) fn legend_with(&self, text: impl Fn(u64) -> String) -> Vec<LegendItem> {
-        let limit = |bin: u32| {
-            let exponent = self.first + bin * self.step;
-            text(1_u64.checked_shl(exponent).unwrap_or(u64::MAX))
-        };
-        let item = |bin| LegendItem {
-            paint: self.paint_of_bin(bin),
+        let limit = |bin: usize| text(self.limits[bin]);
+        let item = |(number, bin): (u32, usize)| LegendItem {
+            paint: self.paint_of_bin(number),
             label: if bin + 1 == self.bins {
                 format!("{} and more", limit(bin))
+            } else if self.limits[bin] == 0 {
+                format!("less than {}", limit(bin + 1))
             } else {
                 format!("{} to {}", limit(bin), limit(bin + 1))
             },
         };
-        (0..self.bins).map(item).collect()
+        (0..).zip(0..self.bins).map(item).collect()
     }
 }
 
@@ -99,6 +110,10 @@ mod tests {
         assert_eq!(bytes_text(1023), "1023 B");
         assert_eq!(bytes_text(1536), "1.5 KiB");
         assert_eq!(bytes_text(u64::MAX), "15.9 EiB");
+        let chosen = SizeScale::with_limits(&[1000, 2048]);
+        assert_eq!([0, 999, 1000, 2048].map(|size| chosen.bin(size)), [0, 0, 1, 2]);
+        let labels: Vec<String> = chosen.legend().into_iter().map(|item| item.label).collect();
+        assert_eq!(labels, ["less than 1000 B", "1000 B to 2 KiB", "2 KiB and more"]);
         assert_eq!(SizeScale::new([]), None);
         assert_eq!(SizeScale::new([0, 0]).unwrap().legend()[0].label, "1 B and more");
     }

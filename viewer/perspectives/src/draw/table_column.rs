@@ -41,7 +41,7 @@ impl TableColumnText {
         };
         let is_number = numbers().next().is_some();
         let largest = numbers().fold(0.0_f64, |largest, number| largest.max(number.abs()));
-        let number_unit = NumberUnit::new(info.axis_unit, largest);
+        let number_unit = column_unit(info.axis_unit, largest, numbers());
         let decimals = decimals(info.axis_unit, number_unit, numbers().all(|number| number.fract() == 0.0));
         let text = |value: Option<&TableValue>| match value {
             Some(TableValue::Text(text)) => text.clone(),
@@ -62,6 +62,22 @@ impl TableColumnText {
         };
         Self { heading, is_number, cells }
     }
+}
+
+/// The smallest part of a unit that three decimals show with two digits.
+const LEAST_PART: f64 = 0.01;
+
+/// The unit of the largest number. If most numbers would be about 0 in it, as beside the sum of
+/// many rows, that of their median.
+fn column_unit(axis_unit: AxisUnit, largest: f64, numbers: impl Iterator<Item = f64>) -> NumberUnit {
+    let number_unit = NumberUnit::new(axis_unit, largest);
+    let mut positive: Vec<f64> = numbers.map(f64::abs).filter(|number| *number > 0.0).collect();
+    if number_unit.size == 1.0 || positive.is_empty() {
+        return number_unit;
+    }
+    let middle = positive.len() / 2;
+    let (_, median, _) = positive.select_nth_unstable_by(middle, f64::total_cmp);
+    if *median < LEAST_PART * number_unit.size { NumberUnit::new(axis_unit, *median) } else { number_unit }
 }
 
 /// The decimals of the numbers of a column.
@@ -107,6 +123,14 @@ fn bare_heading(heading: &str, axis_unit: AxisUnit) -> &str {
 mod tests {
     use super::TableColumnText;
     use crate::chart::{AxisUnit, ChartTable, TableValue};
+
+    #[test]
+    fn the_unit_shows_most_numbers() {
+        let mut table = ChartTable::new(&[("busy, s", AxisUnit::Nanos)]);
+        table.rows = [[4e13], [4e8], [3e8]].map(|row| row.map(TableValue::Number).to_vec()).to_vec();
+        let column = TableColumnText::new(&table, 0, &table.rows);
+        assert_eq!((column.heading.as_str(), column.cells[1].as_str()), ("busy, ms", "400.000"));
+    }
 
     #[test]
     fn a_column_has_one_unit() {

@@ -4,7 +4,7 @@ use tumit_viewer::scene::{OutlineRect, Scene, SceneItem, SceneText, TextAnchor};
 use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::style::theme::font;
 
-use super::{DrawOptions, draw};
+use super::{DrawOptions, PaletteKind, draw};
 
 mod sample_charts;
 
@@ -99,11 +99,11 @@ fn images() {
     for (name, chart) in sample_charts::all().into_iter().filter(|(name, _)| name.contains(&chosen)) {
         for theme in [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast] {
             for (width, height) in [(640.0, 400.0), (1600.0, 900.0)] {
-                for is_monochrome in [false, true] {
-                    let scene = draw(&chart, DrawOptions { width, height, theme, is_monochrome });
-                    let mono = if is_monochrome { "-mono" } else { "" };
+                for palette in PaletteKind::WORDS.map(|(_, palette)| palette) {
+                    let scene = draw(&chart, DrawOptions { width, height, theme, palette });
+                    let mono = if palette == PaletteKind::Standard { "" } else { "-mono" };
                     let path = folder.join(format!("{name}-{theme:?}-{width}{mono}.png"));
-                    if is_monochrome && (theme != ThemeKind::Light || width > 640.0) {
+                    if palette == PaletteKind::Monochrome && (theme != ThemeKind::Light || width > 640.0) {
                         continue;
                     }
                     let format = tumit_viewer::export::ImageFormat::Png;

@@ -67,7 +67,8 @@ impl ValueAxis {
 fn step(largest: f64, steps: f64, number_unit: NumberUnit, axis_unit: AxisUnit, is_whole: bool) -> f64 {
     let least = largest / steps;
     if axis_unit == AxisUnit::Percent && (50.0..=100.0).contains(&largest) {
-        return [10.0, 20.0, 25.0, 50.0].into_iter().find(|&step| step >= least).unwrap_or(largest);
+        let last = if largest < 100.0 { 50.0 } else { 100.0 };
+        return [10.0, 20.0, 25.0, 50.0].into_iter().find(|&step| step >= least).unwrap_or(last);
     }
     if number_unit.is_binary {
         let step = 2.0_f64.powf(least.log2().ceil()).max(if number_unit.name == "B" { 1.0 } else { 0.0 });
@@ -109,6 +110,7 @@ mod tests {
         assert_eq!(texts(100.0, AxisUnit::Percent, 200.0), ["0", "20", "40", "60", "80", "100"]);
         assert_eq!(texts(9.0, AxisUnit::Percent, 50.0), ["0", "5"]);
         assert_eq!(texts(1.9, AxisUnit::Percent, 50.0), ["0", "1"]);
+        assert_eq!(texts(93.718_544, AxisUnit::Percent, 50.0), ["0", "50"]);
         assert_eq!(texts(100.0, AxisUnit::Percent, 50.0), ["0", "100"]);
         assert_eq!(texts(100.0, AxisUnit::Percent, 170.0), ["0", "25", "50", "75", "100"]);
         assert_eq!(texts(3.0 * 1024.0 * 1024.0, AxisUnit::Bytes, 160.0), ["0", "1", "2", "3"]);

@@ -119,6 +119,26 @@ impl Topology {
     }
 }
 
+impl Topology {
+    /// An upper bound of the distance between two of `units` units. It is the largest distance if
+    /// the units fill the network.
+    pub fn diameter(self, units: usize) -> u32 {
+        let last = units.saturating_sub(1);
+        let grid = |shape: GridShape| (shape.rows.saturating_sub(1), shape.columns.saturating_sub(1));
+        let hops = match self {
+            Self::Hamming => (usize::BITS - last.leading_zeros()) as usize,
+            Self::Unit => usize::from(last > 0),
+            Self::Mesh1 => last,
+            Self::Torus1 => units / 2,
+            Self::Mesh2(shape) => grid(shape).0 + grid(shape).1,
+            Self::Torus2(shape) => shape.rows / 2 + shape.columns / 2,
+            Self::BinaryTree => 2 * tree_distance(0, last, 2),
+            Self::QuadTree => 2 * tree_distance(0, last, 4),
+        };
+        u32::try_from(hops).unwrap_or(u32::MAX)
+    }
+}
+
 fn ring_distance(from: usize, to: usize, size: usize) -> usize {
     let direct = from.abs_diff(to);
     direct.min(size.saturating_sub(direct))
@@ -152,6 +172,7 @@ mod tests {
                 let topology = Topology::parse(word, units).unwrap();
                 let distance = |from, to| topology.distance(units, from, to);
                 prop_assert_eq!(distance(a, b) == 0, a == b);
+                prop_assert!(distance(a, b) <= topology.diameter(units), "{}", word);
                 prop_assert_eq!(distance(a, b), distance(b, a));
                 prop_assert!(distance(a, c) <= distance(a, b) + distance(b, c), "{}", word);
             }

@@ -1,10 +1,12 @@
 //! The time and the options of a request in words, for the subtitles of charts.
 
+use rustc_hash::FxHashSet;
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::timestamp;
 
 use crate::execution::Execution;
 use crate::execution::order::UnitOrder;
+use crate::options::ViewOptions;
 use crate::view::{TimeMode, ViewRequest};
 
 /// A timestamp, precise to about a thousandth of a time range.
@@ -39,10 +41,42 @@ pub(crate) fn order_caption(request: &ViewRequest) -> String {
     if *order == UnitOrder::Natural { String::new() } else { order.description() }
 }
 
+/// A note about names in the file of an order that no unit has.
+pub(crate) fn unknown_names_note(execution: &Execution, options: &ViewOptions) -> Option<String> {
+    let UnitOrder::Names(names) = &options.order else { return None };
+    unknown_note(execution, "order", names.iter().map(String::as_str))
+}
+
+/// A note about names in a file that no unit has. `file` names the purpose of the file.
+pub(crate) fn unknown_note<'a>(
+    execution: &Execution,
+    file: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> Option<String> {
+    let containers = execution.source().containers();
+    // Units that are not chosen are known, too.
+    let mut known: FxHashSet<&str> = containers.iter().map(|info| info.name.as_str()).collect();
+    known.extend(execution.units().list().iter().map(|unit| unit.name.as_str()));
+    let mut unknown = names.filter(|name| !known.contains(name));
+    let first = unknown.next()?;
+    Some(match unknown.count() {
+        0 => format!("The file of the {file} names `{first}`, which is no unit."),
+        more => format!("The file of the {file} has {} names of no unit, such as `{first}`.", more + 1),
+    })
+}
+
 /// The container type of the units, such as `Thread`.
 pub(crate) fn unit_type(execution: &Execution) -> &str {
     let ty = execution.model().types.get(execution.units().ty.index());
     ty.map_or("unit", |ty| ty.name.as_str())
+}
+
+/// The names of the first and the last of several units or tasks, such as `rank 0 … 3`. The last
+/// one lacks a start that both have before their numbers.
+pub(crate) fn span_label(first: &str, last: &str) -> String {
+    let start = first.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0);
+    let rest = last.strip_prefix(&first[..start]).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    format!("{first} … {}", rest.unwrap_or(last))
 }
 
 /// The number of chosen units, such as `2 of 4 units`. Empty if all are chosen.

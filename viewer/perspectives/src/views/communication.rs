@@ -21,7 +21,7 @@ use crate::view::PerspectiveView;
 
 /// The names of the built-in layouts.
 pub(crate) fn layouts() -> impl Iterator<Item = &'static str> {
-    node_layout::NodeLayout::WORDS.iter().map(|(word, _)| *word)
+    [network_layout::CIRCLE].into_iter().chain(node_layout::NodeLayout::WORDS.iter().map(|(word, _)| *word))
 }
 
 /// The views of the group, in the order of their numbers.

@@ -7,7 +7,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{AxisUnit, ChartTable, TableValue};
-use crate::draw::size_scale::{SizeScale, bytes_text};
+use crate::draw::size_scale::bytes_text;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, UnitMessage, UnitMessages};
@@ -132,10 +132,13 @@ impl<'a> MeasuredMessages<'a> {
         sums.into_iter().collect()
     }
 
-    /// The scale of the sizes of all messages of the trace, if they have sizes. It is the same at
-    /// all times.
-    pub(crate) fn size_scale(&self) -> Option<SizeScale> {
-        SizeScale::new(self.messages.size_extremes.into_iter().flatten())
+    /// The sizes that determine a scale: at a time, those of all messages of the trace, so that the
+    /// scale does not change while the time moves. Otherwise, the sums.
+    pub(crate) fn visible_sizes(&self, request: &ViewRequest, sums: &SumsByPair) -> Vec<u64> {
+        if request.mode == TimeMode::At {
+            return self.messages.size_extremes.into_iter().flatten().collect();
+        }
+        sums.values().filter(|_| self.messages.has_sizes()).map(|sum| sum.bytes).collect()
     }
 
     /// A table of sums by pair, with a row per pair in the order of the pairs.

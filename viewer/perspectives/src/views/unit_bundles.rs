@@ -8,7 +8,7 @@ use crate::execution::Execution;
 use crate::network::topology::GridShape;
 use crate::unit_lists::UnitLists;
 use crate::view::ViewRequest;
-use crate::views::captions::unit_type;
+use crate::views::captions::{span_label, unit_type};
 
 /// Adjacent units that a view shows together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +84,15 @@ impl UnitBundles {
         Self { order, bundles, starts, lists }
     }
 
+    /// The same bundles with other units: the unit at each place becomes that of `order` at this
+    /// place.
+    pub(crate) fn with_units(&self, order: &[usize]) -> Self {
+        let mut bundles = vec![0; order.len()];
+        order.iter().zip(&self.bundles).for_each(|(unit, bundle)| bundles[*unit] = *bundle);
+        let units = self.order.iter().map(|place| order[*place]).collect();
+        Self { order: units, bundles, starts: self.starts.clone() }
+    }
+
     pub(crate) fn iter<'a>(&'a self, execution: &'a Execution) -> impl Iterator<Item = UnitBundle<'a>> {
         (0..self.count()).map(|bundle| UnitBundle {
             label: self.label(execution, bundle),
@@ -128,7 +137,7 @@ impl UnitBundles {
         match self.units(bundle) {
             [] => String::new(),
             [unit] => name(unit).to_owned(),
-            [first, .., last] => format!("{} … {}", name(first), name(last)),
+            [first, .., last] => span_label(name(first), name(last)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The views of the group whole.
 
 mod clock;
+mod peer_statistics;
 mod phase_portrait;
 mod record_search;
 mod record_slices;

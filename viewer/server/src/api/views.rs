@@ -9,8 +9,8 @@ use tumit_perspectives::cards::FoundCard;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::gallery;
-use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
-use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo};
+use tumit_perspectives::options::{DRAWING_OPTIONS, EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
+use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, common_options};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, TypeModel};
 
 use super::cards::CardsRequest;
@@ -42,8 +42,8 @@ pub(crate) async fn views(State(app): State<Arc<AppState>>, Query(request): Quer
             "groups": ViewGroup::NAMES.map(|(name, _)| name),
             "views": views,
             "removed": removed_cards(app),
-            "options": EXECUTION_OPTIONS.iter().chain(&VIEW_OPTIONS).map(option_json).collect::<Vec<_>>(),
-            "of_all": EXECUTION_OPTIONS.iter().map(|option| option.name).collect::<Vec<_>>(),
+            "options": EXECUTION_OPTIONS.iter().chain(&DRAWING_OPTIONS).chain(&VIEW_OPTIONS).map(option_json).collect::<Vec<_>>(),
+            "of_all": EXECUTION_OPTIONS.iter().chain(&DRAWING_OPTIONS).map(|option| option.name).collect::<Vec<_>>(),
             "layouts": app.layouts.of_model(&model).names(),
             "parents": parents(&trace),
             "names": {
@@ -75,6 +75,8 @@ fn view_json(info: &ViewInfo<'_>) -> Value {
         "needs": info.needs,
         "modes": info.modes.iter().map(|mode| mode.word()).collect::<Vec<_>>(),
         "options": info.options,
+        // The options of all views that have an effect on this one.
+        "common": common_options(info).map(|option| option.name).collect::<Vec<_>>(),
         // A diagram covers the whole time range and does not change with the present time.
         "is_diagram": DiagramMode::of_name(info.name).is_some(),
     })
@@ -105,6 +107,7 @@ fn faulty_card(file: &FoundCard) -> Value {
         "needs": "",
         "modes": [TimeMode::Range.word()],
         "options": [],
+        "common": [],
         "is_diagram": false,
     })
 }

@@ -35,6 +35,10 @@ async fn the_list_has_all_views_with_their_options() {
         (&kiviat["number"], &kiviat["title"], &kiviat["modes"]),
         (&json!(6), &json!("Kiviat diagram"), &json!(["at"]))
     );
+    // Options without effect are not offered.
+    let common = |name: &str| views.iter().find(|view| view["name"] == name).unwrap()["common"].clone();
+    assert_eq!(common("traffic"), json!(["level", "units", "palette"]));
+    assert_eq!(common("kiviat"), json!(["level", "units", "states", "several", "stateless", "palette"]));
     let options = list["options"].as_array().unwrap();
     let option = |name: &str| options.iter().find(|option| option["name"] == name).unwrap();
     assert_eq!(option("count")["words"], json!(["busy", "busy+overhead"]));
@@ -269,8 +273,8 @@ async fn a_card_is_saved_as_an_image_or_as_its_numbers() {
     assert!(status == 200 && image.contains("<svg") && image.contains("Kiviat diagram"), "{image}");
     let (status, table) = file("kiviat", "csv").await;
     assert!(status == 200 && table.contains("unit,") && table.lines().count() > 2, "{table}");
-    let (status, message) = file("utilization-gantt", "csv").await;
-    assert!(status == 400 && message.contains("Save it as SVG."), "{message}");
+    let (status, table) = file("utilization-gantt", "csv").await;
+    assert!(status == 200 && table.starts_with("unit,category,start,end,duration\n"), "{table}");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ import { setSetting, setting } from "../state/view.js";
  * @typedef {{ name: string, mode: string, options: Record<string, string>, table?: boolean }} Card
  * A view, as the server describes it. `file` is its card file.
  * @typedef {{ name: string, number: number | null, title: string, group: string, summary: string,
- * needs: string, modes: string[], options: string[], is_diagram: boolean, file?: string,
+ * needs: string, modes: string[], options: string[], common: string[], is_diagram: boolean, file?: string,
  * is_removable?: boolean }} View
  * @typedef {{ name: string, forms: string, help: string, words: string[], is_free: boolean }} Option
  * @typedef {{ groups: string[], views: View[], options: Option[], of_all: string[], names:

@@ -29,9 +29,9 @@ export function optionsForm(card, positions, onChange, onClose) {
     onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") { event.stopPropagation(); onClose(); } },
   },
     ...(view?.options ?? []).flatMap((name) => [field(name), name === "layout" && layoutForm(card, positions, () => { onChange(); onClose(); })]),
-    make("h4", { text: "Units and tasks of all cards" }),
-    ...views().of_all.map(field),
-    make("p", { class: "card-form-buttons" }, make("button", { class: "quiet-button", text: "Save SVG", onclick: () => saveCard(card, "svg") }), view?.is_diagram ? null : make("button", { class: "quiet-button", text: "Save CSV", onclick: () => saveCard(card, "csv") }), make("span", { class: "spacer" }), make("button", { class: "quiet-button", text: "Reset", onclick: reset }), make("button", { class: "quiet-button", text: "Done", onclick: onClose })),
+    make("h4", { text: "Options of all cards" }),
+    ...(view?.common ?? views().of_all).map(field),
+    make("p", { class: "card-form-buttons" }, make("button", { class: "quiet-button", text: "Save SVG", onclick: () => saveCard(card, "svg") }), make("button", { class: "quiet-button", text: "Save CSV", onclick: () => saveCard(card, "csv") }), make("span", { class: "spacer" }), make("button", { class: "quiet-button", text: "Reset", onclick: reset }), make("button", { class: "quiet-button", text: "Done", onclick: onClose })),
   );
 }
 

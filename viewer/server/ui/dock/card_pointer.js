@@ -40,6 +40,10 @@ let redraw = () => {};
  */
 export function setPointerTarget(request, refresh) {
   [requestText, redraw] = [request, refresh];
+  // A drag in the diagram keeps the focus, so that no other event ends the pointing by keys.
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (pointing && !pointing.tile.image.contains(/** @type {Node} */ (target))) leave(pointing.tile);
+  }, true);
 }
 
 /** @param {Tile} tile */

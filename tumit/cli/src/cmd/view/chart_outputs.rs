@@ -83,6 +83,16 @@ pub(super) fn outputs(paths: &[PathBuf], requested: Option<ImageFormatChoice>) -
     Ok(outputs)
 }
 
+impl<'a> ChartOutput<'a> {
+    /// The file of text.
+    pub(super) fn table(&self) -> Option<&TableOutput<'a>> {
+        match self {
+            Self::Table(table) => Some(table),
+            Self::Image(_) => None,
+        }
+    }
+}
+
 impl TableOutput<'_> {
     /// Writes the file.
     pub(super) fn write(&self, chart: &ViewChart) -> anyhow::Result<()> {

@@ -6,18 +6,20 @@ use std::sync::Arc;
 use anyhow::{bail, ensure};
 use tumit_paje::time_text::{self, TimeTextError};
 use tumit_perspectives::cards::{self, CardView};
-use tumit_perspectives::chart::ViewChart;
-use tumit_perspectives::diagram::DiagramMode;
-use tumit_perspectives::draw::{DrawOptions, draw};
+use tumit_perspectives::chart::{ChartPanel, ViewChart};
+use tumit_perspectives::diagram::{DiagramMode, ModeDiagram};
+use tumit_perspectives::draw::{DrawOptions, PaletteKind, add_patterns, draw};
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::categories::{CategoryRule, CategoryTable};
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewInfo, ViewRequest};
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange, TimelineSource};
+use tumit_viewer::scene::Scene;
 use tumit_viewer::style::theme::ThemeKind;
+use tumit_viewer::text::time_display::timestamp;
 
-use super::chart_outputs::{self, ChartOutput};
+use super::chart_outputs::{self, ChartOutput, TableOutput};
 use super::image_outputs::{ImageFormatChoice, ImageOutput};
 use super::perspective_list;
 use crate::category_option::{CATEGORY_HELP, category};
@@ -45,7 +47,8 @@ pub(super) struct PerspectiveOptions {
     option: Vec<String>,
     #[arg(long, value_name = "CATEGORY=NAME", requires = "perspective", value_parser = category, help = CATEGORY_HELP, help_heading = "Perspectives")]
     category: Vec<CategoryRule>,
-    /// Draws the view with greys and patterns only, for black-and-white printing
+    /// Draws the view with greys and patterns only, for black-and-white printing; the same as
+    /// `--option palette=monochrome`
     #[arg(long, requires = "perspective", help_heading = "Perspectives")]
     monochrome: bool,
 }
@@ -58,6 +61,7 @@ enum TimeModeChoice {
     /// The whole time range
     Range,
     /// From the present time minus `--option width=TIME` to the present time plus this width
+    /// [default: a twentieth of the time range]
     Moving,
 }
 
@@ -94,7 +98,14 @@ pub(super) struct RequestedView<'a> {
     at: Option<GlobalNanos>,
     options: ParsedOptions,
     outputs: Vec<ChartOutput<'a>>,
-    is_monochrome: bool,
+}
+
+/// Whether a chart marks the present time.
+fn has_present_time(chart: &ViewChart) -> bool {
+    let marks_time = |panel: &ChartPanel| {
+        matches!(panel, ChartPanel::Levels(_) | ChartPanel::Scatter(_) | ChartPanel::Portrait(_) | ChartPanel::Marks(_))
+    };
+    chart.panels.iter().any(|panel| marks_time(&panel.panel))
 }
 
 /// Parses a time.
@@ -146,6 +157,10 @@ fn card_folders(traces: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 impl PerspectiveOptions {
+    pub(super) fn is_given(&self) -> bool {
+        self.perspective.is_some()
+    }
+
     /// The text of `--perspective list`, or of `--option help`, if one of them is given.
     pub(super) fn information(&self, traces: &[PathBuf]) -> anyhow::Result<Option<String>> {
         let Some(name) = &self.perspective else { return Ok(None) };
@@ -177,18 +192,10 @@ impl PerspectiveOptions {
         let mut options = ParsedOptions::parse(info.name, info.options, &self.pairs()?)?;
         options.execution.categories.clone_from(&self.category);
         let mode = self.mode(&info)?;
-        ensure!(
-            mode != TimeMode::Moving || options.view.width.is_some(),
-            "--mode moving needs the width of the time range: add `--option width=10ms`"
-        );
-        if let ViewKind::Diagram(_) = view {
-            ensure!(
-                self.at.is_none() && outputs.iter().all(|output| matches!(output, ChartOutput::Image(_))),
-                "`{name}` is a mode of the space-time diagram: it has no present time (--at) and no table (.csv, .json)"
-            );
+        if self.monochrome {
+            options.view.palette = PaletteKind::Monochrome;
         }
-        let (at, is_monochrome) = (self.at, self.monochrome);
-        Ok(Some(RequestedView { view, mode, at, options, outputs, is_monochrome }))
+        Ok(Some(RequestedView { view, mode, at: self.at, options, outputs }))
     }
 
     /// The options as names and values.
@@ -225,22 +232,71 @@ impl<'a> RequestedView<'a> {
         let Some(view) = self.view.chart_view() else { return Ok(()) };
         let range = range.to_closed_range(source.extent())?;
         let execution = self.execution(source)?;
-        let chart = gallery::chart(view, &execution, &self.request(range, image))?;
+        let request = self.request(range, image);
+        self.report_time(&execution, &request);
+        let chart = gallery::chart(view, &execution, &request)?;
+        if self.at.is_some() && self.mode == TimeMode::Range && !has_present_time(&chart) {
+            term::note(&format!("`{}` shows the whole time range: --at has no effect", view.info().name));
+        }
         for output in &self.outputs {
             self.write(output, &chart, image)?;
         }
         Ok(())
     }
 
-    /// The trace that the diagram shows, if the view is a mode of the diagram.
+    /// The diagram of a mode. Writes the tables among the outputs. `None` if the view is no mode of
+    /// the diagram.
     pub(super) fn diagram(
         &self,
         source: &Arc<dyn TimelineSource>,
         range: OpenTimeRange,
-    ) -> anyhow::Result<Option<Arc<dyn TimelineSource>>> {
+        image: PerspectiveImage,
+    ) -> anyhow::Result<Option<(ModeDiagram, OpenTimeRange)>> {
         let ViewKind::Diagram(mode) = self.view else { return Ok(None) };
         let range = range.to_closed_range(source.extent())?;
-        Ok(Some(mode.trace(&self.execution(Arc::clone(source))?, range)?))
+        let execution = self.execution(Arc::clone(source))?;
+        let request = self.request(range, image);
+        self.report_time(&execution, &request);
+        if self.at.is_some() && self.mode == TimeMode::Range {
+            term::note(&format!("`{}` shows the whole time range: --at has no effect", mode.info().name));
+        }
+        let mut notes: Vec<String> = gallery::unknown_names_note(&execution, &request.options).into_iter().collect();
+        let tables: Vec<&TableOutput<'_>> = self.outputs.iter().filter_map(ChartOutput::table).collect();
+        if !tables.is_empty() {
+            let mut chart = mode.numbers(&execution, &request, usize::MAX)?;
+            chart.notes.append(&mut notes);
+            tables.into_iter().try_for_each(|table| table.write(&chart))?;
+        }
+        notes.iter().for_each(|note| term::note(note));
+        let visible = request.visible_range();
+        let diagram = mode.diagram(&execution, visible, &request.options)?;
+        Ok(Some((diagram, OpenTimeRange { from: Some(visible.from), to: Some(visible.to) })))
+    }
+
+    /// Reports a present time outside of the time range.
+    fn report_time(&self, execution: &Execution, request: &ViewRequest) {
+        let Some(at) = self.at else { return };
+        let extent = execution.extent();
+        let (range, place) =
+            if (extent.from..=extent.to).contains(&at) { (request.range, "time range") } else { (extent, "trace") };
+        if !(range.from..=range.to).contains(&at) {
+            let bound = if at < range.from { range.from } else { range.to };
+            let place = if at < range.from {
+                format!("before the {place}, which begins")
+            } else {
+                format!("after the {place}, which ends")
+            };
+            let resolution = (range.to.0.saturating_sub(range.from.0) / 1000).max(1);
+            let (at, bound) = (timestamp(at, resolution), timestamp(bound, resolution));
+            term::note(&format!("--at: {at} is {place} at {bound}"));
+        }
+    }
+
+    /// Completes the drawing of a mode of the diagram: monochrome images have patterns.
+    pub(super) fn finish_diagram(&self, scene: &mut Scene, theme: ThemeKind) {
+        if self.options.view.palette == PaletteKind::Monochrome {
+            add_patterns(scene, theme);
+        }
     }
 
     /// The images among the outputs.
@@ -268,6 +324,10 @@ impl<'a> RequestedView<'a> {
     }
 
     fn request(&self, range: TimeRange, image: PerspectiveImage) -> ViewRequest {
+        let mut options = self.options.view.clone();
+        if self.mode == TimeMode::Moving && options.width.is_none() {
+            options.width = Some(ViewRequest::usual_width(range));
+        }
         let middle = GlobalNanos(range.from.0.midpoint(range.to.0));
         // The axis and the margins need some of the width.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
@@ -277,7 +337,7 @@ impl<'a> RequestedView<'a> {
             range,
             time: self.at.unwrap_or(middle),
             columns,
-            options: self.options.view.clone(),
+            options,
             needs_table: self.outputs.iter().any(|output| !matches!(output, ChartOutput::Image(_))),
         }
     }
@@ -286,8 +346,8 @@ impl<'a> RequestedView<'a> {
         match output {
             ChartOutput::Image(output) => {
                 let height = image.height.unwrap_or((image.width * 9.0 / 16.0).round());
-                let mut options = DrawOptions::new(image.width, height).with_theme(image.theme);
-                options.is_monochrome = self.is_monochrome;
+                let palette = self.options.view.palette;
+                let options = DrawOptions::new(image.width, height).with_theme(image.theme).with_palette(palette);
                 output.draw(&draw(chart, options), image.scale)
             }
             ChartOutput::Table(output) => output.write(chart),

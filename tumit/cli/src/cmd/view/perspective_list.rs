@@ -4,8 +4,8 @@ use anyhow::bail;
 use tumit_perspectives::cards::{self, CardView, FoundCard};
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::gallery;
-use tumit_perspectives::options::{EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
-use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo};
+use tumit_perspectives::options::{OptionInfo, VIEW_OPTIONS};
+use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, common_options};
 
 use crate::text_table;
 
@@ -100,6 +100,6 @@ pub(super) fn of_options(info: &ViewInfo<'_>) -> String {
         let OptionInfo { name, forms, help, .. } = option;
         format!("\n  --option {name}=VALUE\n      {help}: {forms}\n")
     };
-    let options: String = own.chain(&EXECUTION_OPTIONS).map(line).collect();
+    let options: String = own.chain(common_options(info)).map(line).collect();
     format!("{}: {}\n{options}", info.title, info.summary)
 }

@@ -4,7 +4,7 @@ use tumit_paje::RgbColor;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::style::theme::{ColorTheme, ThemeKind, contrast};
 
-use super::ChartPalette;
+use super::{ChartPalette, PaletteKind};
 use crate::chart::ChartPaint;
 
 const THEMES: [ThemeKind; 3] = [ThemeKind::Light, ThemeKind::Dark, ThemeKind::Contrast];
@@ -64,8 +64,8 @@ fn pairs<T: Copy>(list: &[T]) -> impl Iterator<Item = (T, T)> {
 #[test]
 fn categories_differ_in_luminance_for_any_colour_vision() {
     for theme in THEMES {
-        for is_monochrome in [false, true] {
-            let palette = ChartPalette::new(theme, is_monochrome);
+        for kind in [PaletteKind::Standard, PaletteKind::Monochrome] {
+            let palette = ChartPalette::new(theme, kind);
             let categories = ActivityCategory::COUNTED.map(|category| palette.color(ChartPaint::Category(category)));
             for (vision, matrix) in &VISIONS {
                 for (a, b) in pairs(&categories) {
@@ -85,7 +85,7 @@ fn categories_differ_in_luminance_for_any_colour_vision() {
 #[test]
 fn task_colours_are_distinguishable() {
     for theme in THEMES {
-        let palette = ChartPalette::new(theme, false);
+        let palette = ChartPalette::new(theme, PaletteKind::Standard);
         let colors: Vec<RgbColor> = (0..6).map(|task| palette.color(ChartPaint::Task(task))).collect();
         for (vision, matrix) in &VISIONS {
             for (a, b) in pairs(&colors) {
@@ -102,7 +102,7 @@ fn task_colours_are_distinguishable() {
 #[test]
 fn sizes_have_even_steps_of_lightness() {
     for theme in THEMES {
-        let palette = ChartPalette::new(theme, false);
+        let palette = ChartPalette::new(theme, PaletteKind::Standard);
         let sizes: Vec<f32> = (0..=6).map(|step| step as f32 / 6.0).collect();
         let lightness: Vec<f32> = sizes.iter().map(|&size| lab(linear(palette.size(size)))[0]).collect();
         let steps: Vec<f32> = lightness.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -116,8 +116,8 @@ fn sizes_have_even_steps_of_lightness() {
 #[test]
 fn the_present_value_contrasts_with_the_maximum() {
     for theme in THEMES {
-        for is_monochrome in [false, true] {
-            let palette = ChartPalette::new(theme, is_monochrome);
+        for kind in [PaletteKind::Standard, PaletteKind::Monochrome] {
+            let palette = ChartPalette::new(theme, kind);
             let (now, maximum) = (palette.color(ChartPaint::Now), palette.color(ChartPaint::Maximum));
             let paper = ColorTheme::new(theme).paper;
             assert!(contrast(now, maximum) >= 3.0 && contrast(maximum, paper) >= 1.5, "{theme:?}");

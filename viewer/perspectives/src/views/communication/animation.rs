@@ -1,14 +1,12 @@
 //! [`AnimationView`] (G12): units on a circle, with edges for pending messages.
 
-use std::f64::consts::TAU;
-
-use super::network_layout::NetworkLayout;
+use super::network_layout::{NetworkLayout, circle_positions};
 use super::network_nodes::{MAX_NODES, NetworkNodes, bend};
 use super::node_layout::NodePosition;
 use crate::chart::{ChartAxis, ChartPaint, ChartPanel, LegendItem, NetworkChart, NetworkEdge, TitledPanel, ViewChart};
-use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::message_scale::MessageScale;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, SumsByPair, number};
@@ -28,25 +26,26 @@ impl PerspectiveView for AnimationView {
             summary: "Units with their status, and an edge for each pair with pending messages.",
             needs: "links between units; states for the status",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
-            options: &["measure", "order", "layout", "width"],
+            options: &["measure", "order", "layout", "color", "bins", "topology", "width"],
         }
     }
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let measured = MeasuredMessages::new(execution, request, false)?;
         let bundles = UnitBundles::new(execution, request, MAX_NODES)?;
-        let (positions, position_note) = positions(execution, request, &bundles)?;
-        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions);
+        let (positions, position_notes) = positions(execution, request, &bundles)?;
+        let NetworkNodes { nodes, mut legend, notes } =
+            NetworkNodes::new(execution, request, &bundles, &positions, true)?;
         let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
-        let scale = if request.mode == TimeMode::At {
-            measured.size_scale()
-        } else {
-            SizeScale::new(sums.values().filter(|_| measured.messages.has_sizes()).map(|sum| sum.bytes))
-        };
+        let sizes = measured.visible_sizes(request, &sums);
+        let scale = MessageScale::new(&request.options, execution.units().count(), sizes)?;
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
-        let edges =
-            edges(&measured, &sums, &nodes, |bytes| scale.map_or(ChartPaint::Series(0), |scale| scale.paint(bytes)));
-        match scale {
+        // Of a node of several units, the first one determines distances.
+        let pair = |(from, to): (u32, u32)| (bundles.first(from as usize), bundles.first(to as usize));
+        let edges = edges(&measured, &sums, &nodes, |nodes, bytes| {
+            scale.map_or(ChartPaint::Series(0), |scale| scale.paint(pair(nodes), bytes))
+        });
+        match &scale {
             Some(scale) => legend.extend(scale.legend()),
             None => legend.push(LegendItem { paint: ChartPaint::Series(0), label: format!("{happens} messages") }),
         }
@@ -54,12 +53,13 @@ impl PerspectiveView for AnimationView {
         let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.axis_unit(), largest);
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
-        all_notes.extend(position_note);
+        all_notes.extend(position_notes);
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::subtitle(&[
                 captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
+                scale.map_or_else(String::new, |scale| scale.caption(&request.options)),
                 captions::order_caption(request),
             ]),
             table: measured.table(&sums, |bundle| bundles.label(execution, bundle as usize)),
@@ -78,14 +78,14 @@ pub(crate) fn edges(
     measured: &MeasuredMessages<'_>,
     sums: &SumsByPair,
     nodes: &[crate::chart::NetworkNode],
-    paint: impl Fn(u64) -> ChartPaint,
+    paint: impl Fn((u32, u32), u64) -> ChartPaint,
 ) -> Vec<NetworkEdge> {
     let pairs = sums.iter().filter(|((from, to), _)| from != to);
     let mut edges: Vec<NetworkEdge> = pairs
         .map(|((from, to), sum)| NetworkEdge {
             from: *from,
             to: *to,
-            paint: paint(sum.bytes),
+            paint: paint((*from, *to), sum.bytes),
             value: number(measured.value(*sum)),
             bend: 0.0,
         })
@@ -99,16 +99,9 @@ fn positions(
     execution: &Execution,
     request: &ViewRequest,
     bundles: &UnitBundles,
-) -> Result<(Vec<NodePosition>, Option<String>), PerspectiveError> {
-    let count = bundles.count();
-    let positions: Vec<NodePosition> = (0..count).map(|place| on_circle(place, count)).collect();
-    let Some(option) = &request.options.layout else { return Ok((positions, None)) };
+) -> Result<(Vec<NodePosition>, Vec<String>), PerspectiveError> {
+    let positions = circle_positions(bundles.count());
+    let Some(option) = &request.options.layout else { return Ok((positions, Vec::new())) };
     let layout = NetworkLayout::new(execution, bundles, option, positions)?;
-    Ok((layout.positions, layout.note))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "there are few nodes")]
-fn on_circle(place: usize, places: usize) -> NodePosition {
-    let angle = TAU * place as f64 / places.max(1) as f64;
-    (0.5 + 0.45 * angle.sin(), 0.5 - 0.45 * angle.cos())
+    Ok((layout.positions, layout.notes))
 }

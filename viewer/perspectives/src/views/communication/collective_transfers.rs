@@ -80,15 +80,18 @@ impl CollectiveTransfers {
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
-        let mut notes = vec![format!(
-            "{} collective operations are shown as messages between their members.",
-            group_digits(self.operations)
-        )];
-        if self.unknown_roots > 0 {
-            notes.push(format!(
-                "{} operations are left out, because their roots are unknown.",
-                group_digits(self.unknown_roots)
-            ));
+        let mut notes = vec![match self.operations {
+            1 => "1 collective operation is shown as messages between its members.".to_owned(),
+            count => {
+                format!("{} collective operations are shown as messages between their members.", group_digits(count))
+            }
+        }];
+        match self.unknown_roots {
+            0 => {}
+            1 => notes.push("1 operation is left out, because its root is unknown.".to_owned()),
+            count => {
+                notes.push(format!("{} operations are left out, because their roots are unknown.", group_digits(count)))
+            }
         }
         notes
     }

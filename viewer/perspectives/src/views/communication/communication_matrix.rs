@@ -1,11 +1,11 @@
 //! [`CommunicationMatrixView`] (G10): the messages or bytes of each pair of units.
 
 use crate::chart::{ChartAxis, ChartMatrixCell, ChartPanel, MatrixChart, TitledPanel, ViewChart};
-use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::UnitMessages;
-use crate::options::{CollectiveChoice, MessageMeasure};
+use crate::message_scale::MessageScale;
+use crate::options::{CollectiveChoice, MessageColor, MessageMeasure};
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::communication::collective_transfers::CollectiveTransfers;
@@ -29,7 +29,7 @@ impl PerspectiveView for CommunicationMatrixView {
             summary: "Messages or bytes from each unit to each other. Rows send, columns receive.",
             needs: "links between units",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
-            options: &["measure", "order", "width", "collectives"],
+            options: &["measure", "order", "color", "bins", "topology", "width", "collectives"],
         }
     }
 
@@ -39,19 +39,23 @@ impl PerspectiveView for CommunicationMatrixView {
         let measured = measured_messages(execution, request, &no_messages)?;
         let bundles = UnitBundles::new(execution, request, MAX_ROWS)?;
         let (sums, transfer_notes) = pair_sums(execution, request, &measured, |unit| bundles.bundle(unit))?;
-        // The sizes of single messages are a scale that does not change while the time moves.
-        let scale = if measured.measure == MessageMeasure::Messages {
-            None
-        } else if request.mode == TimeMode::At && choice == CollectiveChoice::Omit {
-            measured.size_scale()
-        } else {
-            SizeScale::new(sums.values().map(|sum| sum.bytes))
+        let is_by_size = request.options.color == MessageColor::Size;
+        let sizes = match choice {
+            CollectiveChoice::Omit => measured.visible_sizes(request, &sums),
+            _ => sums.values().map(|sum| sum.bytes).collect(),
+        };
+        // Numbers of messages have the scale of the chart.
+        let scale = match measured.measure {
+            MessageMeasure::Messages if is_by_size => None,
+            _ => MessageScale::new(&request.options, execution.units().count(), sizes)?,
         };
         let mut cells: Vec<ChartMatrixCell> = Vec::with_capacity(sums.len());
         for ((row, column), sum) in &sums {
             let value = measured.value(*sum);
             if value > 0 {
-                let paint = scale.map(|scale| scale.paint(sum.bytes));
+                // Of several units, the first one determines distances.
+                let pair = (bundles.first(*row as usize), bundles.first(*column as usize));
+                let paint = scale.map(|scale| scale.paint(pair, sum.bytes));
                 cells.push(ChartMatrixCell { row: *row, column: *column, value: number(value), paint });
             }
         }
@@ -78,6 +82,7 @@ impl PerspectiveView for CommunicationMatrixView {
             subtitle: captions::subtitle(&[
                 captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
+                scale.map_or_else(String::new, |scale| scale.caption(&request.options)),
                 captions::order_caption(request),
             ]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Matrix(matrix) }],

@@ -31,19 +31,22 @@ impl PerspectiveView for HypercubeView {
             summary: "Units as corners of a hypercube, with pending messages along its edges and others.",
             needs: "links between units; states for the status",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
-            options: &["measure", "layout", "width"],
+            options: &["measure", "order", "layout", "width"],
         }
     }
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let measured = MeasuredMessages::new(execution, request, false)?;
-        let bundles = UnitBundles::power_of_two(execution.units().count(), MAX_NODES);
+        let order = execution.order(&request.options.order, request.range)?;
+        let bundles = UnitBundles::power_of_two(order.len(), MAX_NODES).with_units(&order);
         let option = request.options.layout.as_deref().unwrap_or(NodeLayout::Ring.word());
         let usual = NodeLayout::Ring.positions(bundles.count());
-        let NetworkLayout { name: layout, positions, note } = NetworkLayout::new(execution, &bundles, option, usual)?;
-        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions);
+        let NetworkLayout { name: layout, positions, notes: position_notes } =
+            NetworkLayout::new(execution, &bundles, option, usual)?;
+        let NetworkNodes { nodes, mut legend, notes } =
+            NetworkNodes::new(execution, request, &bundles, &positions, false)?;
         let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
-        let mut edges = edges(&measured, &sums, &nodes, |_| VIRTUAL);
+        let mut edges = edges(&measured, &sums, &nodes, |_, _| VIRTUAL);
         for edge in edges.iter_mut().filter(|edge| is_physical(edge.from, edge.to)) {
             edge.paint = PHYSICAL;
         }
@@ -54,7 +57,7 @@ impl PerspectiveView for HypercubeView {
         let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.axis_unit(), largest);
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
-        all_notes.extend(note);
+        all_notes.extend(position_notes);
         let missing = bundles.count().next_power_of_two() - bundles.count();
         if missing > 0 {
             all_notes.push(format!("The hypercube has {missing} more corners, for which there are no units."));
@@ -65,6 +68,7 @@ impl PerspectiveView for HypercubeView {
                 captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
                 format!("layout {layout}"),
+                captions::order_caption(request),
             ]),
             table: measured.table(&sums, |bundle| bundles.label(execution, bundle as usize)),
             panels: vec![TitledPanel {

@@ -6,10 +6,10 @@ use crate::network::topology::Topology;
 use crate::views::measured_messages::{MessageSum, SumsByPair};
 use crate::views::unit_bundles::UnitBundles;
 
-/// The messages on the physical links of a network, in both directions together.
+/// The messages on the physical links of a network, in each direction.
 #[derive(Debug, Default)]
 pub(crate) struct LinkLoads {
-    /// The sums by the two nodes of a link, the smaller one first.
+    /// The sums by the node at the start of a link and the node at its end.
     pub(crate) by_link: SumsByPair,
     unsorted: FxHashMap<(u32, u32), MessageSum>,
     /// The number of messages times the links that each of them passes.
@@ -68,7 +68,7 @@ impl LinkLoads {
 
     fn add(&mut self, first: u32, second: u32, sum: MessageSum) {
         if first != second {
-            self.unsorted.entry((first.min(second), first.max(second))).or_default().combine(sum);
+            self.unsorted.entry((first, second)).or_default().combine(sum);
         }
     }
 }
@@ -81,7 +81,8 @@ fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// All links between nodes, including those without messages, by their nodes.
+/// All links between nodes, including those without messages, by their nodes, the smaller one
+/// first.
 pub(crate) fn physical_links(topology: Topology, units: usize, bundles: &UnitBundles) -> Vec<(u32, u32)> {
     let mut links: FxHashSet<(u32, u32)> = FxHashSet::default();
     for unit in 0..units {

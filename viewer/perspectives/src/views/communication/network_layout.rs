@@ -1,20 +1,25 @@
 //! [`NetworkLayout`]: the positions of the nodes of a network, from a layout or a file.
 
+use std::f64::consts::TAU;
 use std::path::Path;
 
 use super::node_layout::{NodeLayout, NodePosition};
 use super::saved_positions::SavedPositions;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::views::captions;
 use crate::views::unit_bundles::UnitBundles;
+
+/// The layout of nodes in their order on a circle.
+pub(crate) const CIRCLE: &str = "circle";
 
 /// The positions of all nodes.
 pub(crate) struct NetworkLayout {
     /// The name of the layout or of the file.
     pub(crate) name: String,
     pub(crate) positions: Vec<NodePosition>,
-    /// A note about units that a file leaves out.
-    pub(crate) note: Option<String>,
+    /// Notes about units that a file leaves out, and about unknown names in it.
+    pub(crate) notes: Vec<String>,
 }
 
 impl NetworkLayout {
@@ -26,10 +31,14 @@ impl NetworkLayout {
         option: &str,
         usual: Vec<NodePosition>,
     ) -> Result<Self, PerspectiveError> {
+        if option == CIRCLE {
+            let positions = circle_positions(bundles.count());
+            return Ok(Self { name: option.to_owned(), positions, notes: Vec::new() });
+        }
         let unknown = match NodeLayout::parse(Some(option)) {
             Ok(layout) => {
                 let positions = layout.positions(bundles.count());
-                return Ok(Self { name: layout.word().to_owned(), positions, note: None });
+                return Ok(Self { name: layout.word().to_owned(), positions, notes: Vec::new() });
             }
             Err(unknown) => unknown,
         };
@@ -42,13 +51,24 @@ impl NetworkLayout {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let mut positions = usual;
         let absent = place_units(execution, bundles, &saved, &mut positions);
-        let note = match absent {
-            0 => None,
-            1 => Some(format!("{name} has no position of one unit.")),
-            _ => Some(format!("{name} has no positions of {absent} units.")),
+        let mut notes = match absent {
+            0 => Vec::new(),
+            1 => vec![format!("{name} has no position of one unit.")],
+            _ => vec![format!("{name} has no positions of {absent} units.")],
         };
-        Ok(Self { name, positions, note })
+        notes.extend(captions::unknown_note(execution, "layout", saved.names().into_iter()));
+        Ok(Self { name, positions, notes })
     }
+}
+
+/// The positions of nodes on a circle, clockwise from the top.
+#[expect(clippy::cast_precision_loss, reason = "there are few nodes")]
+pub(crate) fn circle_positions(count: usize) -> Vec<NodePosition> {
+    let place = |place: usize| {
+        let angle = TAU * place as f64 / count.max(1) as f64;
+        (0.5 + 0.45 * angle.sin(), 0.5 - 0.45 * angle.cos())
+    };
+    (0..count).map(place).collect()
 }
 
 /// Moves the nodes to the positions of a file. Returns the number of units that it leaves out.

@@ -1,5 +1,7 @@
 //! [`NetworkLoadView`] (G28): the load of the physical links of a network.
 
+use tumit_viewer::text::time_display::group_digits;
+
 use super::link_loads::{LinkLoads, physical_links};
 use super::network_layout::NetworkLayout;
 use super::network_nodes::{MAX_NODES, NetworkNodes, bend};
@@ -11,12 +13,13 @@ use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::network::topology::Topology;
+use crate::options::MessageMeasure;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::{MeasuredMessages, number};
 use crate::views::unit_bundles::UnitBundles;
 
-/// The messages on each link of a network, if each message takes the usual route.
+/// The messages on each link of a network in each direction, if each message takes the usual route.
 pub(crate) struct NetworkLoadView;
 
 impl PerspectiveView for NetworkLoadView {
@@ -26,10 +29,10 @@ impl PerspectiveView for NetworkLoadView {
             number: Some(28),
             title: "Network",
             group: ViewGroup::Communication,
-            summary: "The load of the physical links of a network on which the messages are routed.",
+            summary: "The load of the physical links of a network in each direction, on which the messages are routed.",
             needs: "links between units; states for the status",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
-            options: &["measure", "topology", "layout", "width"],
+            options: &["measure", "topology", "order", "layout", "bins", "width"],
         }
     }
 
@@ -37,36 +40,40 @@ impl PerspectiveView for NetworkLoadView {
         let measured = MeasuredMessages::new(execution, request, true)?;
         let units = execution.units().count();
         let topology = request.options.topology(units)?;
-        let bundles = match topology {
+        // The places of the network, and the unit at each place.
+        let places = match topology {
             Topology::Mesh2(shape) | Topology::Torus2(shape) => UnitBundles::tiles(units, shape, MAX_NODES),
             _ => UnitBundles::power_of_two(units, MAX_NODES),
         };
-        let usual = positions(topology, &bundles);
-        let (positions, position_note) = match &request.options.layout {
-            None => (usual, None),
+        let order = execution.order(&request.options.order, request.range)?;
+        let bundles = places.with_units(&order);
+        let usual = positions(topology, &places);
+        let (positions, position_notes) = match &request.options.layout {
+            None => (usual, Vec::new()),
             Some(option) => {
                 let layout = NetworkLayout::new(execution, &bundles, option, usual)?;
-                (layout.positions, layout.note)
+                (layout.positions, layout.notes)
             }
         };
-        let NetworkNodes { nodes, mut legend, notes } = NetworkNodes::new(execution, request, &bundles, &positions);
-        let pairs = measured.sums_by_pair(execution, request, |unit| unit);
-        let loads = LinkLoads::new(topology, units, &bundles, &pairs);
-        let scale = SizeScale::new(loads.by_link.values().map(|sum| measured.value(*sum)).filter(|load| *load > 0));
-        let links = physical_links(topology, units, &bundles);
+        let NetworkNodes { nodes, mut legend, notes } =
+            NetworkNodes::new(execution, request, &bundles, &positions, false)?;
+        let place_of_unit = inverse(&order);
+        let pairs = measured.sums_by_pair(execution, request, |unit| place_of_unit[unit as usize]);
+        let loads = LinkLoads::new(topology, units, &places, &pairs);
+        let values = loads.by_link.values().map(|sum| measured.value(*sum)).filter(|load| *load > 0);
+        let scale = match measured.measure {
+            MessageMeasure::Bytes => request.options.size_scale(values),
+            MessageMeasure::Messages => SizeScale::new(values),
+        };
+        let links = physical_links(topology, units, &places);
         let edges = edges(&measured, &loads, &links, scale, &nodes);
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
         let axis = ChartAxis::new(format!("{happens} {} per link", measured.word()), measured.axis_unit(), largest);
-        let mut items = scale.map(|scale| scale.legend()).unwrap_or_default();
-        if measured.word() == "messages" {
-            items.iter_mut().for_each(|item| item.label = item.label.replace(" B", ""));
-        }
-        legend.extend(items);
-        legend.push(LegendItem { paint: ChartPaint::Faint, label: "link without messages".to_owned() });
+        legend.extend(link_legend(&measured, scale));
         let mut all_notes = measured.notes();
         all_notes.extend(notes);
-        all_notes.extend(position_note);
+        all_notes.extend(position_notes);
         if bundles.size() > 1 {
             all_notes.push("Links within a node are left out.".to_owned());
         }
@@ -77,6 +84,7 @@ impl PerspectiveView for NetworkLoadView {
                 format!("{happens} {}", measured.word()),
                 format!("topology {}", request.options.topology.as_deref().unwrap_or("hamming")),
                 hops_text(&loads),
+                captions::order_caption(request),
             ]),
             table: measured.table(&loads.by_link, |bundle| bundles.label(execution, bundle as usize)),
             panels: vec![TitledPanel {
@@ -89,6 +97,17 @@ impl PerspectiveView for NetworkLoadView {
     }
 }
 
+/// The loads of links, and the links without messages.
+fn link_legend(measured: &MeasuredMessages<'_>, scale: Option<SizeScale>) -> Vec<LegendItem> {
+    let legend = |scale: SizeScale| match measured.measure {
+        MessageMeasure::Messages => scale.legend_with(group_digits),
+        MessageMeasure::Bytes => scale.legend(),
+    };
+    let mut items = scale.map(legend).unwrap_or_default();
+    items.push(LegendItem { paint: ChartPaint::Faint, label: "link without messages".to_owned() });
+    items
+}
+
 /// The mean number of hops, in words.
 fn hops_text(loads: &LinkLoads) -> String {
     if loads.messages == 0 {
@@ -97,7 +116,15 @@ fn hops_text(loads: &LinkLoads) -> String {
     format!("{:.2} hops per message", number(loads.hops) / number(loads.messages))
 }
 
-/// All links, those without messages first.
+/// The inverse of a permutation.
+fn inverse(order: &[usize]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
+    (0..).zip(order).for_each(|(place, unit)| places[*unit] = place);
+    places
+}
+
+/// An edge per link and direction with messages, and one per link without messages. The latter are
+/// first, so that the others cover them.
 fn edges(
     measured: &MeasuredMessages<'_>,
     loads: &LinkLoads,
@@ -110,14 +137,14 @@ fn edges(
         let paint = scale.filter(|_| load > 0).map_or(ChartPaint::Faint, |scale| scale.paint(load));
         NetworkEdge { from, to, paint, value: number(load), bend: 0.0 }
     };
-    let mut all: Vec<(u32, u32)> = links.iter().chain(loads.by_link.keys()).copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    let mut edges: Vec<NetworkEdge> = all.into_iter().map(edge).collect();
+    let has_load = |(from, to): (u32, u32)| loads.by_link.contains_key(&(from, to));
+    let unused = links.iter().copied().filter(|(from, to)| !has_load((*from, *to)) && !has_load((*to, *from)));
+    let mut edges: Vec<NetworkEdge> = unused.chain(loads.by_link.keys().copied()).map(edge).collect();
     edges.sort_by(|a, b| a.value.total_cmp(&b.value));
     bend(nodes, &mut edges);
-    // Only one line joins two nodes, so a bend is needed only around other nodes.
-    edges.iter_mut().filter(|edge| edge.bend < 0.1).for_each(|edge| edge.bend = 0.0);
+    // If one line joins two nodes, a bend is needed only around other nodes.
+    let is_single = |edge: &NetworkEdge| !(has_load((edge.from, edge.to)) && has_load((edge.to, edge.from)));
+    edges.iter_mut().filter(|edge| edge.bend < 0.1 && is_single(edge)).for_each(|edge| edge.bend = 0.0);
     edges
 }
 

@@ -64,7 +64,7 @@ impl NodeLayout {
             PerspectiveError::OptionValue {
                 name: "layout".to_owned(),
                 value: word.to_owned(),
-                expected: words.join(", "),
+                expected: format!("circle, {}, or the path of a file", words.join(", ")),
             }
         })
     }

@@ -1,6 +1,6 @@
 //! [`NodeStatisticsView`] (G14): the messages of one unit, one point per message.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_viewer::query::TypeModel;
 use tumit_viewer::text::time_display::group_digits;
 
@@ -11,6 +11,7 @@ use crate::chart::{
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::UnitMessage;
+use crate::execution::order::UnitOrder;
 use crate::network::topology::Topology;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
@@ -79,7 +80,7 @@ impl PerspectiveView for NodeStatisticsView {
             summary: "The messages of one unit over time: their peers, types, sizes or distances.",
             needs: "links between units",
             modes: &[TimeMode::Range, TimeMode::Moving],
-            options: &["unit", "quantity", "topology", "width"],
+            options: &["unit", "quantity", "order", "topology", "width"],
         }
     }
 
@@ -93,7 +94,7 @@ impl PerspectiveView for NodeStatisticsView {
         let unit = selected.unwrap_or(0);
         let topology = request.options.topology(execution.units().count())?;
         let messages = messages_of(execution, request, &measured, unit, topology);
-        let axis = PointAxis::new(execution, quantity, &messages);
+        let axis = PointAxis::new(execution, request, quantity, &messages)?;
         let name = execution.units().list()[unit].name.clone();
         let mut notes = measured.notes();
         if selected.is_none() {
@@ -126,6 +127,7 @@ impl PerspectiveView for NodeStatisticsView {
                 name,
                 format!("{word} of each message"),
                 network,
+                captions::order_caption(request),
             ]),
             panels,
             legend: [(0, "incoming, at its receive"), (1, "outgoing, at its send")]
@@ -169,14 +171,19 @@ fn messages_of<'a>(
 
 struct PointAxis {
     quantity: PointQuantity,
-    /// The peers or the values that occur, in order.
-    keys: Vec<u32>,
+    /// The places on the axis of the peers or values that occur.
+    places: FxHashMap<u32, u32>,
     names: Vec<String>,
     largest: f64,
 }
 
 impl PointAxis {
-    fn new(execution: &Execution, quantity: PointQuantity, messages: &[PeerMessage<'_>]) -> Self {
+    fn new(
+        execution: &Execution,
+        request: &ViewRequest,
+        quantity: PointQuantity,
+        messages: &[PeerMessage<'_>],
+    ) -> Result<Self, PerspectiveError> {
         let key = |peer_message: &PeerMessage<'_>| match quantity {
             PointQuantity::Peer => Some(peer_message.peer),
             PointQuantity::Type => Some(peer_message.message.value.0),
@@ -185,6 +192,16 @@ impl PointAxis {
         let mut keys: Vec<u32> = messages.iter().filter_map(key).collect();
         keys.sort_unstable();
         keys.dedup();
+        if quantity == PointQuantity::Peer && request.options.order != UnitOrder::Natural {
+            let occurs: FxHashSet<u32> = keys.iter().copied().collect();
+            let order = execution.order(&request.options.order, request.range)?;
+            keys = order
+                .into_iter()
+                .filter_map(|unit| u32::try_from(unit).ok())
+                .filter(|unit| occurs.contains(unit))
+                .collect();
+        }
+        let places = (0_u32..).zip(&keys).map(|(place, key)| (*key, place)).collect();
         let name = |key: &u32| match quantity {
             PointQuantity::Peer => execution.units().list()[*key as usize].name.clone(),
             _ => value_name(execution.model(), *key),
@@ -199,11 +216,11 @@ impl PointAxis {
             }
             PointQuantity::Peer | PointQuantity::Type => number(keys.len().saturating_sub(1) as u64),
         };
-        Self { quantity, keys, names, largest }
+        Ok(Self { quantity, places, names, largest })
     }
 
     fn value(&self, peer_message: &PeerMessage<'_>) -> Option<f64> {
-        let place = |key: u32| self.keys.binary_search(&key).ok().map(|place| number(place as u64));
+        let place = |key: u32| self.places.get(&key).copied().map(f64::from);
         match self.quantity {
             PointQuantity::Peer => place(peer_message.peer),
             PointQuantity::Type => place(peer_message.message.value.0),

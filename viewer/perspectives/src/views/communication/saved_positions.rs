@@ -37,6 +37,13 @@ impl SavedPositions {
         Ok(Self { by_name: names.into_iter().zip(positions).collect() })
     }
 
+    /// The names, sorted.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<NodePosition> {
         self.by_name.get(name).copied()
     }

@@ -151,8 +151,9 @@ fn animation_has_the_status_of_units_and_pending_edges() {
     let now = chart(&execution, "animation", &request(TimeMode::At, 30, 100, &[]));
     assert_eq!(edges(&now), [(0, 1, 2.0), (2, 3, 1.0)]);
     let paints: Vec<ChartPaint> = network(&now).nodes.iter().map(|node| node.paint).collect();
-    let category = [ActivityCategory::Busy, ActivityCategory::Idle, ActivityCategory::Overhead, ActivityCategory::Idle];
-    assert_eq!(paints, category.map(ChartPaint::Category));
+    let [busy, idle] = [ActivityCategory::Busy, ActivityCategory::Idle].map(ChartPaint::Category);
+    let legend = now.legend.iter().find(|item| item.label == "sending").expect("a status");
+    assert_eq!(paints, [busy, idle, legend.paint, idle]);
     let union = chart(&execution, "animation", &request(TimeMode::Range, 0, 100, &[]));
     assert_eq!(edges(&union), [(0, 1, 2.0), (1, 2, 1.0), (2, 3, 1.0)]);
 }
@@ -223,7 +224,7 @@ fn network_loads_are_those_of_the_routes() {
     assert_eq!(loads("hamming"), [(0, 1, 1400.0), (1, 3, 1000.0), (2, 3, 50.0)]);
     assert_eq!(loads("mesh1"), [(0, 1, 1400.0), (1, 2, 1000.0), (2, 3, 1050.0)]);
     assert_eq!(loads("torus1"), [(0, 1, 400.0), (0, 3, 1000.0), (2, 3, 50.0)]);
-    assert_eq!(loads("binary-tree"), [(0, 1, 1450.0), (0, 2, 50.0), (1, 3, 1050.0)]);
+    assert_eq!(loads("binary-tree"), [(0, 1, 1450.0), (1, 3, 1050.0), (2, 0, 50.0)]);
     assert_eq!(loads("unit"), [(0, 1, 400.0), (0, 3, 1000.0), (2, 3, 50.0)]);
 }
 
@@ -391,6 +392,23 @@ proptest! {
         let sum: f64 = numbers(&loads.table, "messages").into_iter().flatten().sum();
         prop_assert_eq!(sum, f64::from(hops), "{}", word);
     }
+
+    #[test]
+    fn links_of_a_complete_network_are_the_pairs_of_the_matrix(trace in traces(9), order in prop::sample::select(vec!["natural", "gray", "sent"])) {
+        let execution = trace.execution();
+        if execution.messages().is_err() {
+            return Ok(());
+        }
+        let options = [("topology", "unit"), ("measure", "messages"), ("order", order)];
+        let range = |options| request(TimeMode::Range, 0, execution.extent().to.0, options);
+        let rows = |chart: ViewChart| {
+            let mut rows: Vec<String> = chart.table.rows.iter().map(|row| format!("{row:?}")).collect();
+            rows.sort_unstable();
+            rows
+        };
+        let network = rows(chart(&execution, "network", &range(&options)));
+        prop_assert_eq!(network, rows(chart(&execution, "communication-matrix", &range(&options[1..2]))));
+    }
 }
 
 #[test]
@@ -425,8 +443,9 @@ fn thousands_of_units_share_bars_rows_and_nodes() {
         "network",
         &request(TimeMode::Range, 0, 1_000, &[("topology", "mesh1"), ("measure", "messages")]),
     );
-    // 3,000 units in nodes of 32: the first node ends after unit 31.
-    let crossing = trace.between_units().filter(|message| (message.from < 32) != (message.to < 32)).count() as f64;
+    // 3,000 units in nodes of 32: the first node ends after unit 31. The first row is the link from
+    // it.
+    let crossing = trace.between_units().filter(|message| message.from < 32 && message.to >= 32).count() as f64;
     assert_eq!(numbers(&line.table, "messages")[0], Some(crossing));
     assert_eq!(range(0, 1).to.0, 1);
 }

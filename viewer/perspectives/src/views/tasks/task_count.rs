@@ -11,7 +11,7 @@ use crate::execution::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 
-use super::task_bundles::{self, TaskBundle};
+use super::task_bundles::{TaskBundle, TaskOrder};
 
 /// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
@@ -44,14 +44,14 @@ impl PerspectiveView for TaskCount {
             summary: "The number of units that execute each task.",
             needs: "states of tasks",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
-            options: &["width"],
+            options: &["sort", "width"],
         }
     }
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
-        let tasks = execution.tasks()?.list();
+        let tasks = TaskOrder::new(execution, request.options.sort, request.visible_range())?;
         let counts = active_units(execution, request)?;
-        let bundles = task_bundles::bundles(tasks, MAX_BARS);
+        let bundles = tasks.bundles(MAX_BARS);
         let largest = counts.iter().map(|count| count.units.max(count.maximum)).fold(0.0, f64::max);
         let chart = BarChart {
             axis: ChartAxis::new(format!("units ({})", captions::unit_type(execution)), AxisUnit::Count, largest),
@@ -67,11 +67,11 @@ impl PerspectiveView for TaskCount {
         };
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::subtitle(&[captions::mode_caption(request), meaning.to_owned()]),
+            subtitle: captions::subtitle(&[captions::mode_caption(request), meaning.to_owned(), tasks.caption()]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: vec![item],
-            table: request.table(|| table(tasks, &counts, is_present)),
-            notes: task_bundles::note(tasks, MAX_BARS, "Each bar is the largest value").into_iter().collect(),
+            table: request.table(|| table(&tasks, &counts, is_present)),
+            notes: tasks.note(MAX_BARS, "Each bar is the largest value").into_iter().collect(),
         })
     }
 }
@@ -106,8 +106,7 @@ fn active_units(execution: &Execution, request: &ViewRequest) -> Result<Vec<Acti
 
 /// The largest numbers of some tasks.
 fn bar(bundle: &TaskBundle<'_>, counts: &[ActiveUnits]) -> ChartBar {
-    let first = bundle.number as usize;
-    let of_bundle = counts.iter().skip(first).take(bundle.members.len());
+    let of_bundle = bundle.members.iter().map(|task| counts[*task]);
     let (units, maximum) =
         of_bundle.fold((0.0_f64, 0.0_f64), |largest, count| (largest.0.max(count.units), largest.1.max(count.maximum)));
     ChartBar {
@@ -118,7 +117,7 @@ fn bar(bundle: &TaskBundle<'_>, counts: &[ActiveUnits]) -> ChartBar {
     }
 }
 
-fn table(tasks: &[ExecutionTask], counts: &[ActiveUnits], is_present: bool) -> ChartTable {
+fn table(tasks: &TaskOrder<'_>, counts: &[ActiveUnits], is_present: bool) -> ChartTable {
     let mut columns = vec![("task", AxisUnit::Count)];
     columns.extend(if is_present {
         [("units", AxisUnit::Count), ("maximum so far", AxisUnit::Count)]
@@ -127,7 +126,8 @@ fn table(tasks: &[ExecutionTask], counts: &[ActiveUnits], is_present: bool) -> C
     });
     columns.extend((!is_present).then_some(("time of all units", AxisUnit::Nanos)));
     let mut table = ChartTable::new(&columns);
-    table.rows.extend(tasks.iter().zip(counts).map(|(task, count)| {
+    table.rows.extend(tasks.iter().map(|(number, task)| {
+        let count = counts[number];
         let mut row = vec![TableValue::Text(task.name.clone()), count.units.into(), count.maximum.into()];
         row.extend(count.unit_nanos.map(TableValue::Number));
         row

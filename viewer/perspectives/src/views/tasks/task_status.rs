@@ -10,7 +10,7 @@ use crate::execution::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 
-use super::task_bundles::{self, TaskBundle};
+use super::task_bundles::{TaskBundle, TaskOrder};
 
 /// Maximum number of cells: 32 rows of 32, which are large enough to be pointed at.
 const MAX_CELLS: usize = 1024;
@@ -68,7 +68,7 @@ impl PerspectiveView for TaskStatus {
             summary: "Whether each task has begun, is in progress, or is completed.",
             needs: "states of tasks",
             modes: &[TimeMode::At],
-            options: &[],
+            options: &["sort"],
         }
     }
 
@@ -78,33 +78,34 @@ impl PerspectiveView for TaskStatus {
         let progress = |(task, units): (&ExecutionTask, &i64)| TaskProgress::at(task, *units, request.time.0);
         let progress: Vec<(TaskProgress, i64)> =
             tasks.iter().zip(&units).map(progress).zip(units.iter().copied()).collect();
-        let bundles = task_bundles::bundles(tasks, MAX_CELLS);
+        let order = TaskOrder::new(execution, request.options.sort, request.range)?;
+        let bundles = order.bundles(MAX_CELLS);
         let cells: Vec<StatusCell> = bundles.iter().map(|bundle| cell(bundle, &progress)).collect();
         let side = cells.len().isqrt();
         let columns = if side * side < cells.len() { side + 1 } else { side.max(1) };
         let item = |progress: TaskProgress| LegendItem { paint: progress.paint(), label: progress.word().to_owned() };
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::time_caption(request),
+            subtitle: captions::subtitle(&[captions::time_caption(request), order.caption()]),
             panels: vec![TitledPanel {
                 title: String::new(),
                 panel: ChartPanel::Grid(StatusGrid { columns, cells, ..StatusGrid::default() }),
             }],
             legend: TaskProgress::ALL.into_iter().map(item).collect(),
-            table: request.table(|| table(tasks, &progress)),
-            notes: task_bundles::note(tasks, MAX_CELLS, "Each cell is the progress").into_iter().collect(),
+            table: request.table(|| table(&order, &progress)),
+            notes: order.note(MAX_CELLS, "Each cell is the progress").into_iter().collect(),
         })
     }
 }
 
 /// The common progress of some tasks: in progress if they differ.
 fn cell(bundle: &TaskBundle<'_>, progress: &[(TaskProgress, i64)]) -> StatusCell {
-    let members = &progress[bundle.number as usize..][..bundle.members.len()];
+    let members: Vec<(TaskProgress, i64)> = bundle.members.iter().map(|task| progress[*task]).collect();
     let number = |progress| members.iter().filter(|member| member.0 == progress).count();
     let counts = TaskProgress::ALL.map(|progress| (progress, number(progress)));
     let common = counts.iter().find(|(_, count)| *count == members.len());
     let common = common.map_or(TaskProgress::InProgress, |(common, _)| *common);
-    let status = match *members {
+    let status = match members[..] {
         [(progress, units)] => status(progress, units),
         _ => {
             let parts = counts.iter().filter(|(_, count)| *count > 0);
@@ -123,7 +124,7 @@ fn status(progress: TaskProgress, units: i64) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "CSV has decimal numbers")]
-fn table(tasks: &[ExecutionTask], progress: &[(TaskProgress, i64)]) -> ChartTable {
+fn table(tasks: &TaskOrder<'_>, progress: &[(TaskProgress, i64)]) -> ChartTable {
     let mut table = ChartTable::new(&[
         ("task", AxisUnit::Count),
         ("status", AxisUnit::Count),
@@ -131,8 +132,9 @@ fn table(tasks: &[ExecutionTask], progress: &[(TaskProgress, i64)]) -> ChartTabl
         ("first begin", AxisUnit::Nanos),
         ("last end", AxisUnit::Nanos),
     ]);
-    table.rows.extend(tasks.iter().zip(progress).map(|(task, (progress, units))| {
-        let numbers = [*units, task.life.from.0, task.life.to.0];
+    table.rows.extend(tasks.iter().map(|(number, task)| {
+        let (progress, units) = progress[number];
+        let numbers = [units, task.life.from.0, task.life.to.0];
         let mut row = vec![TableValue::Text(task.name.clone()), progress.word().into()];
         row.extend(numbers.map(|number| TableValue::Number(number as f64)));
         row

@@ -13,7 +13,7 @@ use crate::execution::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 
-use super::task_bundles::{self, TaskBundle};
+use super::task_bundles::{TaskBundle, TaskOrder};
 
 /// Maximum number of bars. More bars would be thinner than about three pixels on usual screens.
 const MAX_BARS: usize = 256;
@@ -31,18 +31,19 @@ impl PerspectiveView for TaskSummary {
             summary: "The time from the first begin to the last end of each task.",
             needs: "states of tasks",
             modes: &[TimeMode::Range, TimeMode::Moving],
-            options: &["width"],
+            options: &["sort", "width"],
         }
     }
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (tasks, range) = (execution.tasks()?.list(), request.visible_range());
         let activity = execution.active_tasks()?.during(range);
-        let bundles = task_bundles::bundles(tasks, MAX_BARS);
+        let order = TaskOrder::new(execution, request.options.sort, range)?;
+        let bundles = order.bundles(MAX_BARS);
         let chart = BarChart {
             axis: ChartAxis::new("time range", AxisUnit::Percent, 100.0),
             arrangement: "task".to_owned(),
-            bars: bundles.iter().map(|bundle| bar(bundle, range)).collect(),
+            bars: bundles.iter().map(|bundle| bar(bundle, tasks, range)).collect(),
             ..BarChart::default()
         };
         let outside = tasks.iter().filter(|task| shown_percent(task.life, range).is_none()).count();
@@ -51,13 +52,13 @@ impl PerspectiveView for TaskSummary {
             1 => Some("1 task is outside of the time range.".to_owned()),
             many => Some(format!("{many} tasks are outside of the time range.")),
         };
-        let grouped = task_bundles::note(tasks, MAX_BARS, "Each bar reaches from the first begin to the last end");
+        let grouped = order.note(MAX_BARS, "Each bar reaches from the first begin to the last end");
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::range_caption(request),
+            subtitle: captions::subtitle(&[captions::range_caption(request), order.caption()]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: Vec::new(),
-            table: request.table(|| table(tasks, &activity, range)),
+            table: request.table(|| table(&order, &activity, range)),
             notes: [grouped, outside].into_iter().flatten().collect(),
         })
     }
@@ -75,8 +76,8 @@ fn shown_percent(life: TimeRange, range: TimeRange) -> Option<(f64, f64)> {
 }
 
 /// From the first begin to the last end of some tasks. A bar without parts is outside of the range.
-fn bar(bundle: &TaskBundle<'_>, range: TimeRange) -> ChartBar {
-    let lives = bundle.members.iter().map(|task| task.life);
+fn bar(bundle: &TaskBundle<'_>, tasks: &[ExecutionTask], range: TimeRange) -> ChartBar {
+    let lives = bundle.members.iter().map(|task| tasks[*task].life);
     let life = lives.reduce(|all, life| TimeRange { from: all.from.min(life.from), to: all.to.max(life.to) });
     let shown = life.and_then(|life| shown_percent(life, range));
     let part = |(from, to): (f64, f64)| BarPart { paint: ChartPaint::Task(bundle.number), value: to - from };
@@ -89,7 +90,7 @@ fn bar(bundle: &TaskBundle<'_>, range: TimeRange) -> ChartBar {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
-fn table(tasks: &[ExecutionTask], activity: &[TaskActivity], range: TimeRange) -> ChartTable {
+fn table(tasks: &TaskOrder<'_>, activity: &[TaskActivity], range: TimeRange) -> ChartTable {
     let mut table = ChartTable::new(&[
         ("task", AxisUnit::Count),
         ("first begin", AxisUnit::Nanos),
@@ -98,7 +99,7 @@ fn table(tasks: &[ExecutionTask], activity: &[TaskActivity], range: TimeRange) -
         ("to, %", AxisUnit::Percent),
         ("time of all units", AxisUnit::Nanos),
     ]);
-    table.rows.extend(tasks.iter().zip(activity).map(|(task, activity)| {
+    table.rows.extend(tasks.iter().map(|(number, task)| {
         let shown = shown_percent(task.life, range);
         vec![
             TableValue::Text(task.name.clone()),
@@ -106,7 +107,7 @@ fn table(tasks: &[ExecutionTask], activity: &[TaskActivity], range: TimeRange) -
             TableValue::Number(task.life.to.0 as f64),
             shown.map(|(from, _)| from).into(),
             shown.map(|(_, to)| to).into(),
-            TableValue::Number(activity.unit_time as f64),
+            TableValue::Number(activity[number].unit_time as f64),
         ]
     }));
     table

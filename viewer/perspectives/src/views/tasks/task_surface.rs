@@ -12,7 +12,7 @@ use crate::execution::tasks::ExecutionTask;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 
-use super::task_bundles::{self, TaskBundle};
+use super::task_bundles::{TaskBundle, TaskOrder};
 
 /// Maximum number of rows. More rows would be thinner than about three pixels on usual screens.
 const MAX_ROWS: usize = 256;
@@ -33,7 +33,7 @@ impl PerspectiveView for TaskSurface {
             summary: "For each task and column of time, the mean number of units that execute the task.",
             needs: "states of tasks",
             modes: &[TimeMode::Range, TimeMode::Moving],
-            options: &["width"],
+            options: &["sort", "width"],
         }
     }
 
@@ -43,7 +43,8 @@ impl PerspectiveView for TaskSurface {
         let columns: Vec<TimeRange> = range.columns(request.columns.clamp(1, MAX_COLUMNS)).collect();
         let means =
             execution.derived(&format!("{} {columns:?}", self.info().name), || mean_units(execution, &columns))?;
-        let bundles = task_bundles::bundles(tasks, MAX_ROWS);
+        let order = TaskOrder::new(execution, request.options.sort, range)?;
+        let bundles = order.bundles(MAX_ROWS);
         let mut table = ChartTable::new(&[
             ("task", AxisUnit::Count),
             ("from", AxisUnit::Nanos),
@@ -52,7 +53,7 @@ impl PerspectiveView for TaskSurface {
         ]);
         let mut cells = Vec::new();
         for (row, bundle) in (0..).zip(&bundles) {
-            for (column, value) in row_values(bundle, &columns, &means) {
+            for (column, value) in row_values(bundle, tasks, &columns, &means) {
                 let time = columns[column as usize];
                 let times = [time.from.0 as f64, time.to.0 as f64, value].map(TableValue::Number);
                 table.rows.push([TableValue::Text(bundle.label.clone())].into_iter().chain(times).collect());
@@ -72,10 +73,10 @@ impl PerspectiveView for TaskSurface {
             cells,
             ..MatrixChart::default()
         };
-        let note = task_bundles::note(tasks, MAX_ROWS, "Each row has the largest number");
+        let note = order.note(MAX_ROWS, "Each row has the largest number");
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::range_caption(request),
+            subtitle: captions::subtitle(&[captions::range_caption(request), order.caption()]),
             panels: vec![TitledPanel { title: "task over time".to_owned(), panel: ChartPanel::Matrix(matrix) }],
             legend: Vec::new(),
             table,
@@ -113,11 +114,16 @@ fn mean(unit_time: i128, column: TimeRange) -> f64 {
 }
 
 /// The columns in which a task of a bundle is active, with the largest mean number of units.
-fn row_values(bundle: &TaskBundle<'_>, columns: &[TimeRange], means: &[Vec<f64>]) -> Vec<(u32, f64)> {
+fn row_values(
+    bundle: &TaskBundle<'_>,
+    tasks: &[ExecutionTask],
+    columns: &[TimeRange],
+    means: &[Vec<f64>],
+) -> Vec<(u32, f64)> {
     let mut largest = vec![0.0_f64; columns.len()];
-    for (task, number) in bundle.members.iter().zip(bundle.number as usize..) {
-        for column in columns_of(task, columns) {
-            largest[column] = largest[column].max(means[column][number]);
+    for task in bundle.members {
+        for column in columns_of(&tasks[*task], columns) {
+            largest[column] = largest[column].max(means[column][*task]);
         }
     }
     (0..).zip(largest).filter(|(_, value)| *value > 0.0).collect()

@@ -46,7 +46,7 @@ impl PerspectiveView for ProcessorStatus {
             summary: "The state, the task, and the pending messages of each unit, as grids.",
             needs: "states, tasks or links",
             modes: &[TimeMode::At],
-            options: &["order", "measure"],
+            options: &["order", "measure", "bins"],
         }
     }
 
@@ -207,6 +207,7 @@ fn message_parts(
     let key = format!("processor-status {:?} {counts_bytes}", request.range);
     let largest = *execution.derived(&key, || Ok(largest_pending(messages, request, counts_bytes)))?;
     let by_unit = messages.by_unit();
+    let largest = largest.with_bins(&request.options.bins);
     let part = |title: &str, steps: &[PendingSteps]| pending_part(execution, request, bundles, (title, steps), largest);
     let mut parts = if counts_bytes {
         vec![part("bytes being sent", &by_unit.outgoing), part("bytes awaiting receipt", &by_unit.incoming)]
@@ -225,6 +226,8 @@ struct LargestPending {
     value: i64,
     /// The smallest number of a unit with pending messages.
     least: u64,
+    /// The scale that the user chose.
+    chosen: Option<SizeScale>,
 }
 
 fn largest_pending(messages: &UnitMessages, request: &ViewRequest, counts_bytes: bool) -> LargestPending {
@@ -233,10 +236,16 @@ fn largest_pending(messages: &UnitMessages, request: &ViewRequest, counts_bytes:
     let all = by_unit.outgoing.iter().chain(&by_unit.incoming);
     let value = all.map(|steps| steps.maximum(request.range)[component]).max().unwrap_or(0);
     let least = if counts_bytes { messages.smallest_size.unwrap_or(1) } else { 1 };
-    LargestPending { component, value, least }
+    LargestPending { component, value, least, chosen: None }
 }
 
 impl LargestPending {
+    /// The same with the chosen limits of bins, if there are any. They are limits of bytes.
+    fn with_bins(self, limits: &[u64]) -> Self {
+        let is_chosen = self.component == BYTES && !limits.is_empty();
+        Self { chosen: is_chosen.then(|| SizeScale::with_limits(limits)), ..self }
+    }
+
     fn text(self, value: i64) -> String {
         let value = value.unsigned_abs();
         if self.component == BYTES { bytes_text(value) } else { format!("{} messages", group_digits(value)) }
@@ -245,7 +254,7 @@ impl LargestPending {
     /// The scale from the smallest to the largest number.
     fn scale(self) -> Option<SizeScale> {
         let largest = u64::try_from(self.value).ok().filter(|largest| *largest > 0)?;
-        SizeScale::new([self.least.min(largest), largest])
+        self.chosen.or_else(|| SizeScale::new([self.least.min(largest), largest]))
     }
 
     fn paint(self, value: i64) -> ChartPaint {

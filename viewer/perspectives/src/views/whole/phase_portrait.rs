@@ -25,7 +25,8 @@ const MAX_TASKS: usize = 12;
 /// A point has the mean percentage of busy units, and the mean number of pending bytes or messages
 /// as a percentage of its maximum in the time range. Both are means over the `width` before the
 /// time of the point. The colour of a point is the task that most units execute at the end of this
-/// window; of several, the one that began last.
+/// window; of several, the one that began last. With the option `unit`, it is the task of this
+/// unit.
 pub(crate) struct PhasePortrait;
 
 /// The points of the curve with their tasks.
@@ -42,9 +43,9 @@ impl PerspectiveView for PhasePortrait {
             title: "Phase portrait",
             group: ViewGroup::Execution,
             summary: "The percentage of busy units against the volume of communication, as a curve over time.",
-            needs: "states and links",
-            modes: &[TimeMode::Range],
-            options: &["width", "measure", "count"],
+            needs: "states and links; tasks for the colours",
+            modes: &[TimeMode::Range, TimeMode::Moving],
+            options: &["width", "measure", "count", "unit"],
         }
     }
 
@@ -58,7 +59,11 @@ impl PerspectiveView for PhasePortrait {
             None => messages.has_sizes(),
         };
         let times = times(request);
-        let window = SmoothingWindow::new(request.range, request.options.width);
+        let range = request.visible_range();
+        // In a moving time range, the width is that of the range.
+        let smoothing = request.options.width.filter(|_| request.mode == TimeMode::Range);
+        let window = SmoothingWindow::new(request.range, smoothing);
+        let selected = request.options.selected_unit(execution)?;
         let (tasks, no_tasks) = match execution.tasks() {
             Ok(tasks) => (tasks.list(), None),
             Err(PerspectiveError::NoData { .. }) => {
@@ -67,16 +72,21 @@ impl PerspectiveView for PhasePortrait {
             Err(error) => return Err(error),
         };
         // Only the cursor depends on the present time.
-        let settings = (request.range, request.columns, window.width, counts_bytes, request.options.counts_overhead);
-        let curve = execution.derived(&format!("{} {settings:?}", self.info().name), || {
-            let common = common_tasks(execution, tasks.is_empty(), request, &times)?;
+        let settings = (request.range, range, request.columns, window.width, counts_bytes);
+        let choices = (request.options.counts_overhead, selected);
+        let curve = execution.derived(&format!("{} {settings:?} {choices:?}", self.info().name), || {
+            let common = if tasks.is_empty() {
+                vec![None; times.len()]
+            } else {
+                shown_tasks(execution, selected, request.range, &times)?
+            };
             let points = points(execution, request, (messages, counts_bytes), window, &times, &common)?;
             Ok(PortraitCurve { points, common })
         })?;
         let PortraitCurve { points, common } = curve.as_ref();
         let quantity = if counts_bytes { "pending bytes" } else { "pending messages" };
         let counted = if request.options.counts_overhead { "busy and overhead units" } else { "busy units" };
-        let cursor = (request.range.from.0..=request.range.to.0).contains(&request.time.0);
+        let cursor = (range.from.0..=range.to.0).contains(&request.time.0);
         // An execution with little activity fills the plane, too.
         let largest = |of: fn(&PortraitPoint) -> f64| points.iter().map(of).fold(0.0, f64::max);
         let (right, top) = (largest(|point| point.x), largest(|point| point.y));
@@ -86,10 +96,11 @@ impl PerspectiveView for PhasePortrait {
             cursor: times.partition_point(|time| *time <= request.time.0).checked_sub(1).filter(|_| cursor),
             points: points.clone(),
         };
+        let colored = request.options.unit.as_ref().map_or_else(String::new, |unit| format!("tasks of {unit}"));
         let smoothing = format!("mean over the last {}", duration(window.width));
         Ok(ViewChart {
             title: self.info().title.to_owned(),
-            subtitle: captions::subtitle(&[captions::range_caption(request), smoothing]),
+            subtitle: captions::subtitle(&[captions::range_caption(request), smoothing, colored]),
             table: request.table(|| table(&chart, tasks, common)),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Portrait(chart) }],
             legend: legend(tasks, common),
@@ -100,8 +111,9 @@ impl PerspectiveView for PhasePortrait {
 
 /// The times of the points: the start of the range, and the end of each column.
 fn times(request: &ViewRequest) -> Vec<i64> {
-    let ends = request.range.columns(request.columns.max(1)).map(|column| column.to.0.min(request.range.to.0));
-    let mut times: Vec<i64> = [request.range.from.0].into_iter().chain(ends).collect();
+    let range = request.visible_range();
+    let ends = range.columns(request.columns.max(1)).map(|column| column.to.0.min(range.to.0));
+    let mut times: Vec<i64> = [range.from.0].into_iter().chain(ends).collect();
     times.dedup();
     times
 }
@@ -134,18 +146,20 @@ fn points(
     Ok((0..times.len()).map(point).collect())
 }
 
-/// The tasks that most units execute at the ends of the windows of some times.
-fn common_tasks(
+/// The tasks that the selected unit executes at the ends of the windows of some times. Without a
+/// selected unit, those that most units execute.
+fn shown_tasks(
     execution: &Execution,
-    has_no_tasks: bool,
-    request: &ViewRequest,
+    selected: Option<usize>,
+    range: TimeRange,
     times: &[i64],
 ) -> Result<Vec<Option<u32>>, PerspectiveError> {
-    if has_no_tasks {
-        return Ok(vec![None; times.len()]);
+    let last_of_window = times.iter().map(|time| time.saturating_sub(1).max(range.from.0));
+    if let Some(unit) = selected {
+        let tasks = execution.tasks()?;
+        return Ok(last_of_window.map(|time| tasks.at(unit, time)).collect());
     }
     let active = execution.active_tasks()?;
-    let last_of_window = times.iter().map(|time| time.saturating_sub(1).max(request.range.from.0));
     let last_of_window: Vec<i64> = last_of_window.collect();
     let mut common = Vec::with_capacity(times.len());
     active.visit_times(&last_of_window, |_, tasks| common.push(most_common_task(tasks)));

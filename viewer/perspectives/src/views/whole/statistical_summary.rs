@@ -1,12 +1,13 @@
 //! [`StatisticalSummaryView`] (G25): utilization and communication of each unit, as a table.
 
+use super::peer_statistics::PeerStatistics;
 use super::unit_statistics::{MessageStatistics, UnitStatistics};
 use crate::chart::{AxisUnit, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
-use crate::views::measured_messages::{MeasuredMessages, number, signed_number};
+use crate::views::measured_messages::{MeasuredMessages, message_bounds, number, signed_number};
 
 /// Maximum number of rows of the panel, because an image has room for few. The table of the view
 /// has all rows.
@@ -51,11 +52,14 @@ impl PerspectiveView for StatisticalSummaryView {
             summary: "Utilization and communication of each unit and of all units, as a table.",
             needs: "states or links between units",
             modes: &[TimeMode::Range, TimeMode::Moving, TimeMode::At],
-            options: &["order", "topology", "width"],
+            options: &["order", "topology", "unit", "width"],
         }
     }
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
+        if let Some(unit) = request.options.selected_unit(execution)? {
+            return peers(execution, request, unit);
+        }
         let statistics = UnitStatistics::new(execution, request)?;
         let mut columns = vec![("unit", AxisUnit::Count)];
         columns.extend(ACTIVITY.iter().filter(|_| statistics.times.is_some()));
@@ -65,10 +69,7 @@ impl PerspectiveView for StatisticalSummaryView {
         for unit in execution.order(&request.options.order, request.range)? {
             table.rows.push(row(&execution.units().list()[unit].name, &statistics, Some(unit)));
         }
-        let time = match request.mode {
-            TimeMode::At => format!("from the start, {}", captions::time_caption(request)),
-            TimeMode::Range | TimeMode::Moving => captions::range_caption(request),
-        };
+        let time = time_caption(request);
         let mut notes = Vec::new();
         if statistics.times.is_none() {
             notes.push("The trace has no states, so there are no times of categories.".to_owned());
@@ -97,6 +98,36 @@ impl PerspectiveView for StatisticalSummaryView {
             notes,
         })
     }
+}
+
+fn time_caption(request: &ViewRequest) -> String {
+    match request.mode {
+        TimeMode::At => format!("from the start, {}", captions::time_caption(request)),
+        TimeMode::Range | TimeMode::Moving => captions::range_caption(request),
+    }
+}
+
+/// The peers of a unit: the time for which each of them blocks it, and the messages.
+fn peers(execution: &Execution, request: &ViewRequest, unit: usize) -> Result<ViewChart, PerspectiveError> {
+    let measured = MeasuredMessages::new(execution, request, true)?;
+    let (from, to) = message_bounds(execution, UnitStatistics::range(request));
+    let statistics = execution.derived(&format!("peers {unit} {from} {to}"), || {
+        PeerStatistics::new(execution, measured.messages, unit, (from, to))
+    })?;
+    let table = statistics.table(execution, measured.messages.has_sizes());
+    let mut shown = table.clone();
+    shown.rows.truncate(MAX_ROWS);
+    let mut notes = vec!["A unit is blocked from the start of a receive until its message is sent.".to_owned()];
+    notes.extend(measured.notes());
+    let name = &execution.units().list()[unit].name;
+    Ok(ViewChart {
+        title: "Statistical summary".to_owned(),
+        subtitle: captions::subtitle(&[time_caption(request), format!("peers of {name}")]),
+        panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Table(shown) }],
+        legend: Vec::new(),
+        table,
+        notes,
+    })
 }
 
 fn row(name: &str, statistics: &UnitStatistics, unit: Option<usize>) -> Vec<TableValue> {

@@ -35,7 +35,7 @@ impl PerspectiveView for TraceRecordsView {
         let after = search.records_after(request.time.0, RECORDS)?;
         let is_cut = before.is_cut || after.is_cut;
         let mut table = ChartTable::new(&[
-            ("", AxisUnit::Count),
+            ("present", AxisUnit::Count),
             ("time, s", AxisUnit::Nanos),
             ("container", AxisUnit::Count),
             ("record", AxisUnit::Count),

@@ -98,15 +98,20 @@ impl MessageStatistics {
 }
 
 impl UnitStatistics {
-    /// The statistics of the visible time range, or from its start to the present time.
-    pub(crate) fn new(execution: &Execution, request: &ViewRequest) -> Result<Self, PerspectiveError> {
-        let range = match request.mode {
+    /// The visible time range, or that from its start to the present time.
+    pub(crate) fn range(request: &ViewRequest) -> TimeRange {
+        match request.mode {
             TimeMode::At => {
                 let end = request.time.clamp(request.range.from, request.range.to.max(request.range.from));
                 TimeRange { from: request.range.from, to: end }
             }
             TimeMode::Range | TimeMode::Moving => request.visible_range(),
-        };
+        }
+    }
+
+    /// The statistics of the visible time range, or from its start to the present time.
+    pub(crate) fn new(execution: &Execution, request: &ViewRequest) -> Result<Self, PerspectiveError> {
+        let range = Self::range(request);
         let times = match execution.activity() {
             Ok(_) => Some(TimeStatistics::new(execution, range)?),
             Err(PerspectiveError::NoData { .. }) => None,

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::chart_text;
 use tumit_perspectives::diagram::DiagramMode;
-use tumit_perspectives::draw::{ChartImage, DrawOptions, draw, draw_with_regions, mark_text};
+use tumit_perspectives::draw::{ChartImage, DrawOptions, PaletteKind, draw, draw_with_regions, mark_text};
 use tumit_perspectives::error::PerspectiveError;
 use tumit_viewer::export::svg;
-use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
-use tumit_viewer::query::{QueryError, TimelineSource};
+use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout};
+use tumit_viewer::query::QueryError;
 use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
 use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document_with_rows};
 use twox_hash::XxHash3_64;
@@ -18,7 +18,7 @@ use twox_hash::XxHash3_64;
 use super::card_error::CardError;
 use super::card_request::Card;
 use super::card_table::{TableRequest, table_json};
-use super::computed_view::{CardComputation, CardContext, ComputedView};
+use super::computed_view::{CardComputation, CardContext, ComputedDiagram, ComputedView};
 use super::diagram_marks::DiagramMarks;
 use super::flat_items::flat_items;
 use super::region_message::{UnitContainers, region_json};
@@ -30,6 +30,8 @@ const DIAGRAM_HEADING: f32 = 78.0;
 /// The height in scene units of the empty margin at the bottom of a diagram, which a card does not
 /// show.
 const DIAGRAM_MARGIN: f32 = 28.0;
+/// The least height in scene units of the rows of a diagram.
+const LEAST_HEIGHT: f32 = 40.0;
 /// The distance in scene units of the first text of a drawing from the upper edge of its card.
 const TOP_MARGIN: f32 = 4.0;
 
@@ -90,18 +92,26 @@ impl CardDrawing {
             let key =
                 format!("{key} {:?} {:?}", card.bounded_size(), (context.request.theme, context.request.resolution));
             let stored = computation.with_execution(context, |execution| {
-                execution.derived(&key, || StoredDrawing::new(computation.compute(execution)?, card, context))
+                execution.derived(&key, || {
+                    StoredDrawing::new(computation.compute(execution)?, computation.palette(), card, context)
+                })
             })?;
             if let StoredDrawing::Constant(scene) = stored.as_ref() {
                 return Ok(scene.for_page(card));
             }
         }
+        if let Some(table) = card.table
+            && let Some(chart) =
+                computation.with_execution(context, |execution| computation.diagram_numbers(execution))?
+        {
+            return Ok(Self::of_table(chart, table, &card.hash));
+        }
+        let palette = computation.palette();
         let scene = match (computation.with_execution(context, |execution| computation.compute(execution))?, card.table)
         {
             (ComputedView::Chart(chart, _), Some(table)) => return Ok(Self::of_table(*chart, table, &card.hash)),
-            (ComputedView::Chart(chart, units), None) => of_chart(*chart, &units, card, context),
-            (ComputedView::Diagram(..), Some(_)) => return Err(no_table()),
-            (ComputedView::Diagram(source, units), None) => of_diagram(source.as_ref(), &units, card, context)?,
+            (ComputedView::Chart(chart, units), None) => of_chart(*chart, palette, &units, card, context),
+            (ComputedView::Diagram(diagram, units), _) => of_diagram(&diagram, &units, card, context)?,
         };
         Ok(scene.encode(context.request.resolution).for_page(card))
     }
@@ -124,19 +134,23 @@ impl CardDrawing {
 pub(super) fn card_file(card: &Card, context: CardContext<'_>) -> Result<(&'static str, Vec<u8>), CardError> {
     let ((width, height), theme) = (card.bounded_size(), context.request.theme);
     let computation = CardComputation::new(card, context)?;
+    let palette = computation.palette();
+    let is_table = context.request.format == "csv";
+    if is_table
+        && let Some(chart) = computation.with_execution(context, |execution| computation.diagram_numbers(execution))?
+    {
+        return Ok(("text/csv; charset=utf-8", chart_text::csv(&chart.table).into_bytes()));
+    }
     let scene = match computation.with_execution(context, |execution| computation.compute(execution))? {
-        ComputedView::Chart(chart, _) if context.request.format == "csv" => {
+        ComputedView::Chart(chart, _) if is_table => {
             return Ok(("text/csv; charset=utf-8", chart_text::csv(&chart.table).into_bytes()));
         }
-        ComputedView::Chart(chart, _) => draw(&chart, DrawOptions::new(width, height).with_theme(theme)),
-        ComputedView::Diagram(..) if context.request.format == "csv" => return Err(no_table()),
-        ComputedView::Diagram(source, units) => of_diagram(source.as_ref(), &units, card, context)?.scene,
+        ComputedView::Chart(chart, _) => {
+            draw(&chart, DrawOptions::new(width, height).with_theme(theme).with_palette(palette))
+        }
+        ComputedView::Diagram(diagram, units) => of_diagram(&diagram, &units, card, context)?.scene,
     };
     Ok(("image/svg+xml", svg::to_string(&scene).into_bytes()))
-}
-
-fn no_table() -> CardError {
-    CardError::new("A diagram has no table of numbers.", "Save it as SVG.")
 }
 
 fn hash_of(parts: &[&[u8]]) -> String {
@@ -146,13 +160,18 @@ fn hash_of(parts: &[&[u8]]) -> String {
 }
 
 impl StoredDrawing {
-    fn new(view: ComputedView, card: &Card, context: CardContext<'_>) -> Result<Self, PerspectiveError> {
+    fn new(
+        view: ComputedView,
+        palette: PaletteKind,
+        card: &Card,
+        context: CardContext<'_>,
+    ) -> Result<Self, PerspectiveError> {
         let scene = match view {
             ComputedView::Chart(chart, _) if chart.panels.iter().any(|panel| marks_time(&panel.panel)) => {
                 return Ok(Self::Changing);
             }
-            ComputedView::Chart(chart, units) => of_chart(*chart, &units, card, context),
-            ComputedView::Diagram(source, units) => of_diagram(source.as_ref(), &units, card, context)?,
+            ComputedView::Chart(chart, units) => of_chart(*chart, palette, &units, card, context),
+            ComputedView::Diagram(diagram, units) => of_diagram(&diagram, &units, card, context)?,
         };
         Ok(Self::Constant(scene.encode(context.request.resolution)))
     }
@@ -201,14 +220,20 @@ fn marks_time(panel: &ChartPanel) -> bool {
     matches!(panel, ChartPanel::Portrait(_))
 }
 
-fn of_chart(mut chart: ViewChart, units: &UnitContainers, card: &Card, context: CardContext<'_>) -> CardScene {
+fn of_chart(
+    mut chart: ViewChart,
+    palette: PaletteKind,
+    units: &UnitContainers,
+    card: &Card,
+    context: CardContext<'_>,
+) -> CardScene {
     let (width, height) = card.bounded_size();
     // The card shows the title, the subtitle and the notes as text.
     chart.title.clear();
     let (subtitle, notes) = (std::mem::take(&mut chart.subtitle), std::mem::take(&mut chart.notes));
     chart.panels.iter_mut().for_each(|panel| remove_cursor(&mut panel.panel));
     let theme = context.request.theme;
-    let options = DrawOptions::new(width, height + TITLE_HEIGHT).with_theme(theme);
+    let options = DrawOptions::new(width, height + TITLE_HEIGHT).with_theme(theme).with_palette(palette);
     let ChartImage { scene, regions, .. } = draw_with_regions(&chart, options);
     let top = (first_text(&scene.items) - TOP_MARGIN).clamp(0.0, TITLE_HEIGHT);
     let text = card.pointed.and_then(|(region, mark)| mark_text(&chart, regions.get(region)?, mark));
@@ -227,22 +252,33 @@ fn remove_cursor(panel: &mut ChartPanel) {
 }
 
 fn of_diagram(
-    source: &dyn TimelineSource,
+    ComputedDiagram { diagram, range }: &ComputedDiagram,
     units: &UnitContainers,
     card: &Card,
     context: CardContext<'_>,
 ) -> Result<CardScene, QueryError> {
     let (width, height) = card.bounded_size();
+    let (source, range) = (diagram.source.as_ref(), *range);
     let outline = ContainerOutline::new(source)?;
-    let layout = LayoutOptions { theme: context.request.theme, ..LayoutOptions::default() };
+    let mut layout = diagram.layout(LayoutOptions { theme: context.request.theme, ..LayoutOptions::default() });
     let resolution = context.request.resolution.clamp(1.0, 4.0);
     let height = Some(height + DIAGRAM_HEADING + DIAGRAM_MARGIN);
-    let options = DocumentOptions { time_range: context.range, width, height, resolution, titles: false };
-    let (mut scene, rows) = document_with_rows(source, &outline, &layout, options)?;
-    let notes = std::mem::take(&mut scene.notes);
+    let options = DocumentOptions { time_range: range, width, height, resolution, titles: false };
+    let (mut scene, mut rows) = document_with_rows(source, &outline, &layout, options)?;
+    let (excess, drawn) = (scene.height - height.unwrap_or(scene.height), rows.layout.height);
+    if excess > 1.0 {
+        // The natural height of the rows has the same ratio to the height that there is room for.
+        let natural = RowLayout::new(&outline, &layout).height;
+        let room = natural * (drawn - excess).max(LEAST_HEIGHT) / drawn.max(1.0);
+        layout.folds.level = RowLayout::level_that_fits(&outline, &layout, room);
+        (scene, rows) = document_with_rows(source, &outline, &layout, options)?;
+    }
+    let mut notes = std::mem::take(&mut scene.notes);
+    notes.extend(layout.folds.level.map(|_| "The rows are folded, because the card has no room for all.".to_owned()));
     scene.items = flat_items(scene.items);
     let mode = DiagramMode::of_name(&card.name);
-    let marks = DiagramMarks { source, outline: &outline, options: &layout, rows, range: context.range, mode };
+    let leaves = &diagram.units;
+    let marks = DiagramMarks { source, outline: &outline, leaves, options: &layout, rows, range, mode };
     let regions = vec![marks.region_json(units, context.trace.origin)];
     let text = card.pointed.map(|(_, mark)| marks.text(mark)).transpose()?.flatten();
     Ok(CardScene { scene, top: DIAGRAM_HEADING, subtitle: String::new(), notes, regions, text })

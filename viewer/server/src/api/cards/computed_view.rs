@@ -1,15 +1,15 @@
 //! [`CardComputation`]: computes the chart of a card, or the trace of a diagram.
 
-use std::sync::Arc;
-
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
+use tumit_perspectives::diagram::ModeDiagram;
+use tumit_perspectives::draw::PaletteKind;
 use tumit_perspectives::error::PerspectiveError;
 use tumit_perspectives::execution::categories::CategoryRule;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_perspectives::gallery;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_perspectives::view::{TimeMode, ViewInfo, ViewRequest};
-use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange, TimelineSource};
+use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange};
 
 use super::card_error::CardError;
 use super::card_request::{Card, CardsRequest};
@@ -18,6 +18,10 @@ use super::region_message::UnitContainers;
 use crate::cancellation::CancelFlag;
 use crate::filtered_cache::FilteredTrace;
 use crate::model_layouts::ModelLayouts;
+
+/// Maximum number of rows of the numbers of a diagram, so that a long trace does not fill the
+/// memory.
+const MAX_ROWS: usize = 100_000;
 
 /// What all cards of a request have in common.
 #[derive(Clone, Copy)]
@@ -37,7 +41,13 @@ pub(super) struct CardContext<'a> {
 
 pub(super) enum ComputedView {
     Chart(Box<ViewChart>, Arc<UnitContainers>),
-    Diagram(Arc<dyn TimelineSource>, Arc<UnitContainers>),
+    Diagram(ComputedDiagram, Arc<UnitContainers>),
+}
+
+/// A mode of the diagram with its visible time range.
+pub(super) struct ComputedDiagram {
+    pub(super) diagram: ModeDiagram,
+    pub(super) range: TimeRange,
 }
 
 /// A view with the request that a card makes of it.
@@ -55,7 +65,7 @@ impl CardComputation {
         let mut options = parsed_options(card, &info, context)?;
         let mode = mode(&info, &card.mode)?;
         if mode == TimeMode::Moving && options.view.width.is_none() {
-            options.view.width = Some((range.to.0.saturating_sub(range.from.0) / 20).max(1));
+            options.view.width = Some(ViewRequest::usual_width(range));
         }
         let time = GlobalNanos(trace.origin.saturating_add(context.time));
         let columns = columns(card.bounded_size().0, request.resolution);
@@ -77,7 +87,9 @@ impl CardComputation {
         let chart = match &self.view {
             CardViewKind::Diagram(mode) => {
                 let units = unit_containers(execution, false)?;
-                return Ok(ComputedView::Diagram(mode.trace(execution, self.request.range)?, units));
+                let range = self.request.visible_range();
+                let diagram = mode.diagram(execution, range, &self.request.options)?;
+                return Ok(ComputedView::Diagram(ComputedDiagram { diagram, range }, units));
             }
             CardViewKind::Chart(view) => gallery::chart(*view, execution, &self.request)?,
             CardViewKind::Own(view) => gallery::chart(view.as_ref(), execution, &self.request)?,
@@ -87,13 +99,23 @@ impl CardComputation {
         Ok(ComputedView::Chart(Box::new(chart), units))
     }
 
+    /// The numbers of the view as a chart without panels, if it is a mode of the diagram.
+    pub(super) fn diagram_numbers(&self, execution: &Execution) -> Result<Option<ViewChart>, PerspectiveError> {
+        let CardViewKind::Diagram(mode) = &self.view else { return Ok(None) };
+        mode.numbers(execution, &self.request, MAX_ROWS).map(Some)
+    }
+
+    pub(super) fn palette(&self) -> PaletteKind {
+        self.request.options.palette
+    }
+
     /// The part of the request that determines the contents, if they may be the same at all times.
     /// The files of views and layouts may change.
     pub(super) fn constant_key(&self) -> Option<String> {
         let ViewRequest { mode, range, columns, options, time: _, needs_table: _ } = &self.request;
         let is_constant = match self.view {
             CardViewKind::Chart(_) => *mode == TimeMode::Range && options.layout.is_none(),
-            CardViewKind::Diagram(_) => true,
+            CardViewKind::Diagram(_) => *mode == TimeMode::Range,
             CardViewKind::Own(_) => false,
         };
         is_constant.then(|| format!("{} {range:?} {columns} {options:?}", self.view.info().name))

@@ -1,5 +1,6 @@
 //! [`DiagramMarks`]: the marks of a card with a mode of the diagram: the pixel columns of its rows.
 
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::unit_lists::UnitLists;
@@ -18,6 +19,8 @@ pub(super) struct DiagramMarks<'a> {
     /// The trace of the diagram.
     pub(super) source: &'a dyn TimelineSource,
     pub(super) outline: &'a ContainerOutline,
+    /// For each unit, its container in the trace of the diagram.
+    pub(super) leaves: &'a [ContainerId],
     pub(super) options: &'a LayoutOptions,
     pub(super) rows: DocumentRows,
     pub(super) range: TimeRange,
@@ -47,17 +50,13 @@ impl DiagramMarks<'_> {
         json
     }
 
-    /// The units of each row. The diagram has its own containers. Those without others below them
-    /// are the units, in order.
+    /// The units of each row.
     fn unit_lists(&self) -> UnitLists {
-        let is_unit = |container: &ContainerId| self.outline.subtree(*container).nth(1).is_none();
-        let mut leaves: Vec<ContainerId> = self.source.containers().iter().map(|info| info.id).collect();
-        leaves.retain(|container| *container != ContainerId::ROOT && is_unit(container));
-        leaves.sort_unstable();
+        let places: FxHashMap<ContainerId, u32> =
+            (0..).zip(self.leaves).map(|(unit, container)| (*container, unit)).collect();
         let units = |row: &LayoutRow| {
             let inside = self.outline.subtree(row.container);
-            let positions = inside.filter_map(|container| leaves.binary_search(&container).ok());
-            positions.filter_map(|unit| u32::try_from(unit).ok()).collect::<Vec<u32>>()
+            inside.filter_map(|container| places.get(&container).copied()).collect::<Vec<u32>>()
         };
         self.rows.layout.rows.iter().map(units).collect()
     }
