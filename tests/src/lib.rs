@@ -7,4 +7,5 @@ pub mod corpus;
 pub mod lang;
 pub mod page;
 pub mod programs;
+pub mod report_numbers;
 pub mod run;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tests::programs::{output, succeed, tumit};
+use tests::report_numbers;
 
 const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
 
@@ -55,14 +56,174 @@ fn the_report_names_cost_cause_and_command() {
         "caused by rank 0 (100.0 % of it), mostly in `work`",
         "Critical path: 10.00 s, of which 1.000 s in messages",
         "by category: busy 90.0 %",
-        "> tumit view a.paje --perspective critical-path -o path.svg",
+        "> tumit diagnose a.paje --section critical-path --format csv",
+        "drawing: tumit view a.paje --perspective critical-path -o path.svg",
         "guessed from their names",
     ] {
         assert!(text.contains(expected), "`{expected}` is missing in:\n{text}");
     }
-    // Each command of the report works.
-    for command in text.lines().filter_map(|line| line.trim().strip_prefix("> tumit ")) {
-        succeed(tumit().args(command.split(' ')).current_dir(dir.path()));
+}
+
+/// Each command prints the numbers of its section, with the options of the report.
+#[test]
+fn the_commands_of_the_report_print_its_numbers() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), BODY);
+    fs::write(dir.path().join("b.paje"), [HEADER, COLLECTIVES].concat()).unwrap();
+    fs::write(dir.path().join("a filter.tumit-view"), "hide value MPI_Finalize\n").unwrap();
+    for (trace, options) in [
+        ("a.paje", &[][..]),
+        ("b.paje", &[]),
+        ("a.paje", &["--interval", "0.5..9.5"]),
+        ("a.paje", &["--interval", "-1s..8s", "--unit", "s"]),
+        ("a.paje", &["--option", "level=Node", "--option", "several=fractional"]),
+        ("a.paje", &["--category", "busy=MPI_Re*", "--category", "idle=MPI_S* of Activity"]),
+        ("a.paje", &["--filter", "hide container rank 1", "--what-if", "wor*=12.5"]),
+        ("a.paje", &["--filters", "a filter.tumit-view", "--what-if", "MPI_Send=50"]),
+        ("a.paje", &["--phase", "MPI*", "--option", "tasks=Activity"]),
+        ("b.paje", &["--clock", "none", "--causal", "off", "--option", "stateless=busy"]),
+    ] {
+        let report = succeed(tumit().args(["diagnose", trace]).args(options).current_dir(dir.path()));
+        let [commands, numbers] = report_numbers::check(dir.path(), &report);
+        assert!(commands >= 4 && numbers >= 8, "{options:?}: {commands} commands, {numbers} numbers:\n{report}");
+    }
+}
+
+#[test]
+fn a_section_is_printed_in_each_format() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), BODY);
+    let csv = report(dir.path(), &["--section", "efficiency", "--format", "csv"]);
+    assert!(csv.starts_with("factor,\"efficiency, %\"\nparallel efficiency,50\nload balance,62.5\n"), "{csv}");
+    let text = report(dir.path(), &["--section", "waits"]);
+    assert!(text.contains("late sender") && !text.contains("Efficiency"), "{text}");
+    let json: Value = serde_json::from_str(&report(dir.path(), &["--section", "waits", "--format", "json"])).unwrap();
+    assert_eq!(json["wait_nanos"], 7_000_000_000_u64);
+    assert!(json.get("efficiency").is_none(), "{json}");
+}
+
+/// A sender waits from 1 to 3 s for its receiver.
+const LATE_RECEIVER: &str = "0 R 0 Rank
+2 S R Activity
+4 M 0 R R Message
+6 0 r0 0 R \"rank 0\"
+6 0 r1 0 R \"rank 1\"
+11 0 r0 S compute
+11 0 r1 S compute
+11 1 r0 S MPI_Ssend
+15 1 0 M r0 data k
+11 3 r1 S MPI_Recv
+16 3.1 0 M r1 data k
+11 3.1 r0 S compute
+11 3.1 r1 S compute
+7 4 R r0
+7 4 R r1
+";
+
+#[test]
+fn the_critical_path_goes_through_a_late_receiver() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), LATE_RECEIVER);
+    let text = report(dir.path(), &["--what-if", "compute=10"]);
+    for expected in [
+        "late receiver, in `MPI_Ssend`: 2.000 s in 1 wait",
+        "If `compute` took 10 % less time: the path ends at most 390.0 ms earlier; `compute` takes 3.900 s of it",
+        "by unit: rank 1 75.0 %, rank 0 25.0 %",
+    ] {
+        assert!(text.contains(expected), "`{expected}` is missing in:\n{text}");
+    }
+}
+
+/// Rank 0 holds a mutex until 2 s, for which rank 1 waits. Later, a clock is synchronised.
+const LOCK: &str = "0 R 0 Rank
+2 S R Activity
+6 0 r0 0 R \"rank 0\"
+6 0 r1 0 R \"rank 1\"
+11 0 r0 S \"holds mutex\"
+11 0 r1 S \"wait for mutex\"
+11 2 r0 S compute
+11 2 r1 S compute
+11 3 r0 S \"clock synchronisation\"
+11 3 r1 S Blocked
+11 3.5 r0 S compute
+7 4 R r0
+7 4 R r1
+";
+
+/// A thread waits for a mutex. The state of the mutex names its owner.
+const RELATED_LOCK: &str = "%EventDef PajePushState 41
+% Time date
+% Container string
+% Type string
+% Value string
+% WaitsForContainer string
+%EndEventDef
+%EventDef PajeSetState 42
+% Time date
+% Container string
+% Type string
+% Value string
+% OwnedByContainer string
+%EndEventDef
+0 R 0 Rank
+0 X 0 Mutex
+2 S R Activity
+2 O X Ownership
+6 0 r0 0 R \"rank 0\"
+6 0 r1 0 R \"rank 1\"
+6 0 x 0 X \"the mutex\"
+11 0 r0 S compute
+11 0 r1 S compute
+42 0.5 x O Owned r1
+41 1 r0 S Stalled x
+13 3 r0 S
+7 4 R r0
+7 4 R r1
+7 4 X x
+";
+
+#[test]
+fn a_wait_for_a_lock_names_the_holder() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), LOCK);
+    let text = report(dir.path(), &[]);
+    let expected = "wait for a lock, in `wait for mutex`: 2.000 s in 1 wait\n    caused by rank 0 (100.0 % of it)";
+    assert!(text.contains(expected), "{text}");
+    for state in ["`clock synchronisation`", "`Blocked`", "`holds mutex`: "] {
+        assert!(!text.contains(state), "{state} is no wait for a lock:\n{text}");
+    }
+    trace(dir.path(), RELATED_LOCK);
+    let text = report(dir.path(), &[]);
+    let expected = "wait for a lock, in `Stalled`: 2.000 s in 1 wait\n    caused by rank 1 (100.0 % of it)";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn work_outside_of_states_has_a_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let body = LATE_RECEIVER.replace("11 0 r0 S compute\n11 0 r1 S compute\n", "").replace("S compute", "S MPI_Recv");
+    trace(dir.path(), &body);
+    let text = report(dir.path(), &[]);
+    assert!(text.contains("No unit is ever busy.") && text.contains("`--option stateless=busy`"), "{text}");
+    let text = report(dir.path(), &["--option", "stateless=busy"]);
+    assert!(text.contains("Parallel efficiency            50.0 %"), "{text}");
+}
+
+/// In each report, serialisation times transfer is the communication efficiency.
+#[test]
+fn the_factors_of_the_efficiency_multiply() {
+    let dir = tempfile::tempdir().unwrap();
+    for body in [BODY, COLLECTIVES, LATE_RECEIVER, LOCK] {
+        trace(dir.path(), body);
+        for options in [&[][..], &["--option", "several=fractional"], &["--interval", "0.7..3.3"]] {
+            let json: Value = serde_json::from_str(&report(dir.path(), &[options, &["--json"]].concat())).unwrap();
+            let [communication, serialisation, transfer, parallel, balance] =
+                ["communication", "serialisation", "transfer", "parallel", "load_balance"]
+                    .map(|name| json["efficiency"][name].as_f64().unwrap());
+            assert!((serialisation * transfer - communication).abs() < 1e-12, "{json}");
+            assert!((balance * communication - parallel).abs() < 1e-12, "{json}");
+            assert!(serialisation <= 1.0 && transfer <= 1.0, "{json}");
+        }
     }
 }
 
@@ -84,8 +245,11 @@ fn a_gain_is_at_most_the_part_of_the_critical_path() {
     trace(dir.path(), BODY);
     let text = report(dir.path(), &["--what-if", "wor*=50", "--what-if", "MPI_*=25%"]);
     // The path is 8 s of work, a message of 1 s, and 1 s of work.
-    assert!(text.contains("If `wor*` took 50 % less time: 4.500 s of 9.000 s less, at most"), "{text}");
-    assert!(text.contains("If `MPI_*` took 25 % less time: 0 ns of 0 ns less, at most"), "{text}");
+    let expected = "If `wor*` took 50 % less time: the path ends at most 4.500 s earlier; `wor*` takes 9.000 s of it";
+    assert!(text.contains(expected), "{text}");
+    // A shorter send or receive may shorten the message, too.
+    let expected = "If `MPI_*` took 25 % less time: the path ends at most 250.0 ms earlier; `MPI_*` takes 0 ns of it";
+    assert!(text.contains(expected), "{text}");
     let json: Value = serde_json::from_str(&report(dir.path(), &["--what-if", "work=10", "--json"])).unwrap();
     assert_eq!(json["what_ifs"][0]["gain"], 900_000_000);
 }
@@ -139,6 +303,10 @@ fn mistakes_are_explained() {
         (&["--phase", "step*"], "the view needs states of tasks"),
         (&["--what-if", "work"], "expected NAME=PERCENT"),
         (&["--what-if", "work=120"], "120 % is not between 0 and 100 %"),
+        (&["--format", "csv"], "add `--section NAME`; the sections are overview, efficiency,"),
+        (&["--section", "phases"], "add `--phase 'step*'`"),
+        (&["--section", "what-if"], "add `--what-if 'MPI_*=50'`"),
+        (&["--section", "wait"], "possible values: overview"),
         (&["--what-if", "sleep=10"], "no state is called `sleep`; the trace has work"),
     ] {
         let out = output(tumit().args(["diagnose", "a.paje"]).args(options).current_dir(dir.path()));

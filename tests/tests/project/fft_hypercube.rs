@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tests::programs::{count, mpirun, output, succeed, tumit};
+use tests::report_numbers;
 use tumit_test_support::pj_dump::PjDumpRows;
 
 use crate::examples::{build_c, convert};
@@ -69,6 +70,9 @@ fn views_of_the_transform_have_the_numbers_of_the_algorithm() {
         messages_are_on_the_hypercube(&run, messages);
         tasks_are_numbered(&run, count(&stdout, "tasks"));
         all_categories_occur(&run);
+        if number == 0 {
+            the_commands_of_the_report_print_its_numbers(dir.path(), "fft0.tmt");
+        }
         the_slow_rank_is_found(&run)
     });
     assert!(is_found, "the report does not name the slow rank");
@@ -146,6 +150,18 @@ fn all_categories_occur(run: &Path) {
             busy > 0.0 && overhead > 0.0 && idle > 0.0 && (busy + overhead + idle - 100.0).abs() < 1e-6,
             "{rank:?}"
         );
+    }
+}
+
+fn the_commands_of_the_report_print_its_numbers(folder: &Path, run: &str) {
+    for options in [
+        &["--phase", "*transform"][..],
+        &["--interval", "1ms..", "--clock", "none"],
+        &["--category", "busy=MPI_Wait", "--filter", "hide container Rank 5", "--option", "several=fractional"],
+    ] {
+        let report = succeed(tumit().args(["diagnose", run]).args(options).current_dir(folder));
+        let [commands, numbers] = report_numbers::check(folder, &report);
+        assert!(commands >= 6 && numbers >= 20, "{commands} {numbers}: {report}");
     }
 }
 

@@ -27,6 +27,12 @@ pub(crate) fn category(text: &str) -> Result<CategoryRule, String> {
     Ok(CategoryRule::new(category, NamePattern::new(values.trim()), state_type))
 }
 
+/// The text of a rule, as [`category`] parses it.
+pub(crate) fn category_text(CategoryRule { category, values, state_type }: &CategoryRule) -> String {
+    let ty = state_type.as_ref().map(|ty| format!(" of {}", ty.as_str())).unwrap_or_default();
+    format!("{}={}{ty}", category.word(), values.as_str())
+}
+
 /// Parses `NAME=VALUE`.
 pub(crate) fn name_value(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;

@@ -15,7 +15,7 @@ use crate::trace_input::{TraceInput, was_cut_short};
 use crate::{spec_files, term};
 
 /// How clocks are corrected.
-#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ClockCorrection {
     /// By all messages between processes: offset, drift, and changes of the drift
     #[default]
@@ -215,7 +215,34 @@ pub(crate) struct RunOptions {
     pub(crate) strict: StrictOption,
 }
 
+/// An option and the name of its value.
+fn value_argument(option: &str, value: impl clap::ValueEnum) -> Option<[String; 2]> {
+    value.to_possible_value().map(|value| [option.to_owned(), value.get_name().to_owned()])
+}
+
 impl RunOptions {
+    /// The arguments that give the same trace. Options that change only the time or the memory are
+    /// left out.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        let ClockOptions { clock, causal } = self.dating;
+        let clock = Some(clock).filter(|clock| *clock != ClockCorrection::default());
+        let causal = Some(causal).filter(|causal| *causal != CausalCorrection::default());
+        arguments.extend(clock.and_then(|clock| value_argument("--clock", clock)).into_iter().flatten());
+        arguments.extend(causal.and_then(|causal| value_argument("--causal", causal)).into_iter().flatten());
+        let launch = self.launch.launch.and_then(|launch| match launch {
+            LaunchSelection::Number(number) => Some(number.to_string()),
+            LaunchSelection::All => Some("all".to_owned()),
+            LaunchSelection::Latest => None,
+        });
+        let texts = [("--rules", &self.rules), ("--text-output", &self.text_output), ("--launch", &launch)];
+        for (option, text) in texts {
+            text.iter().for_each(|text| arguments.extend([option.to_owned(), text.clone()]));
+        }
+        arguments.extend(self.unit.and_then(|unit| value_argument("--unit", unit)).into_iter().flatten());
+        arguments
+    }
+
     /// The options in the form of the library. `None` when the user's spec has mistakes, which are
     /// already reported.
     pub(crate) fn of(&self, index: IndexChoice) -> anyhow::Result<Option<OpenOptions>> {

@@ -38,6 +38,16 @@ impl FilterOptions {
         self.filter.is_empty() && self.filters.is_none() && self.save_filters.is_none()
     }
 
+    /// The arguments that give the same filters.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        if let Some(path) = &self.filters {
+            arguments.extend(["--filters".to_owned(), path.display().to_string()]);
+        }
+        self.filter.iter().for_each(|filter| arguments.extend(["--filter".to_owned(), filter.to_string()]));
+        arguments
+    }
+
     /// The filters of both options. They are read before a long trace.
     pub(crate) fn chain(&self, traces: &[PathBuf]) -> anyhow::Result<FilterChain> {
         // Filters that were saved for a private trace are private.

@@ -34,11 +34,12 @@ mod unit_message;
 pub mod units;
 mod value_timelines;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::query::{GlobalNanos, TimeRange, TimelineSource, TypeModel};
+use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource, TypeModel, ValueId};
 
 use crate::error::PerspectiveError;
 use crate::execution::active_tasks::ActiveTaskSums;
@@ -207,6 +208,29 @@ impl Execution {
         }
         let values = self.shared.values.get_or_init(|| Ok(ValueTimelines::read(self.source(), &self.units)?));
         values.as_ref().map(Option::as_ref).map_err(Clone::clone)
+    }
+
+    /// Whether the innermost states are in memory, so that [`Self::value_spans`] does not read the
+    /// trace.
+    pub(crate) fn has_values_in_memory(&self) -> bool {
+        matches!(self.shared.values.get(), Some(Ok(Some(_))))
+    }
+
+    /// For each of some choices of values, the times in which the innermost state of a unit has
+    /// them, as starts and ends in nanoseconds. The times of several containers of a unit may
+    /// overlap.
+    ///
+    /// # Errors
+    /// The errors of the source.
+    pub(crate) fn value_spans(
+        &self,
+        unit: usize,
+        choices: &[&BTreeSet<ValueId>],
+    ) -> Result<Vec<Vec<(i64, i64)>>, QueryError> {
+        match self.shared.values.get() {
+            Some(Ok(Some(values))) => Ok(choices.iter().map(|choice| values.spans(unit, choice)).collect()),
+            _ => value_timelines::spans(self.source(), &self.units, unit, choices),
+        }
     }
 
     /// The messages between units.

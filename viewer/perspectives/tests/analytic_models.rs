@@ -53,7 +53,7 @@ fn path(execution: &Execution) -> Vec<(Option<u32>, i64, i64)> {
     let part = |segment: &PathSegment| match *segment {
         PathSegment::Unit { unit, from, to } => Some((Some(unit), from / SECOND, to / SECOND)),
         PathSegment::Message { from, to, .. } => Some((None, from / SECOND, to / SECOND)),
-        PathSegment::Collective { .. } => None,
+        PathSegment::Receiver { .. } | PathSegment::Collective { .. } => None,
     };
     path.segments.iter().filter_map(part).collect()
 }

@@ -1,13 +1,18 @@
 //! `tumit diagnose`: reports where an execution loses time, and why.
 
+mod context;
 mod report;
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context as _;
-use tumit_perspectives::analysis::diagnosis::{Diagnosis, ShorterStates, phases};
+use anyhow::{Context as _, bail};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use tumit_perspectives::analysis::diagnosis::{Diagnosis, phases};
+use tumit_perspectives::analysis::diagnosis_tables::DiagnosisSection;
+use tumit_perspectives::analysis::path_shares::ShorterStates;
+use tumit_perspectives::chart_text;
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::categories::CategoryRule;
 use tumit_perspectives::options::ParsedOptions;
@@ -21,6 +26,7 @@ use crate::run_options::{RunOptions, index_choice};
 use crate::term;
 use crate::time_range_option::{self, time_range};
 use crate::view_filters::FilterOptions;
+use context::{CommandContext, ReportOptions};
 use report::DiagnosisReport;
 
 /// Reports where an execution loses time: efficiency, imbalance, waits with their causes, and the
@@ -34,10 +40,12 @@ Examples:
   tumit diagnose run.paje --category 'idle=Wait*'          the states in which the program waits
   tumit diagnose run.paje --option level=Thread            the threads instead of the processes
   tumit diagnose run.tmt --json > report.json              all numbers, for programs
+  tumit diagnose run.tmt --section waits --format csv      a section as a table
 
 Each state counts as busy, overhead (communication, synchronisation) or idle (waiting). Categories are guessed from the names
 of states; --category corrects a guess. Parallel efficiency is the mean busy time divided by the length of the time range. It is
-the product of load balance (mean busy time divided by the largest) and communication efficiency. A late sender is a receive that
+the product of load balance (mean busy time divided by the largest) and communication efficiency. After `>`, the report has the
+command that prints the numbers of a section, with the same options. A late sender is a receive that
 begins before the message is sent; a late receiver is a send that must wait for its receive. The critical path is the longest chain
 of activities that wait for each other: only changes on it make the program faster.
 Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest was examined), 2 could not run.")]
@@ -67,8 +75,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::category_option::name_value)]
     option: Vec<(String, String)>,
 
-    /// Prints all numbers as JSON, with times in nanoseconds
-    #[arg(long)]
+    /// The format of the report; csv needs --section [default: text]
+    #[arg(long, value_enum)]
+    format: Option<ReportFormat>,
+
+    /// Prints this section only
+    #[arg(long, value_name = "NAME", value_parser = section())]
+    section: Option<DiagnosisSection>,
+
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
     json: bool,
 
     /// Keeps an index of the trace in this file, so that it opens at once the next time; `none`
@@ -83,7 +99,28 @@ pub(crate) struct Args {
     filters: FilterOptions,
 }
 
+/// The format of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ReportFormat {
+    /// For people
+    Text,
+    /// The table of a section, with times in seconds
+    Csv,
+    /// All numbers, with times in nanoseconds
+    Json,
+}
+
+/// The parser of the name of a section.
+fn section() -> impl TypedValueParser<Value = DiagnosisSection> {
+    let words = DiagnosisSection::ALL.map(DiagnosisSection::word);
+    PossibleValuesParser::new(words).map(|word| {
+        let named = DiagnosisSection::ALL.into_iter().find(|section| section.word() == word);
+        named.unwrap_or(DiagnosisSection::Overview)
+    })
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
+    args.check_format()?;
     let chain = args.filters.chain(std::slice::from_ref(&args.path))?;
     let mut settings = ParsedOptions::parse("diagnose", &[], &args.option)?.execution;
     settings.categories.clone_from(&args.category);
@@ -96,16 +133,68 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let execution = Execution::new(filtered, settings)?;
     let phases = args.phase.as_ref().map_or(Ok(Vec::new()), |name| phases(&execution, name))?;
     let diagnosis = Diagnosis::new(&execution, range, &phases, &args.what_if)?;
-    let text = if args.json {
-        serde_json::to_string_pretty(&diagnosis).context("the report cannot be written")? + "\n"
-    } else {
-        DiagnosisReport { diagnosis: &diagnosis, name: &summary.name, path: &args.path }.text()
-    };
+    let text = args.text(&diagnosis, &summary.name)?;
     let mut out = term::stdout();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     printed.print_new(&source.summary());
     Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+}
+
+impl Args {
+    fn format(&self) -> ReportFormat {
+        self.format.unwrap_or(if self.json { ReportFormat::Json } else { ReportFormat::Text })
+    }
+
+    /// The format is checked before a long trace is read.
+    fn check_format(&self) -> anyhow::Result<()> {
+        if self.format() == ReportFormat::Csv && self.section.is_none() {
+            let names = DiagnosisSection::ALL.map(DiagnosisSection::word).join(", ");
+            bail!("--format csv prints the table of a section: add `--section NAME`; the sections are {names}");
+        }
+        if self.section == Some(DiagnosisSection::Phases) && self.phase.is_none() {
+            bail!("--section phases needs the names of the phases: add `--phase 'step*'`");
+        }
+        if self.section == Some(DiagnosisSection::WhatIf) && self.what_if.is_empty() {
+            bail!("--section what-if needs an assumed change: add `--what-if 'MPI_*=50'`");
+        }
+        Ok(())
+    }
+
+    /// The report in the requested format.
+    fn text(&self, diagnosis: &Diagnosis, name: &str) -> anyhow::Result<String> {
+        match (self.format(), self.section) {
+            (ReportFormat::Csv, Some(section)) => Ok(chart_text::csv(&section.table(diagnosis))),
+            (ReportFormat::Json, None) => {
+                Ok(serde_json::to_string_pretty(diagnosis).context("the report cannot be written")? + "\n")
+            }
+            (ReportFormat::Json, Some(section)) => {
+                let mut all = serde_json::to_value(diagnosis).context("the report cannot be written")?;
+                if let Some(members) = all.as_object_mut() {
+                    members.retain(|name, _| section.json_members().contains(&name.as_str()));
+                }
+                Ok(serde_json::to_string_pretty(&all).context("the report cannot be written")? + "\n")
+            }
+            (ReportFormat::Csv | ReportFormat::Text, section) => {
+                let context = CommandContext::new(&ReportOptions {
+                    path: &self.path,
+                    interval: self.interval,
+                    run: &self.run,
+                    filters: &self.filters,
+                    categories: &self.category,
+                    options: &self.option,
+                    phase: self.phase.as_deref(),
+                    what_ifs: self.what_if.iter().map(what_if_text).collect(),
+                });
+                Ok(DiagnosisReport { diagnosis, name, context: &context }.text(section))
+            }
+        }
+    }
+}
+
+/// The text of an assumed change, as [`shorter_states`] parses it.
+fn what_if_text(change: &ShorterStates) -> String {
+    format!("{}={}", change.values.as_str(), change.percent)
 }
 
 /// Parses `NAME=PERCENT`. A name may contain `=`.

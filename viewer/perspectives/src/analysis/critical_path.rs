@@ -2,11 +2,13 @@
 //!
 //! The path is found backward. It starts at the unit that is busy last, at the end of its last time
 //! that is not idle: the others only wait for it in their last operations. If a receive blocked the
-//! unit, the path continues at the sender at the time of the send. If a collective operation
-//! blocked it, the path continues at the unit for which it waited: the root, or the last one to
-//! enter. Otherwise it stays in the unit. The path ends at the start of the trace or of the unit's
-//! life. This is the backward replay of Böhme et al., "Scalable critical-path based performance
-//! analysis" (IPDPS 2012), without its replay of messages: links and states give the dependences.
+//! unit, the path continues at the sender at the time of the send. If a send waited for its
+//! receiver, the path continues at the receiver at the begin of the receive. If a collective
+//! operation blocked the unit, the path continues at the unit for which it waited: the root, or the
+//! last one to enter. Otherwise it stays in the unit. The path ends at the start of the trace or of
+//! the unit's life. This is the backward replay of Böhme et al., "Scalable critical-path based
+//! performance analysis" (IPDPS 2012), without its replay of messages: links and states give the
+//! dependences.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -33,10 +35,9 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId};
 
 use crate::analysis::collectives::CollectiveSet;
-use crate::analysis::innermost_state::innermost_state;
+use crate::analysis::dependences::{Dependence, DependenceReason, Dependences, DependentEvent, UnitTime};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::execution::messages::UnitMessage;
 
 /// A part of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +64,18 @@ pub enum PathSegment {
         /// Timestamp of the receive.
         to: i64,
     },
+    /// The path changes from a receiver to the sender that waited for it, without taking time. The
+    /// time is the begin of the receive.
+    Receiver {
+        /// The link.
+        link: EntityId,
+        /// Index of the receiving unit.
+        from_unit: u32,
+        /// Index of the sending unit.
+        to_unit: u32,
+        /// The time in nanoseconds.
+        time: i64,
+    },
     /// The path changes the unit at a collective operation, without taking time.
     Collective {
         /// Index of the unit that the others awaited.
@@ -80,6 +93,8 @@ pub enum PathSegment {
 pub struct CriticalPath {
     /// The parts by time. Each begins where the one before ends.
     pub segments: Vec<PathSegment>,
+    /// The end of the path. `None` if no unit is active.
+    pub end: Option<UnitTime>,
 }
 
 /// The time of the critical path by purpose, in nanoseconds.
@@ -96,126 +111,54 @@ pub struct PathTimes {
     pub transit: i64,
 }
 
-/// A unit at a time.
-#[derive(Clone, Copy)]
-struct PathPoint {
-    unit: u32,
-    time: i64,
-}
-
-/// An event before which a unit may have been blocked.
-#[derive(Clone, Copy)]
-enum BlockingEvent {
-    Receive(usize),
-    Collective { operation: usize, part: usize },
-}
-
-/// The blocking events of each unit by time.
+/// The events of each unit by time.
 struct EventsByUnit<'a> {
-    messages: Vec<&'a UnitMessage>,
-    collectives: &'a CollectiveSet,
-    by_unit: Vec<Vec<(i64, BlockingEvent)>>,
+    dependences: Dependences<'a>,
+    by_unit: Vec<Vec<(i64, DependentEvent)>>,
 }
 
 impl<'a> EventsByUnit<'a> {
     fn new(execution: &'a Execution, collectives: &'a CollectiveSet) -> Result<Self, PerspectiveError> {
-        let mut by_unit: Vec<Vec<(i64, BlockingEvent)>> = vec![Vec::new(); execution.units().count()];
-        let messages: Vec<&UnitMessage> = match execution.messages() {
-            Ok(messages) => messages.list().iter().collect(),
-            Err(PerspectiveError::NoData { .. }) => Vec::new(),
-            Err(error) => return Err(error),
-        };
-        for (index, message) in messages.iter().enumerate() {
-            by_unit[message.to as usize].push((message.received, BlockingEvent::Receive(index)));
-        }
-        for (index, operation) in collectives.list.iter().enumerate() {
-            for (part, part_index) in operation.parts.iter().zip(0..) {
-                let event = BlockingEvent::Collective { operation: index, part: part_index };
-                by_unit[part.unit as usize].push((part.leave, event));
-            }
-        }
+        let dependences = Dependences::new(execution, collectives)?;
+        let mut by_unit: Vec<Vec<(i64, DependentEvent)>> = vec![Vec::new(); execution.units().count()];
+        dependences.visit(|unit, time, event| by_unit[unit as usize].push((time, event)));
         by_unit.iter_mut().for_each(|events| events.sort_by_key(|event| event.0));
-        Ok(Self { messages, collectives, by_unit })
+        Ok(Self { dependences, by_unit })
     }
 
-    /// The last event until a point that blocked the unit, and the point that this event depends
-    /// on.
-    fn last_dependence(
-        &self,
-        execution: &Execution,
-        point: PathPoint,
-        start: i64,
-    ) -> Result<Option<Dependence>, QueryError> {
+    /// The last event until a point before which the unit waited, and the point on which this event
+    /// depends.
+    fn last_dependence(&self, point: UnitTime, start: i64) -> Result<Option<Dependence>, QueryError> {
         let events = &self.by_unit[point.unit as usize];
         let end = events.partition_point(|event| event.0 <= point.time);
         for &(time, event) in events[..end].iter().rev() {
-            if time <= start {
+            // A send that began before the start may still wait.
+            if time <= start && !matches!(event, DependentEvent::Send(_)) {
                 break;
             }
-            let dependence = match event {
-                BlockingEvent::Receive(index) => self.receive_dependence(execution, index)?,
-                BlockingEvent::Collective { operation, part } => self.collective_dependence(operation, part),
-            };
-            if dependence.is_some_and(|dependence| dependence.source.time < point.time) {
+            let dependence = self.dependences.of_event(event)?.filter(Dependence::is_wait);
+            if dependence.is_some_and(|found| start < found.reached && found.source.time < point.time) {
                 return Ok(dependence);
+            }
+            if time < start {
+                break;
             }
         }
         Ok(None)
     }
-
-    /// The dependence of a receive: the sender, if the receiver waited for the send.
-    fn receive_dependence(&self, execution: &Execution, index: usize) -> Result<Option<Dependence>, QueryError> {
-        let message = self.messages[index];
-        if message.sent >= message.received {
-            return Ok(None);
-        }
-        let receive = innermost_state(execution, message.to as usize, message.received.saturating_sub(1))?;
-        let is_blocked = match receive {
-            Some(state) => state.category != ActivityCategory::Busy && message.sent > state.life.from.0,
-            // A unit without a state waits.
-            None => true,
-        };
-        let source = PathPoint { unit: message.from, time: message.sent };
-        let segment = PathSegment::Message {
-            link: message.id,
-            from_unit: message.from,
-            to_unit: message.to,
-            from: message.sent,
-            to: message.received,
-        };
-        Ok(is_blocked.then_some(Dependence { source, reached: message.received, segment }))
-    }
-
-    /// The dependence of a part of a collective operation: the last part for which it waited. If
-    /// the root is unknown, the others can only have waited for the last unit.
-    fn collective_dependence(&self, operation: usize, part: usize) -> Option<Dependence> {
-        let operation = &self.collectives.list[operation];
-        let part_of_unit = operation.parts.get(part)?;
-        let awaited = match operation.kind.has_root() && operation.root().is_none() {
-            true => operation
-                .last_entered()
-                .filter(|last| last.unit != part_of_unit.unit && last.enter > part_of_unit.enter)?,
-            false => operation.awaited_by(part_of_unit)?,
-        };
-        // Otherwise the clocks are wrong.
-        (awaited.enter < part_of_unit.leave).then_some(Dependence {
-            source: PathPoint { unit: awaited.unit, time: awaited.enter },
-            reached: awaited.enter,
-            segment: PathSegment::Collective {
-                from_unit: awaited.unit,
-                to_unit: part_of_unit.unit,
-                time: awaited.enter,
-            },
-        })
-    }
 }
 
-#[derive(Clone, Copy)]
-struct Dependence {
-    source: PathPoint,
-    /// The time at which the unit continues.
-    reached: i64,
-    segment: PathSegment,
+/// The part of the path at which it changes the unit.
+fn change_segment(dependence: &Dependence, unit: u32) -> PathSegment {
+    let Dependence { source, reached, reason, .. } = *dependence;
+    let (from_unit, to_unit) = (source.unit, unit);
+    match reason {
+        DependenceReason::Message(link) => {
+            PathSegment::Message { link, from_unit, to_unit, from: source.time, to: reached }
+        }
+        DependenceReason::Receiver(link) => PathSegment::Receiver { link, from_unit, to_unit, time: source.time },
+        DependenceReason::Collective => PathSegment::Collective { from_unit, to_unit, time: source.time },
+    }
 }
 
 impl CriticalPath {
@@ -225,24 +168,22 @@ impl CriticalPath {
     /// If the trace has no states, or the source fails.
     pub fn new(execution: &Execution, collectives: &CollectiveSet, range: TimeRange) -> Result<Self, PerspectiveError> {
         let events = EventsByUnit::new(execution, collectives)?;
-        let Some(mut point) = last_active(execution, range)? else { return Ok(Self::default()) };
+        let end = last_active(execution, range)?;
+        let Some(mut point) = end else { return Ok(Self::default()) };
         let mut segments = Vec::new();
         loop {
             let start = execution.units().list()[point.unit as usize].life.from.0.max(range.from.0);
-            let dependence = events.last_dependence(execution, point, start)?;
+            let dependence = events.last_dependence(point, start)?;
             let from = dependence.map_or(start, |dependence| dependence.reached.max(start)).min(point.time);
             if from < point.time {
                 segments.push(PathSegment::Unit { unit: point.unit, from, to: point.time });
             }
-            let Some(Dependence { source, segment, .. }) = dependence else { break };
-            if source.time < range.from.0 {
-                break;
-            }
-            segments.push(segment);
-            point = source;
+            let Some(dependence) = dependence.filter(|found| found.source.time >= range.from.0) else { break };
+            segments.push(change_segment(&dependence, point.unit));
+            point = dependence.source;
         }
         segments.reverse();
-        Ok(Self { segments })
+        Ok(Self { segments, end })
     }
 
     /// The length of the path, in nanoseconds.
@@ -270,7 +211,7 @@ impl CriticalPath {
                     add_value_times(execution, unit, range, &mut times.by_value)?;
                 }
                 PathSegment::Message { .. } => times.transit += segment.nanos(),
-                PathSegment::Collective { .. } => {}
+                PathSegment::Receiver { .. } | PathSegment::Collective { .. } => {}
             }
         }
         Ok(times)
@@ -282,14 +223,14 @@ impl PathSegment {
     pub fn nanos(&self) -> i64 {
         match *self {
             Self::Unit { from, to, .. } | Self::Message { from, to, .. } => to - from,
-            Self::Collective { .. } => 0,
+            Self::Receiver { .. } | Self::Collective { .. } => 0,
         }
     }
 }
 
 /// The end of the last activity of the unit that is busy last. If no unit is busy, that of the unit
 /// whose last time that is not idle ends latest.
-fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<PathPoint>, PerspectiveError> {
+fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<UnitTime>, PerspectiveError> {
     let activity = execution.activity()?;
     // The ends of the last busy time and of the last time that is not idle, and the unit.
     let mut last: Option<(i64, i64, u32)> = None;
@@ -305,7 +246,7 @@ fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<PathPoi
             last = Some((busy, active, index));
         }
     }
-    Ok(last.map(|(_, time, unit)| PathPoint { unit, time }))
+    Ok(last.map(|(_, time, unit)| UnitTime { unit, time }))
 }
 
 /// Adds the time of each innermost value of a unit in a time range, and the time without a state.

@@ -29,9 +29,12 @@ use crate::analysis::collective_groups::{CollectiveGroup, UnitShare, collective_
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::{CriticalPath, PathTimes};
 use crate::analysis::efficiency::Efficiency;
+use crate::analysis::gain::GainModel;
 pub use crate::analysis::imbalance::Imbalance;
 use crate::analysis::imbalance::imbalances;
 use crate::analysis::innermost_state::innermost_state;
+use crate::analysis::path_shares::{PathShare, PathShares, ShorterStates, WhatIf, unit_name, value_name, what_ifs};
+use crate::analysis::time_spans::TimeSpans;
 use crate::analysis::wait_states::{WaitKind, WaitState, wait_states};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -53,6 +56,10 @@ pub struct Diagnosis {
     pub level: String,
     /// The number of units.
     pub units: usize,
+    /// The part of the time of all units that has no state, from 0 to 1. `None` if a unit is busy,
+    /// because then it is no finding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stateless_share: Option<f64>,
     /// The efficiency of the whole time range. `None` if no unit is ever busy.
     pub efficiency: Option<Efficiency>,
     /// The efficiency of each phase, by time.
@@ -153,82 +160,6 @@ impl From<WaitOfUnit> for (GlobalNanos, GlobalNanos, String) {
     }
 }
 
-/// A part of the critical path.
-#[derive(Clone, Debug, Serialize)]
-#[non_exhaustive]
-pub struct PathShare {
-    /// The name of the value or unit.
-    pub name: String,
-    /// Time in nanoseconds.
-    pub nanos: i64,
-    /// Part of the path from 0 to 1.
-    pub share: f64,
-}
-
-impl PathShare {
-    /// An upper bound of the time that is gained if this part took `percent` less time, in
-    /// nanoseconds. Another path may become the longest, so the gain can be smaller.
-    #[expect(clippy::cast_precision_loss, reason = "a bound is rounded")]
-    pub fn gain(&self, percent: f64) -> f64 {
-        self.nanos as f64 * percent / 100.0
-    }
-}
-
-/// An assumed change: states of matching names take less time.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ShorterStates {
-    /// The names of the values.
-    pub values: NamePattern,
-    /// The decrease of their duration in percent, from 0 to 100.
-    pub percent: f64,
-}
-
-impl ShorterStates {
-    /// States of these names take `percent` less time.
-    #[must_use]
-    pub const fn new(values: NamePattern, percent: f64) -> Self {
-        Self { values, percent }
-    }
-}
-
-/// The largest possible gain of an assumed change.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct WhatIf {
-    /// The pattern of the names of the values.
-    pub name: String,
-    /// The decrease of their duration in percent.
-    pub percent: f64,
-    /// Their time on the critical path, in nanoseconds.
-    pub path_nanos: i64,
-    /// The largest possible gain in nanoseconds. The chain of the critical path remains, so the
-    /// program cannot gain more. Another chain may become the longest, so it can gain less.
-    pub gain: i64,
-}
-
-impl WhatIf {
-    /// Computes the largest gain from the parts of the critical path by value. `names` are all
-    /// states. States that are not on the path have no gain.
-    ///
-    /// # Errors
-    /// If no state has a matching name.
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a bound is rounded")]
-    fn new(change: &ShorterStates, path: &[PathShare], names: &[&str]) -> Result<Self, PerspectiveError> {
-        let name = change.values.as_str().to_owned();
-        if !names.iter().any(|name| change.values.fits(name)) {
-            return Err(PerspectiveError::NoState {
-                name,
-                known: names.iter().map(|name| (*name).to_owned()).collect(),
-            });
-        }
-        let parts = path.iter().filter(|share| change.values.fits(&share.name)).map(|share| share.nanos);
-        let path_nanos: i64 = parts.sum();
-        let gain = (path_nanos as f64 * change.percent / 100.0) as i64;
-        Ok(Self { name, percent: change.percent, path_nanos, gain })
-    }
-}
-
 impl WaitKind {
     /// The pattern in words.
     pub const fn words(self) -> &'static str {
@@ -257,22 +188,16 @@ impl Diagnosis {
         let collectives = CollectiveSet::new(execution)?;
         let path = CriticalPath::new(execution, &collectives, range)?;
         let times = path.times(execution)?;
+        let gains = GainModel::new(execution, &collectives, &path, range)?;
+        let PathShares { nanos: path_nanos, transit: path_transit, values, units, categories } =
+            PathShares::new(execution, &path, &times, &gains)?;
         let phase = |ExecutionPhase { name, range }: &ExecutionPhase| {
             let efficiency = Efficiency::new(execution, *range, None)?;
             Ok(PhaseEfficiency { name: name.clone(), from: range.from.0, to: range.to.0, efficiency })
         };
         let waits = wait_states(execution, &collectives, range)?;
-        let path_values = path_shares(&times.by_value, path.nanos(), |value| value_name(execution, *value));
-        let of_units = model.values.iter().filter(|value| execution.units().state_types.contains(&value.ty));
-        let names: Vec<&str> = of_units.map(|value| value.name.as_str()).collect();
-        let what_ifs =
-            changes.iter().map(|change| WhatIf::new(change, &path_values, &names)).collect::<Result<_, _>>()?;
-        let by_category: BTreeMap<&str, i64> = ActivityCategory::COUNTED
-            .map(ActivityCategory::word)
-            .into_iter()
-            .zip(times.by_category)
-            .filter(|part| part.1 > 0)
-            .collect();
+        let what_ifs = what_ifs(execution, changes, &times, &gains)?;
+        let efficiency = Efficiency::new(execution, range, Some(&times))?;
         let wait_nanos = waits.iter().map(|wait| i128::from(wait.nanos())).sum();
         let used = |value: &&tumit_viewer::query::ValueInfo| execution.units().state_types.contains(&value.ty);
         let is_guess = |value: &&tumit_viewer::query::ValueInfo| {
@@ -283,17 +208,18 @@ impl Diagnosis {
             to: range.to.0,
             level: model.types[execution.units().ty.index()].name.clone(),
             units: execution.units().count(),
-            efficiency: Efficiency::new(execution, range, Some(&times))?,
+            stateless_share: efficiency.is_none().then(|| stateless_share(execution, range)).transpose()?,
+            efficiency,
             phases: phases.iter().map(phase).collect::<Result<_, PerspectiveError>>()?,
             imbalances: imbalances(execution, range)?,
             waits: wait_groups(execution, &waits, range)?,
             wait_nanos,
-            path_values,
-            path_units: path_shares(&times.by_unit, path.nanos(), |unit| unit_name(execution, *unit)),
-            path_categories: path_shares(&by_category, path.nanos(), |word| (*word).to_owned()),
+            path_values: values,
+            path_units: units,
+            path_categories: categories,
             what_ifs,
-            path_nanos: path.nanos(),
-            path_transit: times.transit,
+            path_nanos,
+            path_transit,
             guessed_values: model.values.iter().filter(used).filter(is_guess).count(),
             collectives: collective_groups(execution, &collectives, range),
             unmatched_collectives: collectives
@@ -305,22 +231,20 @@ impl Diagnosis {
     }
 }
 
-fn value_name(execution: &Execution, value: Option<ValueId>) -> String {
-    let info = value.and_then(|value| execution.model().values.get(value.index()));
-    info.map_or_else(|| "(no state)".to_owned(), |info| info.name.clone())
-}
-
-fn unit_name(execution: &Execution, unit: u32) -> String {
-    execution.units().list().get(unit as usize).map_or_else(String::new, |unit| unit.name.clone())
-}
-
+/// The part of the time of all units in which they have no state, from 0 to 1.
 #[expect(clippy::cast_precision_loss, reason = "a part is rounded")]
-fn path_shares<K>(times: &BTreeMap<K, i64>, length: i64, name: impl Fn(&K) -> String) -> Vec<PathShare> {
-    let share = |nanos: i64| if length > 0 { nanos as f64 / length as f64 } else { 0.0 };
-    let path_share = |(key, nanos): (&K, &i64)| PathShare { name: name(key), nanos: *nanos, share: share(*nanos) };
-    let mut shares: Vec<PathShare> = times.iter().map(path_share).collect();
-    shares.sort_by_key(|share| std::cmp::Reverse(share.nanos));
-    shares
+fn stateless_share(execution: &Execution, range: TimeRange) -> Result<f64, QueryError> {
+    let values = execution.model().values.iter().map(|value| value.id).collect();
+    let (mut all, mut with_state) = (0_i128, 0_i128);
+    for (unit, index) in execution.units().list().iter().zip(0..) {
+        let (from, to) = (range.from.0.max(unit.life.from.0), range.to.0.min(unit.life.to.0));
+        if from < to {
+            all += i128::from(to - from);
+            let spans = execution.value_spans(index, &[&values])?.into_iter().flatten();
+            with_state += i128::from(TimeSpans::new(spans.collect()).nanos(from, to));
+        }
+    }
+    Ok(if all > 0 { (all - with_state) as f64 / all as f64 } else { 0.0 })
 }
 
 /// Groups waits by pattern and state, and examines the causes of the longest ones.
@@ -449,10 +373,10 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<ExecutionPhase>, 
 }
 
 /// The critical path and its times, for callers that draw it.
-pub(crate) fn path_with_times(
-    execution: &Execution,
-    range: TimeRange,
-) -> Result<(CriticalPath, PathTimes), PerspectiveError> {
+///
+/// # Errors
+/// If the trace has no states, or the source fails.
+pub fn path_with_times(execution: &Execution, range: TimeRange) -> Result<(CriticalPath, PathTimes), PerspectiveError> {
     let collectives = CollectiveSet::new(execution)?;
     let path = CriticalPath::new(execution, &collectives, range)?;
     let times = path.times(execution)?;

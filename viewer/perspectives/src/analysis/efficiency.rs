@@ -7,8 +7,10 @@
 //!
 //! With the busy time of each unit and the length `T` of the time range: parallel efficiency is the
 //! mean busy time divided by `T`, load balance the mean divided by the maximum, and communication
-//! efficiency the maximum divided by `T`. The transfer efficiency is estimated from the critical
-//! path: its part that is neither overhead nor in messages.
+//! efficiency the maximum divided by `T`. Transfer efficiency is the length of the execution on an
+//! ideal network, divided by `T`. It is estimated: without the overhead and the messages of the
+//! critical path, the execution would be as much shorter, but not shorter than the busy time of any
+//! unit.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -43,10 +45,10 @@ pub struct Efficiency {
     pub load_balance: f64,
     /// Largest busy time divided by the length of the time range.
     pub communication: f64,
-    /// The part of the critical path that is neither overhead nor in messages. `None` without a
-    /// critical path.
+    /// The estimated length of the execution on an ideal network, divided by the length of the time
+    /// range. `None` without a critical path.
     pub transfer: Option<f64>,
-    /// Communication efficiency divided by transfer efficiency, at most 1.
+    /// Communication efficiency divided by transfer efficiency.
     pub serialisation: Option<f64>,
     /// Index of the unit with the largest busy time.
     pub busiest: u32,
@@ -77,19 +79,14 @@ impl Efficiency {
         }
         let mean = busy.iter().sum::<f64>() / busy.len() as f64;
         let communication = largest / nanos;
-        let transfer = path.and_then(|path| {
-            let [busy, overhead, idle] = path.by_category;
-            let all = (busy + overhead + idle + path.transit) as f64;
-            (all > 0.0).then(|| (busy + idle) as f64 / all)
-        });
+        let ideal = |path: &PathTimes| nanos - (path.by_category[1] + path.transit) as f64;
+        let transfer = path.map(|path| ideal(path).max(largest) / nanos);
         Ok(Some(Self {
             parallel: mean / nanos,
             load_balance: mean / largest,
             communication,
             transfer,
-            serialisation: transfer
-                .filter(|transfer| *transfer > 0.0)
-                .map(|transfer| (communication / transfer).min(1.0)),
+            serialisation: transfer.map(|transfer| communication / transfer),
             busiest: u32::try_from(busiest).unwrap_or(u32::MAX),
             imbalance: largest / mean - 1.0,
         }))

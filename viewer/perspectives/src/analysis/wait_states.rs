@@ -7,7 +7,7 @@
 //! - *late receiver*: a send begins before the receive, and lasts until it;
 //! - *collective*: a unit enters a collective operation before the unit that it depends on, such as
 //!   the last one of a barrier or the root of a broadcast;
-//! - *lock*: a unit waits for a lock.
+//! - *lock*: a unit waits for a lock, which another one holds.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -30,16 +30,15 @@
 use std::collections::BTreeMap;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::{EntityId, QueryError, TimeRange, ValueId, entity_walk};
+use tumit_viewer::query::{EntityId, QueryError, TimeRange, ValueId};
 
 use crate::analysis::collectives::CollectiveSet;
+use crate::analysis::dependences::late_receiver;
 use crate::analysis::innermost_state::{InnermostState, innermost_state};
+use crate::analysis::lock_waits::{LockWait, lock_waits};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::UnitMessage;
-
-/// Words in the names of states in which a unit waits for a lock.
-const LOCK_WORDS: [&str; 4] = ["lock", "mutex", "critical", "semaphore"];
 
 /// The pattern of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,22 +104,25 @@ pub fn wait_states(
             for message in messages.list() {
                 let receive = innermost_state(execution, message.to as usize, message.received.saturating_sub(1))?;
                 add(late_sender(message, receive));
-                add(late_receiver(execution, message, receive)?);
+                add(late_receiver_wait(execution, message, receive)?);
             }
         }
         Err(PerspectiveError::NoData { .. }) => {}
         Err(error) => return Err(error),
     }
     collective_waits(collectives, &mut add);
-    lock_waits(execution, range, &mut add)?;
-    // A state that waits for a lock and ends with a message is one wait, with the sender as its
-    // cause.
+    for LockWait { unit, state, value, life, holder } in lock_waits(execution, range)? {
+        let (from, to) = (life.from.0, life.to.0);
+        add(Some(WaitState { kind: WaitKind::Lock, unit, state, value, from, to, cause: holder }));
+    }
+    // A state that waits for a lock and ends with a message is one wait. If the holder is unknown,
+    // the sender is its cause: it woke the unit.
     let locks: Vec<EntityId> = by_state.keys().filter(|key| key.0 == WaitKind::Lock).map(|key| key.1).collect();
     for state in locks {
         if let Some(late) = by_state.remove(&(WaitKind::LateSender, state))
             && let Some(lock) = by_state.get_mut(&(WaitKind::Lock, state))
         {
-            lock.cause = late.cause;
+            lock.cause = lock.cause.or(late.cause);
         }
     }
     let mut waits: Vec<WaitState> = by_state.into_values().collect();
@@ -143,19 +145,12 @@ fn late_sender(message: &UnitMessage, receive: Option<InnermostState>) -> Option
 }
 
 /// The sender waits from the send to the begin of the receive, if the send lasts until then.
-fn late_receiver(
+fn late_receiver_wait(
     execution: &Execution,
     message: &UnitMessage,
     receive: Option<InnermostState>,
 ) -> Result<Option<WaitState>, QueryError> {
-    let Some(receive) = receive.filter(|state| state.category != ActivityCategory::Busy) else { return Ok(None) };
-    let begin = receive.life.from.0;
-    if begin <= message.sent {
-        return Ok(None);
-    }
-    let send = innermost_state(execution, message.from as usize, message.sent)?;
-    let send = send.filter(|send| send.category != ActivityCategory::Busy && send.life.to.0 >= begin);
-    Ok(send.map(|send| WaitState {
+    Ok(late_receiver(execution, message, receive)?.map(|(send, begin)| WaitState {
         kind: WaitKind::LateReceiver,
         unit: message.from,
         state: send.id,
@@ -182,35 +177,4 @@ fn collective_waits(collectives: &CollectiveSet, add: &mut impl FnMut(Option<Wai
             }));
         }
     }
-}
-
-/// The states that are named after locks and are not busy.
-fn lock_waits(
-    execution: &Execution,
-    range: TimeRange,
-    add: &mut impl FnMut(Option<WaitState>),
-) -> Result<(), QueryError> {
-    let is_lock = |value: ValueId| {
-        let name = execution.model().values.get(value.index()).map(|info| info.name.to_lowercase()).unwrap_or_default();
-        execution.categories().category(value) != ActivityCategory::Busy
-            && !name.contains("unlock")
-            && LOCK_WORDS.iter().any(|word| name.contains(word))
-    };
-    let locks: Vec<ValueId> = execution.model().values.iter().map(|value| value.id).filter(|id| is_lock(*id)).collect();
-    if locks.is_empty() {
-        return Ok(());
-    }
-    for (unit, index) in execution.units().list().iter().zip(0_u32..) {
-        for group in &unit.groups {
-            entity_walk::nested_states(execution.source(), (group.container, group.ty), range, |state| {
-                if locks.contains(&state.value) {
-                    let (from, to) = (state.life.from.0, state.life.to.0);
-                    let (kind, unit, cause) = (WaitKind::Lock, index, None);
-                    add(Some(WaitState { kind, unit, state: state.id, value: state.value, from, to, cause }));
-                }
-                Ok(())
-            })?;
-        }
-    }
-    Ok(())
 }

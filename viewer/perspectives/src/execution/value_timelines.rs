@@ -2,6 +2,8 @@
 //!
 //! They are kept in memory, so that a change of categories does not read the trace again.
 
+use std::collections::BTreeSet;
+
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::parallel::map_indexes;
 use tumit_viewer::query::{QueryError, StateEntity, StateLaneId, TimelineSource, ValueId, entity_walk};
@@ -37,6 +39,14 @@ impl ValueTimeline {
             self.times.push(time);
             self.values.push(value);
         }
+    }
+
+    /// The times in which the group has some values.
+    fn spans(&self, choice: &BTreeSet<ValueId>) -> Vec<(i64, i64)> {
+        let has = |value: u16| value != NO_STATE && choice.contains(&ValueId(value.into()));
+        let ends = self.times.iter().skip(1).copied().chain([i64::MAX]);
+        let pieces = self.times.iter().zip(&self.values).zip(ends);
+        pieces.filter(|((_, value), _)| has(**value)).map(|((from, _), to)| (*from, to)).collect()
     }
 }
 
@@ -85,6 +95,44 @@ impl ValueTimelines {
         };
         timelines.iter().zip(groups).map(of_group).collect()
     }
+
+    /// The times in which the groups of a unit have some values.
+    pub(crate) fn spans(&self, unit: usize, choice: &BTreeSet<ValueId>) -> Vec<(i64, i64)> {
+        let timelines = self.by_unit.get(unit).map_or(&[][..], Vec::as_slice);
+        timelines.iter().flat_map(|timeline| timeline.spans(choice)).collect()
+    }
+}
+
+/// For each of some choices of values, the times in which the groups of a unit have them, read from
+/// the trace.
+///
+/// # Errors
+/// The errors of the source.
+pub(crate) fn spans(
+    source: &dyn TimelineSource,
+    units: &UnitSet,
+    unit: usize,
+    choices: &[&BTreeSet<ValueId>],
+) -> Result<Vec<Vec<(i64, i64)>>, QueryError> {
+    let groups = units.list().get(unit).map_or(&[][..], |unit| unit.groups.as_slice());
+    let mut spans = vec![Vec::new(); choices.len()];
+    for group in groups {
+        let mut starts: Vec<Option<i64>> = vec![None; choices.len()];
+        visit_open_states(source, group, |time, open| {
+            for ((choice, start), spans) in choices.iter().zip(&mut starts).zip(&mut spans) {
+                let has_value = open.last().is_some_and(|state| choice.contains(&state.value));
+                match *start {
+                    Some(from) if !has_value => {
+                        spans.push((from, time));
+                        *start = None;
+                    }
+                    None if has_value => *start = Some(time),
+                    _ => {}
+                }
+            }
+        })?;
+    }
+    Ok(spans)
 }
 
 /// The category of each value of a [`ValueTimeline`].

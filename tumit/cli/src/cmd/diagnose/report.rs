@@ -3,44 +3,80 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use tumit_perspectives::analysis::collective_groups::UnitShare;
-use tumit_perspectives::analysis::diagnosis::{Diagnosis, PathShare, PhaseEfficiency, WaitGroup, WaitOfUnit, WhatIf};
+use tumit_perspectives::analysis::diagnosis::{Diagnosis, PhaseEfficiency, WaitGroup, WaitOfUnit};
+use tumit_perspectives::analysis::diagnosis_tables::DiagnosisSection;
 use tumit_perspectives::analysis::efficiency::Efficiency;
-use tumit_viewer::query::{GlobalNanos, TimeRange};
+use tumit_perspectives::analysis::path_shares::{PathShare, USUAL_DECREASE, WhatIf};
+use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange};
 use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
 
+use super::context::CommandContext;
 use crate::text_table;
 
 /// Maximum number of rows of each table.
 const MAX_ROWS: usize = 5;
 /// Waits below this part of the time of all units are left out of the text.
 const SMALLEST_SHARE: f64 = 0.001;
+/// The smallest part of time without a state for which its category is proposed as a remedy.
+const SMALLEST_STATELESS: f64 = 0.01;
 
 /// A diagnosis as text.
 pub(super) struct DiagnosisReport<'a> {
     pub(super) diagnosis: &'a Diagnosis,
     /// The name of the trace.
     pub(super) name: &'a str,
-    /// Its path, for the commands that reproduce the numbers.
-    pub(super) path: &'a Path,
+    /// The commands that reproduce the numbers.
+    pub(super) context: &'a CommandContext,
 }
 
 impl DiagnosisReport<'_> {
-    /// The text of the report.
-    pub(super) fn text(&self) -> String {
-        let Diagnosis { from, to, level, units, .. } = self.diagnosis;
+    /// The text of the report, or of one section.
+    pub(super) fn text(&self, section: Option<DiagnosisSection>) -> String {
+        let mut text = String::new();
+        for part in DiagnosisSection::ALL.into_iter().filter(|part| section.is_none_or(|section| *part == section)) {
+            match part {
+                DiagnosisSection::Overview => self.overview(&mut text),
+                DiagnosisSection::Efficiency => self.efficiency(&mut text),
+                DiagnosisSection::Phases => self.phases(&mut text),
+                DiagnosisSection::Imbalance => self.imbalance(&mut text),
+                DiagnosisSection::Waits => self.waits(&mut text),
+                DiagnosisSection::Collectives => self.collectives(&mut text),
+                DiagnosisSection::CriticalPath => self.path_table(&mut text),
+                DiagnosisSection::WhatIf => self.what_ifs(&mut text),
+            }
+        }
+        // A section begins with an empty line, which separates it from the one before.
+        text.trim_start_matches('\n').to_owned()
+    }
+
+    fn overview(&self, text: &mut String) {
+        let Diagnosis { from, to, level, units, guessed_values, .. } = self.diagnosis;
         let units = group_digits(*units as u64);
-        let mut text = format!("{}, {}, {units} × {level}\n", self.name, self.range_text(*from, *to));
-        self.efficiency(&mut text);
-        self.phases(&mut text);
-        self.imbalance(&mut text);
-        self.waits(&mut text);
-        self.collectives(&mut text);
-        self.path_table(&mut text);
-        self.notes(&mut text);
-        text
+        _ = writeln!(text, "{}, {}, {units} × {level}", self.name, self.range_text(*from, *to));
+        match guessed_values {
+            0 => {}
+            1 => text.push_str("  The category of 1 state is guessed from its name; --category corrects it.\n"),
+            several => {
+                _ = writeln!(
+                    text,
+                    "  The categories of {} states are guessed from their names; --category corrects them.",
+                    group_digits(*several as u64)
+                );
+            }
+        }
+        self.numbers(text, DiagnosisSection::Overview);
+    }
+
+    /// The command that prints the numbers of a section.
+    fn numbers(&self, text: &mut String, section: DiagnosisSection) {
+        _ = writeln!(text, "  > {}", self.context.section(section));
+    }
+
+    /// A command that draws the subject of a section.
+    fn drawing(&self, text: &mut String, indent: &str, view: &str, option: Option<&str>, file: &str) {
+        _ = writeln!(text, "{indent}drawing: {}", self.context.image(view, option, file));
     }
 
     fn range_text(&self, from: i64, to: i64) -> String {
@@ -49,18 +85,21 @@ impl DiagnosisReport<'_> {
         format!("{} to {}", timestamp(GlobalNanos(from), resolution), timestamp(GlobalNanos(to), resolution))
     }
 
-    /// A command on the trace, indented.
-    fn command(&self, arguments: &str) -> String {
-        let path = self.path.display();
-        format!("  > tumit {}\n", arguments.replacen("TRACE", &path.to_string(), 1))
-    }
-
     fn efficiency(&self, text: &mut String) {
         text.push_str("\nEfficiency\n");
         let Some(efficiency) = &self.diagnosis.efficiency else {
-            text.push_str(
-                "  No unit is ever busy. `--category busy=NAME` names the states in which the program works.\n",
-            );
+            text.push_str("  No unit is ever busy. ");
+            let stateless = self.diagnosis.stateless_share.unwrap_or(0.0);
+            if stateless >= SMALLEST_STATELESS {
+                _ = writeln!(
+                    text,
+                    "The units have no state for {} of their time; with `--option stateless=busy`, this is work.",
+                    percent(stateless)
+                );
+            } else {
+                text.push_str("`--category busy=NAME` names the states in which the program works.\n");
+            }
+            self.numbers(text, DiagnosisSection::Overview);
             return;
         };
         let mut line = |indent: usize, name: &str, factor: Option<f64>, meaning: &str| {
@@ -73,8 +112,11 @@ impl DiagnosisReport<'_> {
         line(2, "Load balance", Some(load_balance), "mean busy time / largest busy time");
         line(2, "Communication efficiency", Some(communication), "largest busy time / time range");
         line(4, "Serialisation", serialisation, "the rest: waiting for dependences");
-        line(4, "Transfer", transfer, "critical path without overhead and messages");
-        text.push_str(&self.command("view TRACE --perspective utilization-summary -o summary.svg"));
+        line(4, "Transfer", transfer, "without overhead and messages of the critical path / time range");
+        self.numbers(text, DiagnosisSection::Efficiency);
+        // Its busy times of all units and of the busiest one are the first and the third factor.
+        _ = writeln!(text, "  > {}", self.context.table("statistical-summary"));
+        self.drawing(text, "  ", "utilization-summary", None, "summary.svg");
     }
 
     fn phases(&self, text: &mut String) {
@@ -96,12 +138,14 @@ impl DiagnosisReport<'_> {
             ]);
         }
         text.push_str(&indented_table(&rows, &[2, 3, 4]));
+        self.numbers(text, DiagnosisSection::Phases);
         let smallest = |phase: &&PhaseEfficiency| phase.efficiency.as_ref().map(|all| all.parallel);
         let lowest = self.diagnosis.phases.iter().filter(|phase| phase.efficiency.is_some());
         let lowest = lowest.min_by(|one, other| smallest(one).partial_cmp(&smallest(other)).unwrap_or(Ordering::Equal));
         if let Some(PhaseEfficiency { from, to, .. }) = lowest {
-            // The phase of the lowest efficiency.
-            text.push_str(&self.command(&format!("diagnose TRACE --interval {from}ns..{to}ns")));
+            let range = TimeRange { from: GlobalNanos(*from), to: GlobalNanos(*to) };
+            let lowest = self.context.report_of(OpenTimeRange::from(range));
+            _ = writeln!(text, "  the phase of the lowest efficiency:\n  > {lowest}");
         }
     }
 
@@ -121,9 +165,10 @@ impl DiagnosisReport<'_> {
             );
         }
         if !self.diagnosis.imbalances.is_empty() {
-            text.push_str(
-                &self.command("view TRACE --perspective utilization-summary --option order=busy -o busy.svg"),
-            );
+            let rest = self.diagnosis.imbalances.len().saturating_sub(MAX_ROWS);
+            rest_text(text, rest, "level");
+            self.numbers(text, DiagnosisSection::Imbalance);
+            self.drawing(text, "  ", "utilization-summary", Some("order=busy"), "busy.svg");
         }
     }
 
@@ -136,49 +181,44 @@ impl DiagnosisReport<'_> {
         _ = writeln!(text, "\nWaits: {all} of all units together");
         let shown = |wait: &&WaitGroup| wait.share >= SMALLEST_SHARE;
         for wait in self.diagnosis.waits.iter().filter(shown).take(MAX_ROWS) {
-            let nanos = i64::try_from(wait.nanos).unwrap_or(i64::MAX);
-            let share = percent(wait.share);
-            _ = writeln!(
-                text,
-                "  {share} {}, in `{}`: {} in {}",
-                wait.kind,
-                wait.state,
-                duration(nanos),
-                times(wait.count)
-            );
-            let cause = match wait.cause.as_str() {
-                "" => ", which waits itself".to_owned(),
-                cause => format!(", mostly in `{cause}`"),
-            };
-            if let Some(UnitShare { unit, share, .. }) = &wait.main_cause {
-                _ = writeln!(
-                    text,
-                    "    caused by {unit} ({} of it){cause}{}",
-                    percent(*share),
-                    line_text(&wait.causing_line)
-                );
-            }
-            if let Some(UnitShare { unit, share, .. }) = &wait.main_waiter {
-                _ = writeln!(
-                    text,
-                    "    {unit} waits most ({} of it){}",
-                    percent(*share),
-                    line_text(&wait.waiting_line)
-                );
-            }
-            let WaitOfUnit { range: TimeRange { from, to }, unit, .. } = &wait.longest;
-            _ = writeln!(text, "    longest: {} in {unit}, {}", duration(to.0 - from.0), self.range_text(from.0, to.0));
-            let range = range_argument(from.0, to.0);
-            text.push_str(&self.command(&format!("view TRACE --interval {range} -o wait.svg")));
+            self.wait(text, wait);
         }
-        let rest = self.diagnosis.waits.iter().filter(shown).count().saturating_sub(MAX_ROWS);
-        if rest > 0 {
-            _ = writeln!(text, "  and {rest} more kinds of waits: `--json` lists all");
+        let rest =
+            self.diagnosis.waits.len().saturating_sub(self.diagnosis.waits.iter().filter(shown).take(MAX_ROWS).count());
+        rest_text(text, rest, "kind");
+        self.numbers(text, DiagnosisSection::Waits);
+    }
+
+    /// The waits of one pattern in one state.
+    fn wait(&self, text: &mut String, wait: &WaitGroup) {
+        let nanos = i64::try_from(wait.nanos).unwrap_or(i64::MAX);
+        let (sum, waits) = (duration(nanos), counted(wait.count, "wait"));
+        _ = writeln!(text, "  {} {}, in `{}`: {sum} in {waits}", percent(wait.share), wait.kind, wait.state);
+        let cause = match wait.cause.as_str() {
+            "" => ", which waits itself".to_owned(),
+            cause => format!(", mostly in `{cause}`"),
+        };
+        if let Some(UnitShare { unit, share: part, .. }) = &wait.main_cause {
+            let line = line_text(&wait.causing_line);
+            _ = writeln!(text, "    caused by {unit} ({} of it){cause}{line}", percent(*part));
         }
+        if let Some(UnitShare { unit, share: part, .. }) = &wait.main_waiter {
+            _ = writeln!(text, "    {unit} waits most ({} of it){}", percent(*part), line_text(&wait.waiting_line));
+        }
+        let WaitOfUnit { range: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, unit, .. } = &wait.longest;
+        _ = writeln!(text, "    longest: {} in {unit}, {}", duration(to - from), self.range_text(*from, *to));
+        _ = writeln!(text, "    drawing: {}", self.context.diagram(range_around(*from, *to), "wait.svg"));
     }
 
     fn collectives(&self, text: &mut String) {
-        let groups = &self.diagnosis.collectives;
+        let Diagnosis { collectives: groups, unmatched_collectives, .. } = self.diagnosis;
+        if !unmatched_collectives.is_empty() {
+            let names = unmatched_collectives.join(", ");
+            _ = writeln!(
+                text,
+                "\nWaits in {names} are not examined: not all units have the same number of these states."
+            );
+        }
         if groups.is_empty() {
             return;
         }
@@ -200,12 +240,11 @@ impl DiagnosisReport<'_> {
             ]);
         }
         text.push_str(&indented_table(&rows, &[3, 4, 5]));
-        if groups.len() > MAX_ROWS {
-            _ = writeln!(text, "  and {} more: `--json` lists all", groups.len() - MAX_ROWS);
-        }
+        rest_text(text, groups.len().saturating_sub(MAX_ROWS), "row");
         let lost: u64 = groups.iter().map(|group| group.parts_without_operation).max().unwrap_or(0);
         if lost > 0 {
-            _ = writeln!(text, "  Records are missing: the operations of {} parts are unknown.", group_digits(lost));
+            let (noun, verb) = if lost == 1 { ("operation", "is") } else { ("operations", "are") };
+            _ = writeln!(text, "  Records are missing: the {noun} of {} {verb} unknown.", counted(lost, "part"));
         }
         let guesses: BTreeSet<&str> =
             groups.iter().filter(|group| group.is_guess).map(|group| group.state.as_str()).collect();
@@ -217,22 +256,22 @@ impl DiagnosisReport<'_> {
                  describes operations, with their communicators and roots."
             );
         }
+        self.numbers(text, DiagnosisSection::Collectives);
     }
 
     fn path_table(&self, text: &mut String) {
-        let Diagnosis { path_nanos, path_transit, path_values, path_units, path_categories, what_ifs, .. } =
-            self.diagnosis;
+        let Diagnosis { path_nanos, path_transit, path_values, path_units, path_categories, .. } = self.diagnosis;
         _ = writeln!(
             text,
             "\nCritical path: {}, of which {} in messages",
             duration(*path_nanos),
             duration(*path_transit)
         );
-        let head = ["State", "On the path", "Share", "Gain at most, if 10 % shorter"].map(str::to_owned).to_vec();
-        let mut rows = vec![head];
-        #[expect(clippy::cast_possible_truncation, reason = "a rounded time")]
+        let gain = format!("Gain at most, if {USUAL_DECREASE} % shorter");
+        let mut rows = vec![vec!["State".to_owned(), "On the path".to_owned(), "Share".to_owned(), gain]];
         let row = |share: &PathShare| {
-            vec![share.name.clone(), duration(share.nanos), percent(share.share), duration(share.gain(10.0) as i64)]
+            let gain = share.gain.map(duration).unwrap_or_default();
+            vec![share.name.clone(), duration(share.nanos), percent(share.share), gain]
         };
         rows.extend(path_values.iter().take(MAX_ROWS).map(row));
         text.push_str(&indented_table(&rows, &[1, 2, 3]));
@@ -242,28 +281,24 @@ impl DiagnosisReport<'_> {
         };
         _ = writeln!(text, "  by unit: {}", list(path_units));
         _ = writeln!(text, "  by category: {}", list(path_categories));
-        text.push_str(&self.command("view TRACE --perspective critical-path -o path.svg"));
-        for WhatIf { name, percent: less, path_nanos, gain, .. } in what_ifs {
-            let (on_path, gain) = (duration(*path_nanos), duration(*gain));
-            _ = writeln!(text, "  If `{name}` took {less} % less time: {gain} of {on_path} less, at most");
-        }
+        self.numbers(text, DiagnosisSection::CriticalPath);
+        self.drawing(text, "  ", "critical-path", None, "path.svg");
     }
 
-    fn notes(&self, text: &mut String) {
-        let Diagnosis { guessed_values, unmatched_collectives, .. } = self.diagnosis;
-        if *guessed_values > 0 {
+    fn what_ifs(&self, text: &mut String) {
+        if self.diagnosis.what_ifs.is_empty() {
+            return;
+        }
+        text.push_str("\nAssumed changes\n");
+        for WhatIf { name, percent: less, path_nanos, gain } in &self.diagnosis.what_ifs {
+            let (on_path, gain) = (duration(*path_nanos), duration(*gain));
             _ = writeln!(
                 text,
-                "\nThe categories of {guessed_values} states are guessed from their names; --category corrects them."
+                "  If `{name}` took {less} % less time: the path ends at most {gain} earlier; \
+                 `{name}` takes {on_path} of it"
             );
         }
-        if !unmatched_collectives.is_empty() {
-            let names = unmatched_collectives.join(", ");
-            _ = writeln!(
-                text,
-                "Waits in {names} are not examined: not all units have the same number of these states."
-            );
-        }
+        self.numbers(text, DiagnosisSection::WhatIf);
     }
 }
 
@@ -271,23 +306,32 @@ fn line_text(line: &Option<String>) -> String {
     line.as_ref().map(|line| format!(", at {line}")).unwrap_or_default()
 }
 
-fn times(count: u64) -> String {
-    if count == 1 { "1 wait".to_owned() } else { format!("{} waits", group_digits(count)) }
+/// A number with its noun.
+fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", group_digits(count)) }
+}
+
+/// The number of rows of a section that the text leaves out.
+fn rest_text(text: &mut String, rest: usize, noun: &str) {
+    if rest > 0 {
+        _ = writeln!(text, "  and {} more: the table has all", counted(rest as u64, noun));
+    }
 }
 
 fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
 }
 
-/// A time range with some time around it, as the value of an option.
-fn range_argument(from: i64, to: i64) -> String {
+/// A time range with some time around it.
+fn range_around(from: i64, to: i64) -> OpenTimeRange {
     const MICROSECOND: i64 = 1_000;
     let margin = (to - from) / 4;
-    let (from, to) = ((from - margin).max(0), to + margin);
-    if to - from < 100 * MICROSECOND {
-        return format!("{from}ns..{to}ns");
+    let (mut from, mut to) = ((from - margin).max(0), to + margin);
+    if to - from >= 100 * MICROSECOND {
+        from -= from % MICROSECOND;
+        to += MICROSECOND - to % MICROSECOND;
     }
-    format!("{}us..{}us", from / MICROSECOND, to / MICROSECOND + 1)
+    OpenTimeRange { from: Some(GlobalNanos(from)), to: Some(GlobalNanos(to)) }
 }
 
 /// A table, indented by two columns.

@@ -1,0 +1,237 @@
+//! [`Dependences`]: the events before which units may have waited for another unit.
+//!
+//! - A *receive* ends after its message was sent.
+//! - A *send* that waits for its receiver ends after the receive begins (*late receiver*).
+//! - A part of a *collective operation* ends after the parts begin on which it depends.
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::query::{EntityId, QueryError};
+use tumit_viewer::stats::collective::{Collective, CollectivePart};
+
+use crate::analysis::collectives::CollectiveSet;
+use crate::analysis::innermost_state::{InnermostState, innermost_state};
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+use crate::execution::messages::UnitMessage;
+
+/// A unit at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitTime {
+    /// Index of the unit.
+    pub unit: u32,
+    /// The time in nanoseconds.
+    pub time: i64,
+}
+
+/// The reason of a dependence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DependenceReason {
+    /// A receive needs its message.
+    Message(EntityId),
+    /// A send needs its receiver.
+    Receiver(EntityId),
+    /// A collective operation needs another unit.
+    Collective,
+}
+
+/// Whether the end of a dependent state is determined by the other unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DependenceStrength {
+    /// The other unit determines it.
+    Certain,
+    /// The unit seems to wait, but its own work may determine the end.
+    Probable,
+    /// The unit does not seem to wait, but the other unit may determine the end, such as the sender
+    /// of a message that arrived shortly before it was received.
+    Possible,
+    /// The unit seems to wait, but possibly for another unit than the one that is given.
+    Unknown,
+}
+
+/// The dependence of the end of a state on another unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dependence {
+    /// The point of the other unit.
+    pub source: UnitTime,
+    /// The start of the state, or the time from which it is examined.
+    pub since: i64,
+    /// The time from which the unit continues to work.
+    pub reached: i64,
+    /// The time at which the dependent part of the unit ends: that of the receive, or the end of
+    /// the send or of the collective operation.
+    pub end: i64,
+    /// The reason.
+    pub reason: DependenceReason,
+    /// Whether the unit waited.
+    pub strength: DependenceStrength,
+}
+
+impl Dependence {
+    /// Whether the unit seems to have waited for the other one.
+    pub fn is_wait(&self) -> bool {
+        self.strength != DependenceStrength::Possible
+    }
+}
+
+/// An event before which a unit may have waited.
+#[derive(Clone, Copy, Debug)]
+pub enum DependentEvent {
+    /// The receive of a message, by its index.
+    Receive(u32),
+    /// The send of a message, by its index.
+    Send(u32),
+    /// The end of a part of a collective operation.
+    Collective {
+        /// Index of the operation.
+        operation: u32,
+        /// Index of the part.
+        part: u32,
+    },
+}
+
+/// The events of an execution before which units may have waited.
+#[derive(Debug)]
+pub struct Dependences<'a> {
+    execution: &'a Execution,
+    messages: &'a [UnitMessage],
+    collectives: &'a CollectiveSet,
+}
+
+impl<'a> Dependences<'a> {
+    /// Takes the messages and collective operations of an execution.
+    ///
+    /// # Errors
+    /// If the source fails.
+    pub fn new(execution: &'a Execution, collectives: &'a CollectiveSet) -> Result<Self, PerspectiveError> {
+        let messages = match execution.messages() {
+            Ok(messages) => messages.list(),
+            Err(PerspectiveError::NoData { .. }) => &[],
+            Err(error) => return Err(error),
+        };
+        Ok(Self { execution, messages, collectives })
+    }
+
+    /// Visits all events with their unit and their time. A send has the time of its begin, because
+    /// its end is found by [`Self::of_event`] only.
+    pub fn visit(&self, mut visit: impl FnMut(u32, i64, DependentEvent)) {
+        for (message, index) in self.messages.iter().zip(0_u32..) {
+            if message.sent < message.received {
+                visit(message.to, message.received, DependentEvent::Receive(index));
+                visit(message.from, message.sent, DependentEvent::Send(index));
+            }
+        }
+        for (operation, number) in self.collectives.list.iter().zip(0_u32..) {
+            for (part, part_number) in operation.parts.iter().zip(0_u32..) {
+                let event = DependentEvent::Collective { operation: number, part: part_number };
+                visit(part.unit, part.leave, event);
+            }
+        }
+    }
+
+    /// The dependence of an event, if there is one.
+    ///
+    /// # Errors
+    /// If the source fails.
+    pub fn of_event(&self, event: DependentEvent) -> Result<Option<Dependence>, QueryError> {
+        match event {
+            DependentEvent::Receive(index) => self.of_receive(&self.messages[index as usize]),
+            DependentEvent::Send(index) => self.of_send(&self.messages[index as usize]),
+            DependentEvent::Collective { operation, part } => {
+                let operation = &self.collectives.list[operation as usize];
+                Ok(operation.parts.get(part as usize).and_then(|part| of_part(operation, part)))
+            }
+        }
+    }
+
+    fn receiving_state(&self, message: &UnitMessage) -> Result<Option<InnermostState>, QueryError> {
+        innermost_state(self.execution, message.to as usize, message.received.saturating_sub(1))
+    }
+
+    fn of_receive(&self, message: &UnitMessage) -> Result<Option<Dependence>, QueryError> {
+        let (since, strength) = match self.receiving_state(message)? {
+            Some(state) if state.category == ActivityCategory::Busy => return Ok(None),
+            Some(state) if message.sent > state.life.from.0 => (state.life.from.0, DependenceStrength::Certain),
+            Some(state) => (state.life.from.0, DependenceStrength::Possible),
+            // A unit without a state waits.
+            None => (message.sent, DependenceStrength::Probable),
+        };
+        Ok(Some(Dependence {
+            source: UnitTime { unit: message.from, time: message.sent },
+            since,
+            reached: message.received,
+            end: message.received,
+            reason: DependenceReason::Message(message.id),
+            strength,
+        }))
+    }
+
+    /// A send waits if it begins before the receive, and lasts until then.
+    fn of_send(&self, message: &UnitMessage) -> Result<Option<Dependence>, QueryError> {
+        let receive = self.receiving_state(message)?;
+        let Some((send, begin)) = late_receiver(self.execution, message, receive)? else { return Ok(None) };
+        let end = send.life.to.0;
+        // A message that is complete only after its send cannot be complete before the send ends.
+        // The exchange before the transfer takes no longer than the transfer. A longer wait is
+        // therefore not a part of this exchange.
+        let is_certain = end >= message.received && end - begin <= begin - message.sent;
+        let strength = match is_certain {
+            // The send ends as the receive begins, possibly by chance.
+            _ if end == begin => DependenceStrength::Unknown,
+            true => DependenceStrength::Certain,
+            false => DependenceStrength::Probable,
+        };
+        Ok(Some(Dependence {
+            source: UnitTime { unit: message.to, time: begin },
+            since: message.sent,
+            reached: begin,
+            end,
+            reason: DependenceReason::Receiver(message.id),
+            strength,
+        }))
+    }
+}
+
+/// The state of a sender that waits for the receiver, and the begin of the receive. `None` if the
+/// sender does not wait.
+///
+/// # Errors
+/// If the source fails.
+pub fn late_receiver(
+    execution: &Execution,
+    message: &UnitMessage,
+    receive: Option<InnermostState>,
+) -> Result<Option<(InnermostState, i64)>, QueryError> {
+    let Some(receive) = receive.filter(|state| state.category != ActivityCategory::Busy) else { return Ok(None) };
+    let begin = receive.life.from.0;
+    if begin <= message.sent {
+        return Ok(None);
+    }
+    let send = innermost_state(execution, message.from as usize, message.sent)?;
+    let send = send.filter(|send| send.category != ActivityCategory::Busy && send.life.to.0 >= begin);
+    Ok(send.map(|send| (send, begin)))
+}
+
+/// The dependence of a part of a collective operation: on the last part for which it waits. If the
+/// root is unknown, the others can only have waited for the last unit.
+fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> {
+    let later = |other: &CollectivePart| other.unit != part.unit && other.enter > part.enter;
+    let has_unknown_root = operation.kind.has_root() && operation.root().is_none();
+    let (awaited, strength) = if has_unknown_root {
+        (operation.last_entered().filter(|last| later(last))?, DependenceStrength::Unknown)
+    } else if let Some(awaited) = operation.awaited_by(part) {
+        (awaited, DependenceStrength::Certain)
+    } else {
+        // The data of the root may have arrived after the member entered.
+        let root = operation.root().filter(|root| root.unit != part.unit && !part.is_root)?;
+        (root, DependenceStrength::Possible)
+    };
+    // Otherwise the clocks are wrong.
+    (awaited.enter < part.leave).then_some(Dependence {
+        source: UnitTime { unit: awaited.unit, time: awaited.enter },
+        since: part.enter,
+        reached: awaited.enter,
+        end: part.leave,
+        reason: DependenceReason::Collective,
+        strength,
+    })
+}

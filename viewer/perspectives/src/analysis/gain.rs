@@ -1,0 +1,263 @@
+//! [`GainModel`]: the largest possible gain if some states took less time.
+//!
+//! The model follows all units forward in time. Of each unit it knows the largest decrease of the
+//! present time that is possible: the *gain*. A state that takes less time adds its part. A unit
+//! that waited for another one takes its gain. If the trace does not show which of two units
+//! determined a time, the larger gain counts.
+//!
+//! The result is an upper bound, because the duration of each activity decreases by at most the
+//! assumed percentage, and all dependences remain. Then no time can decrease by more than this
+//! percentage, either. This limits the gain after a wait of unknown cause.
+
+use std::collections::BTreeSet;
+
+use tumit_paje::category::ActivityCategory;
+use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, ValueId};
+
+use crate::analysis::collectives::CollectiveSet;
+use crate::analysis::critical_path::CriticalPath;
+use crate::analysis::dependences::{Dependence, DependenceStrength, Dependences, DependentEvent, UnitTime};
+use crate::analysis::time_spans::TimeSpans;
+use crate::error::PerspectiveError;
+use crate::execution::Execution;
+
+/// An assumed change: the states of some values take less time.
+#[derive(Clone, Debug)]
+pub struct AssumedChange {
+    /// The decrease of their duration in percent, from 0 to 100.
+    pub percent: f64,
+    /// The values.
+    pub values: BTreeSet<ValueId>,
+}
+
+/// The end of a dependent state of a unit.
+#[derive(Clone, Copy, Debug)]
+struct DependentEnd {
+    unit: u32,
+    dependence: Dependence,
+}
+
+/// The dependences of an execution until the end of its critical path.
+#[derive(Debug)]
+pub struct GainModel<'a> {
+    execution: &'a Execution,
+    /// The dependences by their end and unit.
+    ends: Vec<DependentEnd>,
+    /// The indexes of the dependences by the time of their source.
+    by_source: Vec<u32>,
+    /// For each unit, the times in which it waits.
+    waits: Vec<TimeSpans>,
+    /// The start of the time range.
+    start: i64,
+    /// The end of the critical path.
+    end: Option<UnitTime>,
+}
+
+/// The gain of a unit at a time.
+#[derive(Clone, Copy, Debug)]
+struct UnitGain {
+    time: i64,
+    gain: f64,
+    /// The end of the last dependent state.
+    last_end: i64,
+}
+
+impl<'a> GainModel<'a> {
+    /// Finds the dependences in a time range. Takes O(n log n) of the messages and the parts of
+    /// collective operations.
+    ///
+    /// # Errors
+    /// If the trace has no states, or the source fails.
+    pub fn new(
+        execution: &'a Execution,
+        collectives: &CollectiveSet,
+        path: &CriticalPath,
+        range: TimeRange,
+    ) -> Result<Self, PerspectiveError> {
+        let (start, end) = (range.from.0, path.end);
+        let last = end.map_or(i64::MIN, |end| end.time);
+        let dependences = Dependences::new(execution, collectives)?;
+        let mut events = Vec::new();
+        // The last send of each unit until the start may still wait.
+        let mut sends: Vec<Option<DependentEvent>> = vec![None; execution.units().count()];
+        dependences.visit(|unit, time, event| {
+            if start < time && time <= last {
+                events.push((unit, event));
+            } else if time <= start && matches!(event, DependentEvent::Send(_)) {
+                sends[unit as usize] = Some(event);
+            }
+        });
+        let sends = (0_u32..).zip(sends).filter_map(|(unit, event)| Some((unit, event?)));
+        let mut ends = Vec::new();
+        for (unit, event) in events.into_iter().chain(sends) {
+            let dependence = dependences.of_event(event)?.filter(|found| start < found.end && found.end <= last);
+            ends.extend(dependence.map(|dependence| DependentEnd { unit, dependence }));
+        }
+        ends.sort_by_key(|end| (end.dependence.end, end.unit));
+        let mut by_source: Vec<u32> = (0..u32::try_from(ends.len()).unwrap_or(u32::MAX)).collect();
+        by_source.sort_by_key(|index| ends[*index as usize].dependence.source.time);
+        let until = TimeRange { from: range.from, to: GlobalNanos(last.max(start)) };
+        let waits = waits(execution, &collectives.unmatched.iter().copied().collect(), until)?;
+        Ok(Self { execution, ends, by_source, waits, start, end })
+    }
+
+    /// For each of some assumed changes, an upper bound of the time by which the critical path ends
+    /// earlier, in nanoseconds.
+    ///
+    /// # Errors
+    /// If the source fails.
+    pub fn gains(&self, changes: &[AssumedChange]) -> Result<Vec<i64>, QueryError> {
+        // States that are not in memory are read once.
+        let at_once = if self.execution.has_values_in_memory() { 1 } else { changes.len().max(1) };
+        let mut gains = Vec::with_capacity(changes.len());
+        for some in changes.chunks(at_once) {
+            let choices: Vec<&BTreeSet<ValueId>> = some.iter().map(|change| &change.values).collect();
+            let mut states: Vec<Vec<TimeSpans>> = vec![Vec::new(); some.len()];
+            for unit in 0..self.execution.units().count() {
+                let spans = self.execution.value_spans(unit, &choices)?;
+                states.iter_mut().zip(spans).for_each(|(all, spans)| all.push(TimeSpans::new(spans)));
+            }
+            gains.extend(some.iter().zip(&states).map(|(change, states)| self.gain(change.percent, states)));
+        }
+        Ok(gains)
+    }
+
+    /// The gain if a unit needs `percent` less time for some of its states.
+    #[expect(clippy::cast_possible_truncation, reason = "a bound is rounded")]
+    fn gain(&self, percent: f64, states: &[TimeSpans]) -> i64 {
+        let Some(end) = self.end else { return 0 };
+        if states.iter().all(|spans| spans.nanos(self.start, end.time) == 0) {
+            return 0;
+        }
+        let mut pass = GainPass::new(self, states, percent / 100.0);
+        let mut sources = self.by_source.iter().copied().peekable();
+        let mut next = 0;
+        while let Some(first) = self.ends.get(next) {
+            let time = first.dependence.end;
+            // At equal times, a state ends before the next one begins.
+            while let Some(index) = sources.next_if(|index| self.source(*index).time < time) {
+                pass.note_source(index);
+            }
+            let together = |end: &&DependentEnd| (end.dependence.end, end.unit) == (time, first.unit);
+            let count = self.ends[next..].iter().take_while(together).count();
+            pass.end_states(first.unit, next..next + count);
+            next += count;
+        }
+        pass.advance(end.unit, end.time);
+        pass.units[end.unit as usize].gain.round() as i64
+    }
+
+    fn source(&self, index: u32) -> UnitTime {
+        self.ends[index as usize].dependence.source
+    }
+}
+
+/// The times in which each unit waits: those without activity, and the states that look like
+/// collective operations, but do not match.
+fn waits(
+    execution: &Execution,
+    unmatched: &BTreeSet<ValueId>,
+    range: TimeRange,
+) -> Result<Vec<TimeSpans>, PerspectiveError> {
+    let activity = execution.activity()?;
+    let mut all = Vec::with_capacity(activity.units());
+    for unit in 0..activity.units() {
+        let timeline = activity.timeline(unit);
+        let idle = timeline.pieces(range).filter(|piece| piece.category == ActivityCategory::Idle);
+        let mut spans: Vec<(i64, i64)> = idle.map(|piece| (piece.from, piece.to)).collect();
+        if !unmatched.is_empty() {
+            spans.extend(execution.value_spans(unit, &[unmatched])?.into_iter().flatten());
+        }
+        all.push(TimeSpans::new(spans));
+    }
+    Ok(all)
+}
+
+/// The forward pass for one assumed change.
+struct GainPass<'a> {
+    model: &'a GainModel<'a>,
+    /// For each unit, the times of the states that take less time.
+    states: &'a [TimeSpans],
+    /// The decrease, from 0 to 1.
+    decrease: f64,
+    units: Vec<UnitGain>,
+    /// The gain at the source of each dependence.
+    sources: Vec<f64>,
+}
+
+impl<'a> GainPass<'a> {
+    fn new(model: &'a GainModel<'a>, states: &'a [TimeSpans], decrease: f64) -> Self {
+        let start = UnitGain { time: model.start, gain: 0.0, last_end: i64::MIN };
+        let (units, sources) = (vec![start; states.len()], vec![0.0; model.ends.len()]);
+        Self { model, states, decrease, units, sources }
+    }
+
+    /// The largest gain that is possible at a time.
+    #[expect(clippy::cast_precision_loss, reason = "gains are rounded")]
+    fn limit(&self, time: i64) -> f64 {
+        self.decrease * time.saturating_sub(self.model.start).max(0) as f64
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "gains are rounded")]
+    fn decrease_of(&self, nanos: i64) -> f64 {
+        self.decrease * nanos as f64
+    }
+
+    /// Follows a unit to a time. Waits of unknown cause may disappear.
+    #[expect(clippy::cast_precision_loss, reason = "gains are rounded")]
+    fn advance(&mut self, unit: u32, time: i64) {
+        let index = unit as usize;
+        let UnitGain { time: mut present, mut gain, last_end } = self.units[index];
+        if time <= present {
+            return;
+        }
+        for (from, to) in self.model.waits[index].parts(present, time) {
+            gain += self.decrease_of(self.states[index].nanos(present, from));
+            gain = (gain + (to - from) as f64).min(self.limit(to));
+            present = to;
+        }
+        gain += self.decrease_of(self.states[index].nanos(present, time));
+        self.units[index] = UnitGain { time, gain: gain.min(self.limit(time)), last_end };
+    }
+
+    fn note_source(&mut self, index: u32) {
+        let UnitTime { unit, time } = self.model.source(index);
+        self.advance(unit, time);
+        self.sources[index as usize] = self.units[unit as usize].gain;
+    }
+
+    /// Follows a unit to the end of the states with some dependences, which end at one time.
+    fn end_states(&mut self, unit: u32, indexes: std::ops::Range<usize>) {
+        let ends = &self.model.ends[indexes.clone()];
+        let Some(DependentEnd { dependence: first, .. }) = ends.first() else { return };
+        let end = first.end;
+        let since = ends.iter().map(|end| end.dependence.since).min().unwrap_or(end);
+        self.advance(unit, since.min(end));
+        let UnitGain { time: present, gain, last_end } = self.units[unit as usize];
+        // After another dependence, the work of the unit itself may determine the end.
+        let is_certain = |Dependence { source, strength, .. }: &Dependence| {
+            *strength == DependenceStrength::Certain && last_end <= source.time
+        };
+        let is_certain = ends.iter().all(|end| is_certain(&end.dependence));
+        let own = gain + self.decrease_of(self.states[unit as usize].nanos(present, end));
+        let others = indexes.map(|index| self.gain_through(unit, index));
+        let largest = others.fold(if is_certain { 0.0 } else { own }, f64::max);
+        let gain = largest.min(self.limit(end));
+        self.units[unit as usize] = UnitGain { time: end.max(present), gain, last_end: end };
+    }
+
+    /// The gain at the end of a dependent state, if the other unit determined it. Between the point
+    /// of the other unit and this end, both units may be in states that take less time.
+    #[expect(clippy::cast_precision_loss, reason = "gains are rounded")]
+    fn gain_through(&self, unit: u32, index: usize) -> f64 {
+        let Dependence { source, since, end, strength, .. } = self.model.ends[index].dependence;
+        if strength == DependenceStrength::Unknown {
+            return self.limit(end);
+        }
+        let own = self.states[unit as usize].nanos(source.time.max(since), end);
+        let other_end = self.states[source.unit as usize].end_at(source.time).unwrap_or(source.time).min(end);
+        let other = other_end.saturating_sub(source.time).max(0);
+        let between = end.saturating_sub(source.time).max(0) as f64;
+        self.sources[index] + self.decrease * between.min(own.saturating_add(other) as f64)
+    }
+}
