@@ -1,13 +1,16 @@
 //! [`DiagramMode`]: the views that are modes of the space-time diagram (G2, G8, G17, G21).
 
 pub mod derived_trace;
+mod diagram_layer;
 
 use std::sync::Arc;
 
-use tumit_viewer::query::{TimeRange, TimelineSource};
+use rustc_hash::FxHashSet;
+use tumit_viewer::query::{ContainerId, TimeRange, TimelineSource, TypeId};
 
 use crate::analysis::diagnosis::path_with_times;
-use crate::diagram::derived_trace::{DerivedParts, derived_trace};
+use crate::diagram::derived_trace::{DerivedParts, derived_trace, pale};
+use crate::diagram::diagram_layer::{DiagramLayer, LayerParts};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{TimeMode, ViewGroup, ViewInfo};
@@ -110,4 +113,94 @@ impl DiagramMode {
             }
         }
     }
+}
+
+/// The height of the critical path below the states of a row, relative to them.
+const PATH_HEIGHT: f32 = 0.35;
+
+impl DiagramMode {
+    /// The container type whose rows the mode changes, if it is not that of the units: a mode that
+    /// colours states changes the rows that have them.
+    pub fn row_level(self, execution: &Execution) -> Option<String> {
+        if self == Self::CriticalPath {
+            return None;
+        }
+        let containers = execution.source().containers();
+        let with_states = state_containers(execution);
+        let types: FxHashSet<TypeId> =
+            containers.iter().filter(|info| with_states.contains(&info.id)).map(|info| info.ty).collect();
+        let mut levels = types.into_iter().filter(|ty| *ty != execution.units().ty);
+        let (level, other) = (levels.next()?, levels.next());
+        if other.is_some() {
+            return None;
+        }
+        execution.model().types.get(level.index()).map(|ty| ty.name.clone())
+    }
+
+    /// The trace itself with the changes of this mode. Its rows are those of `source`. `units` has
+    /// the units of the views, and `rows` the units of [`Self::row_level`].
+    ///
+    /// # Errors
+    /// If the execution lacks the data of the mode, or the source fails.
+    pub fn over(
+        self,
+        source: &Arc<dyn TimelineSource>,
+        (units, rows): (&Execution, &Execution),
+        range: TimeRange,
+    ) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
+        let states = DerivedParts { categories: true, ..DerivedParts::default() };
+        match self {
+            Self::UtilizationGantt => with_states(source, rows, states),
+            Self::SpaceTime => {
+                units.messages()?;
+                let busy = with_states(source, rows, DerivedParts { hides_idle: true, ..states })?;
+                let messages = derived_trace(units, DerivedParts { messages: true, ..DerivedParts::default() })?;
+                let parts = LayerParts { units: unit_containers(units), ..LayerParts::default() };
+                Ok(Arc::new(DiagramLayer::new(&busy, messages, parts)))
+            }
+            Self::TaskGantt => with_states(source, rows, DerivedParts { tasks: true, ..DerivedParts::default() }),
+            Self::CriticalPath => with_path(source, units, range),
+        }
+    }
+}
+
+/// The containers whose states decide about units.
+fn state_containers(execution: &Execution) -> FxHashSet<ContainerId> {
+    execution.units().list().iter().flat_map(|unit| &unit.groups).map(|group| group.container).collect()
+}
+
+fn unit_containers(execution: &Execution) -> Vec<ContainerId> {
+    execution.units().list().iter().map(|unit| unit.container).collect()
+}
+
+/// A trace with derived states in place of the states of its units.
+fn with_states(
+    source: &Arc<dyn TimelineSource>,
+    rows: &Execution,
+    parts: DerivedParts<'_>,
+) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
+    let derived = derived_trace(rows, parts)?;
+    let units = unit_containers(rows);
+    let mut without_states = state_containers(rows);
+    without_states.extend(&units);
+    Ok(Arc::new(DiagramLayer::new(source, derived, LayerParts { units, without_states, ..LayerParts::default() })))
+}
+
+/// A trace with pale states, and the critical path below them.
+fn with_path(
+    source: &Arc<dyn TimelineSource>,
+    units: &Execution,
+    range: TimeRange,
+) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
+    let (path, _) = path_with_times(units, range)?;
+    // The states of the trace show what a unit does beside the path.
+    let parts = DerivedParts { messages: true, path: Some(&path), only_path: true, ..DerivedParts::default() };
+    let derived = derived_trace(units, parts)?;
+    let parts = LayerParts {
+        units: unit_containers(units),
+        state_color: Some(&pale),
+        state_height: Some(PATH_HEIGHT),
+        ..LayerParts::default()
+    };
+    Ok(Arc::new(DiagramLayer::new(source, derived, parts)))
 }

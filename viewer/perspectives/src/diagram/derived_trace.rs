@@ -41,6 +41,8 @@ pub struct DerivedParts<'a> {
     pub series: bool,
     /// The critical path as emphasised states and links. All others are pale.
     pub path: Option<&'a CriticalPath>,
+    /// Whether times beside the critical path have no states.
+    pub only_path: bool,
 }
 
 /// The weight of a colour beside the critical path, mixed with white. The path stands out, and the
@@ -56,7 +58,7 @@ fn palette() -> ChartPalette {
 const PATH_ARROW_SIZE: f32 = 3.0;
 
 /// A colour beside the critical path.
-fn pale(color: RgbColor) -> RgbColor {
+pub(super) fn pale(color: RgbColor) -> RgbColor {
     mix([(color, PALE_WEIGHT), (rgb(0x00ff_ffff), 1.0 - PALE_WEIGHT)]).unwrap_or(color)
 }
 
@@ -251,7 +253,8 @@ fn add_categories(
         let color = if parts.path.is_some() { pale(color) } else { color };
         builder.define_value(ty, category.word(), color)
     };
-    let values = ActivityCategory::COUNTED.map(&mut define);
+    let shown = if parts.only_path { &[][..] } else { &ActivityCategory::COUNTED[..] };
+    let values: Vec<ValueId> = shown.iter().copied().map(&mut define).collect();
     let on_path =
         parts.path.map(|path| (builder.define_value(ty, "critical path", palette().color(ChartPaint::Emphasis)), path));
     for (unit, &container) in containers.units.iter().enumerate() {
