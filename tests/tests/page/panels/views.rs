@@ -191,7 +191,7 @@ fn a_filter_assigns_a_category_and_the_table_names_its_origin() {
     assert_eq!(browser.evaluate(&category), json!(["overhead", "from a filter"]));
     press(&mut browser, "switch", "Filter 1 is active: category overhead working");
     browser.wait(&format!("{row}.querySelector('.origin').innerText === 'guess'"));
-    press(&mut browser, "button", "Done");
+    press(&mut browser, "button", "Categories");
     assert!(images(&mut browser) == before, "the guess applies again");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -234,7 +234,7 @@ fn categories_are_guessed_changed_and_kept_for_the_next_run() {
     };
     choose(&mut browser, "idle");
     browser.wait(&format!("{row}.querySelector('.origin').innerText === 'chosen'"));
-    press(&mut browser, "button", "Done");
+    press(&mut browser, "button", "Categories");
     assert_ne!(images(&mut browser)[0], before[0]);
     browser.reload();
     browser.wait(SETTLED);
@@ -244,7 +244,7 @@ fn categories_are_guessed_changed_and_kept_for_the_next_run() {
     assert_eq!(browser.evaluate(&category), json!(["idle", "chosen"]));
     choose(&mut browser, "busy");
     browser.wait(&format!("{row}.querySelector('.origin').innerText === 'guess'"));
-    press(&mut browser, "button", "Done");
+    press(&mut browser, "button", "Categories");
     assert!(images(&mut browser) == before, "the guess applies again");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -300,10 +300,15 @@ fn axe_reports_no_violation_in_the_dock() {
         press(&mut browser, "button", "Add views");
         browser.wait("document.querySelector('#gallery').getAttribute('aria-busy') === 'false'");
         assert_eq!(faults(&mut browser, theme), json!([]), "{theme}, gallery");
+        press(&mut browser, "button", "Done");
         press(&mut browser, "button", "Categories");
         browser.wait("document.querySelector('#categories table')?.checkVisibility()");
         assert_eq!(faults(&mut browser, theme), json!([]), "{theme}, categories");
-        press(&mut browser, "button", "Done");
+        press(&mut browser, "button", "Categories");
+        press(&mut browser, "tab", "Diagnosis");
+        browser.wait("document.querySelector('#diagnosis h2')");
+        assert_eq!(faults(&mut browser, theme), json!([]), "{theme}, diagnosis");
+        press(&mut browser, "tab", "Views");
         browser.evaluate("document.activeElement.blur()");
         browser.key("t");
     }
