@@ -119,8 +119,8 @@ impl DiagramMode {
 const PATH_HEIGHT: f32 = 0.35;
 
 impl DiagramMode {
-    /// The container type whose rows the mode changes, if it is not that of the units: a mode that
-    /// colours states changes the rows that have them.
+    /// The container type of the rows that the mode changes, if it differs from that of the units. A
+    /// mode that colours states changes the rows that have states.
     pub fn row_level(self, execution: &Execution) -> Option<String> {
         if self == Self::CriticalPath {
             return None;
@@ -164,7 +164,7 @@ impl DiagramMode {
     }
 }
 
-/// The containers whose states decide about units.
+/// The containers with the states of the units.
 fn state_containers(execution: &Execution) -> FxHashSet<ContainerId> {
     execution.units().list().iter().flat_map(|unit| &unit.groups).map(|group| group.container).collect()
 }
@@ -193,7 +193,7 @@ fn with_path(
     range: TimeRange,
 ) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
     let (path, _) = path_with_times(units, range)?;
-    // The states of the trace show what a unit does beside the path.
+    // The states of the trace show the activity of a unit at other times.
     let parts = DerivedParts { messages: true, path: Some(&path), only_path: true, ..DerivedParts::default() };
     let derived = derived_trace(units, parts)?;
     let parts = LayerParts {

@@ -9,8 +9,7 @@ use tests::programs::tumit;
 use super::views::{CARDS_SETTLED, open_dock};
 use crate::accessibility::{axe, faults};
 
-const DIAGNOSIS_SETTLED: &str =
-    "document.querySelector('#diagnosis h2') && document.querySelector('#diagnosis').getAttribute('aria-busy') === 'false'";
+const DIAGNOSIS_SETTLED: &str = "document.querySelector('#diagnosis h2') && document.querySelector('#diagnosis').getAttribute('aria-busy') === 'false'";
 
 /// Opens the diagnosis by the palette.
 fn open_diagnosis(browser: &mut BrowserPage, text: &str) {
@@ -119,7 +118,7 @@ fn categories_are_beside_the_cards_in_the_address_and_in_commands() {
     view.args(["-o", "-", "--format", "csv"]).env("XDG_CACHE_HOME", viewer.folder.path().join("cache"));
     let output = view.output().expect("`tumit` runs");
     assert!(String::from_utf8_lossy(&output.stderr).contains("chosen on the page: `blocked`"));
-    // The address has the categories for another user, who chose none.
+    // The address has the categories for another user without stored ones.
     let address = browser.evaluate("location.hash");
     let other = ViewProcess::other_user_as(&viewer);
     browser.open("about:blank#away");

@@ -11,7 +11,9 @@ fn choose(browser: &mut BrowserPage, name: &str) {
     let button = browser.evaluate("document.querySelector('#diagram-mode').getAttribute('aria-label')");
     press(browser, "button", button.as_str().expect("the button has a name"));
     press(browser, "menuitemradio", name);
-    browser.wait(&format!("document.querySelector('#diagram-mode').getAttribute('aria-label') === 'Mode of the diagram: {name}'"));
+    browser.wait(&format!(
+        "document.querySelector('#diagram-mode').getAttribute('aria-label') === 'Mode of the diagram: {name}'"
+    ));
     browser.wait(SETTLED);
 }
 
@@ -130,8 +132,10 @@ fn a_mode_without_data_says_so_and_the_palette_and_cards_switch_modes() {
 #[test]
 fn tasks_colour_the_rows_below_groups() {
     // The units are the nodes, and the threads have the states.
-    let types = TRACE.replace("1 S T Activity", "1 S T \"Task phase\"").replace("6 L 0 T T Message", "6 L 0 N N Message");
-    let text = types.replace("7 0.3 L 0 t00 m k1", "7 0.3 L 0 n0 m k1").replace("8 0.4 L 0 t11 m k1", "8 0.4 L 0 n1 m k1");
+    let types =
+        TRACE.replace("1 S T Activity", "1 S T \"Task phase\"").replace("6 L 0 T T Message", "6 L 0 N N Message");
+    let text =
+        types.replace("7 0.3 L 0 t00 m k1", "7 0.3 L 0 n0 m k1").replace("8 0.4 L 0 t11 m k1", "8 0.4 L 0 n1 m k1");
     let viewer = ViewProcess::of(&text);
     let (mut browser, chart) = open(&viewer);
     choose(&mut browser, "By task");

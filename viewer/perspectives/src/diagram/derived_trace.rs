@@ -41,7 +41,7 @@ pub struct DerivedParts<'a> {
     pub series: bool,
     /// The critical path as emphasised states and links. All others are pale.
     pub path: Option<&'a CriticalPath>,
-    /// Whether times beside the critical path have no states.
+    /// Whether times off the critical path have no states.
     pub only_path: bool,
 }
 

@@ -1,5 +1,5 @@
-//! [`DiagramLayer`]: a trace whose rows show the states and links of a derived trace. All rows, and
-//! the entities that the derived trace does not replace, are those of the trace itself.
+//! [`DiagramLayer`]: a trace with the states and links of a derived trace in its rows. All rows and
+//! all other entities are those of the trace itself.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use tumit_viewer::query::{
 pub(super) struct LayerParts<'a> {
     /// The containers of the trace that the units of the derived trace stand for, in order.
     pub(super) units: Vec<ContainerId>,
-    /// The containers whose states the derived trace replaces.
+    /// The containers that lose their states to the derived trace.
     pub(super) without_states: FxHashSet<ContainerId>,
     /// Changes the colours of the states of the trace.
     pub(super) state_color: Option<&'a dyn Fn(RgbColor) -> RgbColor>,
@@ -51,7 +51,11 @@ pub(super) struct DiagramLayer {
 }
 
 impl DiagramLayer {
-    pub(super) fn new(inner: &Arc<dyn TimelineSource>, derived: Arc<dyn TimelineSource>, parts: LayerParts<'_>) -> Self {
+    pub(super) fn new(
+        inner: &Arc<dyn TimelineSource>,
+        derived: Arc<dyn TimelineSource>,
+        parts: LayerParts<'_>,
+    ) -> Self {
         let (inner_model, derived_model) = (inner.model(), derived.model());
         let units_of_derived = leaves(derived.as_ref());
         let pairs = || parts.units.iter().copied().zip(units_of_derived.iter().copied());
@@ -60,7 +64,8 @@ impl DiagramLayer {
         let is_link = |ty: &TypeId| matches!(derived_model.types[ty.index()].kind, PajeTypeKind::Link { .. });
         let (changed_types, removed_types) = changed_types(inner.as_ref(), &parts.without_states);
         let unit = parts.units.first().copied();
-        let unit_type = inner.containers().iter().find(|info| Some(info.id) == unit).map_or(TypeId::ROOT, |info| info.ty);
+        let unit_type =
+            inner.containers().iter().find(|info| Some(info.id) == unit).map_or(TypeId::ROOT, |info| info.ty);
         let model = joined_model(&inner_model, &derived_model, &types, unit_type, &parts);
         let number = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         Self {
@@ -151,7 +156,11 @@ fn changed_types(
     let (mut changed, mut kept) = (FxHashSet::default(), FxHashSet::default());
     for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
         for info in containers.iter().filter(|info| inner.depths(info.id, ty.id) > 0) {
-            if without_states.contains(&info.id) { changed.insert(ty.id) } else { kept.insert(ty.id) };
+            if without_states.contains(&info.id) {
+                changed.insert(ty.id)
+            } else {
+                kept.insert(ty.id)
+            };
         }
     }
     let removed = changed.difference(&kept).copied().collect();
@@ -168,9 +177,8 @@ fn joined_model(
 ) -> TypeModel {
     let mut model = inner.clone();
     if let Some(color) = parts.state_color {
-        let is_state = |value: &&mut ValueInfo| {
-            inner.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::State)
-        };
+        let is_state =
+            |value: &&mut ValueInfo| inner.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::State);
         model.values.iter_mut().filter(is_state).for_each(|value| value.color = color(value.color));
     }
     let first = model.types.len();

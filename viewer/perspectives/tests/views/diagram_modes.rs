@@ -1,5 +1,5 @@
-//! The modes of the diagram keep the rows of a trace, and show the categories, tasks, messages and the
-//! path of its units.
+//! The modes of the diagram keep the rows of a trace, and show the categories, tasks, messages and
+//! the path of its units.
 
 use std::sync::Arc;
 
@@ -38,7 +38,10 @@ fn the_rows_stay_and_their_states_are_categories() {
             let category = rows.activity().unwrap().at(unit, state.life.from.0);
             assert_eq!(model.values[state.value.index()].name, category.word());
             let facts = mode.facts(state.id).unwrap();
-            assert_eq!((facts.container, facts.life, facts.name.as_str()), (info.container, state.life, category.word()));
+            assert_eq!(
+                (facts.container, facts.life, facts.name.as_str()),
+                (info.container, state.life, category.word())
+            );
         }
         // The mixtures are those of the states.
         let times = mode.times(&[lane], source.extent()).unwrap();

@@ -71,11 +71,7 @@ impl FilteredTrace {
         })
     }
 
-    fn mode_source(
-        &self,
-        request: &ModeRequest,
-        cancel: &CancelFlag,
-    ) -> Result<Arc<dyn TimelineSource>, CardError> {
+    fn mode_source(&self, request: &ModeRequest, cancel: &CancelFlag) -> Result<Arc<dyn TimelineSource>, CardError> {
         let mode = DiagramMode::of_name(&request.name).ok_or_else(|| {
             let names = DiagramMode::ALL.map(|mode| mode.info().name).join(", ");
             CardError::new(format!("`{}` is no mode of the diagram.", request.name), format!("The modes are {names}."))
@@ -92,16 +88,15 @@ impl FilteredTrace {
         };
         let mut of_rows: ExecutionSettings = settings.clone();
         of_rows.units.level = Some(level);
-        Ok(executions.with(&settings, cancel, |units| {
-            executions.with(&of_rows, cancel, |rows| over(units, rows))
-        })?)
+        Ok(executions.with(&settings, cancel, |units| executions.with(&of_rows, cancel, |rows| over(units, rows)))?)
     }
 
     /// The time range of the critical path.
     fn mode_range(&self, range: Option<(i64, i64)>) -> TimeRange {
         let extent = self.source.extent();
         let time = |time: i64| GlobalNanos(self.origin.saturating_add(time));
-        let inside = range.map(|(from, to)| TimeRange { from: time(from).max(extent.from), to: time(to).min(extent.to) });
+        let inside =
+            range.map(|(from, to)| TimeRange { from: time(from).max(extent.from), to: time(to).min(extent.to) });
         inside.filter(|range| range.from < range.to).unwrap_or(extent)
     }
 }

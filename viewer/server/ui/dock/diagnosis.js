@@ -1,5 +1,5 @@
 // The diagnosis: the report of `tumit diagnose` about the time range, rows, units and categories of
-// the page. Its rows select what they are about.
+// the page. Its rows select their units, times and values.
 
 import { request } from "../net/api.js";
 import { byId, make, refill } from "../util/dom.js";
@@ -25,7 +25,7 @@ const MARGIN = 0.5;
 /** The subject of the report. @type {{ from: number, to: number, units: string } | null} */
 let subject = null;
 /**
- * The selection that a row of the report made. The report stays, so that its next row can be chosen.
+ * The selection by a row of the report. The report stays, so that its next row can be chosen.
  * @type {string | null}
  */
 let ownSelection = null;

@@ -6,10 +6,10 @@ import { formatDuration, formatPercent, groupDigits, rangeInWords } from "../uti
 import { setting } from "../state/view.js";
 
 /**
- * What the rows of the report do.
+ * The actions of the report.
  * @typedef {{ selectUnits: (names: string[], time?: [number, number] | null) => void, selectWait:
- * (wait: any) => void, findValue: (text: string) => void, showPath: () => void, ask: (name: "phase" |
- * "whatif", text: string) => void }} ReportActions
+ * (wait: any) => void, findValue: (text: string) => void, showPath: () => void, ask: (name:
+ * "phase" | "whatif", text: string) => void }} ReportActions
  */
 
 /** The efficiencies: key, name, level and meaning. @type {[string, string, number, string][]} */

@@ -17,7 +17,7 @@ export const MODES = /** @type {const} */ ([
   ["critical-path", "Critical path", "draws the critical path over the rows"],
 ]);
 
-/** The mode whose time range matters: the path of the selected time range. */
+/** The mode that depends on the selected time range. */
 const RANGED = "critical-path";
 /**
  * The numbers of types and values of the trace itself. Those of a mode are larger.
@@ -30,8 +30,11 @@ export const modeTitle = (name) => MODES.find(([mode]) => mode === name)?.[1] ??
 
 setModeDescription((name) => JSON.stringify({ name, options: sharedOptions(), categories: categoryList(), range: name === RANGED ? view.selectedTime : null }));
 
-/** Loads what the description of a mode needs, and asks the server whether the trace has its data. */
-async function loadMode(/** @type {string} */ name) {
+/**
+ * Prepares a mode. An error says that the trace lacks its data.
+ * @param {string} name
+ */
+async function loadMode(name) {
   await Promise.all([loadViews(activeFilters()), loadCategories()]);
   const answer = await request("diagram_mode", { mode: activeMode(name) }, "diagram mode");
   if (answer) numbers = answer;
@@ -67,7 +70,7 @@ export async function setMode(name) {
   notifyChange("rows");
 }
 
-/** Forgets the types, values and entities of the mode that ends: their numbers have another meaning. */
+/** Forgets the types, values and entities of the mode. Their numbers get another meaning. */
 function forgetEntities() {
   for (const id of numbers ? [...view.dimmed] : []) if (numbers && id >= numbers.values) view.dimmed.delete(id);
   for (const id of numbers ? [...view.hidden] : []) if (numbers && id >= numbers.types) view.hidden.delete(id);

@@ -177,7 +177,7 @@ function showGalleryPart(isShown) {
   byId("cards").hidden = isShown;
 }
 
-/** Shows the categories beside the cards, so that their effect is visible. @param {boolean} isShown */
+/** Shows the categories next to the cards. @param {boolean} isShown */
 function showCategoryPart(isShown) {
   showPart("show-categories", "categories", isShown);
 }

@@ -22,7 +22,7 @@ const MAX_ROWS: usize = 40;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct DiagnosisQuestion {
-    /// The name of the values whose occurrences are phases. Without it, there are none.
+    /// The name of the values that are phases. Without it, there are none.
     phase: String,
     /// States that are assumed to take less time: names and percentages.
     what_if: Vec<(String, f64)>,
