@@ -4,12 +4,13 @@
 import { request } from "../net/api.js";
 import { byId, make, refill } from "../util/dom.js";
 import { rangeInWords, toTraceTime } from "../util/format.js";
+import { readRuns } from "../util/number_runs.js";
 import { timeText } from "../util/time_range.js";
 import { findText } from "../panels/search.js";
 import { reveal, rowOf } from "../state/rows.js";
 import { select, selectedRowNumbers, selectionKey } from "../state/selection.js";
 import { viewsRange } from "../state/time_cursor.js";
-import { activeFilters, currentGeneration, setSetting, setting, show, view } from "../state/view.js";
+import { activeFilters, currentGeneration, setSetting, setting, show, traceDuration, view } from "../state/view.js";
 import { sharedOptions } from "./card_list.js";
 import { categoryParameter } from "./category_list.js";
 import { LatestRequest } from "./card_request.js";
@@ -105,13 +106,15 @@ const quoted = (text) => /^[\w./:,=-]+$/.test(text) ? text : `'${text.replaceAll
 
 /** The command that prints the report. */
 function command() {
-  const { from, to } = /** @type {{ from: number, to: number }} */ (subject);
-  const range = [from, to].map((time) => timeText(toTraceTime(time))).join("..");
+  const { from, to, units } = /** @type {{ from: number, to: number, units: string }} */ (subject);
+  const isWhole = from <= 0 && to >= traceDuration();
+  const interval = isWhole ? [] : ["--interval", [from, to].map((time) => timeText(toTraceTime(time))).join("..")];
   const filters = JSON.parse(activeFilters() || "[]").flatMap((/** @type {string} */ filter) => ["--filter", filter]);
-  const options = Object.entries(sharedOptions()).flatMap(([name, value]) => ["--option", `${name}=${value}`]);
+  const rows = readRuns(units).map((id) => rowOf(id)?.filter_name).filter(Boolean).join(", ");
+  const options = Object.entries({ ...sharedOptions(), ...(rows ? { units: rows } : {}) }).flatMap(([name, value]) => ["--option", `${name}=${value}`]);
   const { phase, what_if: changes } = questions();
   const asked = [...(phase ? ["--phase", phase] : []), ...changes.flatMap(([name, percent]) => ["--what-if", `${name}=${percent}`])];
-  return ["tumit", "diagnose", byId("name").textContent ?? "", "--interval", range, ...filters, ...options, ...asked].map(quoted).join(" ");
+  return ["tumit", "diagnose", answer.path ?? byId("name").textContent ?? "", ...interval, ...filters, ...options, ...asked].map(quoted).join(" ");
 }
 
 /**
@@ -145,7 +148,11 @@ async function findValue(text) {
   findText(text);
 }
 
-/** Asks a question: the phases, or an assumed change. @param {"phase" | "whatif"} name @param {string} text */
+/**
+ * Asks a question: about phases, or an assumed change.
+ * @param {"phase" | "whatif"} name
+ * @param {string} text
+ */
 function ask(name, text) {
   setSetting(name, text || null);
   refreshDiagnosis(0);

@@ -62,14 +62,23 @@ function table(name, head, rows, numbers) {
     make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell)))));
 }
 
-/** A button in a table, with the focus kept by its key. @param {string} text @param {string} title @param {() => void} act */
+/**
+ * A button in a table. Its key keeps the focus.
+ * @param {string} text
+ * @param {string} title
+ * @param {() => void} act
+ */
 const link = (text, title, act, key = `${title} ${text}`) => make("button", { class: "cell-button", text, title, "data-key": key, onclick: act });
 
 /** @param {any} report */
 function efficiency({ efficiency: factors }) {
   if (!factors) return make("p", { class: "hint", text: "No unit is ever busy. Choose the states in which the program works in Categories, or count time without states as busy by the option “Stateless”." });
-  const lines = FACTORS.filter(([key]) => typeof factors[key] === "number").map(([key, name, level, meaning]) => make("li", { style: `--level: ${level}`, title: meaning, "aria-label": `${name} ${formatPercent(factors[key])}` },
-    make("span", { text: name }), make("i", { class: "share", "aria-hidden": "true", style: `--share: ${Math.min(1, factors[key])}` }), make("b", { text: formatPercent(factors[key]) })));
+  const lines = FACTORS.filter(([key]) => typeof factors[key] === "number").map(([key, name, level, meaning]) => {
+    const line = make("li", { title: meaning }, make("span", { text: name }), make("i", { class: "share", "aria-hidden": "true" }), make("b", { text: formatPercent(factors[key]) }));
+    line.style.setProperty("--level", String(level));
+    line.style.setProperty("--share", String(Math.min(1, factors[key])));
+    return line;
+  });
   return make("ul", { class: "efficiency", "aria-label": "Efficiencies" }, ...lines);
 }
 

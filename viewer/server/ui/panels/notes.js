@@ -110,7 +110,10 @@ function noteRows(rows) {
   return numbers.length === 1 ? rowOf(numbers[0])?.name ?? "1 row" : `${groupDigits(numbers.length)} rows`;
 }
 
-/** Shows a note: its time range with some time around it, and its rows as the selection. @param {Note} note */
+/**
+ * Shows a note: its time range with some time around it, and its rows as the selection.
+ * @param {Note} note
+ */
 function goToNote(note) {
   const rows = readRuns(note.rows ?? "");
   const margin = rows.length ? (note.to - note.from) * SELECTION_MARGIN : 0;

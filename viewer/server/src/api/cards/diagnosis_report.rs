@@ -56,17 +56,24 @@ pub(crate) async fn diagnosis(State(app): State<Arc<AppState>>, Query(request): 
         settings.categories = context.rules.to_vec();
         settings.units.containers = context.selected_containers.to_vec();
         let range = context.range;
+        let path = context.own_views.path.map(|path| path.display().to_string());
         let report = context.trace.executions.with(&settings, context.cancel, |execution| {
             let phases = match question.phase.trim() {
                 "" => Vec::new(),
                 name => phases(execution, name)?,
             };
             let diagnosis = Diagnosis::new(execution, range, &phases, &changes)?;
-            Ok(report_json(diagnosis, execution, context.trace.origin))
+            Ok(report_json(diagnosis, execution, context.trace.origin).map(|json| with_path(json, path.as_deref())))
         });
         report.map_err(|error| refusal(error.into()))?
     });
     answer.await.map(axum::Json)
+}
+
+/// Adds the path of the trace, for the command that prints the report.
+fn with_path(mut json: Value, path: Option<&str>) -> Value {
+    json["path"] = json!(path);
+    json
 }
 
 /// A report with at most [`MAX_ROWS`] rows per table.
