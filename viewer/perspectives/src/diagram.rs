@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use tumit_viewer::query::{ContainerId, TimeRange, TimelineSource, TypeId};
+use tumit_viewer::style::theme::rgb;
 
 use crate::analysis::diagnosis::path_with_times;
 use crate::diagram::derived_trace::{DerivedParts, derived_trace, pale};
@@ -117,6 +118,10 @@ impl DiagramMode {
 
 /// The height of the critical path below the states of a row, relative to them.
 const PATH_HEIGHT: f32 = 0.35;
+/// The colour of messages off the critical path. A medium grey recedes in light and dark themes.
+const OTHER_MESSAGE: u32 = 0x0080_8893;
+/// The width of messages off the critical path, relative to other messages.
+const OTHER_MESSAGE_WIDTH: f32 = 0.5;
 
 impl DiagramMode {
     /// The container type of the rows that the mode changes, if it differs from that of the units. A
@@ -200,6 +205,7 @@ fn with_path(
         units: unit_containers(units),
         state_color: Some(&pale),
         state_height: Some(PATH_HEIGHT),
+        link_style: Some((rgb(OTHER_MESSAGE), OTHER_MESSAGE_WIDTH)),
         ..LayerParts::default()
     };
     Ok(Arc::new(DiagramLayer::new(source, derived, parts)))

@@ -63,6 +63,14 @@ impl RequestError {
         Self(StatusCode::INTERNAL_SERVER_ERROR, message.to_owned())
     }
 
+    /// An answer with the reason, if the request caused the error.
+    ///
+    /// # Errors
+    /// The error itself, if the request did not cause it.
+    pub(crate) fn into_reason(self) -> Result<Value, Self> {
+        if self.0 == StatusCode::BAD_REQUEST { Ok(self.body()) } else { Err(self) }
+    }
+
     pub(crate) fn body(&self) -> Value {
         json!({ "error": self.1 })
     }

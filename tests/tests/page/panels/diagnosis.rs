@@ -46,13 +46,15 @@ fn the_diagnosis_shows_the_numbers_of_the_command_and_follows_the_selection() {
     assert!(shown.contains(&percent(&whole, "parallel")), "{shown} {whole}");
     let path = read(&mut browser, "table", "Critical path by value");
     assert!(path.contains("working") && path.contains("500"), "{path}");
-    assert_eq!(browser.evaluate("location.hash.includes('part=diagnosis')"), true);
+    browser.wait("location.hash.includes('part=diagnosis')");
     browser.screenshot(&screenshot_path("diagnosis.png"));
     browser.evaluate(&format!("{}; true", axe()));
     assert_eq!(faults(&mut browser, "light"), serde_json::json!([]));
     // A row selects its unit in the diagram, and the report stays.
     let unit = whole["path_units"][0]["name"].as_str().expect("a name").to_owned();
+    press(&mut browser, "button", "Maximise the dock");
     press(&mut browser, "button", &unit);
+    press(&mut browser, "button", "Restore the dock");
     browser.wait("location.hash.includes('selected=')");
     browser.find("button", Some("Examine the selection"));
     press(&mut browser, "button", "Examine the selection");
@@ -76,13 +78,16 @@ fn a_question_estimates_a_gain() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     open_diagnosis(&mut browser, "what-if");
+    press(&mut browser, "button", "Maximise the dock");
     press(&mut browser, "combobox", "Values that take less time");
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'Values that take less time'");
     browser.type_text("work*");
-    browser.key("Enter");
+    press(&mut browser, "button", "Estimate");
     browser.wait("document.querySelector('#diagnosis [aria-label=Gain]')");
     let gain = read(&mut browser, "status", "Gain");
     assert!(gain.starts_with("work* 50 % shorter: 250"), "{gain}");
     // The address contains the question and the tab.
+    browser.wait("/whatif=/.test(location.hash) && /dock=/.test(location.hash)");
     let address = browser.evaluate("location.href");
     browser.open("about:blank#away");
     browser.open(address.as_str().expect("an address"));

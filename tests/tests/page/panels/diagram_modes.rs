@@ -117,9 +117,10 @@ fn a_mode_without_data_says_so_and_the_palette_and_cards_switch_modes() {
     open_dock(&mut browser);
     press(&mut browser, "button", "Add views");
     browser.wait("document.querySelector('#gallery').getAttribute('aria-busy') === 'false'");
-    press(&mut browser, "button", "Critical path");
+    browser.evaluate("document.querySelector('#gallery [data-view=critical-path]').click()");
     press(&mut browser, "button", "Done");
     browser.wait(CARDS_SETTLED);
+    browser.wait("document.querySelector('[data-mode=critical-path]')?.checkVisibility()");
     press(&mut browser, "button", "Show Critical path in the diagram");
     wait_for_legend(&mut browser, "critical path", "busy");
     browser.wait("document.querySelector('[data-mode=critical-path]').getAttribute('aria-pressed') === 'true'");

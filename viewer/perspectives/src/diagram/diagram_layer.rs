@@ -23,6 +23,8 @@ pub(super) struct LayerParts<'a> {
     pub(super) state_color: Option<&'a dyn Fn(RgbColor) -> RgbColor>,
     /// The height of the derived states, relative to other states.
     pub(super) state_height: Option<f32>,
+    /// The colour and the width of the derived links without a width of their own.
+    pub(super) link_style: Option<(RgbColor, f32)>,
 }
 
 /// A trace with the states and links of a derived trace. The derived trace has its own numbers of
@@ -199,6 +201,10 @@ fn joined_model(
         let is_state = derived.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::State);
         if let Some(height) = parts.state_height.filter(|_| is_state) {
             added.style.size = Some(height);
+        }
+        if let Some((color, width)) = parts.link_style.filter(|_| !is_state && added.style.size.is_none()) {
+            added.color = color;
+            added.style.size = Some(width);
         }
         model.values.push(added);
     }

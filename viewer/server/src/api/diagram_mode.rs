@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Query, State};
 use serde::Deserialize;
 use serde_json::json;
@@ -13,7 +14,7 @@ use tumit_viewer::layout::ContainerOutline;
 use tumit_viewer::query::{GlobalNanos, TimeRange, TimelineSource};
 
 use super::cards::CardError;
-use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, compute};
+use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, run};
 use crate::cancellation::CancelFlag;
 use crate::keyed_cache::KeyedCache;
 use crate::model_categories::{AssignedCategory, category_rules};
@@ -102,13 +103,13 @@ impl FilteredTrace {
 }
 
 /// Prepares a mode of the diagram. The answer has the numbers of types and values of the trace
-/// itself: those of the mode are larger.
+/// itself: those of the mode are larger. A trace without the data of the mode is no failure: the
+/// answer has the reason.
 pub(crate) async fn diagram_mode(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
-    let trace = request.trace;
-    let shared = Arc::clone(&app);
-    compute(app, request, move |_, request| {
-        let model = shared.trace(trace)?.filtered_trace(&request.filters)?.source.model();
+    let answer = run(app, move |app, cancel| {
+        let model = app.trace(request.trace)?.filtered_trace(&request.filters)?.source.model();
+        app.shown_trace(&request, cancel)?;
         Ok(json!({ "types": model.types.len(), "values": model.values.len() }))
-    })
-    .await
+    });
+    answer.await.or_else(RequestError::into_reason).map(Json)
 }

@@ -69,13 +69,18 @@ async function fetchReport() {
   const parameters = { ...subject, cards, categories: categoryParameter(), filters: activeFilters(), question: JSON.stringify(questions()) };
   const key = JSON.stringify([parameters, currentGeneration()]);
   if (key === requestedKey && answer) {
-    fill();
+    // A row of the report has made a selection, or it is gone.
+    if (box.dataset.own !== String(ownSelection !== null)) fill();
     return;
   }
   box.setAttribute("aria-busy", "true");
   const next = await request("diagnosis", parameters, "diagnosis");
   box.setAttribute("aria-busy", "false");
   if (!next) return;
+  if (next.error) {
+    showProblem(next.error);
+    return;
+  }
   [answer, requestedKey] = [next, key];
   fill();
 }
@@ -88,7 +93,13 @@ function showProblem(text) {
 }
 
 function fill() {
+  box.dataset.own = String(ownSelection !== null);
+  // Text that is being typed stays.
+  const field = /** @type {HTMLInputElement | null} */ (box.querySelector("input:focus"));
+  const typed = field && [field.dataset.key, field.value];
   refill(box, () => box.replaceChildren(heading(), ...reportSections(answer, { selectUnits, selectWait, findValue, showPath: () => toggleMode("critical-path"), ask })));
+  const again = typed && /** @type {HTMLInputElement | null} */ (box.querySelector(`[data-key="${typed[0]}"]`));
+  if (again) again.value = String(typed[1]);
 }
 
 /** The subject of the report, and the command that prints it. */

@@ -1,7 +1,7 @@
 // The modes of the diagram: its states in the colours of categories or tasks, its messages by size,
 // or the critical path over it. The rows stay those of the trace.
 
-import { request } from "../net/api.js";
+import { RefusedError, request } from "../net/api.js";
 import { byId } from "../util/dom.js";
 import { openMenu } from "../util/menu.js";
 import { showNote } from "../util/status_line.js";
@@ -37,6 +37,7 @@ setModeDescription((name) => JSON.stringify({ name, options: sharedOptions(), ca
 async function loadMode(name) {
   await Promise.all([loadViews(activeFilters()), loadCategories()]);
   const answer = await request("diagram_mode", { mode: activeMode(name) }, "diagram mode");
+  if (answer?.error) throw new RefusedError(answer.error);
   if (answer) numbers = answer;
   return answer !== undefined;
 }

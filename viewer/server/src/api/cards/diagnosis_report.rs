@@ -40,7 +40,7 @@ impl DiagnosisQuestion {
     }
 }
 
-/// The report as JSON. `units` has the container of each unit that the report names.
+/// The report as JSON, or the reason why there is none. `units` has the container of each unit that the report names.
 pub(crate) async fn diagnosis(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let question: DiagnosisQuestion = match request.question.as_str() {
         "" => DiagnosisQuestion::default(),
@@ -67,7 +67,7 @@ pub(crate) async fn diagnosis(State(app): State<Arc<AppState>>, Query(request): 
         });
         report.map_err(|error| refusal(error.into()))?
     });
-    answer.await.map(axum::Json)
+    answer.await.or_else(RequestError::into_reason).map(axum::Json)
 }
 
 /// Adds the path of the trace, for the command that prints the report.
