@@ -1,10 +1,10 @@
 //! The views in the dock: cards at one time cursor, the gallery, the player, and the address.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use tests::browser::{BrowserPage, PATIENCE};
+use tests::browser::BrowserPage;
 use tests::page::{SETTLED, ViewProcess, open, press, read, screenshot_path};
 
 use crate::accessibility::{axe, faults};
@@ -30,7 +30,7 @@ fn images(browser: &mut BrowserPage) -> Value {
 fn wait_for_images(browser: &mut BrowserPage, expected: &Value) {
     let started = Instant::now();
     while images(browser) != *expected {
-        assert!(started.elapsed() < PATIENCE, "the images differ");
+        assert!(started.elapsed() < Duration::from_secs(60), "the images differ");
     }
 }
 
