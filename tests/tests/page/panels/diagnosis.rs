@@ -104,6 +104,7 @@ fn categories_are_beside_the_cards_in_the_address_and_in_commands() {
     press(&mut browser, "button", "Categories");
     // The cards stay, and show the change at once.
     let card = "document.querySelector('#cards canvas')?.toDataURL()";
+    browser.wait("document.querySelector('[aria-label=\"Category of blocked\"]')");
     browser.wait(CARDS_SETTLED);
     let before = browser.evaluate(card);
     assert_ne!(before, Value::Null);

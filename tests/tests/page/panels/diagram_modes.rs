@@ -1,7 +1,9 @@
 //! The modes of the diagram: categories, tasks, messages and the critical path in the diagram itself.
 
 use tests::browser::BrowserPage;
-use tests::page::{SETTLED, TRACE, ViewProcess, entry, filter, open, press, read, rows, screenshot_path, show, spot};
+use tests::page::{
+    SETTLED, TRACE, ViewProcess, entry, filter, open, press, read, rows, screenshot_path, show, spot, wait_for_rows,
+};
 
 use super::views::{CARDS_SETTLED, open_dock};
 use crate::accessibility::{axe, faults};
@@ -50,7 +52,7 @@ fn a_mode_changes_the_diagram_itself_and_keeps_its_rows() {
     wait_for_legend(&mut browser, "idle", "working");
     filter(&mut browser, "only container \"Node 1\"");
     wait_for_legend(&mut browser, "busy", "working");
-    assert!(!rows(&mut browser).contains(&"thread 0.1".to_owned()));
+    wait_for_rows(&mut browser, &["Node 1", "thread 1.0", "thread 1.1"]);
     browser.with_key_down("Control", |browser| browser.key("z"));
     browser.wait("document.querySelectorAll('#filters li').length === 0");
     browser.with_key_down("Control", |browser| browser.key("z"));
