@@ -171,7 +171,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         !args.collectives || !args.perspective.is_given(),
         "--collectives joins the states of the space-time diagram, which a view of --perspective does not show: leave out one of the two options"
     );
-    let perspective = args.perspective.requested(&args.output, args.format, &args.paths)?;
+    let mut perspective = args.perspective.requested(&args.output, args.format, &args.paths)?;
     let outputs = if perspective.is_some() { Vec::new() } else { outputs(&args.output, args.format)? };
     let time_range = args.time_range.unwrap_or_default();
     let options = args.run.of(index_choice(args.index.as_ref()))?;
@@ -204,6 +204,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         };
         let mut printed = PrintedDiagnostics::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
+        if let Some(view) = &mut perspective {
+            view.add_stored_categories(source.as_ref());
+        }
         match &perspective {
             Some(view) => match view.diagram(&filtered, time_range, chart_image(args))? {
                 Some((diagram, time_range)) => {

@@ -99,8 +99,8 @@ fn percent(part: f64) -> TableValue {
 }
 
 /// A unit and its part, or two empty cells.
-fn unit_and_part(unit: Option<&(String, f64)>) -> [TableValue; 2] {
-    unit.map_or([TableValue::Absent, TableValue::Absent], |(name, part)| [text(name), percent(*part)])
+fn unit_and_part(unit: Option<&UnitShare>) -> [TableValue; 2] {
+    unit.map_or([TableValue::Absent, TableValue::Absent], |unit| [text(&unit.unit), percent(unit.share)])
 }
 
 fn overview(diagnosis: &Diagnosis) -> ChartTable {
@@ -218,7 +218,7 @@ fn waits(diagnosis: &Diagnosis) -> ChartTable {
         row.extend(unit_and_part(group.main_cause.as_ref()));
         row.extend([text(cause), line(&group.causing_line)]);
         row.extend(unit_and_part(group.main_waiter.as_ref()));
-        row.extend([text(unit), nanos((to - from).into()), nanos((*from).into()), nanos((*to).into())]);
+        row.extend([text(unit), nanos((*to - *from).into()), nanos((*from).into()), nanos((*to).into())]);
         row.push(line(&group.waiting_line));
         table.rows.push(row);
     }

@@ -46,6 +46,8 @@ pub(crate) struct DerivedParts<'a> {
     pub(crate) series: bool,
     /// The critical path as emphasised states and links. All others are pale.
     pub(crate) path: Option<&'a CriticalPath>,
+    /// Whether times off the critical path have no states.
+    pub(crate) only_path: bool,
     /// Whether a unit with several timelines has a container per timeline.
     pub fractions: bool,
     /// The colours.
@@ -67,7 +69,7 @@ fn light_palette(kind: PaletteKind) -> ChartPalette {
 const PATH_ARROW_SIZE: f32 = 3.0;
 
 /// A colour beside the critical path.
-fn pale_color(color: RgbColor) -> RgbColor {
+pub(super) fn pale_color(color: RgbColor) -> RgbColor {
     mix([(color, PALE_WEIGHT), (rgb(0x00ff_ffff), 1.0 - PALE_WEIGHT)]).unwrap_or(color)
 }
 
@@ -288,7 +290,8 @@ fn add_categories(
         let color = if parts.path.is_some() { pale_color(color) } else { color };
         builder.define_value(ty, category.word(), color)
     };
-    let values = ActivityCategory::COUNTED.map(&mut define);
+    let shown = if parts.only_path { &[][..] } else { &ActivityCategory::COUNTED[..] };
+    let values: Vec<ValueId> = shown.iter().copied().map(&mut define).collect();
     let on_path =
         parts.path.map(|path| (builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis)), path));
     // The times of the path in each unit, by time.

@@ -46,6 +46,11 @@ export function setPointerTarget(request, refresh) {
   }, true);
 }
 
+// A press elsewhere ends the pointing, also that by keys.
+document.addEventListener("pointerdown", (event) => {
+  if (pointing && !pointing.tile.image.contains(/** @type {Node} */ (event.target))) leave(pointing.tile);
+}, true);
+
 /** @param {Tile} tile */
 export function listenToMarks(tile) {
   const { image } = tile;

@@ -23,6 +23,7 @@ use super::chart_outputs::{self, ChartOutput, TableOutput};
 use super::image_outputs::{ImageFormatChoice, ImageOutput};
 use super::perspective_list;
 use crate::category_option::{CATEGORY_HELP, category};
+use crate::stored_categories::StoredCategories;
 use crate::term;
 
 /// A view of the whole execution instead of the space-time diagram.
@@ -47,6 +48,8 @@ pub(super) struct PerspectiveOptions {
     option: Vec<String>,
     #[arg(long, value_name = "CATEGORY=NAME", requires = "perspective", value_parser = category, help = CATEGORY_HELP, help_heading = "Perspectives")]
     category: Vec<CategoryRule>,
+    #[command(flatten)]
+    stored_categories: StoredCategories,
     /// Draws the view with greys and patterns only, for black-and-white printing; the same as
     /// `--option palette=monochrome`
     #[arg(long, requires = "perspective", help_heading = "Perspectives")]
@@ -98,6 +101,7 @@ pub(super) struct RequestedView<'a> {
     at: Option<GlobalNanos>,
     options: ParsedOptions,
     outputs: Vec<ChartOutput<'a>>,
+    stored_categories: StoredCategories,
 }
 
 /// Whether a chart marks the present time.
@@ -195,7 +199,8 @@ impl PerspectiveOptions {
         if self.monochrome {
             options.view.palette = PaletteKind::Monochrome;
         }
-        Ok(Some(RequestedView { view, mode, at: self.at, options, outputs }))
+        let (at, stored_categories) = (self.at, self.stored_categories);
+        Ok(Some(RequestedView { view, mode, at, options, outputs, stored_categories }))
     }
 
     /// The options as names and values.
@@ -222,6 +227,12 @@ impl PerspectiveOptions {
 }
 
 impl<'a> RequestedView<'a> {
+    /// Adds the categories that were chosen on the page. `source` is the trace without filters.
+    pub(super) fn add_stored_categories(&mut self, source: &dyn TimelineSource) {
+        let categories = &mut self.options.execution.categories;
+        *categories = self.stored_categories.before(source, categories);
+    }
+
     /// Draws the view into all outputs.
     pub(super) fn draw(
         &self,
