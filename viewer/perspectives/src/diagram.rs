@@ -272,7 +272,7 @@ impl DiagramMode {
                 let busy = with_states(source, rows, DerivedParts { hides_idle: true, ..states })?;
                 let messages = trace_of_units(units, DerivedParts { messages: true, ..DerivedParts::default() })?;
                 let parts = LayerParts { units: unit_containers(units), ..LayerParts::default() };
-                Ok(Arc::new(DiagramLayer::new(&busy, messages, parts)))
+                Ok(Arc::new(DiagramLayer::new(&busy, messages.source, parts)))
             }
             Self::TaskGantt => with_states(source, rows, DerivedParts { tasks: true, ..DerivedParts::default() }),
             Self::CriticalPath => with_path(source, units, range),
@@ -299,7 +299,7 @@ fn with_states(
     let units = unit_containers(rows);
     let mut without_states = state_containers(rows);
     without_states.extend(&units);
-    Ok(Arc::new(DiagramLayer::new(source, derived, LayerParts { units, without_states, ..LayerParts::default() })))
+    Ok(Arc::new(DiagramLayer::new(source, derived.source, LayerParts { units, without_states, ..LayerParts::default() })))
 }
 
 /// A trace with pale states, and the critical path below them.
@@ -319,5 +319,5 @@ fn with_path(
         link_style: Some((rgb(OTHER_MESSAGE), OTHER_MESSAGE_WIDTH)),
         ..LayerParts::default()
     };
-    Ok(Arc::new(DiagramLayer::new(source, derived, parts)))
+    Ok(Arc::new(DiagramLayer::new(source, derived.source, parts)))
 }

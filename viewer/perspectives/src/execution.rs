@@ -30,7 +30,7 @@ mod overlapping_tasks;
 pub mod step_function;
 pub(crate) mod task_timeline;
 pub(crate) mod tasks;
-mod unit_message;
+pub(crate) mod unit_message;
 pub mod units;
 mod value_timelines;
 

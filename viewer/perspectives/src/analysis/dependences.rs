@@ -196,7 +196,7 @@ impl<'a> Dependences<'a> {
 ///
 /// # Errors
 /// If the source fails.
-pub fn late_receiver(
+pub(crate) fn late_receiver(
     execution: &Execution,
     message: &UnitMessage,
     receive: Option<InnermostState>,

@@ -1,6 +1,9 @@
 //! [`DiagnosisSection`]: the sections of a diagnosis as tables.
 
-use crate::analysis::diagnosis::{Diagnosis, PhaseEfficiency, WaitGroup};
+use tumit_viewer::query::{GlobalNanos, TimeRange};
+
+use crate::analysis::collective_groups::UnitShare;
+use crate::analysis::diagnosis::{Diagnosis, PhaseEfficiency, WaitGroup, WaitOfUnit};
 use crate::analysis::efficiency::Efficiency;
 use crate::analysis::path_shares::path_table;
 use crate::chart::{AxisUnit, ChartTable, TableValue};

@@ -55,7 +55,7 @@ fn is_hold_word(word: &str) -> bool {
 /// Whether a container waits for a lock in a state of this name, such as `Waits for the mutex` or
 /// `pthread_mutex_lock`. `Blocked` alone may be a wait for anything, and a container in `Mutex` may
 /// hold it.
-pub fn is_lock_wait(name: &str) -> bool {
+pub(super) fn is_lock_wait(name: &str) -> bool {
     let words = words(name);
     let contains = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let is_function = LOCK_FUNCTIONS.iter().any(|function| words.windows(function.len()).any(|part| part == *function));
@@ -65,7 +65,7 @@ pub fn is_lock_wait(name: &str) -> bool {
 }
 
 /// Whether a container holds a lock in a state of this name, such as `holds mutex`.
-pub fn is_lock_hold(name: &str) -> bool {
+pub(super) fn is_lock_hold(name: &str) -> bool {
     let words = words(name);
     let has_lock = words.iter().any(|word| LOCK_WORDS.contains(&word.as_str()));
     let is_held = words.iter().any(|word| is_hold_word(word));
@@ -76,7 +76,7 @@ pub fn is_lock_hold(name: &str) -> bool {
 
 /// The words of a name that identify its lock. `Waits for the mutex` and `holds mutex` have the
 /// same ones. Digits count.
-pub fn lock_of(name: &str) -> Vec<String> {
+pub(super) fn lock_of(name: &str) -> Vec<String> {
     let mut words = words(name);
     words
         .retain(|word| !starts_with_any(word, &WAIT_WORDS) && !is_hold_word(word) && !FILLERS.contains(&word.as_str()));

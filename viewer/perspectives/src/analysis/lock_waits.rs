@@ -27,17 +27,17 @@ const EXAMINED_UNITS: usize = 256;
 
 /// A wait for a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LockWait {
+pub(super) struct LockWait {
     /// Index of the unit that waits.
-    pub unit: u32,
+    pub(super) unit: u32,
     /// The state in which it waits.
-    pub state: EntityId,
+    pub(super) state: EntityId,
     /// The value of the state.
-    pub value: ValueId,
+    pub(super) value: ValueId,
     /// The start and end of the state.
-    pub life: TimeRange,
+    pub(super) life: TimeRange,
     /// Index of the unit that holds the lock, if it is known.
-    pub holder: Option<u32>,
+    pub(super) holder: Option<u32>,
 }
 
 /// A time in which a unit holds a lock.
@@ -53,7 +53,7 @@ struct LockHold {
 ///
 /// # Errors
 /// If the source fails.
-pub fn lock_waits(execution: &Execution, range: TimeRange) -> Result<Vec<LockWait>, QueryError> {
+pub(super) fn lock_waits(execution: &Execution, range: TimeRange) -> Result<Vec<LockWait>, QueryError> {
     let values = wait_values(execution)?;
     if values.is_empty() {
         return Ok(Vec::new());

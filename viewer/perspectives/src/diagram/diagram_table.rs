@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::{ContainerId, TimeRange};
+use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::group_digits;
 
 use super::DiagramMode;
@@ -11,7 +11,7 @@ use crate::analysis::diagnosis::path_with_times;
 use crate::chart::{AxisUnit, ChartTable, TableValue, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::execution::messages::NEVER;
+use crate::execution::unit_message::NEVER;
 use crate::view::ViewRequest;
 
 /// The rows of a table.
@@ -119,7 +119,7 @@ fn space_time_rows<'a>(
             row.extend(times(piece.from, piece.to));
             rows.push((piece.from, row));
         }
-        for message in messages.sent_by(unit, i64::MIN, range.to.0) {
+        for message in messages.sent_by(unit, TimeRange { from: GlobalNanos(i64::MIN), to: range.to }) {
             if message.received == NEVER || message.received < range.from.0 {
                 continue;
             }

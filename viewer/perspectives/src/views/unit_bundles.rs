@@ -87,10 +87,8 @@ impl UnitBundles {
     /// The same bundles with other units: the unit at each place becomes that of `order` at this
     /// place.
     pub(crate) fn with_units(&self, order: &[usize]) -> Self {
-        let mut bundles = vec![0; order.len()];
-        order.iter().zip(&self.bundles).for_each(|(unit, bundle)| bundles[*unit] = *bundle);
         let units = self.order.iter().map(|place| order[*place]).collect();
-        Self { order: units, bundles, starts: self.starts.clone() }
+        Self::of_lengths(units, self.starts.windows(2).map(|pair| pair[1] - pair[0]).collect())
     }
 
     pub(crate) fn iter<'a>(&'a self, execution: &'a Execution) -> impl Iterator<Item = UnitBundle<'a>> {

@@ -118,7 +118,7 @@ impl<'a> UnitStatuses<'a> {
         let range = self.request.visible_range();
         for unit in units {
             if self.request.mode == TimeMode::At || range.from >= range.to {
-                let time = if self.request.mode == TimeMode::At { self.request.time } else { range.from.0 };
+                let time = if self.request.mode == TimeMode::At { self.request.time.0 } else { range.from.0 };
                 if let Some(place) = place(self.at(*unit, time)?) {
                     times[place] += 1;
                 }

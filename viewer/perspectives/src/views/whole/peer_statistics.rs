@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::EntityId;
+use tumit_viewer::query::{EntityId, TimeRange};
 
 use crate::analysis::innermost_state::innermost_state;
 use crate::chart::{AxisUnit, ChartTable, TableValue};
@@ -37,22 +37,22 @@ struct BlockedReceive {
 }
 
 impl PeerStatistics {
-    /// The messages of a unit that are sent or received in a time range in nanoseconds.
+    /// The messages of a unit that are sent or received in a time range.
     pub(crate) fn new(
         execution: &Execution,
         messages: &UnitMessages,
         unit: usize,
-        (from, to): (i64, i64),
+        range: TimeRange,
     ) -> Result<Self, PerspectiveError> {
         let mut by_peer: BTreeMap<u32, PeerSums> = BTreeMap::new();
-        for message in messages.sent_by(unit, from, to) {
+        for message in messages.sent_by(unit, range) {
             by_peer.entry(message.to).or_default().sent.add(message);
         }
         // Of several messages that end in one state, the one that is sent last decides.
         let mut receives: FxHashMap<EntityId, BlockedReceive> = FxHashMap::default();
-        for message in messages.received_by(unit, from, to) {
+        for message in messages.received_by(unit, range) {
             by_peer.entry(message.from).or_default().received.add(message);
-            if let Some((state, blocked)) = blocked_receive(execution, unit, message, from)? {
+            if let Some((state, blocked)) = blocked_receive(execution, unit, message, range.from.0)? {
                 let longest = receives.entry(state).or_insert(blocked);
                 if blocked.nanos > longest.nanos {
                     *longest = blocked;

@@ -7,7 +7,7 @@ use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
-use crate::views::measured_messages::{MeasuredMessages, message_bounds, number, signed_number};
+use crate::views::measured_messages::{MeasuredMessages, message_range, number, signed_number};
 
 /// Maximum number of rows of the panel, because an image has room for few. The table of the view
 /// has all rows.
@@ -110,9 +110,9 @@ fn time_caption(request: &ViewRequest) -> String {
 /// The peers of a unit: the time for which each of them blocks it, and the messages.
 fn peers(execution: &Execution, request: &ViewRequest, unit: usize) -> Result<ViewChart, PerspectiveError> {
     let measured = MeasuredMessages::new(execution, request, true)?;
-    let (from, to) = message_bounds(execution, UnitStatistics::range(request));
-    let statistics = execution.derived(&format!("peers {unit} {from} {to}"), || {
-        PeerStatistics::new(execution, measured.messages, unit, (from, to))
+    let range = message_range(execution, UnitStatistics::range(request));
+    let statistics = execution.derived(&format!("peers {unit} {} {}", range.from.0, range.to.0), || {
+        PeerStatistics::new(execution, measured.messages, unit, range)
     })?;
     let table = statistics.table(execution, measured.messages.has_sizes());
     let mut shown = table.clone();
