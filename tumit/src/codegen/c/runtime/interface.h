@@ -131,6 +131,9 @@ struct tumit1_config {
  * can continue in any case. A forked child can call it, too. Without a folder of its own it
  * records into that of its parent. */
 TUMIT1_CALL int tumit1_start(const struct tumit1_config *config_);
+/* Sets the rank of this process in its job, and the number of ranks, before recording starts.
+ * Without this call, the variables of the launcher determine them. TUMIT_MPI makes the call. */
+TUMIT1_CALL void tumit1_set_rank(int rank_, int ranks_);
 
 /* Switches a level (`APP`, or `TRACE.APP`) while the program runs. Returns the number of levels
  * with this name. The switch also applies to libraries that are loaded later.

@@ -210,6 +210,18 @@ int tumit1_start(const struct tumit1_config *config_) {
     return error_;
 }
 
+void tumit1_set_rank(int rank_, int ranks_) {
+    struct tumit1_session *s_ = &tumit1_session;
+    uint32_t before_ = tumit1_lock_state();
+    if (s_->state_ == TUMIT1_CLOSED) {
+        s_->rank_ = rank_;
+        s_->ranks_ = ranks_;
+        s_->rank_known_ = 1;
+    }
+    pthread_mutex_unlock(&tumit1_state_lock);
+    tumit1_end_work(before_);
+}
+
 /* Whether no stream can be created for the calling thread, because it is in a signal handler.
  * The start of a session allocates memory. The C library does so, too, when it stores a value
  * under a key that is not among the first ones. */

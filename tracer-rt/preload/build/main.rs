@@ -1,0 +1,79 @@
+//! Builds the library that records MPI calls, `libtumit_preload.so`, which `src/mpi.rs` embeds.
+//!
+//! The library contains the wrappers of all procedures once per family of MPI libraries with one
+//! binary interface. `mpi/dispatch.c` selects the family at the first call.
+
+mod dispatch;
+mod procedures;
+mod wrappers;
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use tumit::codegen::c::CBackend;
+use tumit::codegen::{Backend, CodegenOptions};
+
+use procedures::Procedure;
+
+/// The families, which are folders in `mpi/abi`.
+const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
+
+fn main() {
+    println!("cargo::rerun-if-changed=mpi");
+    println!("cargo::rerun-if-changed=build");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts"));
+    let table = fs::read_to_string("mpi/procedures.tsv").expect("the package contains the table of procedures");
+    let procedures: Vec<Procedure> = table.lines().map(Procedure::parse).collect();
+    write(&out, "mpi_trace.h", &tracing_functions());
+    write(&out, "mpi_functions.h", &wrappers::function_table(&procedures));
+    write(&out, "mpi_wrappers.h", &wrappers::wrappers(&procedures));
+    write(&out, "mpi_entries.S", &dispatch::entries(&procedures, &architecture()));
+    link(&out, &compile(&out));
+}
+
+/// The tracing functions of `std:mpi`, with the recorder.
+fn tracing_functions() -> String {
+    let text = tumit::load::standard("std:mpi").expect("the language contains the spec");
+    let (spec, diagnostics) = tumit::compile_text("std:mpi", text);
+    let spec = spec.unwrap_or_else(|| panic!("mistakes in std:mpi\n{}", diagnostics.render(false)));
+    let files = CBackend.generate(&spec, &CodegenOptions::default()).expect("C can express the spec");
+    files.0.into_iter().next().expect("the C generator makes one file").text
+}
+
+fn architecture() -> String {
+    env::var("CARGO_CFG_TARGET_ARCH").expect("Cargo sets the architecture for build scripts")
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).unwrap_or_else(|why| panic!("cannot write {name}: {why}"));
+}
+
+/// The object files of the library.
+fn compile(out: &Path) -> Vec<PathBuf> {
+    let mut objects = options(out).file("mpi/dispatch.c").file(out.join("mpi_entries.S")).compile_intermediates();
+    for family in FAMILIES {
+        let mut family_options = options(out);
+        family_options.include(format!("mpi/abi/{family}")).define("FAMILY", family);
+        family_options.out_dir(out.join(family)).file("mpi/family.c");
+        objects.extend(family_options.compile_intermediates());
+    }
+    objects
+}
+
+/// Options of the compiler for all files.
+fn options(out: &Path) -> cc::Build {
+    let mut options = cc::Build::new();
+    options.include(out).include("mpi").pic(true).opt_level(2).debug(false).warnings(true).extra_warnings(true);
+    options.flag("-std=gnu99").flag("-fvisibility=hidden").flag("-ftls-model=initial-exec").flag("-pthread");
+    options
+}
+
+/// Links the objects to a library that needs no library except the C library.
+fn link(out: &Path, objects: &[PathBuf]) {
+    let library = out.join("libtumit_preload.so");
+    let mut linker = options(out).get_compiler().to_command();
+    linker.arg("-shared").arg("-o").arg(&library).args(objects).args(["-Wl,-z,defs", "-Wl,--gc-sections", "-ldl"]);
+    let status = linker.status().unwrap_or_else(|why| panic!("cannot run {linker:?}: {why}"));
+    assert!(status.success(), "{linker:?} failed");
+    println!("cargo::rustc-env=TUMIT_PRELOAD_LIBRARY={}", library.display());
+}

@@ -1,0 +1,259 @@
+//! The generated C code: the table of MPI's own functions, and the wrappers of all procedures that
+//! `mpi/*.h` does not wrap by hand.
+
+use std::fmt::Write as _;
+
+use crate::procedures::Procedure;
+
+/// Procedures that `mpi/*.h` wraps by hand: names without `MPI_` and without the suffix of large
+/// counts.
+const BY_HAND: [&str; 48] = [
+    "Abort",
+    "Bsend",
+    "Bsend_init",
+    "Cancel",
+    "Finalize",
+    "Ibsend",
+    "Improbe",
+    "Imrecv",
+    "Init",
+    "Init_thread",
+    "Iprobe",
+    "Irecv",
+    "Irsend",
+    "Isend",
+    "Isendrecv",
+    "Isendrecv_replace",
+    "Issend",
+    "Mprobe",
+    "Mrecv",
+    "Precv_init",
+    "Psend_init",
+    "Recv",
+    "Recv_init",
+    "Request_free",
+    "Rsend",
+    "Rsend_init",
+    "Send",
+    "Send_init",
+    "Sendrecv",
+    "Sendrecv_replace",
+    "Session_finalize",
+    "Session_init",
+    "Ssend",
+    "Ssend_init",
+    "Start",
+    "Startall",
+    "Test",
+    "Testall",
+    "Testany",
+    "Testsome",
+    "Wait",
+    "Waitall",
+    "Waitany",
+    "Waitsome",
+    "Type_free",
+    "Comm_free",
+    "Comm_disconnect",
+    "Comm_set_name",
+];
+
+/// The declaration of a table with a pointer to each of MPI's functions, and the list of its
+/// elements.
+pub(crate) fn function_table(procedures: &[Procedure]) -> String {
+    let mut out = String::from("struct mpi_functions {\n");
+    for procedure in procedures {
+        let (result, declarations) = (&procedure.result, procedure.declarations());
+        let _ = writeln!(out, "    {result} (*{})({declarations});", procedure.name);
+    }
+    out.push_str("    int (*MPI_Pcontrol)(const int level, ...);\n};\n\n");
+    out.push_str("static const char *const function_names[] = {\n");
+    for procedure in procedures {
+        let _ = writeln!(out, "    \"{}\",", procedure.name);
+    }
+    out.push_str("    \"MPI_Pcontrol\",\n};\n\n/* The numbers of procedures, as in the spec. */\nenum {\n");
+    for procedure in procedures {
+        let _ = writeln!(out, "    PROCEDURE_{},", procedure.name);
+    }
+    out.push_str("};\n");
+    out
+}
+
+/// The wrappers, and the table of all wrappers in the order of `tumit_mpi_entries`.
+pub(crate) fn wrappers(procedures: &[Procedure]) -> String {
+    let mut out = String::new();
+    for procedure in procedures {
+        if !BY_HAND.contains(&procedure.plain_name()) {
+            out.push_str(&wrapper(procedure));
+        }
+    }
+    out.push_str("static void *const wrappers[] = {\n");
+    for procedure in procedures {
+        let _ = writeln!(out, "    (void *)w_{},", procedure.name);
+    }
+    out.push_str("    (void *)w_MPI_Pcontrol,\n    NULL,\n};\n");
+    out
+}
+
+/// The wrapper of a procedure: it records a span, unless the call comes from another procedure.
+fn wrapper(procedure: &Procedure) -> String {
+    let Procedure { name, result, .. } = procedure;
+    let (declarations, arguments) = (procedure.declarations(), procedure.arguments());
+    let (begin, end, after) = match procedure.level.as_str() {
+        "MPI_COLL" => (collective_begin(procedure), "tumit_mpi_end_collective", String::new()),
+        "MPI_RMA" => {
+            let target = if procedure.has("target_rank") { "target_rank" } else { "-1" };
+            let bytes = if procedure.has("origin_count") {
+                "bytes_of(origin_count, origin_datatype)"
+            } else if procedure.has("datatype") {
+                "bytes_of(1, datatype)"
+            } else {
+                "0"
+            };
+            (
+                format!("tumit_mpi_begin_one_sided(PROCEDURE_{name}, {target}, {bytes})"),
+                "tumit_mpi_end_one_sided",
+                String::new(),
+            )
+        }
+        "MPI_IO" => {
+            let bytes = if procedure.has("datatype") { "bytes_of(count, datatype)" } else { "0" };
+            (format!("tumit_mpi_begin_file(PROCEDURE_{name}, {bytes})"), "tumit_mpi_end_file", String::new())
+        }
+        "MPI_TOPO" => (
+            format!("tumit_mpi_begin_topology(PROCEDURE_{name})"),
+            "tumit_mpi_end_topology",
+            communicator_creation(procedure),
+        ),
+        "MPI_P2P" => {
+            (format!("tumit_mpi_begin_point_to_point(PROCEDURE_{name})"), "tumit_mpi_end_point_to_point", String::new())
+        }
+        "MPI_ENV" => (format!("tumit_mpi_begin_query(PROCEDURE_{name})"), "tumit_mpi_end_query", String::new()),
+        other => panic!("{name}: level {other} has no generated wrapper"),
+    };
+    format!(
+        "static {result} w_{name}({declarations}) {{
+    {result} returned_value;
+    if (!is_recorded()) {{
+        return inner.{name}({arguments});
+    }}
+    tumit_mpi_depth++;
+    {begin};
+    returned_value = next.{name}({arguments});
+{after}    {end}();
+    tumit_mpi_depth--;
+    return returned_value;
+}}
+"
+    )
+}
+
+/// The statements after a call that makes a communicator.
+fn communicator_creation(procedure: &Procedure) -> String {
+    const CREATED: [&str; 8] = [
+        "comm_cart",
+        "comm_graph",
+        "comm_dist_graph",
+        "newcomm",
+        "newintercomm",
+        "newintracomm",
+        "intercomm",
+        "parent",
+    ];
+    let Some(created) = CREATED.iter().rev().find(|name| procedure.has(name)) else { return String::new() };
+    let parent = match procedure.plain_name() {
+        // These communicators connect processes with different parents.
+        "Comm_accept"
+        | "Comm_connect"
+        | "Comm_join"
+        | "Comm_get_parent"
+        | "Comm_spawn"
+        | "Comm_spawn_multiple"
+        | "Intercomm_create"
+        | "Intercomm_create_from_groups"
+        | "Intercomm_merge"
+        | "Comm_create_group"
+        | "Comm_create_from_group" => None,
+        _ if procedure.has("comm_old") => Some("comm_old"),
+        _ => Some("comm"),
+    };
+    let created =
+        if *created == "intercomm" && procedure.plain_name() == "Intercomm_merge" { "newintracomm" } else { created };
+    match parent {
+        Some(parent) => {
+            format!("    add_communicator({parent}, returned_value == MPI_SUCCESS ? *{created} : MPI_COMM_NULL);\n")
+        }
+        None => format!("    add_separate_communicator(returned_value == MPI_SUCCESS ? *{created} : MPI_COMM_NULL);\n"),
+    }
+}
+
+/// The call that begins a collective operation.
+fn collective_begin(procedure: &Procedure) -> String {
+    let plain = procedure.plain_name();
+    let is_blocking = !plain.starts_with('I') && !plain.ends_with("_init");
+    let kind = match plain {
+        _ if !is_blocking => "none",
+        "Barrier" => "barrier",
+        "Bcast" | "Scatter" | "Scatterv" => "one_to_all",
+        "Reduce" | "Gather" | "Gatherv" => "all_to_one",
+        "Allgather"
+        | "Allgatherv"
+        | "Allreduce"
+        | "Alltoall"
+        | "Alltoallv"
+        | "Alltoallw"
+        | "Reduce_scatter"
+        | "Reduce_scatter_block" => "all_to_all",
+        _ => "none",
+    };
+    let root = if procedure.has("root") { "root" } else { "NO_ROOT" };
+    // The arrays of neighbourhood operations have as many elements as there are neighbours. Some
+    // arguments of operations between two groups are undefined.
+    let bytes = if plain.to_lowercase().contains("neighbor") { "0".to_owned() } else { collective_bytes(procedure) };
+    let bytes = format!("is_intercommunicator(comm) ? 0 : {bytes}");
+    format!("begin_collective(PROCEDURE_{}, COLLECTIVE_{kind}, comm, {root}, {bytes})", procedure.name)
+}
+
+/// The expression for the number of bytes that this process sends, or receives if it sends none.
+fn collective_bytes(procedure: &Procedure) -> String {
+    let plain = procedure.plain_name().to_lowercase();
+    let count = if procedure.name.ends_with("_c") { "_c" } else { "" };
+    let processes = "communicator_size(comm)";
+    if procedure.has("sendtypes") {
+        return format!(
+            "sendbuf == MPI_IN_PLACE ? sum_of_types{count}(recvcounts, recvtypes, {processes}) \
+             : sum_of_types{count}(sendcounts, sendtypes, {processes})"
+        );
+    }
+    if procedure.has("sendcounts") {
+        let sent = format!("sum_of_bytes{count}(sendcounts, sendtype, {processes})");
+        if plain.contains("scatter") {
+            return format!("is_root(comm, root) ? {sent} : bytes_of(recvcount, recvtype)");
+        }
+        return format!("sendbuf == MPI_IN_PLACE ? sum_of_bytes{count}(recvcounts, recvtype, {processes}) : {sent}");
+    }
+    if procedure.has("sendcount") {
+        let all = if plain.contains("alltoall") || plain.contains("scatter") {
+            format!(" * {processes}")
+        } else {
+            String::new()
+        };
+        if plain.contains("scatter") {
+            return format!("is_root(comm, root) ? bytes_of(sendcount, sendtype){all} : bytes_of(recvcount, recvtype)");
+        }
+        let own_part = if procedure.has_array("recvcounts") {
+            "bytes_of(recvcounts[rank_in_communicator(comm)], recvtype)"
+        } else {
+            "bytes_of(recvcount, recvtype)"
+        };
+        return format!("sendbuf == MPI_IN_PLACE ? {own_part}{all} : bytes_of(sendcount, sendtype){all}");
+    }
+    if procedure.has("recvcounts") {
+        return format!("sum_of_bytes{count}(recvcounts, datatype, {processes})");
+    }
+    if procedure.has("recvcount") {
+        return format!("bytes_of(recvcount, datatype) * {processes}");
+    }
+    let count = if procedure.has("count") { "count" } else { return "0".to_owned() };
+    format!("bytes_of({count}, datatype)")
+}
