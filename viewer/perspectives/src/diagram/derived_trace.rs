@@ -198,18 +198,10 @@ pub(super) struct DerivedTrace {
     pub(super) has_fractions: bool,
 }
 
-/// Makes a trace of parts of an execution.
+/// Makes a trace of parts of an execution, with the containers of the units.
 ///
 /// # Errors
 /// If the execution lacks data of a part, or the source fails.
-pub(crate) fn derived_trace(
-    execution: &Execution,
-    parts: DerivedParts<'_>,
-) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
-    Ok(trace_of_units(execution, parts)?.source)
-}
-
-/// Makes a trace of parts of an execution, with the containers of the units.
 pub(super) fn trace_of_units(execution: &Execution, parts: DerivedParts<'_>) -> Result<DerivedTrace, PerspectiveError> {
     let mut builder = TraceBuilder::default();
     // The time before the begin of a unit and after its end is idle, as in the other views.
