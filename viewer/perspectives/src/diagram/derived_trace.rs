@@ -69,7 +69,7 @@ fn light_palette(kind: PaletteKind) -> ChartPalette {
 const PATH_ARROW_SIZE: f32 = 3.0;
 
 /// A colour beside the critical path.
-pub(super) fn pale_color(color: RgbColor) -> RgbColor {
+fn pale_color(color: RgbColor) -> RgbColor {
     mix([(color, PALE_WEIGHT), (rgb(0x00ff_ffff), 1.0 - PALE_WEIGHT)]).unwrap_or(color)
 }
 
@@ -196,6 +196,17 @@ pub(super) struct DerivedTrace {
     /// Whether containers below the units have the states. Together, they are the fractions of a
     /// unit. A folded row of the unit shows them.
     pub(super) has_fractions: bool,
+}
+
+/// Makes a trace of parts of an execution.
+///
+/// # Errors
+/// If the execution lacks data of a part, or the source fails.
+pub(crate) fn derived_trace(
+    execution: &Execution,
+    parts: DerivedParts<'_>,
+) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
+    Ok(trace_of_units(execution, parts)?.source)
 }
 
 /// Makes a trace of parts of an execution, with the containers of the units.

@@ -5,8 +5,19 @@ use std::sync::Arc;
 
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
-use tumit_test_support::table_trace::example_program;
 use tumit_viewer::query::{EntityId, PajeTypeKind, StateLaneId, TimelineSource, TypeInfo};
+use tumit_viewer::store::TraceStore;
+
+/// Two ranks on a node. `b` waits for a message of `a`, and then works.
+fn trace() -> Arc<dyn TimelineSource> {
+    let text = format!(
+        "{}0 N 0 Node\n0 R N Rank\n2 A R Activity\n4 M 0 R R Message\n6 0 n 0 N n\n6 0 a n R a\n6 0 b n R b\n\
+         11 0 a A work\n11 0 b A wait\n11 4 a A send\n15 4 0 M a m k\n11 5 a A wait\n16 6 0 M b m k\n\
+         11 6 b A work\n7 10 R a\n7 10 R b\n7 10 N n\n",
+        include_str!("../../../tests/header.paje")
+    );
+    Arc::new(TraceStore::from_paje("two ranks", text.as_bytes()).unwrap())
+}
 
 /// The types of a kind that only the mode has.
 fn added(source: &dyn TimelineSource, mode: &dyn TimelineSource, is_kind: fn(&TypeInfo) -> bool) -> Vec<TypeInfo> {
@@ -20,7 +31,7 @@ fn is_state(ty: &TypeInfo) -> bool {
 
 #[test]
 fn the_rows_stay_and_their_states_are_categories() {
-    let source: Arc<dyn TimelineSource> = Arc::new(example_program(2, 3, 4));
+    let source = trace();
     let units = Execution::new(Arc::clone(&source), ExecutionSettings::default()).unwrap();
     let level = DiagramMode::UtilizationGantt.row_level(&units);
     let mut settings = ExecutionSettings::default();
@@ -56,7 +67,7 @@ fn the_rows_stay_and_their_states_are_categories() {
 
 #[test]
 fn the_path_is_drawn_over_the_states() {
-    let source: Arc<dyn TimelineSource> = Arc::new(example_program(2, 3, 4));
+    let source = trace();
     let units = Execution::new(Arc::clone(&source), ExecutionSettings::default()).unwrap();
     let mode = DiagramMode::CriticalPath.over(&source, (&units, &units), source.extent()).unwrap();
     let ty = added(source.as_ref(), mode.as_ref(), is_state).remove(0);
