@@ -9,6 +9,7 @@ pub mod cards;
 pub mod chart;
 pub mod chart_text;
 pub mod diagram;
+mod diagram_rows;
 pub mod draw;
 pub mod error;
 pub mod execution;

@@ -41,6 +41,8 @@ pub struct DerivedParts<'a> {
     pub series: bool,
     /// The critical path as emphasised states and links. All others are pale.
     pub path: Option<&'a CriticalPath>,
+    /// Whether times off the critical path have no states.
+    pub only_path: bool,
 }
 
 /// The weight of a colour beside the critical path, mixed with white. The path stands out, and the
@@ -251,7 +253,8 @@ fn add_categories(
         let color = if parts.path.is_some() { pale(color) } else { color };
         builder.define_value(ty, category.word(), color)
     };
-    let values = ActivityCategory::COUNTED.map(&mut define);
+    let shown = if parts.only_path { &[][..] } else { &ActivityCategory::COUNTED[..] };
+    let values: Vec<ValueId> = shown.iter().copied().map(&mut define).collect();
     let on_path =
         parts.path.map(|path| (builder.define_value(ty, "critical path", palette().color(ChartPaint::Emphasis)), path));
     for (unit, &container) in containers.units.iter().enumerate() {

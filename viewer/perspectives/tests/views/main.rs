@@ -6,6 +6,7 @@ mod activity;
 mod all_requests;
 mod card_charts;
 mod card_faults;
+mod diagram_modes;
 mod example;
 mod request;
 mod series;
