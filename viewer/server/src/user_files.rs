@@ -48,6 +48,9 @@ pub(crate) struct PageNote {
     to: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entity: Option<String>,
+    /// The selected rows, as in the address of the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<String>,
 }
 
 /// A change of the notes that a page requests. Changes are single, so that two pages do not
@@ -127,8 +130,14 @@ impl TraceCache {
         let TraceNotes { mut notes, path } = self.notes()?;
         match change {
             NoteEdit::Put(note) => {
+                let rows = note.rows.as_ref().map_or(0, String::len);
                 if note.text.len() > MAX_NOTE_BYTES || note.id.len() > 64 {
                     return Err(io::Error::other("a note has at most 4096 bytes"));
+                }
+                if rows > MAX_NOTE_BYTES {
+                    return Err(io::Error::other(
+                        "the selected rows are too many for a note; select their groups, or neighbouring rows",
+                    ));
                 }
                 match notes.iter_mut().find(|stored| stored.id == note.id) {
                     Some(existing) => *existing = note,
@@ -311,6 +320,7 @@ mod tests {
             from,
             to: from + 1,
             entity: None,
+            rows: None,
         };
         let (first, second) = (trace(), trace());
         first.change_notes(NoteEdit::Put(note("a", "<b>late</b>", 5))).expect("the file can be written");

@@ -270,9 +270,9 @@ fn statistics_search_notes_and_files_use_the_selection() {
     assert!(read(&mut browser, "status", "Note").contains("of the selection: 2 rows × 400.0 ms"));
     let csv = save(&mut browser, "Save statistics of the selection as CSV");
     assert!(csv.contains("Node 0/thread 0.1") && csv.contains("0.3") && !csv.contains("thread 1.0"), "{csv}");
-    // A note on its time range.
+    // A note on its time range and rows.
     press(&mut browser, "button", "Note");
-    browser.wait("document.querySelector('#notes-list .go-to-note')?.innerText === '200.0 ms, 400.0 ms'");
+    browser.wait("document.querySelector('#notes-list .go-to-note')?.innerText === '200.0 ms, 400.0 ms, 2 rows'");
     browser.evaluate("document.activeElement.blur()");
     // Without a selection, the search is about the whole trace again.
     browser.key("Escape");

@@ -1,6 +1,6 @@
 //! Notes: their list, and the file next to the trace.
 
-use tests::page::{SETTLED, ViewProcess, open, press};
+use tests::page::{SETTLED, ViewProcess, open, press, spot};
 
 #[test]
 fn a_late_response_removes_no_note() {
@@ -74,5 +74,28 @@ fn notes_are_saved_next_to_the_trace() {
     browser.wait("document.querySelectorAll('#notes-list li').length === 1");
     press(&mut browser, "button", "Remove note late <i>message</i>");
     browser.wait("document.querySelector('#notes-status').innerText.startsWith('Press b')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_note_shows_its_rows_again() {
+    let viewer = ViewProcess::start();
+    let (mut browser, chart) = open(&viewer);
+    let (from, to) = (spot(&mut browser, &chart, 0.2, "thread 0.1"), spot(&mut browser, &chart, 0.6, "thread 1.0"));
+    browser.with_key_down("Shift", |browser| browser.drag(from, to));
+    browser.wait("location.hash.includes('selected=')");
+    let selection = "new URLSearchParams(location.hash.slice(1)).get('selected')";
+    let selected = browser.evaluate(selection);
+    browser.key("b");
+    browser.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
+    browser.type_text("slow rows");
+    browser.key("Enter");
+    browser.find("button", Some("Go to note slow rows"));
+    browser.wait("document.querySelector('.go-to-note').innerText.endsWith('2 rows')");
+    press(&mut browser, "button", "Clear the selection");
+    browser.wait("!location.hash.includes('selected=')");
+    press(&mut browser, "button", "Go to note slow rows");
+    browser.wait("location.hash.includes('selected=') && location.hash.includes('range=')");
+    assert_eq!(browser.evaluate(selection), selected);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

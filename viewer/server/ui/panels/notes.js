@@ -3,14 +3,19 @@
 import { request, send } from "../net/api.js";
 import { openInspector } from "./inspected_entity.js";
 import { byId, make } from "../util/dom.js";
-import { formatTimestamp, formatDuration } from "../util/format.js";
+import { formatTimestamp, formatDuration, groupDigits } from "../util/format.js";
+import { readRuns } from "../util/number_runs.js";
 import { notes, setNotes } from "../state/notes_store.js";
-import { selectedRange } from "../state/selection.js";
+import { rowOf, reveal } from "../state/rows.js";
+import { select, selectedRange, selectedRowNumbers } from "../state/selection.js";
 import { showTab } from "./side_panel.js";
 import { showNote } from "../util/status_line.js";
 import { notifyChange, show, view } from "../state/view.js";
 
 /** @typedef {import("../state/notes_store.js").Note} Note */
+
+/** The free share on each side of the rows and time range of a note. */
+const SELECTION_MARGIN = 0.1;
 
 let path = "";
 /**
@@ -50,14 +55,14 @@ function sendChange(change) {
 }
 
 /**
- * Marks the selected time range (or the shown one) and the chosen entity; then its text can be
- * typed.
+ * Marks the selected time range (or the shown one), the selected rows and the chosen entity; then
+ * its text can be typed.
  */
 export async function bookmark() {
   const [from, to] = selectedRange();
   const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   await showTab("notes").catch(() => {});
-  const isStored = await sendChange({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}) } });
+  const isStored = await sendChange({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}), ...(view.selectedRows.size ? { rows: selectedRowNumbers() } : {}) } });
   if (!isStored) {
     showNote("The mark was not stored");
     return;
@@ -83,7 +88,7 @@ function fill() {
     if (text !== document.activeElement) text.value = note.text;
     remove.setAttribute("aria-label", `Remove note ${name}`);
     go.setAttribute("aria-label", `Go to note ${name}`);
-    go.textContent = `${formatTimestamp(note.from, (note.to - note.from) / 1000)}, ${formatDuration(note.to - note.from)}`;
+    go.textContent = `${formatTimestamp(note.from, (note.to - note.from) / 1000)}, ${formatDuration(note.to - note.from)}${note.rows ? `, ${noteRows(note.rows)}` : ""}`;
   }
   byId("notes-status").textContent = notes.length ? `Stored in ${path}` : "Press b to mark the visible or the selected time range and write a note. Notes are stored next to the trace.";
 }
@@ -99,8 +104,24 @@ function emptyLine(id) {
     make("button", { class: "go-to-note", onclick: () => withNote(goToNote) }));
 }
 
-/** @param {Note} note */
+/** The rows of a note in words. @param {string} rows */
+function noteRows(rows) {
+  const numbers = readRuns(rows);
+  return numbers.length === 1 ? rowOf(numbers[0])?.name ?? "1 row" : `${groupDigits(numbers.length)} rows`;
+}
+
+/**
+ * Shows a note: its time range with some time around it, and its rows as the selection.
+ * @param {Note} note
+ */
 function goToNote(note) {
-  show(note.from, note.to, true);
+  const rows = readRuns(note.rows ?? "");
+  const margin = rows.length ? (note.to - note.from) * SELECTION_MARGIN : 0;
+  show(note.from - margin, note.to + margin, true);
+  if (rows.length) {
+    select([note.from, note.to], new Set(rows));
+    const row = rows.map((id) => rowOf(id)).find(Boolean);
+    if (row) reveal(row);
+  }
   if (note.entity) openInspector(note.entity);
 }
