@@ -42,6 +42,11 @@ export function setPointerTarget(request, refresh) {
   [requestText, redraw] = [request, refresh];
 }
 
+// A press elsewhere ends the pointing, also that by keys.
+document.addEventListener("pointerdown", (event) => {
+  if (pointing && !pointing.tile.image.contains(/** @type {Node} */ (event.target))) leave(pointing.tile);
+}, true);
+
 /** @param {Tile} tile */
 export function listenToMarks(tile) {
   const { image } = tile;
