@@ -49,5 +49,53 @@ fn content_type(path: &str) -> Option<&'static str> {
 /// The contents of a file. Files that exported pages contain too belong to the viewer.
 fn contents(path: &str) -> Option<Cow<'static, [u8]>> {
     let shared = page_files::ALL.iter().find(|(name, _)| *name == path);
-    shared.map(|(_, data)| Cow::Borrowed(*data)).or_else(|| PageFiles::get(path).map(|file| file.data))
+    let data = shared.map(|(_, data)| Cow::Borrowed(*data)).or_else(|| PageFiles::get(path).map(|file| file.data))?;
+    if !path.ends_with(".js") {
+        return Some(data);
+    }
+    match std::str::from_utf8(&data) {
+        Ok(script) => Some(Cow::Owned(without_comments(script).into_bytes())),
+        Err(_) => Some(data),
+    }
+}
+
+/// A script without the comments at the starts of its lines. They are a quarter of its bytes on a
+/// slow connection. All lines keep their numbers, which error messages contain.
+fn without_comments(script: &str) -> String {
+    let mut code = String::with_capacity(script.len());
+    let mut is_comment = false;
+    for line in script.lines() {
+        let mut rest = line;
+        loop {
+            let text = rest.trim_start();
+            if !is_comment && text.starts_with("//") {
+                rest = "";
+            } else if is_comment || text.starts_with("/*") {
+                let end = text.find("*/");
+                is_comment = end.is_none();
+                rest = end.and_then(|end| text.get(end + 2..)).unwrap_or_default();
+                if !is_comment {
+                    continue;
+                }
+            }
+            break;
+        }
+        code.push_str(rest.trim_end());
+        code.push('\n');
+    }
+    code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_comments;
+
+    #[test]
+    fn comments_at_the_starts_of_lines_are_left_out() {
+        let script = "// The page.\n\n/**\n * @param {number} x\n */\nexport const half = (x) => x / 2; // kept\n\
+                      /** @type {string} */ const url = `http://${half(4)}`;\n  /* one */ /* two */ call(); /* three */\n";
+        let expected = "\n\n\n\n\nexport const half = (x) => x / 2; // kept\n const url = `http://${half(4)}`;\n\
+                        \x20call(); /* three */\n";
+        assert_eq!(without_comments(script), expected);
+    }
 }
