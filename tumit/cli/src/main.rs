@@ -13,6 +13,7 @@ mod record_filters;
 mod run_options;
 mod signals;
 mod spec_files;
+mod stored_categories;
 mod term;
 mod text_table;
 mod time_range_option;

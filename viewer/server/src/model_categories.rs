@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tumit_paje::category::ActivityCategory;
+use tumit_perspectives::execution::categories::CategoryRule;
+use tumit_viewer::filter::NamePattern;
 use tumit_viewer::generated_file::FileKind;
 use tumit_viewer::query::{TypeModel, ValueId};
 
@@ -26,6 +28,24 @@ struct CategoryFile {
 
 /// A value by its number, and the word of its category.
 pub(crate) type AssignedCategory = (u32, String);
+
+/// The rules of assigned categories.
+pub(crate) fn category_rules(assigned: &[AssignedCategory], model: &TypeModel) -> Vec<CategoryRule> {
+    let rule = |(value, word): &AssignedCategory| {
+        let (_, category) = ActivityCategory::WORDS.iter().find(|(known, _)| known == word)?;
+        let value = model.values.get(*value as usize)?;
+        let state_type = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
+        Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), state_type })
+    };
+    assigned.iter().filter_map(rule).collect()
+}
+
+/// The rules of the categories that the user assigned on the page to the states of a trace, by
+/// earlier use of this or another trace with the same types. `model` is that of the trace without
+/// filters.
+pub fn stored_category_rules(model: &TypeModel) -> Vec<CategoryRule> {
+    category_rules(&ModelCategories::default().read(model), model)
+}
 
 /// The assigned categories of all models.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ use super::exit_status::ExitStatus;
 use crate::category_option::{CATEGORY_HELP, category};
 use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
+use crate::stored_categories::StoredCategories;
 use crate::term;
 use crate::time_range_option::{self, time_range};
 use crate::view_filters::FilterOptions;
@@ -61,6 +62,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CATEGORY=NAME", value_parser = category, help = CATEGORY_HELP)]
     category: Vec<CategoryRule>,
 
+    #[command(flatten)]
+    stored_categories: StoredCategories,
+
     /// level=TYPE, states=TYPE, tasks=TYPE, several=any-busy|fractional or
     /// stateless=idle|busy|overhead: the containers and states that are examined
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::category_option::name_value)]
@@ -85,9 +89,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let chain = args.filters.chain(std::slice::from_ref(&args.path))?;
     let mut settings = ParsedOptions::parse("diagnose", &[], &args.option)?.execution;
-    settings.categories.clone_from(&args.category);
     let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), tumit_viewer::open)?;
     let Some(source) = opened else { return Ok(ExitStatus::InputHasMistakes) };
+    settings.categories = args.stored_categories.before(source.as_ref(), &args.category);
     let summary = source.summary();
     let mut printed = PrintedDiagnostics::of(&summary);
     let filtered = args.filters.apply(&chain, Arc::clone(&source))?;

@@ -167,7 +167,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         return Ok(ExitStatus::Done);
     }
     ensure!(!args.paths.is_empty(), "--perspective needs a trace: tumit view run.tmt --perspective NAME -o FILE");
-    let perspective = args.perspective.requested(&args.output, args.format, &args.paths)?;
+    let mut perspective = args.perspective.requested(&args.output, args.format, &args.paths)?;
     let outputs = if perspective.is_some() { Vec::new() } else { outputs(&args.output, args.format)? };
     let time_range = args.time_range.unwrap_or_default();
     let options = args.run.of(index_choice(args.index.as_ref()))?;
@@ -200,6 +200,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         };
         let mut printed = PrintedDiagnostics::of(&source.summary());
         let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
+        if let Some(view) = &mut perspective {
+            view.add_stored_categories(source.as_ref());
+        }
         match &perspective {
             Some(view) => match view.diagram(&filtered, time_range)? {
                 Some(diagram) => draw(args, diagram.as_ref(), time_range, &view.images())?,

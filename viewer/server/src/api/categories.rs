@@ -18,7 +18,7 @@ pub(crate) async fn categories(State(app): State<Arc<AppState>>, Query(request):
         let trace = app.trace(request.trace)?;
         let unfiltered = trace.served.source.source().model();
         let model = trace.filtered_trace(&request.filters)?.source.model();
-        Ok(json!({ "values": values(&model, &unfiltered), "assigned": app.categories.read(&model) }))
+        Ok(json!({ "values": values(&model, &unfiltered), "assigned": app.categories.read(&unfiltered) }))
     })
     .await
     .map(Json)

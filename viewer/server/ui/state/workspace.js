@@ -94,6 +94,8 @@ export async function renumber(address, names, filters) {
   if (container === null) parts.delete("chosen");
   else parts.set("chosen", `c${container}`);
   parts.delete("of");
+  // Categories are kept by name for all traces of a program.
+  parts.delete("categories");
   return [String(parts), missing.join("; ")];
 }
 

@@ -21,6 +21,7 @@ use super::chart_outputs::{self, ChartOutput};
 use super::image_outputs::{ImageFormatChoice, ImageOutput};
 use super::perspective_list;
 use crate::category_option::{CATEGORY_HELP, category};
+use crate::stored_categories::StoredCategories;
 use crate::term;
 
 /// A view of the whole execution instead of the space-time diagram.
@@ -45,6 +46,8 @@ pub(super) struct PerspectiveOptions {
     option: Vec<String>,
     #[arg(long, value_name = "CATEGORY=NAME", requires = "perspective", value_parser = category, help = CATEGORY_HELP, help_heading = "Perspectives")]
     category: Vec<CategoryRule>,
+    #[command(flatten)]
+    stored_categories: StoredCategories,
     /// Draws the view with greys and patterns only, for black-and-white printing
     #[arg(long, requires = "perspective", help_heading = "Perspectives")]
     monochrome: bool,
@@ -95,6 +98,7 @@ pub(super) struct RequestedView<'a> {
     options: ParsedOptions,
     outputs: Vec<ChartOutput<'a>>,
     is_monochrome: bool,
+    stored_categories: StoredCategories,
 }
 
 /// Parses a time.
@@ -187,8 +191,8 @@ impl PerspectiveOptions {
                 "`{name}` is a mode of the space-time diagram: it has no present time (--at) and no table (.csv, .json)"
             );
         }
-        let (at, is_monochrome) = (self.at, self.monochrome);
-        Ok(Some(RequestedView { view, mode, at, options, outputs, is_monochrome }))
+        let (at, is_monochrome, stored_categories) = (self.at, self.monochrome, self.stored_categories);
+        Ok(Some(RequestedView { view, mode, at, options, outputs, is_monochrome, stored_categories }))
     }
 
     /// The options as names and values.
@@ -215,6 +219,12 @@ impl PerspectiveOptions {
 }
 
 impl<'a> RequestedView<'a> {
+    /// Adds the categories that were chosen on the page. `source` is the trace without filters.
+    pub(super) fn add_stored_categories(&mut self, source: &dyn TimelineSource) {
+        let categories = &mut self.options.execution.categories;
+        *categories = self.stored_categories.before(source, categories);
+    }
+
     /// Draws the view into all outputs.
     pub(super) fn draw(
         &self,

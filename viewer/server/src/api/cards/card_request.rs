@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tumit_paje::category::ActivityCategory;
 use tumit_perspectives::execution::categories::CategoryRule;
-use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{TimeRange, TypeModel};
 use tumit_viewer::style::theme::ThemeKind;
 
@@ -13,6 +11,7 @@ use super::card_error::CardError;
 use super::card_table::TableRequest;
 use crate::api::DrawRequest;
 use crate::filtered_cache::FilteredTrace;
+use crate::model_categories::{AssignedCategory, category_rules};
 use crate::model_layouts::ModelLayouts;
 
 /// Maximum number of later times of a request: those of one second of play.
@@ -60,6 +59,8 @@ pub(crate) struct CardsRequest {
     pub(super) receivers: String,
     /// For `card_messages`: whether only messages are wanted that are pending at the time `t`.
     pub(super) is_pending: bool,
+    /// For `diagnosis`: the questions of the user, as JSON.
+    pub(super) question: String,
     /// For `next_event`: negative for the previous change.
     pub(crate) direction: i32,
     /// For `next_event`: whether only begins and ends of states are considered.
@@ -106,14 +107,8 @@ impl CardsRequest {
 
     /// The categories that the user assigned.
     pub(crate) fn category_rules(&self, model: &TypeModel) -> Vec<CategoryRule> {
-        let list: Vec<(usize, String)> = serde_json::from_str(&self.categories).unwrap_or_default();
-        let rule = |(value, word): (usize, String)| {
-            let (_, category) = ActivityCategory::WORDS.iter().find(|(known, _)| *known == word)?;
-            let value = model.values.get(value)?;
-            let state_type = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
-            Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), state_type })
-        };
-        list.into_iter().filter_map(rule).collect()
+        let assigned: Vec<AssignedCategory> = serde_json::from_str(&self.categories).unwrap_or_default();
+        category_rules(&assigned, model)
     }
 }
 
