@@ -4,6 +4,7 @@
 pub(crate) mod cards;
 pub(crate) mod categories;
 pub(crate) mod charts;
+pub(crate) mod diagram_mode;
 pub(crate) mod export;
 pub(crate) mod filter_editor;
 pub(crate) mod find;
@@ -62,6 +63,14 @@ impl RequestError {
         Self(StatusCode::INTERNAL_SERVER_ERROR, message.to_owned())
     }
 
+    /// An answer with the reason, if the request caused the error.
+    ///
+    /// # Errors
+    /// The error itself, if the request did not cause it.
+    pub(crate) fn into_reason(self) -> Result<Value, Self> {
+        if self.0 == StatusCode::BAD_REQUEST { Ok(self.body()) } else { Err(self) }
+    }
+
     pub(crate) fn body(&self) -> Value {
         json!({ "error": self.1 })
     }
@@ -109,6 +118,8 @@ pub(crate) struct DrawRequest {
     pub(crate) trace: usize,
     /// Expressions of the filters that are on, as a JSON list.
     pub(crate) filters: String,
+    /// The mode of the diagram, as JSON. Without it, the trace itself is shown.
+    pub(crate) mode: String,
     from: i64,
     to: i64,
     width: f32,
@@ -237,9 +248,8 @@ async fn compute_any<T: Send + 'static>(
     work: impl FnOnce(&FilteredTrace, &DrawRequest) -> Result<T, RequestError> + Send + 'static,
 ) -> Result<T, RequestError> {
     run(app, move |app, cancel| {
-        let trace = app.trace(request.trace)?;
-        let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(cancel);
-        work(&filtered, &request)
+        let shown = app.shown_trace(&request, cancel)?;
+        work(&shown, &request)
     })
     .await
 }

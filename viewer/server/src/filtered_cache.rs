@@ -11,6 +11,7 @@ use twox_hash::XxHash3_64;
 
 use super::cancellation::{CancelFlag, PendingAnswer};
 use super::execution_cache::ExecutionCache;
+use super::keyed_cache::KeyedCache;
 use tumit_viewer::filter::{ChainEntry, FilterChain, FilterError, FilterExpr};
 use tumit_viewer::input::current_trace::CurrentTrace;
 use tumit_viewer::layout::ContainerOutline;
@@ -18,6 +19,8 @@ use tumit_viewer::query::{QueryError, TimelineSource};
 
 /// Number of filtered traces in the cache: those of the open panes and of some earlier steps.
 const CACHE_SIZE: usize = 12;
+/// Number of modes of the diagram in the cache of a filtered trace: the latest ones.
+const MODE_CACHE_SIZE: usize = 4;
 /// Maximum number of filters of one request. Each is a layer that all queries pass through.
 const MAX_FILTERS: usize = 100;
 /// Maximum length of the filters' expressions in bytes. A request line holds 64 KiB.
@@ -79,6 +82,8 @@ pub(crate) struct FilteredTrace {
     pub(crate) problems: Vec<FilterProblem>,
     /// The trace prepared for the views of the dock.
     pub(crate) executions: Arc<ExecutionCache>,
+    /// The trace in modes of the diagram.
+    pub(crate) modes: Arc<KeyedCache<FilteredTrace>>,
 }
 
 impl FilteredTrace {
@@ -91,6 +96,7 @@ impl FilteredTrace {
             origin: self.origin,
             problems: self.problems.clone(),
             executions: Arc::clone(&self.executions),
+            modes: Arc::clone(&self.modes),
         }
     }
 }
@@ -197,7 +203,8 @@ fn apply_filters(source: &Arc<dyn TimelineSource>, texts: &[String]) -> Result<F
     }
     let outline = Arc::new(ContainerOutline::new(filtered.as_ref())?);
     let executions = Arc::new(ExecutionCache::new(Arc::clone(&filtered)));
-    Ok(FilteredTrace { outline, source: filtered, origin: source.extent().from.0, problems, executions })
+    let (origin, modes) = (source.extent().from.0, Arc::new(KeyedCache::new(MODE_CACHE_SIZE)));
+    Ok(FilteredTrace { outline, source: filtered, origin, problems, executions, modes })
 }
 
 /// A hash of the length and the modification time of a file, or of the files of a run.

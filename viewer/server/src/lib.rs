@@ -33,6 +33,7 @@ mod connections;
 mod error;
 mod execution_cache;
 pub(crate) mod filtered_cache;
+mod keyed_cache;
 mod model_categories;
 mod model_layouts;
 mod own_views;
@@ -57,6 +58,7 @@ pub use self::connections::ConnectionLimits;
 use app::{AppState, app, wait_until_idle};
 pub use error::ServerError;
 pub use filtered_cache::ServedTrace;
+pub use model_categories::stored_category_rules;
 use tumit_perspectives::view::PerspectiveView;
 use tumit_viewer::query::TimelineSource;
 use unix_socket::OwnerSocket;
@@ -260,6 +262,8 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/layouts", post(api::cards::change_layouts))
         .route("/api/layout_file", get(api::cards::layout_file))
         .route("/api/categories", get(api::categories::categories).post(api::categories::save_categories))
+        .route("/api/diagnosis", get(api::cards::diagnosis))
+        .route("/api/diagram_mode", get(api::diagram_mode::diagram_mode))
         .route("/api/next_event", get(api::next_event::next_event))
         .route("/api/source", get(api::source_file::source))
         .route("/api/export", get(api::export::export))

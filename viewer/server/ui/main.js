@@ -34,6 +34,7 @@ import { showNotes } from "./panels/notes.js";
 import { restoreForm, showStatistics } from "./panels/statistics.js";
 import { listenToCursorLine, placeCursorLine } from "./view/cursor_line.js";
 import { listenToDock, refreshDock, restoreDock } from "./dock/dock.js";
+import { listenToModes, prepareMode } from "./dock/diagram_mode.js";
 import { inPane, listenToPanes, reportDuration } from "./controls/pane.js";
 import { listenToEnter } from "./controls/keyboard.js";
 import { addDefaults } from "./state/rows.js";
@@ -45,7 +46,7 @@ import { listenToMinimap, paintOverview, paintWindow } from "./view/timeline.js"
 import { placeSelection } from "./view/selection_box.js";
 import { selectionKey } from "./state/selection.js";
 import { showRows, showSelectedRows } from "./view/tree.js";
-import { back, activeFilters, imageParameters, onChange, startView, takeScroll, setSetting, view, watchSettings, zoom } from "./state/view.js";
+import { back, activeFilters, activeMode, imageParameters, onChange, startView, takeScroll, setSetting, view, watchSettings, zoom } from "./state/view.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
@@ -72,6 +73,8 @@ async function openTrace() {
   // The chain takes height from the rows, so that their scroll position fits only after it.
   showChain().catch(reportError);
   windowSize = currentWindowSize();
+  await prepareMode();
+  contentsBefore = shownContents();
   await refreshRows();
   // The observer also reports the first size.
   new ResizeObserver(updateWindowSize).observe(byId("scroller"));
@@ -154,7 +157,9 @@ function updatePage(kind) {
     restoreInspected();
     if (kind === "selection") refreshPanelLater(0);
   }
-  if (kind === "selection") {
+  // The critical path is that of the selected time range.
+  const hasNewImage = kind === "selection" && contentsBefore !== shownContents();
+  if (kind === "selection" && !hasNewImage) {
     if (selectionKey() !== shownSelection) {
       shownSelection = selectionKey();
       refreshPanelLater(0);
@@ -164,15 +169,15 @@ function updatePage(kind) {
   }
   shownSelection = selectionKey();
   clearPointed();
-  if (filtersBefore !== activeFilters()) {
-    filtersBefore = activeFilters();
+  if (contentsBefore !== shownContents()) {
+    contentsBefore = shownContents();
     clearFacts();
     overlay.chainLinks = [];
     if (view.chosen) restoreInspected();
   }
   // The image comes first; the panel repeats its requests when the movement pauses.
   if (kind === "time") cancel("legend", "statistics", "histogram");
-  if (kind === "rows") {
+  if (kind === "rows" || hasNewImage) {
     chart.publishState();
     refreshRows().catch(reportError);
   } else chart.refresh();
@@ -181,8 +186,9 @@ function updatePage(kind) {
   refreshDock().catch(reportError);
 }
 
-/** The filters of the last request. */
-let filtersBefore = "";
+/** The filters and the mode of the last request, which determine the entities. */
+let contentsBefore = "";
+const shownContents = () => `${activeFilters()} ${activeMode()}`;
 /** The selection that the panel and the dock show. */
 let shownSelection = "";
 
@@ -214,6 +220,7 @@ function listenToControls() {
   });
   listenToLegend();
   listenToDock();
+  listenToModes();
   listenToSelection();
   listenToSelectionEdges();
   listenToSelectionKeys();

@@ -7,6 +7,7 @@ mod card_table;
 mod card_view_choice;
 mod computed_view;
 mod concurrency_times;
+mod diagnosis_report;
 mod diagram_marks;
 mod flat_items;
 mod marked_messages;
@@ -31,6 +32,7 @@ use card_request::Card;
 pub(crate) use card_request::CardsRequest;
 use card_view_choice::ChoiceOfViews;
 use computed_view::{CardContext, with_execution, with_request};
+pub(crate) use diagnosis_report::diagnosis;
 use marked_messages::MarkedMessages;
 
 /// Maximum number of cards of a request: all views.

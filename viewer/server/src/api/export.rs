@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use super::selected_rows::SelectedRows;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError, run};
 use crate::execution_cache::ExecutionCache;
+use crate::keyed_cache::KeyedCache;
 use tumit_viewer::export::{self, ImageFormat};
 use tumit_viewer::filter::only_containers;
 use tumit_viewer::layout::{ContainerOutline, JoinedOperations, LayoutOptions};
@@ -20,8 +21,7 @@ const SCALE: f32 = 2.0;
 
 pub(crate) async fn export(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> Response {
     let file = run(app, move |app, cancel| {
-        let trace = app.trace(request.trace)?;
-        let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(cancel);
+        let filtered = app.shown_trace(&request, cancel)?;
         let rows: SelectedRows = request.rows.parse()?;
         let selected = if rows.is_all() { filtered } else { filtered.with_rows(&rows)? };
         export_file(&selected, &request)
@@ -42,6 +42,7 @@ impl FilteredTrace {
             source,
             origin: self.origin,
             problems: self.problems.clone(),
+            modes: Arc::new(KeyedCache::new(0)),
         })
     }
 }

@@ -92,8 +92,7 @@ async fn send(
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes, _| bytes };
     let bytes = run(app, move |app, cancel| {
-        let trace = app.trace(request.trace)?;
-        let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(cancel);
+        let filtered = app.shown_trace(&request, cancel)?;
         let view = request.view(&filtered)?;
         encode_to_fit((request.whole, view), |view| draw(&filtered, &request, view), pack)
     })

@@ -108,8 +108,8 @@ pub(crate) async fn grow(
         let last = Mutex::new(LastReport { time: Instant::now(), pause: FIRST_PAUSE });
         let progress = ProgressSender { to, last };
         let answer = app.trace(request.trace).map_err(RequestError::from).and_then(|trace| {
-            let filtered = trace.filtered_trace(&request.filters)?.with_cancellation(&cancel);
-            work(trace, &filtered, &request, &progress)
+            let shown = app.shown_trace(&request, &cancel)?;
+            work(trace, &shown, &request, &progress)
         });
         // The client may have disconnected.
         let _disconnected = progress.to.blocking_send(AnswerPart::Done(answer));

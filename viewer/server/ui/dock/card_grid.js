@@ -10,7 +10,9 @@ import { paintOverlay } from "./card_overlay.js";
 import { leave, listenToMarks, nodePositions, setPointerTarget, showMarkText } from "./card_pointer.js";
 import { completeCards, paintCard, LatestRequest, requestCards } from "./card_request.js";
 import { showTable, TABLE_ROWS } from "./card_table.js";
+import { toggleMode } from "./diagram_mode.js";
 import { tickAnswers } from "./ticks.js";
+import { view } from "../state/view.js";
 
 /** @type {HTMLElement} */ const grid = byId("cards");
 /** Minimum size of a card in pixels. In smaller cards, the texts leave no room for the marks. */
@@ -64,7 +66,7 @@ export function refreshCards() {
 }
 
 /** Whether the cards are visible. It needs no layout, unlike `checkVisibility`. */
-const isShown = () => !grid.hidden && !byId("dock").hidden;
+const isShown = () => !grid.hidden && !byId("dock").hidden && !byId("views").hidden;
 
 /**
  * The tiles that are visible. Their sizes are measured once, because play asks for them each frame.
@@ -225,7 +227,7 @@ function makeTile(card, index) {
   const notes = make("p", { class: "card-notes", hidden: "" });
   const subtitle = make("small");
   const buttons = cardButtons(card, index, title);
-  const header = make("header", { title: "Drag to move the card; Alt and an arrow key in the card" }, make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }), subtitle, modeSelect(card, viewOf(card.name)?.modes ?? [], title), ...buttons);
+  const header = make("header", { title: "Drag to move the card; Alt and an arrow key in the card" }, make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }), subtitle, modeSelect(card, viewOf(card.name)?.modes ?? [], title), viewOf(card.name)?.is_diagram && modeButton(card.name, title), ...buttons);
   const box = make("section", { class: "card", role: "group", "aria-label": title }, header, make("div", { class: "card-content" }, image, table, status), notes);
   /** @type {Tile} */
   const tile = { card, box, image, canvas, overlay, table, options: buttons[1], status, subtitle, notes, answer: null, regions: [], top: 0, size: { width: 0, height: 0 }, place: null, moved: null, rows: TABLE_ROWS, sort: null, area: null, hasOverlay: false, paintOverlay: () => paintOverlay(tile) };
@@ -258,6 +260,15 @@ function cardButtons(card, index, title) {
     make("button", { class: "card-button", "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`, "aria-pressed": String(isLarge), title: isLarge ? "Show all views" : "Maximise", "data-key": `card-large ${index}`, onclick: () => { setLarge(isLarge ? null : index); showCards(); focusKey(`card-large ${index}`); } }, symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5")),
     make("button", { class: "card-button", "aria-label": `Remove ${title}`, title: "Remove", "data-key": `card-remove ${index}`, onclick: () => { removeCard(index); showCards(); (/** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="card-remove ${Math.min(index, cards.length - 1)}"]`)) ?? grid).focus(); } }, symbol("M4.5 4.5l7 7M11.5 4.5l-7 7")),
   ];
+}
+
+/**
+ * The button that shows a view in the diagram itself. The card is its small copy.
+ * @param {string} name
+ * @param {string} title
+ */
+function modeButton(name, title) {
+  return make("button", { class: "card-button", "aria-label": `Show ${title} in the diagram`, title: "Show in the diagram", "data-mode": name, "aria-pressed": String(view.mode === name), onclick: () => { toggleMode(name); } }, symbol("M8 13V3M4.5 6.5 8 3l3.5 3.5M3 13h10"));
 }
 
 /** @param {string} key */

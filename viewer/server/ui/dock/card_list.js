@@ -76,7 +76,7 @@ export function setLarge(index) {
 }
 
 /** The options of all views, which all cards share. @returns {Record<string, string>} */
-function sharedOptions() {
+export function sharedOptions() {
   const names = viewList?.of_all ?? [];
   return Object.fromEntries(Object.entries(cards[0]?.options ?? {}).filter(([name]) => names.includes(name)));
 }

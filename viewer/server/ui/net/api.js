@@ -6,12 +6,15 @@ import { readCards, readScene } from "./wire.js";
 /** The number of the server's trace that this page shows. */
 export const trace = Number(new URLSearchParams(location.search).get("trace") ?? 0);
 
-/** Returns the filters that requests contain by default. */
-let currentFilters = () => "";
+/** Return the filters and the mode of the diagram that requests contain by default. */
+let [currentFilters, currentMode] = [() => "", () => ""];
 
-/** @param {() => string} source returns the active filters, in the format of the server */
-export function setFilterSource(source) {
-  currentFilters = source;
+/**
+ * @param {() => string} filters returns the active filters, in the format of the server
+ * @param {() => string} mode returns the mode of the diagram
+ */
+export function setRequestSources(filters, mode) {
+  [currentFilters, currentMode] = [filters, mode];
 }
 
 /** @type {Map<string, AbortController>} */
@@ -60,12 +63,13 @@ export function cancel(...purposes) {
 }
 
 /**
- * A request in the format of the server, with this trace and the active filters.
+ * A request in the format of the server, with this trace, the active filters and the mode of the
+ * diagram.
  * @param {Record<string, unknown>} parameters
  */
 export function requestParameters(parameters) {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ trace: trace || "", filters: currentFilters(), ...parameters })) {
+  for (const [name, value] of Object.entries({ trace: trace || "", filters: currentFilters(), mode: currentMode(), ...parameters })) {
     if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
   }
   return query;

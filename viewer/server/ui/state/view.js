@@ -1,7 +1,7 @@
 // The view: the time range, the rows, dimmed and hidden values and types, the chosen entity and the
 // selection. The address contains all of it.
 
-import { setFilterSource } from "../net/api.js";
+import { setRequestSources } from "../net/api.js";
 import { readRuns, writeRuns } from "../util/number_runs.js";
 import { showNote } from "../util/status_line.js";
 
@@ -20,6 +20,7 @@ import { showNote } from "../util/status_line.js";
  * @property {Set<number>} dimmed values
  * @property {Set<number>} hidden types
  * @property {Set<number>} gradients variables that are drawn as gradients
+ * @property {string | null} mode the mode of the diagram; null: the trace as recorded
  * @property {[string, boolean][]} filters expressions, and whether they act
  * @property {string | null} chosen the entity in the inspector
  * @property {boolean} chained whether the chain of links through it is highlighted
@@ -32,7 +33,7 @@ import { showNote } from "../util/status_line.js";
 /** @type {View} */
 export const view = {
   from: 0, to: 1, level: null, toggled: new Set(), pinned: [], hiddenRows: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(), gradients: new Set(),
-  filters: [], chosen: null, chained: false, selectedTime: null, selectedRows: new Set(),
+  mode: null, filters: [], chosen: null, chained: false, selectedTime: null, selectedRows: new Set(),
 };
 
 /** The zooms that led here, from the widest: each contains the next. @type {[number, number][]} */
@@ -73,7 +74,7 @@ function notifyStore() {
  * Parts of the address that are no part of the view: the scroll position, the panel with its
  * settings, the dock with its cards, and the player.
  */
-const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "everywhere", "drag", "dock", "cards", "large", "at", "rate", "loop", "stop"];
+const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "everywhere", "drag", "dock", "part", "cards", "categories", "phase", "whatif", "large", "at", "rate", "loop", "stop"];
 /** @type {Map<string, string>} */
 const settings = new Map();
 let settingsTimer = 0;
@@ -124,7 +125,20 @@ export function activeFilters() {
   const on = view.filters.filter((filter) => filter[1]).map((filter) => filter[0]);
   return on.length ? JSON.stringify(on) : "";
 }
-setFilterSource(activeFilters);
+
+/** Writes a mode in the format of the server. */
+let describeMode = (/** @type {string} */ name) => JSON.stringify({ name });
+
+/** @param {(name: string) => string} description writes a mode with its options */
+export function setModeDescription(description) {
+  describeMode = description;
+}
+
+/** A mode of the diagram in the format of the server; by default, the present one. */
+export function activeMode(name = view.mode) {
+  return name ? describeMode(name) : "";
+}
+setRequestSources(activeFilters, activeMode);
 
 /**
  * Restores the arrangement of the rows.
@@ -360,6 +374,7 @@ function rowParameters() {
   for (const [set, name] of SETS) {
     if (view[set].size) parts.set(name, [...view[set]].join(" "));
   }
+  if (view.mode) parts.set("mode", view.mode);
   if (view.pinned.length) parts.set("pinned", view.pinned.join(" "));
   if (view.filters.length) parts.set("filters", JSON.stringify(view.filters.map(([text, on]) => (on ? text : [text]))));
   if (view.moved.length) parts.set("moved", view.moved.map((pair) => pair.join("-")).join(" "));
@@ -406,6 +421,7 @@ function readRows(parts) {
   const level = parts.get("level");
   view.level = level !== null && /^\d+$/.test(level) ? Number(level) : null;
   for (const [set, name] of SETS) view[set] = new Set(numbers(name));
+  view.mode = /^[a-z-]{1,40}$/.exec(parts.get("mode") ?? "")?.[0] ?? null;
   view.pinned = numbers("pinned");
   view.moved = words("moved").map((text) => /^(\d+)-(\d+)$/.exec(text)).filter((pair) => pair !== null).map((pair) => [Number(pair[1]), Number(pair[2])]);
   view.filters = readFilters(parts.get("filters") ?? "");
@@ -446,6 +462,7 @@ export function imageParameters() {
     generation,
     fill: document.querySelector(".scroller")?.clientHeight ?? 0,
     filters: activeFilters(),
+    mode: activeMode(),
     theme: document.documentElement.dataset.theme,
     level: view.level,
     toggled: [...view.toggled].join(","),
