@@ -3,6 +3,8 @@
 mod cards;
 mod collective_operations;
 mod counted_results;
+mod diagnosis;
+mod diagram_modes;
 mod entity_panel;
 mod filters;
 mod notes;

@@ -13,7 +13,8 @@ import { keepOnlySelection, zoomToSelection } from "./selection_actions.js";
 import { editSelection, moveEdge, moveSelection, toggleSelectMode } from "./selection_keys.js";
 import { bookmark } from "../panels/notes.js";
 import { openPane } from "./pane.js";
-import { openPreset, openView, toggleDock } from "../dock/dock.js";
+import { openDiagnosis, openPreset, openView, toggleDock } from "../dock/dock.js";
+import { MODES, setMode, toggleMode } from "../dock/diagram_mode.js";
 import { chooseCardFile } from "../dock/own_views.js";
 import { PRESETS } from "../dock/card_list.js";
 import { showTab, togglePanel } from "../panels/side_panel.js";
@@ -100,6 +101,9 @@ export const ACTIONS = [
 
   { group: "Views", name: "Views at a time cursor: open or close the dock", keys: ["v"], run: toggleDock },
   ...PRESETS.map(([name, names]) => ({ group: "Views", name: `${name}: ${names.join(", ").replaceAll("-", " ")}`, run: () => openPreset(name) })),
+  { group: "Views", name: "Diagnosis: efficiency, wait states, critical path, what-if", run: openDiagnosis },
+  ...MODES.map(([mode, title, effect]) => ({ group: "Views", name: `Diagram mode, ${title.toLowerCase()}: ${effect}`, run: () => toggleMode(mode) })),
+  { group: "Views", name: "Diagram as recorded: end its mode", run: () => setMode(null) },
   { group: "Views", name: "Open card file…", run: () => chooseCardFile(openView) },
   { group: "Views", name: "Play or pause", pointer: "in the dock: Space" },
   { group: "Views", name: "Play backward, pause, play forward; again: faster", pointer: "in the dock: J, K, L" },

@@ -11,8 +11,9 @@ import { activeFilters, setSetting, setting } from "../state/view.js";
 import { addCard, cards, loadViews, PRESETS, replaceCards, restoreCards, setLarge } from "./card_list.js";
 import { focusCard, layOut, refreshCards, showCards, showPointed } from "./card_grid.js";
 import { refreshGallery, showGallery } from "./gallery.js";
-import { loadCategories } from "./category_list.js";
+import { loadCategories, onAssign } from "./category_list.js";
 import { showCategories } from "./category_table.js";
+import { refreshDiagnosis, showDiagnosis } from "./diagnosis.js";
 import { listenToPlayer, pause, playerAction, restorePlayer, showPlayer } from "./player.js";
 
 /** @type {HTMLElement} */ const dock = byId("dock");
@@ -43,25 +44,55 @@ export async function openDock(focus = false) {
   storeDock();
   showCursorLine(true);
   showPlayer();
-  showCards();
-  if (focus) byId("play-pause").focus();
+  showTab(setting("part") === "diagnosis" ? "diagnosis" : "views");
+  if (focus) byId(shownTab === "views" ? "play-pause" : "tab-diagnosis").focus();
+}
+
+/** The tabs of the dock, which are the ids of their contents. @typedef {"views" | "diagnosis"} Tab */
+/** @type {Tab} */
+let shownTab = "views";
+
+/** Shows a tab of the dock. @param {Tab} tab */
+function showTab(tab) {
+  shownTab = tab;
+  dock.dataset.tab = tab;
+  for (const name of ["views", "diagnosis"]) {
+    byId(name).hidden = name !== tab;
+    byId(`tab-${name}`).setAttribute("aria-selected", String(name === tab));
+    byId(`tab-${name}`).tabIndex = name === tab ? 0 : -1;
+  }
+  setSetting("part", tab === "views" ? null : tab);
+  if (tab === "diagnosis") {
+    pause();
+    showDiagnosis();
+  } else showCards();
+}
+
+/** Opens the diagnosis: efficiency, waits, and the critical path. */
+export async function openDiagnosis() {
+  setSetting("part", "diagnosis");
+  if (isDockOpen()) showTab("diagnosis");
+  else await openDock();
+  byId("tab-diagnosis").focus();
 }
 
 /** @param {string} name the name of a preset */
 export async function openPreset(name) {
   replaceCards(PRESETS.find(([presetName]) => presetName === name)?.[1] ?? []);
+  setSetting("part", null);
   if (!isDockOpen()) return openDock(true);
-  showPart(null);
-  showCards();
+  showGalleryPart(false);
+  showTab("views");
 }
 
 /** Shows the card of a view, and moves the keyboard to it. @param {string} name of the view */
 export async function openView(name) {
   if (cards.some((card) => card.name === name)) setLarge(null);
   else addCard(name);
+  setSetting("part", null);
   if (isDockOpen()) {
-    showPart(null);
-    showCards();
+    showGalleryPart(false);
+    showTab("views");
   } else await openDock();
   focusCard(name);
 }
@@ -72,7 +103,8 @@ export function closeDock() {
   dock.hidden = true;
   isMaximised = false;
   showHeight();
-  showPart(null);
+  showGalleryPart(false);
+  showCategoryPart(false);
   showCursorLine(false);
   storeDock();
   byId("dock-toggle").setAttribute("aria-pressed", "false");
@@ -128,29 +160,39 @@ export async function refreshDock() {
   if (!isDockOpen()) return;
   await loadViews(activeFilters());
   showPlayer();
+  if (shownTab === "diagnosis") refreshDiagnosis();
   await Promise.all([refreshCards(), refreshGallery(), ...(byId("categories").hidden ? [] : [showCategories()])]);
 }
 
-/** The parts of the dock other than the cards: button and contents. */
-const PARTS = /** @type {const} */ ([["add-views", "gallery", "Add views"], ["show-categories", "categories", "Categories"]]);
-
-/** Shows a part of the dock in place of the cards; null: the cards. @param {string | null} shown */
-function showPart(shown) {
-  for (const [button, part, name] of PARTS) {
-    byId(part).hidden = part !== shown;
-    byId(button).setAttribute("aria-expanded", String(part === shown));
-    byId(button).textContent = part === shown ? "Done" : name;
-  }
-  byId("cards").hidden = shown !== null;
+/** @param {string} button @param {string} part @param {boolean} isShown */
+function showPart(button, part, isShown) {
+  byId(part).hidden = !isShown;
+  byId(button).setAttribute("aria-expanded", String(isShown));
 }
 
-/** @param {string} part */
-async function togglePart(part) {
-  const isOpen = byId(part).hidden;
-  showPart(isOpen ? part : null);
-  if (!isOpen) showCards();
-  else if (part === "gallery") await showGallery(addCard);
-  else await showCategories();
+/** Shows the gallery in place of the cards, or the cards. @param {boolean} isShown */
+function showGalleryPart(isShown) {
+  showPart("add-views", "gallery", isShown);
+  byId("add-views").textContent = isShown ? "Done" : "Add views";
+  byId("cards").hidden = isShown;
+}
+
+/** Shows the categories next to the cards. @param {boolean} isShown */
+function showCategoryPart(isShown) {
+  showPart("show-categories", "categories", isShown);
+}
+
+async function toggleGallery() {
+  const isShown = byId("gallery").hidden;
+  showGalleryPart(isShown);
+  if (isShown) await showGallery(addCard);
+  else showCards();
+}
+
+async function toggleCategories() {
+  const isShown = byId("categories").hidden;
+  showCategoryPart(isShown);
+  if (isShown) await showCategories();
 }
 
 export function listenToDock() {
@@ -159,7 +201,10 @@ export function listenToDock() {
   byId("dock-toggle").addEventListener("click", () => { Promise.resolve(toggleDock()).catch(() => {}); });
   byId("dock-close").addEventListener("click", closeDock);
   byId("dock-maximise").addEventListener("click", () => { isMaximised = !isMaximised; showHeight(); storeDock(); });
-  for (const [button, part] of PARTS) byId(button).addEventListener("click", () => { togglePart(part).catch(() => {}); });
+  byId("add-views").addEventListener("click", () => { toggleGallery().catch(() => {}); });
+  byId("show-categories").addEventListener("click", () => { toggleCategories().catch(() => {}); });
+  listenToTabs();
+  onAssign(() => { if (isDockOpen()) refreshDock().catch(() => {}); });
   byId("presets").addEventListener("click", () => openMenu("Presets", byId("presets").getBoundingClientRect(), PRESETS.map(([name]) => ({ name, act: () => { openPreset(name); } }))));
   dock.addEventListener("keydown", pressKey);
   onPointed(() => {
@@ -170,10 +215,25 @@ export function listenToDock() {
   new ResizeObserver(() => { if (isDockOpen() && !byId("cards").hidden) layOut(); }).observe(byId("cards"));
 }
 
+function listenToTabs() {
+  for (const tab of /** @type {Tab[]} */ (["views", "diagnosis"])) {
+    const button = byId(`tab-${tab}`);
+    button.addEventListener("click", () => showTab(tab));
+    button.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+      event.preventDefault();
+      event.stopPropagation();
+      const other = tab === "views" ? "diagnosis" : "views";
+      showTab(other);
+      byId(`tab-${other}`).focus();
+    });
+  }
+}
+
 /** Keys of the player act wherever the focus is in the dock, unless its element needs them. */
 function pressKey(/** @type {KeyboardEvent} */ event) {
   const target = /** @type {HTMLElement} */ (event.target);
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || shownTab !== "views" && !target.closest("input")) return;
   if (target.closest("select, input:not([type=range], [type=checkbox])")) {
     event.stopPropagation();
     return;
