@@ -111,8 +111,7 @@ fn space_time_rows<'a>(
     Ok(Box::new(order.into_iter().flat_map(move |unit| {
         let timeline = activity.timeline(unit);
         let mut rows: Vec<(i64, Vec<TableValue>)> = Vec::new();
-        let shown =
-            timeline.pieces(range).filter(|piece| piece.category != ActivityCategory::Idle);
+        let shown = timeline.pieces(range).filter(|piece| piece.category != ActivityCategory::Idle);
         for piece in shown {
             let mut row =
                 vec![name(execution, unit), piece.category.word().into(), TableValue::Absent, TableValue::Absent];
