@@ -116,7 +116,7 @@ impl DiagramMode {
         let DerivedTrace { source, units, has_fractions } = derived.as_ref();
         let order = execution.order(&options.order, range)?;
         let ranks = if order.is_sorted() { BTreeMap::new() } else { row_ranks(source.as_ref(), units, &order) };
-        let folded = if *has_fractions { units.iter().copied().collect() } else { Vec::new() };
+        let folded = if *has_fractions { units.clone() } else { Vec::new() };
         Ok(ModeDiagram { source: Arc::clone(source), units: units.clone(), ranks, folded })
     }
 
