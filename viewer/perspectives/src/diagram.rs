@@ -13,6 +13,7 @@ use tumit_viewer::query::{ContainerId, TimeRange, TimelineSource};
 use crate::analysis::diagnosis::path_with_times;
 use crate::chart::ViewChart;
 use crate::diagram::derived_trace::{DerivedParts, DerivedTrace, trace_of_units};
+use crate::diagram::diagram_table::{DiagramRows, path_numbers};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::message_scale::MessageScale;
@@ -131,7 +132,14 @@ impl DiagramMode {
         request: &ViewRequest,
         most_rows: usize,
     ) -> Result<ViewChart, PerspectiveError> {
-        diagram_table::numbers(self, execution, request, most_rows)
+        let title = self.info().title;
+        let rows = match self {
+            Self::UtilizationGantt => DiagramRows::of_categories(execution, request)?,
+            Self::SpaceTime => DiagramRows::of_space_time(execution, request)?,
+            Self::TaskGantt => DiagramRows::of_tasks(execution, request)?,
+            Self::CriticalPath => return path_numbers(title, execution, request),
+        };
+        Ok(rows.chart(title, most_rows))
     }
 
     fn new_trace(
