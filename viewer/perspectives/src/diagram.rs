@@ -29,6 +29,7 @@ use tumit_viewer::query::{ContainerId, TimeRange, TimelineSource};
 use crate::analysis::diagnosis::path_with_times;
 use crate::chart::ViewChart;
 use crate::diagram::derived_trace::{DerivedParts, DerivedTrace, trace_of_units};
+use crate::diagram::diagram_table::{DiagramRows, path_numbers};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::message_scale::MessageScale;
@@ -132,7 +133,7 @@ impl DiagramMode {
         let DerivedTrace { source, units, has_fractions } = derived.as_ref();
         let order = execution.order(&options.order, range)?;
         let ranks = if order.is_sorted() { BTreeMap::new() } else { row_ranks(source.as_ref(), units, &order) };
-        let folded = if *has_fractions { units.iter().copied().collect() } else { Vec::new() };
+        let folded = if *has_fractions { units.clone() } else { Vec::new() };
         Ok(ModeDiagram { source: Arc::clone(source), units: units.clone(), ranks, folded })
     }
 
@@ -147,7 +148,14 @@ impl DiagramMode {
         request: &ViewRequest,
         most_rows: usize,
     ) -> Result<ViewChart, PerspectiveError> {
-        diagram_table::numbers(self, execution, request, most_rows)
+        let title = self.info().title;
+        let rows = match self {
+            Self::UtilizationGantt => DiagramRows::of_categories(execution, request)?,
+            Self::SpaceTime => DiagramRows::of_space_time(execution, request)?,
+            Self::TaskGantt => DiagramRows::of_tasks(execution, request)?,
+            Self::CriticalPath => return path_numbers(title, execution, request),
+        };
+        Ok(rows.chart(title, most_rows))
     }
 
     fn new_trace(

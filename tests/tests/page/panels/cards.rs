@@ -210,12 +210,14 @@ fn a_mode_of_the_diagram_has_numbers_and_a_palette() {
     browser.screenshot(&screenshot_path("cards-diagrams.png"));
     press(&mut browser, "button", "Table of Utilization Gantt chart");
     browser.wait("document.querySelector('.card-table tbody tr')");
-    let head = browser.evaluate("[...document.querySelectorAll('.card-table th[scope=col]')].map(cell => cell.innerText)");
+    let head =
+        browser.evaluate("[...document.querySelectorAll('.card-table th[scope=col]')].map(cell => cell.innerText)");
     assert_eq!(head, json!(["unit", "category", "start, ms", "end, ms", "duration, ms"]));
     press(&mut browser, "button", "Table of Utilization Gantt chart");
     press(&mut browser, "button", "Options of Traffic");
     browser.wait("document.querySelector('.card-options')");
-    let names = browser.evaluate("[...document.querySelectorAll('.card-options label span')].map(name => name.innerText)");
+    let names =
+        browser.evaluate("[...document.querySelectorAll('.card-options label span')].map(name => name.innerText)");
     let names = names.as_array().unwrap();
     for (name, is_offered) in [("Palette", true), ("Level", true), ("Tasks", false), ("States", false)] {
         assert_eq!(names.contains(&json!(name)), is_offered, "{name}: {names:?}");

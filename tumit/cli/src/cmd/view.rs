@@ -332,12 +332,15 @@ fn layout_options(args: &Args) -> LayoutOptions {
     }
 }
 
+/// A change of a drawing before it is written.
+type SceneChange<'a> = &'a dyn Fn(&mut Scene);
+
 /// Draws the image into each of the outputs, after it is finished.
 fn draw(
     args: &Args,
     (source, options): (&dyn TimelineSource, &LayoutOptions),
     time_range: OpenTimeRange,
-    (outputs, finish): (&[ImageOutput<'_>], &dyn Fn(&mut Scene)),
+    (outputs, finish): (&[ImageOutput<'_>], SceneChange<'_>),
 ) -> anyhow::Result<()> {
     let outline = ContainerOutline::new(source)?;
     let time_range = time_range.to_closed_range(source.extent())?;

@@ -6,27 +6,26 @@
 //! diagram, and the series are variables.
 
 mod fractions;
+mod trace_builder;
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tumit_paje::category::ActivityCategory;
-use tumit_paje::{DrawStyle, KeyId, PajeEvent, PajeTypeKind, RgbColor, ValueId, VariableOp};
-use tumit_viewer::query::{ContainerId, ContainerInfo, GlobalNanos, TimeRange, TimelineSource, TypeId};
-use tumit_viewer::store::TraceStore;
-use tumit_viewer::style::theme::{ThemeKind, mix, rgb};
+use tumit_paje::{DrawStyle, KeyId, PajeTypeKind, RgbColor, ValueId};
+use tumit_viewer::query::{ContainerId, ContainerInfo, TimeRange, TimelineSource, TypeId};
+use tumit_viewer::style::theme::{mix, rgb};
 
 use crate::analysis::critical_path::{CriticalPath, PathSegment};
 use crate::chart::{ChartPaint, LegendItem};
 use crate::draw::PaletteKind;
-use crate::draw::chart_palette::ChartPalette;
 use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::execution::category_timeline::CategoryTimeline;
 use crate::execution::step_function::StepFunction;
 use crate::execution::tasks::ExecutionTask;
 use crate::message_scale::MessageScale;
+use trace_builder::{DerivedContainers, Operation, TraceBuilder, category_operation, light_palette};
 
 /// The contents of a derived trace.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,130 +59,12 @@ pub(crate) struct DerivedParts<'a> {
 /// the categories remain distinguishable.
 const PALE_WEIGHT: f32 = 0.55;
 
-/// The colours of a trace are those of the light theme. The diagram adapts them to other themes.
-fn light_palette(kind: PaletteKind) -> ChartPalette {
-    ChartPalette::new(ThemeKind::Light, kind)
-}
-
 /// The width of the arrows of the critical path, relative to other arrows, so that they stand out.
 const PATH_ARROW_SIZE: f32 = 3.0;
 
 /// A colour beside the critical path.
 fn pale_color(color: RgbColor) -> RgbColor {
     mix([(color, PALE_WEIGHT), (rgb(0x00ff_ffff), 1.0 - PALE_WEIGHT)]).unwrap_or(color)
-}
-
-/// The events of a derived trace. Names are kept apart, because events borrow them.
-#[derive(Default)]
-struct TraceBuilder {
-    names: Vec<String>,
-    /// Definitions in order: the events that are not timed.
-    definitions: Vec<Definition>,
-    /// Time, rank and operation. At equal times, the rank decides.
-    operations: Vec<(i64, u8, Operation)>,
-    types: u32,
-    values: u32,
-    keys: u64,
-    /// The largest number of a container.
-    containers: u32,
-}
-
-#[derive(Clone, Copy)]
-enum Definition {
-    Type { ty: TypeId, kind: PajeTypeKind, parent: TypeId, name: usize },
-    Value { value: ValueId, ty: TypeId, name: usize, color: RgbColor, style: DrawStyle },
-}
-
-#[derive(Clone, Copy)]
-enum Operation {
-    Create { container: ContainerId, ty: TypeId, parent: ContainerId, name: usize },
-    Destroy(ContainerId),
-    Set { container: ContainerId, ty: TypeId, value: ValueId },
-    Reset { container: ContainerId, ty: TypeId },
-    Number { container: ContainerId, ty: TypeId, number: f64 },
-    Start { ty: TypeId, value: ValueId, unit: ContainerId, key: KeyId },
-    End { ty: TypeId, value: ValueId, unit: ContainerId, key: KeyId },
-}
-
-impl TraceBuilder {
-    fn name(&mut self, name: &str) -> usize {
-        self.names.push(name.to_owned());
-        self.names.len() - 1
-    }
-
-    fn define_type(&mut self, kind: PajeTypeKind, parent: TypeId, name: &str) -> TypeId {
-        self.types += 1;
-        let (ty, name) = (TypeId(self.types), self.name(name));
-        self.definitions.push(Definition::Type { ty, kind, parent, name });
-        ty
-    }
-
-    fn define_value(&mut self, ty: TypeId, name: &str, color: RgbColor) -> ValueId {
-        self.define_styled_value(ty, name, color, DrawStyle::NONE)
-    }
-
-    fn define_styled_value(&mut self, ty: TypeId, name: &str, color: RgbColor, style: DrawStyle) -> ValueId {
-        let (value, name) = (ValueId(self.values), self.name(name));
-        self.values += 1;
-        self.definitions.push(Definition::Value { value, ty, name, color, style });
-        value
-    }
-
-    fn add(&mut self, time: i64, rank: u8, operation: Operation) {
-        self.operations.push((time, rank, operation));
-    }
-
-    fn add_container(&mut self, container: ContainerId, of: (ContainerId, TypeId), name: &str, life: TimeRange) {
-        let ((parent, ty), name) = (of, self.name(name));
-        self.add(life.from.0, 0, Operation::Create { container, ty, parent, name });
-        self.add(life.to.0, 9, Operation::Destroy(container));
-        self.containers = self.containers.max(container.0);
-    }
-
-    fn build(mut self, name: &str) -> TraceStore {
-        // The sort is stable: operations at one time keep their order.
-        self.operations.sort_by_key(|operation| (operation.0, operation.1));
-        let (names, extra) = (&self.names, &[]);
-        let definitions = self.definitions.iter().map(|definition| match *definition {
-            Definition::Type { ty, kind, parent, name } => {
-                PajeEvent::DefineType { ty, kind, parent, name: &names[name], color: None, style: DrawStyle::NONE }
-            }
-            Definition::Value { value, ty, name, color, style } => {
-                PajeEvent::DefineValue { value, ty, name: &names[name], color: Some(color), style, category: None }
-            }
-        });
-        let holder = ContainerId::ROOT;
-        let operations = self.operations.iter().map(|(time, _, operation)| {
-            let time = GlobalNanos(*time);
-            match *operation {
-                Operation::Create { container, ty, parent, name } => {
-                    PajeEvent::CreateContainer { time, container, ty, parent, name: &names[name], extra }
-                }
-                Operation::Destroy(container) => PajeEvent::DestroyContainer { time, container },
-                Operation::Set { container, ty, value } => {
-                    PajeEvent::SetState { time, container, ty, value, extra, source: None }
-                }
-                Operation::Reset { container, ty } => PajeEvent::ResetState { time, container, ty },
-                Operation::Number { container, ty, number } => {
-                    PajeEvent::Variable { time, container, ty, op: VariableOp::Set, value: number }
-                }
-                Operation::Start { ty, value, unit, key } => {
-                    PajeEvent::StartLink { time, container: holder, ty, value, start: unit, key, extra, source: None }
-                }
-                Operation::End { ty, value, unit, key } => {
-                    PajeEvent::EndLink { time, container: holder, ty, value, end: unit, key, extra, source: None }
-                }
-            }
-        });
-        TraceStore::from_events(name, definitions.chain(operations))
-    }
-}
-
-/// The units and their ancestors in a derived trace.
-struct DerivedContainers {
-    /// For each unit, its container.
-    units: Vec<ContainerId>,
-    unit_type: TypeId,
 }
 
 /// A trace that the diagram shows.
@@ -326,31 +207,6 @@ fn add_categories(
         }
     }
     Ok(())
-}
-
-/// Adds the categories of a timeline as states, idle times included.
-fn add_timeline(
-    builder: &mut TraceBuilder,
-    (container, ty): (ContainerId, TypeId),
-    timeline: &CategoryTimeline,
-    range: TimeRange,
-    values: &[ValueId],
-) {
-    for piece in timeline.pieces(range) {
-        builder.add(piece.from, 2, category_operation(container, ty, piece.category, false, values));
-    }
-}
-
-/// Sets the state of a category, or no state.
-fn category_operation(
-    container: ContainerId,
-    ty: TypeId,
-    category: ActivityCategory,
-    hides_idle: bool,
-    values: &[ValueId],
-) -> Operation {
-    let value = values.get(category as usize).filter(|_| !(hides_idle && category == ActivityCategory::Idle));
-    value.map_or(Operation::Reset { container, ty }, |value| Operation::Set { container, ty, value: *value })
 }
 
 fn add_tasks(

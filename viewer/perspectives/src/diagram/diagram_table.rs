@@ -5,7 +5,6 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::group_digits;
 
-use super::DiagramMode;
 use crate::analysis::critical_path::PathTimes;
 use crate::analysis::diagnosis::path_with_times;
 use crate::chart::{AxisUnit, ChartTable, TableValue, ViewChart};
@@ -17,44 +16,52 @@ use crate::view::ViewRequest;
 /// The rows of a table.
 type TableRows<'a> = Box<dyn Iterator<Item = Vec<TableValue>> + 'a>;
 
-/// The numbers of a mode in the visible time range.
-pub(super) fn numbers(
-    mode: DiagramMode,
-    execution: &Execution,
-    request: &ViewRequest,
-    most_rows: usize,
-) -> Result<ViewChart, PerspectiveError> {
-    let range = request.visible_range();
-    let order = execution.order(&request.options.order, request.range)?;
-    let times = [("start", AxisUnit::Nanos), ("end", AxisUnit::Nanos), ("duration", AxisUnit::Nanos)];
-    let count = AxisUnit::Count;
-    let (mut columns, mut rows): (Vec<(&str, AxisUnit)>, TableRows<'_>) = match mode {
-        DiagramMode::UtilizationGantt => {
-            let has_parts = has_parts(execution)?;
-            let part = has_parts.then_some(("part", count));
-            let columns = [("unit", count)].into_iter().chain(part).chain([("category", count)]).collect();
-            (columns, category_rows(execution, order, range, has_parts)?)
+/// The columns and rows of a mode in the visible time range.
+pub(super) struct DiagramRows<'a> {
+    columns: Vec<(&'static str, AxisUnit)>,
+    rows: TableRows<'a>,
+}
+
+impl<'a> DiagramRows<'a> {
+    /// The categories of the units.
+    pub(super) fn of_categories(execution: &'a Execution, request: &ViewRequest) -> Result<Self, PerspectiveError> {
+        let (order, count) = (execution.order(&request.options.order, request.range)?, AxisUnit::Count);
+        let has_parts = has_parts(execution)?;
+        let part = has_parts.then_some(("part", count));
+        let columns = [("unit", count)].into_iter().chain(part).chain([("category", count)]).collect();
+        Ok(Self { columns, rows: category_rows(execution, order, request.visible_range(), has_parts)? })
+    }
+
+    /// The times that are not idle, and the messages.
+    pub(super) fn of_space_time(execution: &'a Execution, request: &ViewRequest) -> Result<Self, PerspectiveError> {
+        let (order, count) = (execution.order(&request.options.order, request.range)?, AxisUnit::Count);
+        let columns = vec![("unit", count), ("activity", count), ("receiver", count), ("size, bytes", AxisUnit::Bytes)];
+        Ok(Self { columns, rows: space_time_rows(execution, order, request.visible_range())? })
+    }
+
+    /// The tasks of the units.
+    pub(super) fn of_tasks(execution: &'a Execution, request: &ViewRequest) -> Result<Self, PerspectiveError> {
+        let (order, count) = (execution.order(&request.options.order, request.range)?, AxisUnit::Count);
+        let columns = vec![("unit", count), ("task", count)];
+        Ok(Self { columns, rows: task_rows(execution, order, request.visible_range())? })
+    }
+
+    /// The first rows as a chart without panels.
+    pub(super) fn chart(mut self, title: &str, most_rows: usize) -> ViewChart {
+        let times = [("start", AxisUnit::Nanos), ("end", AxisUnit::Nanos), ("duration", AxisUnit::Nanos)];
+        self.columns.extend(times);
+        let mut table = ChartTable::new(&self.columns);
+        table.rows.extend(self.rows.by_ref().take(most_rows));
+        let is_cut = self.rows.next().is_some();
+        let digits = group_digits(most_rows as u64);
+        let note = format!("The table has the first {digits} rows. A CSV file of `tumit view` has all.");
+        ViewChart {
+            title: title.to_owned(),
+            table,
+            notes: is_cut.then_some(note).into_iter().collect(),
+            ..ViewChart::default()
         }
-        DiagramMode::SpaceTime => {
-            let columns =
-                vec![("unit", count), ("activity", count), ("receiver", count), ("size, bytes", AxisUnit::Bytes)];
-            (columns, space_time_rows(execution, order, range)?)
-        }
-        DiagramMode::TaskGantt => (vec![("unit", count), ("task", count)], task_rows(execution, order, range)?),
-        DiagramMode::CriticalPath => return path_numbers(mode, execution, request),
-    };
-    columns.extend(times);
-    let mut table = ChartTable::new(&columns);
-    table.rows.extend(rows.by_ref().take(most_rows));
-    let is_cut = rows.next().is_some();
-    let digits = group_digits(most_rows as u64);
-    let notes = is_cut.then(|| format!("The table has the first {digits} rows. A CSV file of `tumit view` has all."));
-    Ok(ViewChart {
-        title: mode.info().title.to_owned(),
-        table,
-        notes: notes.into_iter().collect(),
-        ..ViewChart::default()
-    })
+    }
 }
 
 /// Whether a unit has several timelines.
@@ -111,8 +118,7 @@ fn space_time_rows<'a>(
     Ok(Box::new(order.into_iter().flat_map(move |unit| {
         let timeline = activity.timeline(unit);
         let mut rows: Vec<(i64, Vec<TableValue>)> = Vec::new();
-        let shown =
-            timeline.pieces(range).filter(|piece| piece.category != ActivityCategory::Idle);
+        let shown = timeline.pieces(range).filter(|piece| piece.category != ActivityCategory::Idle);
         for piece in shown {
             let mut row =
                 vec![name(execution, unit), piece.category.word().into(), TableValue::Absent, TableValue::Absent];
@@ -154,8 +160,8 @@ fn task_rows<'a>(
 
 /// The times of the critical path by state, by unit and by category, the longest first.
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
-fn path_numbers(
-    mode: DiagramMode,
+pub(super) fn path_numbers(
+    title: &str,
     execution: &Execution,
     request: &ViewRequest,
 ) -> Result<ViewChart, PerspectiveError> {
@@ -188,5 +194,5 @@ fn path_numbers(
             vec![group.into(), name.into(), nanos.into(), (100.0 * nanos / whole).into()]
         }));
     }
-    Ok(ViewChart { title: mode.info().title.to_owned(), table, ..ViewChart::default() })
+    Ok(ViewChart { title: title.to_owned(), table, ..ViewChart::default() })
 }

@@ -9,7 +9,7 @@ use tumit_paje::PajeTypeKind;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::ContainerId;
 
-use super::{DerivedContainers, TraceBuilder, add_timeline, light_palette};
+use super::trace_builder::{DerivedContainers, TraceBuilder, add_timeline, light_palette};
 use crate::chart::ChartPaint;
 use crate::draw::PaletteKind;
 use crate::error::PerspectiveError;

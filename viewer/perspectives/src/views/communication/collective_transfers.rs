@@ -90,7 +90,8 @@ impl CollectiveTransfers {
             0 => {}
             1 => notes.push("1 operation is left out, because its root is unknown.".to_owned()),
             count => {
-                notes.push(format!("{} operations are left out, because their roots are unknown.", group_digits(count)))
+                notes
+                    .push(format!("{} operations are left out, because their roots are unknown.", group_digits(count)));
             }
         }
         notes

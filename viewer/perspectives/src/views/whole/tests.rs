@@ -60,7 +60,8 @@ fn records_around_a_time_are_in_order() {
     let execution = example().execution();
     let records = |time: i64, options: &[(&str, &str)]| {
         let table = chart(&execution, "trace-records", &request(TimeMode::At, time, 100, options)).table;
-        let columns = [texts(&table, "present"), texts(&table, "container"), texts(&table, "record"), texts(&table, "value")];
+        let columns =
+            [texts(&table, "present"), texts(&table, "container"), texts(&table, "record"), texts(&table, "value")];
         let rows = (0..table.rows.len()).map(|row| columns.each_ref().map(|column| column[row].as_str()).join("|"));
         (rows.collect::<Vec<String>>(), numbers(&table, "time, s"))
     };

@@ -262,15 +262,15 @@ fn of_diagram(
     let outline = ContainerOutline::new(source)?;
     let mut layout = diagram.layout(LayoutOptions { theme: context.request.theme, ..LayoutOptions::default() });
     let resolution = context.request.resolution.clamp(1.0, 4.0);
-    let height = Some(height + DIAGRAM_HEADING + DIAGRAM_MARGIN);
-    let options = DocumentOptions { time_range: range, width, height, resolution, titles: false };
+    let room = height + DIAGRAM_HEADING + DIAGRAM_MARGIN;
+    let options = DocumentOptions { time_range: range, width, height: Some(room), resolution, titles: false };
     let (mut scene, mut rows) = document_with_rows(source, &outline, &layout, options)?;
-    let (excess, drawn) = (scene.height - height.unwrap_or(scene.height), rows.layout.height);
+    let (excess, drawn) = (scene.height - room, rows.layout.height);
     if excess > 1.0 {
         // The natural height of the rows has the same ratio to the height that there is room for.
         let natural = RowLayout::new(&outline, &layout).height;
-        let room = natural * (drawn - excess).max(LEAST_HEIGHT) / drawn.max(1.0);
-        layout.folds.level = RowLayout::level_that_fits(&outline, &layout, room);
+        let rows_room = natural * (drawn - excess).max(LEAST_HEIGHT) / drawn.max(1.0);
+        layout.folds.level = RowLayout::level_that_fits(&outline, &layout, rows_room);
         (scene, rows) = document_with_rows(source, &outline, &layout, options)?;
     }
     let mut notes = std::mem::take(&mut scene.notes);
