@@ -24,7 +24,7 @@ use super::unit_categories::{CategoryChange, UnitCategories};
 use super::unit_records::{PiclRecordWriter, PiclStyle};
 use super::written_meanings::{StateMeaning, WrittenMeaning, WrittenMeanings};
 use super::written_types::WrittenTypes;
-use crate::emission::state_extras::{BLOCK, DATA, END_DATA};
+use crate::model::state_fields::{BLOCK, DATA, END_DATA};
 use crate::model::trace_action::ACTION_WORDS;
 use crate::model::{PiclEndpoint, StateFields, TraceAction, TraceActionKind, TraceUnit, TraceUnits};
 use crate::node_activity::Activity;
