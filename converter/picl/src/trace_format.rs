@@ -176,7 +176,7 @@ mod tests {
             // The first line is damaged.
             ("garbage\n4 0 100 0 1 7 64\n6 0 200 1 0 7 64\n", Some(TraceFormat::OldPicl)),
             ("garbage\n-3 -901 0.0 0 0 0\n-3 -901 0.0 1 0 0\n", Some(TraceFormat::NewPicl)),
-            ("x y z\n4 0 100 0 1 7 64\n1 2 3 4\n", None),
+            ("x y z\n4 0 100 0 1 7 64\n99 2 3 4\n", None),
             ("x y z\n4 0 100 0 1 7 64\n", None),
             ("trace hello;\n", None),
             ("", None),

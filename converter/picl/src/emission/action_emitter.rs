@@ -7,7 +7,7 @@ use super::definitions::EntityTypes;
 use super::entity_output::{EmitError, EntityOutput, PROGRAM_CONTAINER};
 use super::message_links::MessageLinks;
 use super::node_containers::NodeContainers;
-use super::state_extras::{OperationPart, StateExtras};
+use super::state_extras::{NodeOperation, StateExtras};
 use super::state_nesting::{EndEffect, StackedState, StateNesting};
 use crate::model::action_log::kind_of;
 use crate::model::collective_groups::{ALL_NODES, CollectiveNumbers};
@@ -197,7 +197,7 @@ impl<'a> ActionEmitter<'a> {
             _ => None,
         };
         let operation = self.collectives.next(subset, state.value, unit);
-        Ok(StateExtras::new(fields, Some(OperationPart { kind, operation, root })))
+        Ok(StateExtras::new(fields, Some(NodeOperation { kind, operation, root })))
     }
 
     /// The container of the unit of a root, and whether it is that of `unit`.

@@ -5,15 +5,7 @@ use tumit_paje::{ContainerId, ExtraField, ExtraFieldKind, ExtraValue};
 
 use crate::model::StateFields;
 use crate::model::collective_groups::ALL_NODES;
-
-/// The communicator of operations of all nodes.
-pub(crate) const ALL: &str = "all";
-/// The field with the data of the begin of a state.
-pub(crate) const DATA: &str = "data";
-/// The field with the data of the end of a state.
-pub(crate) const END_DATA: &str = "end_data";
-/// The field with the type of a block of old PICL.
-pub(crate) const BLOCK: &str = "block";
+use crate::model::state_fields::{ALL, BLOCK, DATA, END_DATA};
 
 /// All fields that a state can have.
 pub(crate) const STATE_FIELDS: [(&str, ExtraFieldKind); 11] = [
@@ -32,7 +24,7 @@ pub(crate) const STATE_FIELDS: [(&str, ExtraFieldKind); 11] = [
 
 /// The part of a state in a collective operation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OperationPart {
+pub(super) struct NodeOperation {
     pub(super) kind: CollectiveKind,
     /// `None` if records are missing.
     pub(super) operation: Option<i64>,
@@ -44,14 +36,14 @@ pub(super) struct OperationPart {
 #[derive(Debug, Default)]
 pub(super) struct StateExtras {
     fields: StateFields,
-    part: Option<OperationPart>,
+    part: Option<NodeOperation>,
     communicator: String,
     data: String,
     end_data: String,
 }
 
 impl StateExtras {
-    pub(super) fn new(fields: StateFields, part: Option<OperationPart>) -> Self {
+    pub(super) fn new(fields: StateFields, part: Option<NodeOperation>) -> Self {
         let communicator = match fields.subset {
             None | Some(ALL_NODES) => ALL.to_owned(),
             Some(subset) => subset.to_string(),

@@ -69,7 +69,7 @@ pub(crate) struct ActionLog {
     stopped: FxHashSet<u32>,
     /// The states that have begun, by unit and value. Their begins are added with their ends,
     /// because a Pajé state gets all its fields when it begins.
-    open: FxHashMap<(u32, u32), Vec<OpenState>>,
+    open: FxHashMap<(u32, u32), Vec<PendingBegin>>,
     pub(crate) faults: PiclFaultCounts,
     /// The texts of events, and the fields of states.
     pub(crate) texts: Spool,
@@ -83,7 +83,7 @@ pub(crate) struct ActionLog {
 
 /// A state that has begun.
 #[derive(Debug)]
-struct OpenState {
+struct PendingBegin {
     place: UnitTime,
     fields: StateFields,
 }
@@ -175,7 +175,7 @@ impl ActionLog {
         if kind.is_some() {
             self.collectives.add(fields.subset.unwrap_or(ALL_NODES), value, unit, place.line);
         }
-        self.open.entry((unit, value)).or_default().push(OpenState { place, fields });
+        self.open.entry((unit, value)).or_default().push(PendingBegin { place, fields });
         Ok(())
     }
 
@@ -220,7 +220,7 @@ impl ActionLog {
         values.into_iter().flatten().map(|value| value.to_string()).collect::<Vec<_>>().join(" ")
     }
 
-    fn push_begin(&mut self, value: u32, OpenState { place, fields }: &OpenState) -> Result<(), LogError> {
+    fn push_begin(&mut self, value: u32, PendingBegin { place, fields }: &PendingBegin) -> Result<(), LogError> {
         let words = if fields.is_empty() {
             [0; 3]
         } else {
@@ -232,7 +232,7 @@ impl ActionLog {
 
     /// Adds the begins of all states without an end.
     pub(crate) fn close(&mut self) -> Result<(), LogError> {
-        let mut open: Vec<((u32, u32), Vec<OpenState>)> = std::mem::take(&mut self.open).into_iter().collect();
+        let mut open: Vec<((u32, u32), Vec<PendingBegin>)> = std::mem::take(&mut self.open).into_iter().collect();
         open.sort_unstable_by_key(|(key, _)| *key);
         for ((_, value), states) in open {
             states.iter().try_for_each(|state| self.push_begin(value, state))?;

@@ -14,7 +14,7 @@ pub(crate) const ALL_NODES: i64 = -1;
 
 /// The parts of a unit.
 #[derive(Clone, Copy, Debug)]
-struct PartCount {
+struct NodePartCount {
     parts: u64,
     /// The line of the first one.
     line: u64,
@@ -34,7 +34,7 @@ struct GroupKey {
 #[derive(Debug, Default)]
 pub(crate) struct CollectiveCounts {
     /// By subset, value and unit.
-    parts: FxHashMap<(i64, u32, u32), PartCount>,
+    parts: FxHashMap<(i64, u32, u32), NodePartCount>,
     /// The numbers of subsets and their nodes.
     subsets: Vec<(i64, Vec<i64>)>,
 }
@@ -58,19 +58,19 @@ impl CollectiveCounts {
 
     /// Counts a part.
     pub(crate) fn add(&mut self, subset: i64, value: u32, unit: u32, line: u64) {
-        let count = self.parts.entry((subset, value, unit)).or_insert(PartCount { parts: 0, line });
+        let count = self.parts.entry((subset, value, unit)).or_insert(NodePartCount { parts: 0, line });
         count.parts += 1;
     }
 
     /// Ends the first pass. `is_complete` states for each unit whether it was traced until its end.
     pub(crate) fn number(self, units: &TraceUnits, values: &TraceValues, is_complete: &[bool]) -> CollectiveNumbers {
-        let mut by_group: FxHashMap<GroupKey, Vec<(u32, PartCount)>> = FxHashMap::default();
-        let mut by_unit: FxHashMap<(i64, u32, u32), PartCount> = FxHashMap::default();
+        let mut by_group: FxHashMap<GroupKey, Vec<(u32, NodePartCount)>> = FxHashMap::default();
+        let mut by_unit: FxHashMap<(i64, u32, u32), NodePartCount> = FxHashMap::default();
         let canonical = units.canonical();
         #[expect(clippy::iter_over_hash_type, reason = "the result does not depend on the order")]
         for ((subset, value, unit), count) in self.parts {
             let unit = canonical.get(unit as usize).copied().unwrap_or(unit);
-            let sum = by_unit.entry((subset, value, unit)).or_insert(PartCount { parts: 0, line: count.line });
+            let sum = by_unit.entry((subset, value, unit)).or_insert(NodePartCount { parts: 0, line: count.line });
             sum.parts += count.parts;
             sum.line = sum.line.min(count.line);
         }
@@ -80,7 +80,7 @@ impl CollectiveCounts {
             let definition = self.subsets.iter().position(|(known, nodes)| *known == subset && nodes.contains(&node));
             by_group.entry(GroupKey { subset, definition, value }).or_default().push((unit, count));
         }
-        let mut groups: Vec<(GroupKey, Vec<(u32, PartCount)>)> = by_group.into_iter().collect();
+        let mut groups: Vec<(GroupKey, Vec<(u32, NodePartCount)>)> = by_group.into_iter().collect();
         // Operations have the same numbers when the trace is written and read again.
         let name = |value: u32| values.values.get(value as usize).map(|value| values.name(value));
         groups.sort_by_cached_key(|(key, _)| (key.subset, key.definition, name(key.value), key.value));
@@ -88,7 +88,7 @@ impl CollectiveCounts {
         for ((key, parts), index) in groups.into_iter().zip(0..) {
             let largest = parts.iter().map(|(_, count)| count.parts).max().unwrap_or(0);
             // The parts of a unit that was not traced until its end are the first ones.
-            let is_short = |(unit, count): &&(u32, PartCount)| {
+            let is_short = |(unit, count): &&(u32, NodePartCount)| {
                 count.parts < largest && is_complete.get(*unit as usize).copied().unwrap_or(true)
             };
             let shortest = parts.iter().filter(is_short).min_by_key(|(_, count)| count.parts);

@@ -2,6 +2,15 @@
 
 use crate::record_words::{RecordWords, integer};
 
+/// The communicator of operations of all nodes.
+pub(crate) const ALL: &str = "all";
+/// The field with the data of the begin of a state.
+pub(crate) const DATA: &str = "data";
+/// The field with the data of the end of a state.
+pub(crate) const END_DATA: &str = "end_data";
+/// The field with the type of a block of old PICL.
+pub(crate) const BLOCK: &str = "block";
+
 /// The data of the begin and the end of a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StateFields {

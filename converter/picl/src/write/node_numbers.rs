@@ -22,8 +22,8 @@ pub(super) struct NodeNumbers {
     containers: FxHashMap<ContainerId, KnownContainer>,
     /// The first container with states below each container without them.
     with_states: FxHashMap<ContainerId, ContainerId>,
-    /// Whether containers have names of nodes of PICL.
-    has_nodes: bool,
+    /// Whether the containers are those of a PICL trace, so that their names are the nodes.
+    pub(super) is_picl: bool,
     used: FxHashSet<i64>,
     next: i64,
 }
@@ -37,9 +37,8 @@ impl NodeNumbers {
         has_states: bool,
     ) {
         let known = KnownContainer { parent, ty: ty.to_owned(), name: name.to_owned(), unit: None };
-        // Containers of other traces get the numbers after the nodes of a PICL trace.
-        if let Some(node) = node_of(&known) {
-            self.has_nodes = true;
+        // Other containers get the numbers after the nodes.
+        if let Some(node) = node_of(&known).filter(|_| self.is_picl) {
             self.next = self.next.max(node + 1);
         }
         self.containers.insert(container, known);
@@ -67,11 +66,10 @@ impl NodeNumbers {
         if let Some(unit) = known.and_then(|known| known.unit) {
             return (unit, false);
         }
-        let named = known.and_then(|known| self.unit_of_names(known));
-        let of_name = known.and_then(|known| last_number(&known.name)).filter(|number| {
-            // A trace of PICL has other numbers than those of names.
-            !self.has_nodes && !self.used.contains(number)
-        });
+        let named = known.filter(|_| self.is_picl).and_then(|known| self.unit_of_names(known));
+        let of_name = known
+            .and_then(|known| last_number(&known.name))
+            .filter(|number| !self.is_picl && !self.used.contains(number));
         let unit =
             named.unwrap_or_else(|| TraceUnit { node: of_name.unwrap_or_else(|| self.free_number()), process: 0 });
         self.used.insert(unit.node);

@@ -24,7 +24,7 @@ use super::unit_categories::{CategoryChange, UnitCategories};
 use super::unit_records::{PiclRecordWriter, PiclStyle};
 use super::written_meanings::{StateMeaning, WrittenMeaning, WrittenMeanings};
 use super::written_types::WrittenTypes;
-use crate::emission::state_extras::{BLOCK, DATA, END_DATA};
+use crate::model::state_fields::{BLOCK, DATA, END_DATA};
 use crate::model::trace_action::ACTION_WORDS;
 use crate::model::{PiclEndpoint, StateFields, TraceAction, TraceActionKind, TraceUnit, TraceUnits};
 use crate::node_activity::Activity;
@@ -253,13 +253,13 @@ impl<W: Write> PiclWriter<W> {
             let ended = self.categories.begin(number, time.0, meaning.category, meaning.activity.is_some());
             self.change_category(unit, ended)?;
         }
+        if let Some((_, index)) = meaning.activity {
+            let action = self.action(time, kind, index, words);
+            self.push(unit, action)?;
+        }
         if let Some(task) = meaning.task {
             let words = if meaning.activity.is_none() { words } else { [0; 3] };
             let action = self.action(time, kind, task, words);
-            self.push(unit, action)?;
-        }
-        if let Some((_, index)) = meaning.activity {
-            let action = self.action(time, kind, index, words);
             self.push(unit, action)?;
         }
         Ok(())
@@ -445,6 +445,7 @@ impl<W: Write> PajeSink for PiclWriter<W> {
             PajeEvent::CreateContainer { container, ty, parent, name, .. } => {
                 self.types.create(container, ty);
                 let names = (self.types.name(ty), name);
+                self.nodes.is_picl = self.meanings.is_picl;
                 self.nodes.create((container, parent), names, self.types.has_states(ty));
             }
             PajeEvent::DestroyContainer { time, container, .. } => self.destroy(time, container)?,
@@ -484,7 +485,7 @@ impl<W: Write> PajeSink for PiclWriter<W> {
             self.finish_category(unit, end)?;
         }
         // All nodes are idle after their last records, until the end of the trace.
-        if end.0 > self.last && self.last != i64::MIN && self.records.has_categories() {
+        if end.0 > self.last && self.last != i64::MIN && self.writes_categories() {
             let index = self.meanings.end_of_trace();
             let action = self.action(end, TraceActionKind::Event, index, [0; 3]);
             self.push(TraceUnit::PROGRAM, action)?;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::emission::state_extras::ALL;
 use crate::model::collective_groups::ALL_NODES;
+use crate::model::state_fields::ALL;
 
 /// Numbers the communicators that have no number as their name.
 #[derive(Debug, Default)]
