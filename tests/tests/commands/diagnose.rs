@@ -70,7 +70,8 @@ fn the_commands_of_the_report_print_its_numbers() {
     let dir = tempfile::tempdir().unwrap();
     trace(dir.path(), BODY);
     fs::write(dir.path().join("b.paje"), [HEADER, COLLECTIVES].concat()).unwrap();
-    fs::write(dir.path().join("a filter.tumit-view"), "hide value MPI_Finalize\n").unwrap();
+    let filters = r#"{ "format": "tumit-view", "version": 1, "filters": ["hide value MPI_Finalize"] }"#;
+    fs::write(dir.path().join("a filter.tumit-view"), filters).unwrap();
     for (trace, options) in [
         ("a.paje", &[][..]),
         ("b.paje", &[]),
