@@ -82,7 +82,7 @@ fn the_commands_of_the_report_print_its_numbers() {
         ("a.paje", &["--filter", "hide container rank 1", "--what-if", "wor*=12.5"]),
         ("a.paje", &["--filters", "a filter.tumit-view", "--what-if", "MPI_Send=50"]),
         ("a.paje", &["--phase", "MPI*", "--option", "tasks=Activity"]),
-        ("b.paje", &["--clock", "none", "--causal", "off", "--option", "stateless=busy"]),
+        ("b.paje", &["--option", "stateless=busy"]),
     ] {
         let report = succeed(tumit().args(["diagnose", trace]).args(options).current_dir(dir.path()));
         let [commands, numbers] = report_numbers::check(dir.path(), &report);
