@@ -22,6 +22,8 @@ const UNITS: [(&str, f64); 8] =
 
 /// The numbers with a unit of measurement in a line. Digits in names have none.
 fn numbers_of(line: &str) -> Vec<ReportNumber> {
+    // In `rank 0 waits most`, the number belongs to the name.
+    let line = line.replace(" waits most", "");
     let words: Vec<&str> = line.split(' ').collect();
     let mut numbers = Vec::new();
     for pair in words.windows(2) {

@@ -70,7 +70,8 @@ fn the_commands_of_the_report_print_its_numbers() {
     let dir = tempfile::tempdir().unwrap();
     trace(dir.path(), BODY);
     fs::write(dir.path().join("b.paje"), [HEADER, COLLECTIVES].concat()).unwrap();
-    fs::write(dir.path().join("a filter.tumit-view"), "hide value MPI_Finalize\n").unwrap();
+    let filters = r#"{ "format": "tumit-view", "version": 1, "filters": ["hide value MPI_Finalize"] }"#;
+    fs::write(dir.path().join("a filter.tumit-view"), filters).unwrap();
     for (trace, options) in [
         ("a.paje", &[][..]),
         ("b.paje", &[]),
@@ -81,7 +82,7 @@ fn the_commands_of_the_report_print_its_numbers() {
         ("a.paje", &["--filter", "hide container rank 1", "--what-if", "wor*=12.5"]),
         ("a.paje", &["--filters", "a filter.tumit-view", "--what-if", "MPI_Send=50"]),
         ("a.paje", &["--phase", "MPI*", "--option", "tasks=Activity"]),
-        ("b.paje", &["--clock", "none", "--causal", "off", "--option", "stateless=busy"]),
+        ("b.paje", &["--option", "stateless=busy"]),
     ] {
         let report = succeed(tumit().args(["diagnose", trace]).args(options).current_dir(dir.path()));
         let [commands, numbers] = report_numbers::check(dir.path(), &report);

@@ -17,7 +17,7 @@ use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::categories::CategoryRule;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::query::OpenTimeRange;
+use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange};
 
 use super::exit_status::ExitStatus;
 use crate::category_option::{CATEGORY_HELP, category};
@@ -183,6 +183,7 @@ impl Args {
                 let context = CommandContext::new(&ReportOptions {
                     path: &self.path,
                     interval: self.interval,
+                    range: TimeRange { from: GlobalNanos(diagnosis.from), to: GlobalNanos(diagnosis.to) },
                     run: &self.run,
                     filters: &self.filters,
                     categories: &self.category,

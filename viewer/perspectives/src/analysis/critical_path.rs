@@ -35,7 +35,7 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId};
 
 use crate::analysis::collectives::CollectiveSet;
-use crate::analysis::dependences::{Dependence, DependenceReason, Dependences, DependentEvent, UnitTime};
+use crate::analysis::dependences::{Dependence, DependenceReason, Dependences, DependentEvent, UnitMoment};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
@@ -94,7 +94,7 @@ pub struct CriticalPath {
     /// The parts by time. Each begins where the one before ends.
     pub segments: Vec<PathSegment>,
     /// The end of the path. `None` if no unit is active.
-    pub end: Option<UnitTime>,
+    pub end: Option<UnitMoment>,
 }
 
 /// The time of the critical path by purpose, in nanoseconds.
@@ -128,7 +128,7 @@ impl<'a> EventsByUnit<'a> {
 
     /// The last event until a point before which the unit waited, and the point on which this event
     /// depends.
-    fn last_dependence(&self, point: UnitTime, start: i64) -> Result<Option<Dependence>, QueryError> {
+    fn last_dependence(&self, point: UnitMoment, start: i64) -> Result<Option<Dependence>, QueryError> {
         let events = &self.by_unit[point.unit as usize];
         let end = events.partition_point(|event| event.0 <= point.time);
         for &(time, event) in events[..end].iter().rev() {
@@ -230,7 +230,7 @@ impl PathSegment {
 
 /// The end of the last activity of the unit that is busy last. If no unit is busy, that of the unit
 /// whose last time that is not idle ends latest.
-fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<UnitTime>, PerspectiveError> {
+fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<UnitMoment>, PerspectiveError> {
     let activity = execution.activity()?;
     // The ends of the last busy time and of the last time that is not idle, and the unit.
     let mut last: Option<(i64, i64, u32)> = None;
@@ -246,7 +246,7 @@ fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<UnitTim
             last = Some((busy, active, index));
         }
     }
-    Ok(last.map(|(_, time, unit)| UnitTime { unit, time }))
+    Ok(last.map(|(_, time, unit)| UnitMoment { unit, time }))
 }
 
 /// Adds the time of each innermost value of a unit in a time range, and the time without a state.

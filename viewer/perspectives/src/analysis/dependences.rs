@@ -16,7 +16,7 @@ use crate::execution::messages::UnitMessage;
 
 /// A unit at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnitTime {
+pub struct UnitMoment {
     /// Index of the unit.
     pub unit: u32,
     /// The time in nanoseconds.
@@ -52,7 +52,7 @@ pub enum DependenceStrength {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dependence {
     /// The point of the other unit.
-    pub source: UnitTime,
+    pub source: UnitMoment,
     /// The start of the state, or the time from which it is examined.
     pub since: i64,
     /// The time from which the unit continues to work.
@@ -156,7 +156,7 @@ impl<'a> Dependences<'a> {
             None => (message.sent, DependenceStrength::Probable),
         };
         Ok(Some(Dependence {
-            source: UnitTime { unit: message.from, time: message.sent },
+            source: UnitMoment { unit: message.from, time: message.sent },
             since,
             reached: message.received,
             end: message.received,
@@ -181,7 +181,7 @@ impl<'a> Dependences<'a> {
             false => DependenceStrength::Probable,
         };
         Ok(Some(Dependence {
-            source: UnitTime { unit: message.to, time: begin },
+            source: UnitMoment { unit: message.to, time: begin },
             since: message.sent,
             reached: begin,
             end,
@@ -227,7 +227,7 @@ fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> 
     };
     // Otherwise the clocks are wrong.
     (awaited.enter < part.leave).then_some(Dependence {
-        source: UnitTime { unit: awaited.unit, time: awaited.enter },
+        source: UnitMoment { unit: awaited.unit, time: awaited.enter },
         since: part.enter,
         reached: awaited.enter,
         end: part.leave,

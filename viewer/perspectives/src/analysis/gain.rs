@@ -16,7 +16,7 @@ use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, ValueId};
 
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::CriticalPath;
-use crate::analysis::dependences::{Dependence, DependenceStrength, Dependences, DependentEvent, UnitTime};
+use crate::analysis::dependences::{Dependence, DependenceStrength, Dependences, DependentEvent, UnitMoment};
 use crate::analysis::time_spans::TimeSpans;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -50,7 +50,7 @@ pub struct GainModel<'a> {
     /// The start of the time range.
     start: i64,
     /// The end of the critical path.
-    end: Option<UnitTime>,
+    end: Option<UnitMoment>,
 }
 
 /// The gain of a unit at a time.
@@ -147,7 +147,7 @@ impl<'a> GainModel<'a> {
         pass.units[end.unit as usize].gain.round() as i64
     }
 
-    fn source(&self, index: u32) -> UnitTime {
+    fn source(&self, index: u32) -> UnitMoment {
         self.ends[index as usize].dependence.source
     }
 }
@@ -221,7 +221,7 @@ impl<'a> GainPass<'a> {
     }
 
     fn note_source(&mut self, index: u32) {
-        let UnitTime { unit, time } = self.model.source(index);
+        let UnitMoment { unit, time } = self.model.source(index);
         self.advance(unit, time);
         self.sources[index as usize] = self.units[unit as usize].gain;
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tumit_perspectives::analysis::diagnosis_tables::DiagnosisSection;
 use tumit_perspectives::execution::categories::CategoryRule;
-use tumit_viewer::query::OpenTimeRange;
+use tumit_viewer::query::{OpenTimeRange, TimeRange};
 
 use crate::category_option::category_text;
 use crate::run_options::RunOptions;
@@ -15,6 +15,8 @@ pub(super) struct CommandContext {
     path: String,
     /// `--interval` of the report.
     interval: Option<OpenTimeRange>,
+    /// Its part within the trace. Views show a longer time range with idle times.
+    range: Option<OpenTimeRange>,
     /// The options for reading the trace, and the filters.
     trace: Vec<String>,
     /// The units, categories and tasks.
@@ -27,6 +29,8 @@ pub(super) struct CommandContext {
 pub(super) struct ReportOptions<'a> {
     pub(super) path: &'a Path,
     pub(super) interval: Option<OpenTimeRange>,
+    /// The examined time range.
+    pub(super) range: TimeRange,
     pub(super) run: &'a RunOptions,
     pub(super) filters: &'a FilterOptions,
     pub(super) categories: &'a [CategoryRule],
@@ -49,7 +53,8 @@ impl CommandContext {
         let mut report = Vec::new();
         given.phase.iter().for_each(|phase| report.extend(option("--phase", (*phase).to_owned())));
         given.what_ifs.iter().for_each(|what_if| report.extend(option("--what-if", what_if.clone())));
-        Self { path: path_text(given.path), interval: given.interval, trace, execution, report }
+        let range = given.interval.map(|_| OpenTimeRange::from(given.range));
+        Self { path: path_text(given.path), interval: given.interval, range, trace, execution, report }
     }
 
     /// The command that prints a section of the report as a table.
@@ -70,7 +75,7 @@ impl CommandContext {
     /// The command that prints the table of a view.
     pub(super) fn table(&self, view: &str) -> String {
         let words = ["view", &self.path, "--perspective", view, "-o", "-", "--format", "csv"];
-        self.command(&words, self.interval, &[&self.execution])
+        self.command(&words, self.range, &[&self.execution])
     }
 
     /// The command that draws a view into a file.
@@ -78,7 +83,7 @@ impl CommandContext {
         let mut words = vec!["view", &self.path, "--perspective", view];
         option.iter().for_each(|option| words.extend(["--option", option]));
         words.extend(["-o", file]);
-        self.command(&words, self.interval, &[&self.execution])
+        self.command(&words, self.range, &[&self.execution])
     }
 
     /// The command that draws a time range of the trace into a file.
