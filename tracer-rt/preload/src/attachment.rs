@@ -35,7 +35,7 @@ pub enum AttachmentOutcome {
     NoMpiYet,
     /// A script, with its interpreter.
     Script(String),
-    /// Another file that the system or a shell can run.
+    /// A file without `#!` that is no ELF file. As in `execvp`, a shell runs it.
     OtherFile,
     /// The launcher reports it, or finds it elsewhere.
     NotFound,
@@ -163,12 +163,14 @@ impl fmt::Display for ProgramAttachment {
         match &self.outcome {
             AttachmentOutcome::Mpi(library) => write!(f, "mpi attached to `{name}` ({}, {})", library.family, library.name),
             AttachmentOutcome::NoMpiYet => {
-                write!(f, "mpi attached to `{name}`, which needs no MPI library, but may load one")
+                write!(f, "mpi attached to `{name}`, which needs no MPI library, but may load one or start other programs")
             }
             AttachmentOutcome::Script(interpreter) => {
-                write!(f, "mpi attached to the script `{name}` ({interpreter}) and the programs that it starts")
+                write!(f, "mpi attached to the script `{name}` ({interpreter}) and to the programs that it starts")
             }
-            AttachmentOutcome::OtherFile => write!(f, "mpi attached to `{name}`, whose file type is unknown"),
+            AttachmentOutcome::OtherFile => {
+                write!(f, "mpi attached to `{name}`, which a shell runs, and to the programs that it starts")
+            }
             AttachmentOutcome::NotFound => write!(f, "mpi attached to `{name}`, which is not found on this machine"),
             AttachmentOutcome::Static { is_pie } => write!(
                 f,

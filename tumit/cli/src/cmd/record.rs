@@ -15,7 +15,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
 use tumit_preload::attachment::Attachment;
-use tumit_preload::environment::{PRELOAD, RecordingEnvironment, RecordingSettings, has_several_nodes};
+use tumit_preload::environment::{RecordingEnvironment, RecordingSettings, has_several_nodes};
 use tumit_preload::library_file::{path_in, special_character, write};
 use tumit_preload::library_search::LibraryFolders;
 use tumit_preload::program_command::ProgramCommand;
@@ -262,7 +262,6 @@ fn report(
     if args.quiet {
         return;
     }
-    let is_preloaded = attachment.is_preloaded() && variable(PRELOAD).is_none_or(|_| true);
     if command.submits {
         args.note(&format!(
             "the job records into {} when it runs, if the batch system passes on the environment (otherwise see --print-env)",
@@ -273,7 +272,7 @@ fn report(
     let lines = if folder.has_files() {
         RunSummary::new(folder.path(), wall_time).lines(folder.shown())
     } else {
-        vec![run_summary::no_rank_text(end, attachment, is_preloaded)]
+        vec![run_summary::no_rank_text(end, attachment)]
     };
     lines.iter().for_each(|line| args.note(line));
 }

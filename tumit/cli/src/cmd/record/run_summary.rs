@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -22,8 +22,11 @@ use super::program_run::ProgramEnd;
 
 /// Maximum number of bytes of a run that is opened for the summary.
 const MAX_BYTES: u64 = 1 << 30;
-/// Maximum number of records of a run whose times are computed. It takes about two seconds.
+/// Maximum number of records of a run whose times are computed. It takes at most two seconds on an
+/// idle machine.
 const MAX_RECORDS: u64 = 2_000_000;
+/// Maximum time for this computation, for busy machines.
+const MAX_TIME: Duration = Duration::from_secs(5);
 /// The name of the state type of `std:mpi`.
 const MPI_TYPE: &str = "MPI";
 
@@ -68,7 +71,7 @@ impl RunSummary {
         match OpenRun::open_launches(folder, LaunchSelection::All) {
             Ok(run) => {
                 if records(&run) <= MAX_RECORDS && job_finding(&run) == JobFinding::One {
-                    summary.shares = time_shares(folder).ok();
+                    summary.shares = time_shares_in_time(folder.to_owned());
                 }
                 summary.run = Some(run);
             }
@@ -101,21 +104,20 @@ impl RunSummary {
 }
 
 /// Reports that no process has recorded anything, with the most probable reason.
-pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment, is_preloaded: bool) -> String {
+pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String {
     let obstacle = attachment.programs.iter().find(|program| program.outcome.is_obstacle());
     let has_no_mpi = attachment.programs.iter().any(|program| program.outcome == AttachmentOutcome::NoMpiYet);
     let reason = match (end, obstacle) {
         (_, Some(program)) => format!("`{}` cannot be recorded, see above", program.name),
-        _ if !is_preloaded => "the recorder was not attached, see above".to_owned(),
-        (ProgramEnd::Exit(0), None) if has_no_mpi => "no program called MPI_Init, and it needs no MPI library".to_owned(),
+        (ProgramEnd::Exit(0), None) if has_no_mpi => "no program called MPI_Init".to_owned(),
         (ProgramEnd::Exit(0), None) => {
             "no program called MPI_Init, or its environment lacked LD_PRELOAD (`--dry-run` shows the settings)".to_owned()
         }
-        (ProgramEnd::Exit(code), None) => format!("the program ended with status {code} before it called MPI_Init"),
+        (ProgramEnd::Exit(code), None) => format!("no program called MPI_Init; the command ended with status {code}"),
         (ProgramEnd::Signal(signal), None) => {
-            format!("the program was ended by signal {signal} before it called MPI_Init")
+            format!("no program called MPI_Init; signal {signal} ended the command")
         }
-        (ProgramEnd::NotStarted(_), None) => "the program did not start".to_owned(),
+        (ProgramEnd::NotStarted(_), None) => "the command did not start".to_owned(),
     };
     format!("no rank was recorded: {reason}")
 }
@@ -199,6 +201,14 @@ fn job_line(run: &OpenRun, shown: &str) -> Option<String> {
             "each of the {count} processes is alone in its MPI_COMM_WORLD: the launcher probably belongs to another MPI library than the program"
         )),
     }
+}
+
+/// Computes the shares of time on another thread. `None` if they are not known in time. The end of
+/// this process then ends the computation.
+fn time_shares_in_time(folder: PathBuf) -> Option<TimeShares> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(time_shares(&folder).ok()));
+    receiver.recv_timeout(MAX_TIME).ok().flatten()
 }
 
 /// Computes the shares of time in MPI and in waits, of the time of all ranks.
