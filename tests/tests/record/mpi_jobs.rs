@@ -15,7 +15,9 @@ fn the_ranks_of_a_job_are_recorded() {
         assert_eq!(String::from_utf8_lossy(&output.stdout), "ring of 2\n");
         let lines: Vec<&str> = messages.lines().filter(|line| line.starts_with("tumit record: ")).collect();
         let [attached, summary, next] = lines[..] else { panic!("three messages: {messages}") };
-        assert!(attached.starts_with("tumit record: mpi attached to `") && attached.ends_with(&format!("writing {run}")));
+        assert!(
+            attached.starts_with("tumit record: mpi attached to `") && attached.ends_with(&format!("writing {run}"))
+        );
         let words = ["2 ranks, ", " records; ", " of the time of all ranks in MPI, ", " waiting"];
         assert!(words.iter().all(|word| summary.contains(word)), "{summary}");
         assert_eq!(next, format!("tumit record: next: tumit view {run}, or tumit diagnose {run}"));

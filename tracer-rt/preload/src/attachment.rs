@@ -10,14 +10,14 @@ use crate::mpi_family::MpiFamily;
 use crate::program_command::ProgramCommand;
 use crate::program_file::{ProgramFile, StartObstacle};
 
-/// What the recorder does with the programs of a command.
+/// The treatment of the programs of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attachment {
     /// The programs in order.
     pub programs: Vec<ProgramAttachment>,
 }
 
-/// What the recorder does with a program.
+/// The treatment of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramAttachment {
     /// Its name in the command.
@@ -161,9 +161,14 @@ impl fmt::Display for ProgramAttachment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
         match &self.outcome {
-            AttachmentOutcome::Mpi(library) => write!(f, "mpi attached to `{name}` ({}, {})", library.family, library.name),
+            AttachmentOutcome::Mpi(library) => {
+                write!(f, "mpi attached to `{name}` ({}, {})", library.family, library.name)
+            }
             AttachmentOutcome::NoMpiYet => {
-                write!(f, "mpi attached to `{name}`, which needs no MPI library, but may load one or start other programs")
+                write!(
+                    f,
+                    "mpi attached to `{name}`, which needs no MPI library, but may load one or start other programs"
+                )
             }
             AttachmentOutcome::Script(interpreter) => {
                 write!(f, "mpi attached to the script `{name}` ({interpreter}) and to the programs that it starts")

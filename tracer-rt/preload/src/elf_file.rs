@@ -157,7 +157,8 @@ mod tests {
     fn the_library_needs_only_libraries_of_the_compiler() {
         let library = ElfFile::parse(crate::mpi::LIBRARY).expect("an ELF file");
         assert_eq!(library.linking, Linking::StaticPie, "a library has no loader");
-        let is_of_compiler = |name: &String| ["libc.so", "ld-linux", "libgcc_s.so"].iter().any(|known| name.starts_with(known));
+        let is_of_compiler =
+            |name: &String| ["libc.so", "ld-linux", "libgcc_s.so"].iter().any(|known| name.starts_with(known));
         assert!(library.needed.iter().all(is_of_compiler), "{library:?}");
         assert!(library.contains_mpi);
     }

@@ -11,14 +11,15 @@ use crate::program_command::{Launcher, LauncherOption, ProgramCommand};
 
 /// The variable of the dynamic loader.
 pub const PRELOAD: &str = "LD_PRELOAD";
-/// The variable by which Open MPI passes variables to ranks on other nodes: names, separated by `;`.
+/// The variable by which Open MPI passes variables to ranks on other nodes: names, separated by
+/// `;`.
 pub const OPEN_MPI_LIST: &str = "OMPI_MCA_mca_base_env_list";
 /// The same, as a parameter on the command line.
 const OPEN_MPI_PARAMETER: &str = "mca_base_env_list";
 /// Maximum size of a script that is searched for options of a launcher.
 const MAX_SCRIPT_BYTES: u64 = 1 << 20;
 
-/// What a recording needs.
+/// The values that differ from recording to recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordingSettings {
     /// The run folder, absolute.
@@ -64,7 +65,8 @@ impl RecordingSettings {
 }
 
 /// The value of `LD_PRELOAD`: the library, then the libraries of an earlier value. Tools in these
-/// libraries then see the calls that the program makes. The library of an outer `tumit record` is left out.
+/// libraries then see the calls that the program makes. The library of an outer `tumit record` is
+/// left out.
 fn preload_value(library: &Path, earlier: Option<&OsStr>) -> OsString {
     let mut value = library.as_os_str().to_owned();
     let earlier = earlier.unwrap_or_default().to_string_lossy().into_owned();
@@ -102,6 +104,10 @@ impl RecordingEnvironment {
         if !is_preloaded {
             all.variables.retain(|(name, _)| *name != PRELOAD);
             return all;
+        }
+        if let Some(filter) = &command.environment_filter {
+            all.warnings
+                .push(format!("{filter} removes the variables of the recorder: write it before `tumit record`"));
         }
         for word in &command.preloads {
             let text = words[word.position].to_string_lossy();
@@ -172,7 +178,8 @@ impl RecordingEnvironment {
             }
         } else if let Some(value) = lookup("SLURM_EXPORT_ENV").filter(|value| !is_whole(&value.to_string_lossy())) {
             let value = value.to_string_lossy();
-            let text = format!("SLURM_EXPORT_ENV={value} prevents that srun passes on the environment: use srun --export=ALL");
+            let text =
+                format!("SLURM_EXPORT_ENV={value} prevents that srun passes on the environment: use srun --export=ALL");
             self.warnings.push(text);
         }
     }
@@ -216,7 +223,8 @@ pub fn has_several_nodes(lookup: VariableLookup<'_>) -> bool {
 /// Whether a script of the command may start a launcher with the option `-x`, with which Open MPI 4
 /// refuses the list of names.
 fn has_option_x(words: &[OsString]) -> bool {
-    let is_script = |word: &&OsString| fs::metadata(word).is_ok_and(|file| file.is_file() && file.len() <= MAX_SCRIPT_BYTES);
+    let is_script =
+        |word: &&OsString| fs::metadata(word).is_ok_and(|file| file.is_file() && file.len() <= MAX_SCRIPT_BYTES);
     words.iter().filter(is_script).any(|word| {
         let text = fs::read(word).unwrap_or_default();
         String::from_utf8_lossy(&text).split_whitespace().any(|word| word == "-x")

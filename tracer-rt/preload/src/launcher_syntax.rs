@@ -82,7 +82,9 @@ const STARTERS: &[StarterSyntax] = &[
         ],
         kind: StarterKind::Mpirun,
         with_argument: MPIRUN_OPTIONS,
-        with_two_arguments: &["mca", "gmca", "omca", "gomca", "prtemca", "pmixmca", "gprtemca", "gpmixmca", "genv", "env"],
+        with_two_arguments: &[
+            "mca", "gmca", "omca", "gomca", "prtemca", "pmixmca", "gprtemca", "gpmixmca", "genv", "env",
+        ],
         joins_letters: false,
         leading: 0,
     },
@@ -98,22 +100,87 @@ const STARTERS: &[StarterSyntax] = &[
     launcher(
         &["jsrun", "lrun"],
         &[
-            "n", "N", "T", "p", "a", "c", "g", "r", "d", "b", "l", "K", "m", "P", "h", "e", "t", "k", "o", "U", "X", "nrs", "np",
-            "tasks_per_rs", "cpu_per_rs", "gpu_per_rs", "rs_per_host", "launch_distribution", "bind", "latency_priority",
-            "memory_per_rs", "chdir", "stdio_stderr", "stdio_stdout", "stdio_input", "smpiargs", "env", "E",
+            "n",
+            "N",
+            "T",
+            "p",
+            "a",
+            "c",
+            "g",
+            "r",
+            "d",
+            "b",
+            "l",
+            "K",
+            "m",
+            "P",
+            "h",
+            "e",
+            "t",
+            "k",
+            "o",
+            "U",
+            "X",
+            "nrs",
+            "np",
+            "tasks_per_rs",
+            "cpu_per_rs",
+            "gpu_per_rs",
+            "rs_per_host",
+            "launch_distribution",
+            "bind",
+            "latency_priority",
+            "memory_per_rs",
+            "chdir",
+            "stdio_stderr",
+            "stdio_stdout",
+            "stdio_input",
+            "smpiargs",
+            "env",
+            "E",
         ],
     ),
     launcher(
         &["flux"],
         &[
-            "n", "N", "c", "g", "t", "o", "x", "q", "B", "S", "ntasks", "nodes", "cores-per-task", "gpus-per-task", "nslots",
-            "cores", "tasks-per-node", "tasks-per-core", "time-limit", "setopt", "queue", "bank", "job-name", "requires",
-            "env", "cwd", "input", "output", "error", "setattr", "urgency", "signal",
+            "n",
+            "N",
+            "c",
+            "g",
+            "t",
+            "o",
+            "x",
+            "q",
+            "B",
+            "S",
+            "ntasks",
+            "nodes",
+            "cores-per-task",
+            "gpus-per-task",
+            "nslots",
+            "cores",
+            "tasks-per-node",
+            "tasks-per-core",
+            "time-limit",
+            "setopt",
+            "queue",
+            "bank",
+            "job-name",
+            "requires",
+            "env",
+            "cwd",
+            "input",
+            "output",
+            "error",
+            "setattr",
+            "urgency",
+            "signal",
         ],
     ),
     launcher(&["ibrun", "palsrun", "ccc_mprun"], &["n", "np", "o", "N", "c", "p", "T", "A", "q", "E", "x"]),
     wrapper(&["env"], &["u", "C", "S", "unset", "chdir"], 0),
     wrapper(&["nohup", "setsid", "unbuffer"], &[], 0),
+    wrapper(&["sudo"], &["u", "g", "h", "p", "C", "D", "R", "T", "user", "group", "host", "chdir", "chroot"], 0),
     wrapper(&["time"], &["f", "o", "format", "output"], 0),
     wrapper(&["nice"], &["n", "adjustment"], 0),
     wrapper(&["ionice"], &["c", "n", "p", "class", "classdata"], 0),
@@ -142,7 +209,11 @@ const fn launcher(names: &'static [&'static str], with_argument: &'static [&'sta
     StarterSyntax { names, kind, with_argument, with_two_arguments: &[], joins_letters: true, leading: 0 }
 }
 
-const fn wrapper(names: &'static [&'static str], with_argument: &'static [&'static str], leading: usize) -> StarterSyntax {
+const fn wrapper(
+    names: &'static [&'static str],
+    with_argument: &'static [&'static str],
+    leading: usize,
+) -> StarterSyntax {
     let kind = StarterKind::Wrapper;
     StarterSyntax { names, kind, with_argument, with_two_arguments: &[], joins_letters: true, leading }
 }
@@ -203,7 +274,9 @@ mod tests {
             assert_eq!(mpirun.argument_count(option), count, "{option}");
         }
         let srun = syntax_of("srun").unwrap();
-        for (option, count) in [("-n4", Some(0)), ("-n", Some(1)), ("--ntasks", Some(1)), ("-l", None), ("--nodes=2", Some(0))] {
+        for (option, count) in
+            [("-n4", Some(0)), ("-n", Some(1)), ("--ntasks", Some(1)), ("-l", None), ("--nodes=2", Some(0))]
+        {
             assert_eq!(srun.argument_count(option), count, "{option}");
         }
         assert_eq!(syntax_of("sbatch").map(|syntax| syntax.kind), Some(StarterKind::Submitter));

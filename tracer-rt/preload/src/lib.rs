@@ -1,5 +1,5 @@
-//! Libraries that record programs without changes of their source code, and the facts about programs
-//! that decide how they are attached. `tumit record` attaches them.
+//! Libraries that record programs without changes of their source code, and the facts about
+//! programs that decide how they are attached. `tumit record` attaches them.
 
 #![forbid(unsafe_code)]
 

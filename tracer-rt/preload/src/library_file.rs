@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::mpi::{LIBRARY, LIBRARY_NAME};
 
-/// Characters that the dynamic loader does not accept in a path of `LD_PRELOAD`: separators, and `$`
-/// of its own variables.
+/// Characters that the dynamic loader does not accept in a path of `LD_PRELOAD`: separators, and
+/// `$` of its own variables.
 const SPECIAL: [char; 7] = [':', ' ', '\t', '\n', '\u{b}', '\u{c}', '$'];
 
 /// The path of the library in a folder.

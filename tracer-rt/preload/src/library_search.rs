@@ -82,7 +82,7 @@ fn append_configured(file: &Path, includes: u32, folders: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files of a pattern whose last part may contain one `*`, in order of name.
+/// The files of a pattern, in order of name. Its last part may contain one `*`.
 fn matching_files(pattern: &str) -> Vec<PathBuf> {
     let path = Path::new(pattern);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

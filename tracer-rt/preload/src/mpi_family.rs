@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// MPI libraries with one binary interface, by the names of their shared libraries. `mpi/dispatch.c`
-/// has the same table.
+/// MPI libraries with one binary interface, by the names of their shared libraries.
+/// `mpi/dispatch.c` has the same table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MpiFamily {
     /// Open MPI 4 and 5.

@@ -24,6 +24,8 @@ pub struct ProgramCommand {
     pub submits: bool,
     /// A file of the launcher contains the programs.
     pub program_file_option: Option<String>,
+    /// A program of the command that removes the variables of the environment, such as `env -i`.
+    pub environment_filter: Option<String>,
 }
 
 /// A word of the command with a value of `LD_PRELOAD`.
@@ -110,6 +112,9 @@ impl CommandReader<'_> {
             _ => {
                 let mut options = Vec::new();
                 let next = self.program_position(syntax, from, end, parts, &mut options);
+                let removes = |option: &LauncherOption| matches!(option.name.as_str(), "i" | "ignore-environment");
+                let is_filter = base == "sudo" || base == "env" && options.iter().any(removes);
+                parts.environment_filter = parts.environment_filter.take().or_else(|| is_filter.then_some(base));
                 self.read(parts, next, end, depth - 1);
             }
         }
@@ -131,7 +136,8 @@ impl CommandReader<'_> {
         depth: u32,
     ) {
         let name = Path::new(&self.words[at]).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut launcher = Launcher { position: at, name, kind: syntax.kind, segments: Vec::new(), options: Vec::new() };
+        let mut launcher =
+            Launcher { position: at, name, kind: syntax.kind, segments: Vec::new(), options: Vec::new() };
         let mut programs = ProgramCommand::default();
         let mut from = from;
         while from < end {
@@ -141,12 +147,14 @@ impl CommandReader<'_> {
             self.read(&mut programs, program, colon, depth - 1);
             from = colon + 1;
         }
-        let file = launcher.options.iter().find(|option| matches!(option.name.as_str(), "app" | "configfile" | "multi-prog"));
+        let file =
+            launcher.options.iter().find(|option| matches!(option.name.as_str(), "app" | "configfile" | "multi-prog"));
         parts.program_file_option = file.map(|option| option.name.clone());
         if parts.program_file_option.is_none() {
             parts.programs.append(&mut programs.programs);
         }
         parts.preloads.append(&mut programs.preloads);
+        parts.environment_filter = parts.environment_filter.take().or(programs.environment_filter);
         // The outermost launcher starts the ranks.
         parts.launcher = Some(launcher);
     }
@@ -207,8 +215,8 @@ impl CommandReader<'_> {
         })
     }
 
-    /// Notes an assignment of `LD_PRELOAD`: `LD_PRELOAD=VALUE`, or `LD_PRELOAD` and its value in two
-    /// words.
+    /// Notes an assignment of `LD_PRELOAD`: `LD_PRELOAD=VALUE`, or `LD_PRELOAD` and its value in
+    /// two words.
     fn note_preload(&self, parts: &mut ProgramCommand, position: usize) {
         let word = self.text(position);
         if word.starts_with(PRELOAD) {
@@ -255,6 +263,13 @@ mod tests {
             assert_eq!(found, programs, "{command}");
             assert_eq!(parts.launcher.map(|launcher| launcher.name).as_deref(), launcher, "{command}");
         }
+    }
+
+    #[test]
+    fn programs_that_remove_the_environment_are_found() {
+        assert_eq!(parts("mpirun -n 2 env -i A=1 ./a").1.environment_filter.as_deref(), Some("env"));
+        assert_eq!(parts("sudo -u ada mpirun ./a").1.environment_filter.as_deref(), Some("sudo"));
+        assert_eq!(parts("env -u i mpirun ./a").1.environment_filter, None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::elf_file::ElfFile;
 
-/// Maximum number of scripts whose interpreter is a script.
+/// Maximum number of scripts that interpret each other.
 const MAX_INTERPRETERS: u32 = 4;
 /// Bytes of the first line of a script that are read.
 const FIRST_LINE_BYTES: u64 = 4096;
@@ -25,8 +25,8 @@ pub struct ProgramFile {
     pub path: PathBuf,
     /// The interpreter, if the file is a script.
     pub interpreter: Option<PathBuf>,
-    /// The contents of the program, or of the interpreter. `None` if it is no ELF file, or cannot be
-    /// read.
+    /// The contents of the program, or of the interpreter. `None` if it is no ELF file, or cannot
+    /// be read.
     pub elf: Option<ElfFile>,
     /// Whether it runs with more rights than its caller. The loader then preloads nothing.
     pub is_set_id: bool,

@@ -60,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RECORDERS", value_enum, value_delimiter = ',')]
     with: Vec<Recorder>,
 
-    /// The run folder to write [default: TUMIT_TRACE, then PROGRAM-DATE-PID.tmt]
+    /// The run folder to write [default: TUMIT_TRACE, then PROGRAM-TIME-PID.tmt]
     #[arg(short, long, value_name = "RUN")]
     output: Option<PathBuf>,
 
@@ -80,12 +80,12 @@ pub(crate) struct Args {
     #[arg(short, long)]
     quiet: bool,
 
-    /// Prints what would be done, and runs nothing
+    /// Prints the settings and the command, and runs nothing
     #[arg(long, conflicts_with = "print_env")]
     dry_run: bool,
 
-    /// Prints the settings as commands for a shell, writes the library into the run folder, and runs
-    /// nothing
+    /// Prints the settings as commands for a shell, writes the library into the run folder, and
+    /// runs nothing
     #[arg(long)]
     print_env: bool,
 
@@ -163,12 +163,15 @@ fn environment(
     RecordingEnvironment::new(settings, &args.command, command, attachment.is_preloaded(), &variable)
 }
 
-/// Reports that the first program of the command cannot be started, with the exit status of a shell.
+/// Reports that the first program of the command cannot be started, with the exit status of a
+/// shell.
 fn cannot_start(name: &OsString, obstacle: StartObstacle) -> ExitStatus {
     let name = name.to_string_lossy();
     let (text, status) = match obstacle {
         StartObstacle::Missing => (format!("`{name}` is not found: check its name, or write its path"), 127),
-        StartObstacle::NotExecutable => (format!("`{name}` cannot be executed: `chmod +x` makes a file executable"), 126),
+        StartObstacle::NotExecutable => {
+            (format!("`{name}` cannot be executed: `chmod +x` makes a file executable"), 126)
+        }
     };
     term::note(&format!("tumit record: {text}"));
     ExitStatus::Program(status)

@@ -1,8 +1,8 @@
 //! Runs the program with its own standard streams, passes on signals, and ends as the program did.
 //!
 //! The program stays in the process group of this command. A key such as Ctrl-C therefore reaches
-//! both, and this command only waits. A signal from another process reaches only this command, which
-//! passes it on.
+//! both, and this command only waits. A signal from another process reaches only this command,
+//! which passes it on.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;

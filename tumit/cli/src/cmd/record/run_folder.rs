@@ -26,7 +26,8 @@ impl RunFolder {
     pub(crate) fn new(named: Option<&Path>, program: String) -> anyhow::Result<Self> {
         let from_environment = || std::env::var_os("TUMIT_TRACE").filter(|value| !value.is_empty()).map(PathBuf::from);
         let name = named.map(Path::to_owned).or_else(from_environment).unwrap_or_else(|| default_name(&program).into());
-        let path = std::path::absolute(&name).with_context(|| format!("`{}` is no name of a folder", name.display()))?;
+        let path =
+            std::path::absolute(&name).with_context(|| format!("`{}` is no name of a folder", name.display()))?;
         Ok(Self { path, shown: printable_name(&name.to_string_lossy()).into_owned() })
     }
 
@@ -95,7 +96,7 @@ impl RunFolder {
         if files.iter().any(|path| has_ending(path, "live")) && active_recorders::user_of(&files).is_some() {
             return;
         }
-        // What cannot be removed does no harm.
+        // A file that cannot be removed does no harm.
         let _ = fs::remove_file(path_in(&self.path));
         let _ = fs::remove_dir(&self.path);
     }
@@ -113,7 +114,7 @@ fn is_part_of_run(path: &Path) -> bool {
     has_ending(path, "tmt") || has_ending(path, "live") || is_library(path)
 }
 
-/// `PROGRAM-DATE-PID.tmt` with the time in UTC.
+/// `PROGRAM-TIME-PID.tmt`, in UTC.
 fn default_name(program: &str) -> String {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     let text = wall_clock::text(i64::try_from(nanos).unwrap_or(i64::MAX));

@@ -1,4 +1,4 @@
-//! [`RunSummary`]: what a recorded run contains, in a few lines.
+//! [`RunSummary`]: the contents of a recorded run, in a few lines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,8 +22,8 @@ use super::program_run::ProgramEnd;
 
 /// Maximum number of bytes of a run that is opened for the summary.
 const MAX_BYTES: u64 = 1 << 30;
-/// Maximum number of records of a run whose times are computed. It takes at most two seconds on an
-/// idle machine.
+/// Times are computed for runs with at most this number of records. On an idle machine, this takes
+/// at most two seconds.
 const MAX_RECORDS: u64 = 2_000_000;
 /// Maximum time for this computation, for busy machines.
 const MAX_TIME: Duration = Duration::from_secs(5);
@@ -109,13 +109,16 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
     let has_no_mpi = attachment.programs.iter().any(|program| program.outcome == AttachmentOutcome::NoMpiYet);
     let reason = match (end, obstacle) {
         (_, Some(program)) => format!("`{}` cannot be recorded, see above", program.name),
-        (ProgramEnd::Exit(0), None) if has_no_mpi => "no program called MPI_Init".to_owned(),
+        (ProgramEnd::Exit(0), None) if has_no_mpi => "no program called MPI_Init in a shared library".to_owned(),
         (ProgramEnd::Exit(0), None) => {
-            "no program called MPI_Init, or its environment lacked LD_PRELOAD (`--dry-run` shows the settings)".to_owned()
+            "no program called MPI_Init in a shared library, or its environment lacked LD_PRELOAD (see --dry-run)"
+                .to_owned()
         }
-        (ProgramEnd::Exit(code), None) => format!("no program called MPI_Init; the command ended with status {code}"),
+        (ProgramEnd::Exit(code), None) => {
+            format!("no program called MPI_Init in a shared library; the command ended with status {code}")
+        }
         (ProgramEnd::Signal(signal), None) => {
-            format!("no program called MPI_Init; signal {signal} ended the command")
+            format!("no program called MPI_Init in a shared library; signal {signal} ended the command")
         }
         (ProgramEnd::NotStarted(_), None) => "the command did not start".to_owned(),
     };
@@ -142,10 +145,13 @@ fn loss_line(run: &OpenRun) -> Option<String> {
     let dropped: u64 = run.processes.iter().map(ProcessInRun::dropped_records).sum();
     if dropped > 0 {
         let count = group_digits(dropped);
-        return Some(format!("{count} records were dropped, because the memory was full: --memory 64M makes it larger"));
+        return Some(format!(
+            "{count} records were dropped, because the memory was full: --memory 64M makes it larger"
+        ));
     }
     let losses = run.losses();
-    (!losses.is_empty()).then(|| format!("{}: `tumit info` lists them", plural(losses.len(), "loss of data", "losses of data")))
+    (!losses.is_empty())
+        .then(|| format!("{}: `tumit info` lists them", plural(losses.len(), "loss of data", "losses of data")))
 }
 
 /// Finds out whether the folder has several jobs. The recorder gives a launch id to each job of

@@ -13,7 +13,8 @@ use tumit_preload::program_command::ProgramCommand;
 use crate::cmd::exit_status::ExitStatus;
 use crate::term;
 
-/// One line per program: what is attached, or why not. The first line also names the folder.
+/// One line per program: the recorder, or the reason why there is none. The first line also names
+/// the folder.
 pub(crate) fn attachment_lines(command: &ProgramCommand, attachment: &Attachment, folder: &str) -> Vec<String> {
     let mut lines: Vec<String> = attachment.programs.iter().map(ToString::to_string).collect();
     if lines.is_empty() {
@@ -29,7 +30,7 @@ pub(crate) fn attachment_lines(command: &ProgramCommand, attachment: &Attachment
     lines
 }
 
-/// Prints what a recording would do.
+/// Prints the settings and the command of a recording.
 pub(crate) fn print_dry_run(
     environment: &RecordingEnvironment,
     command: &ProgramCommand,
@@ -75,7 +76,11 @@ pub(crate) fn print_variables(settings: &RecordingSettings, lookup: VariableLook
 fn quoted(word: &OsStr) -> String {
     let text = word.to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) { text.into_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
