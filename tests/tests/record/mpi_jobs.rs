@@ -86,6 +86,6 @@ fn several_programs_are_one_job() {
     assert!(output.status.success(), "{messages}");
     assert!(messages.contains(&format!("mpi attached to `{other}`")), "{messages}");
     assert_eq!(folder.processes("run.tmt"), 2, "{messages}");
-    let info = succeed(tumit().arg("info").arg(folder.file("run.tmt")));
-    assert!(info.contains("other"), "{info}");
+    let info = succeed(tumit().args(["info", "--json"]).arg(folder.file("run.tmt")));
+    assert!(info.contains("/other exit 0\""), "{info}");
 }

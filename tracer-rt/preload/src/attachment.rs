@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
 
-use crate::elf_file::{ElfFile, Linking};
+use crate::elf_file::{ElfFile, Linking, contains_mpi};
 use crate::library_search::{LibraryFolders, MpiLibrary, mpi_library};
 use crate::mpi_family::MpiFamily;
 use crate::program_command::ProgramCommand;
@@ -130,7 +130,7 @@ fn outcome(program: &ProgramFile, folders: &LibraryFolders) -> AttachmentOutcome
     match mpi_library(&program.path, elf, folders) {
         Some(library) if library.family == MpiFamily::Unsupported => AttachmentOutcome::UnsupportedMpi(library),
         Some(library) => AttachmentOutcome::Mpi(library),
-        None if elf.contains_mpi => AttachmentOutcome::ContainsMpi,
+        None if contains_mpi(&program.path) => AttachmentOutcome::ContainsMpi,
         None => AttachmentOutcome::NoMpiYet,
     }
 }

@@ -1,16 +1,18 @@
 //! [`ElfFile`]: the facts about a program file that decide whether a library can be preloaded.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, ET_EXEC, FileHeader32, FileHeader64};
+use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, ET_EXEC, FileHeader32, FileHeader64, SHT_DYNSYM, SHT_SYMTAB};
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::{Endianness, FileKind, ReadCache, ReadRef};
 
 /// A procedure that every MPI library exports. Only a file that contains an MPI library defines it:
 /// tools that wrap MPI define `MPI_Init` instead.
 const MPI_SYMBOL: &[u8] = b"PMPI_Init";
+/// Maximum size of a file whose symbols are read.
+const MAX_BYTES_WITH_SYMBOLS: u64 = 1 << 30;
 
 /// A program or a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +29,6 @@ pub struct ElfFile {
     pub rpath: Vec<String>,
     /// Folders of libraries that come after `LD_LIBRARY_PATH`.
     pub runpath: Vec<String>,
-    /// Whether the file contains an MPI library, by its symbols.
-    pub contains_mpi: bool,
 }
 
 /// How a program is linked.
@@ -107,23 +107,19 @@ where
         needed: Vec::new(),
         rpath: Vec::new(),
         runpath: Vec::new(),
-        contains_mpi: false,
     };
     // A file without sections runs, but has no tables to read.
-    if let Ok(elf) = object::read::elf::ElfFile::<Header, Data>::parse(data) {
-        if let Ok(table) = elf.elf_dynamic_table() {
-            for entry in table.iter() {
-                let text = || table.string(entry).map(|text| String::from_utf8_lossy(text).into_owned());
-                match entry.tag {
-                    DT_NEEDED => file.needed.extend(text()),
-                    DT_RPATH => file.rpath.extend(text().iter().flat_map(|text| folders(text))),
-                    DT_RUNPATH => file.runpath.extend(text().iter().flat_map(|text| folders(text))),
-                    _ => {}
-                }
+    let sections = header.sections(endian, data).unwrap_or_default();
+    if let Ok(table) = sections.dynamic_table(endian, data) {
+        for entry in table.iter() {
+            let text = || table.string(entry).map(|text| String::from_utf8_lossy(text).into_owned());
+            match entry.tag {
+                DT_NEEDED => file.needed.extend(text()),
+                DT_RPATH => file.rpath.extend(text().iter().flat_map(|text| folders(text))),
+                DT_RUNPATH => file.runpath.extend(text().iter().flat_map(|text| folders(text))),
+                _ => {}
             }
         }
-        let tables = [elf.elf_symbol_table(), elf.elf_dynamic_symbol_table()];
-        file.contains_mpi = tables.into_iter().any(|table| defines_mpi(endian, table));
     }
     if !file.runpath.is_empty() {
         file.rpath.clear();
@@ -135,23 +131,35 @@ fn folders(list: &str) -> Vec<String> {
     list.split(':').filter(|folder| !folder.is_empty()).map(str::to_owned).collect()
 }
 
-fn defines_mpi<'data, Header, Data>(
-    endian: Endianness,
-    table: &object::read::elf::SymbolTable<'data, Header, Data>,
-) -> bool
-where
-    Header: FileHeader<Endian = Endianness>,
-    Data: ReadRef<'data>,
-{
-    table.iter().any(|symbol| {
-        let name = table.symbol_name(endian, symbol).unwrap_or_default();
-        name == MPI_SYMBOL && !symbol.is_undefined(endian)
-    })
+/// Whether a file contains an MPI library, by its symbols. A file without symbols, or a very large
+/// one, counts as one without MPI.
+#[must_use]
+pub fn contains_mpi(path: &Path) -> bool {
+    let is_small = fs::metadata(path).is_ok_and(|file| file.len() <= MAX_BYTES_WITH_SYMBOLS);
+    is_small && fs::read(path).is_ok_and(|bytes| defines_mpi(&bytes))
+}
+
+fn defines_mpi(bytes: &[u8]) -> bool {
+    match FileKind::parse(bytes) {
+        Ok(FileKind::Elf32) => defines_mpi_as::<FileHeader32<Endianness>>(bytes).unwrap_or(false),
+        Ok(FileKind::Elf64) => defines_mpi_as::<FileHeader64<Endianness>>(bytes).unwrap_or(false),
+        _ => false,
+    }
+}
+
+fn defines_mpi_as<Header: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> object::read::Result<bool> {
+    let header = Header::parse(bytes)?;
+    let endian = header.endian()?;
+    let sections = header.sections(endian, bytes)?;
+    let tables = [SHT_SYMTAB, SHT_DYNSYM].map(|kind| sections.symbols(endian, bytes, kind).unwrap_or_default());
+    Ok(tables.iter().any(|table| {
+        table.iter().any(|symbol| table.symbol_name(endian, symbol) == Ok(MPI_SYMBOL) && !symbol.is_undefined(endian))
+    }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ElfFile, Linking};
+    use super::{ElfFile, Linking, contains_mpi, defines_mpi};
 
     #[test]
     fn the_library_needs_only_libraries_of_the_compiler() {
@@ -160,7 +168,7 @@ mod tests {
         let is_of_compiler =
             |name: &String| ["libc.so", "ld-linux", "libgcc_s.so"].iter().any(|known| name.starts_with(known));
         assert!(library.needed.iter().all(is_of_compiler), "{library:?}");
-        assert!(library.contains_mpi);
+        assert!(defines_mpi(crate::mpi::LIBRARY));
     }
 
     #[test]
@@ -169,7 +177,7 @@ mod tests {
         let program = ElfFile::read(&path).unwrap().expect("an ELF file");
         assert!(matches!(program.linking, Linking::Dynamic { .. }), "{program:?}");
         assert!(program.needed.iter().any(|name| name.starts_with("libc.so")), "{program:?}");
-        assert!(!program.contains_mpi);
+        assert!(!contains_mpi(&path));
         assert_eq!(program.machine, ElfFile::parse(crate::mpi::LIBRARY).unwrap().machine);
     }
 
@@ -179,6 +187,7 @@ mod tests {
         for length in (0..600).chain([1000, 4000, 20_000]) {
             // Any prefix is read without a panic.
             let _ = ElfFile::parse(&crate::mpi::LIBRARY[..length]);
+            let _ = defines_mpi(&crate::mpi::LIBRARY[..length]);
         }
     }
 }
