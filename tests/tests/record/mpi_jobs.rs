@@ -75,6 +75,16 @@ fn a_launcher_of_another_library_is_reported() {
 }
 
 #[test]
+fn killed_ranks_are_recorded() {
+    let folder = RecordFolder::new();
+    let ring = folder.ring(MPICH).display().to_string();
+    let (output, messages) = folder.recorded(&["-o", "run.tmt", "--", MPICH.launcher, "-n", "2", &ring, "segv"]);
+    assert!(!output.status.success() && messages.contains("2 ranks, "), "{messages}");
+    assert!(messages.contains(" killed: the records until then are in live files"), "{messages}");
+    assert_eq!(folder.event_count("run.tmt", "send"), 6, "{messages}");
+}
+
+#[test]
 fn several_programs_are_one_job() {
     let folder = RecordFolder::new();
     let ring = folder.ring(OPEN_MPI);

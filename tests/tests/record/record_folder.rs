@@ -154,8 +154,9 @@ impl RecordFolder {
 
     /// The number of records of an event in a run.
     pub(crate) fn event_count(&self, run: &str, event: &str) -> u64 {
-        let info = succeed(tumit().args(["info", "--json"]).arg(self.file(run)));
-        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        // The status is 1 if a rank was killed.
+        let info = output(tumit().args(["info", "--json"]).arg(self.file(run)));
+        let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
         let events = info["events"].as_array().unwrap();
         let found = events.iter().find(|entry| entry["event"].as_str() == Some(event));
         found.map_or(0, |entry| entry["records"].as_u64().unwrap())

@@ -111,7 +111,7 @@ where
     // A file without sections runs, but has no tables to read.
     let sections = header.sections(endian, data).unwrap_or_default();
     if let Ok(table) = sections.dynamic_table(endian, data) {
-        for entry in table.iter() {
+        for entry in &table {
             let text = || table.string(entry).map(|text| String::from_utf8_lossy(text).into_owned());
             match entry.tag {
                 DT_NEEDED => file.needed.extend(text()),

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use tumit_converter::convert::launches::LaunchSelection;
-use tumit_converter::run::{OpenRun, ProcessInRun, StreamInRun};
+use tumit_converter::report::loss_diagnostics;
+use tumit_converter::run::{Loss, OpenRun, ProcessInRun, StreamInRun};
 use tumit_perspectives::analysis::collectives::CollectiveSet;
 use tumit_perspectives::analysis::wait_states::wait_states;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
@@ -96,7 +97,7 @@ impl RunSummary {
             format!("; {} of the time of all ranks in MPI, {} waiting", percent(shares.mpi), percent(shares.waiting))
         });
         let mut lines = vec![format!("{count}, {wall}, {} records{shares}", group_digits(records(run)))];
-        lines.extend(loss_line(run));
+        lines.extend(loss_lines(run, shown));
         lines.extend(job_line(run, shown));
         lines.push(format!("next: tumit view {shown}, or tumit diagnose {shown}"));
         lines
@@ -141,17 +142,37 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn loss_line(run: &OpenRun) -> Option<String> {
+/// Reports dropped records, processes without a regular end, and other losses.
+fn loss_lines(run: &OpenRun, shown: &str) -> Vec<String> {
+    let mut lines = Vec::new();
     let dropped: u64 = run.processes.iter().map(ProcessInRun::dropped_records).sum();
     if dropped > 0 {
         let count = group_digits(dropped);
-        return Some(format!(
-            "{count} records were dropped, because the memory was full: --memory 64M makes it larger"
+        lines.push(format!("{count} records were dropped, because the memory was full: --memory 64M makes it larger"));
+    }
+    let is_end = |loss: &&Loss| matches!(loss, Loss::NotEnded { .. } | Loss::LiveAlone { .. });
+    let losses = run.losses();
+    let unended = losses.iter().filter(is_end).count();
+    if unended > 0 {
+        let count = plural(unended, "process was", "processes were");
+        lines.push(format!(
+            "{count} killed: the records until then are in live files, and `tumit repair {shown}` joins them to the run"
         ));
     }
-    let losses = run.losses();
-    (!losses.is_empty())
-        .then(|| format!("{}: `tumit info` lists them", plural(losses.len(), "loss of data", "losses of data")))
+    if losses.iter().any(|loss| matches!(loss, Loss::MissingRanks { .. })) {
+        lines.push("ranks have no file: is the run folder on a file system that all nodes share?".to_owned());
+    }
+    let others = losses.iter().filter(|loss| !is_end(loss) && !matches!(loss, Loss::Dropped { .. }));
+    let others: Vec<Loss> = others.cloned().collect();
+    if let Some(first) = loss_diagnostics(&others).first() {
+        let rest = if others.len() > 1 {
+            format!(" (`tumit info {shown}` lists {} more)", others.len() - 1)
+        } else {
+            String::new()
+        };
+        lines.push(format!("{first}{rest}"));
+    }
+    lines
 }
 
 /// Finds out whether the folder has several jobs. The recorder gives a launch id to each job of
