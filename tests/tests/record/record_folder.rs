@@ -33,9 +33,11 @@ pub(crate) const BOTH: [MpiInstallation; 2] = [OPEN_MPI, MPICH];
 /// A ring of messages. The first argument selects the end: `exit N`, `abort N`, `segv`.
 const RING: &str = r#"
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 int main(int argc, char **argv) {
     int rank, size, i, number = argc > 2 ? atoi(argv[2]) : 0;
     const char *end = argc > 1 ? argv[1] : "";
@@ -55,6 +57,11 @@ int main(int argc, char **argv) {
         printf("ring of %d\n", size);
         fprintf(stderr, "end: %s\n", end);
         fflush(stdout);
+    }
+    /* The launcher forwards the output before a rank fails. */
+    if (strcmp(end, "abort") == 0 || strcmp(end, "segv") == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        usleep(300000);
     }
     if (strcmp(end, "abort") == 0) {
         MPI_Abort(MPI_COMM_WORLD, number);
@@ -113,8 +120,7 @@ impl RecordFolder {
 
     /// Compiles the ring.
     pub(crate) fn ring(&self, mpi: MpiInstallation) -> PathBuf {
-        let text = format!("#include <signal.h>\n{RING}");
-        self.compile(mpi.compiler, &format!("ring-{}", mpi.launcher), &text, &[])
+        self.compile(mpi.compiler, &format!("ring-{}", mpi.launcher), RING, &["-D_GNU_SOURCE"])
     }
 
     /// A command in this folder. MPI may run as root with more ranks than cores, so waiting ranks
