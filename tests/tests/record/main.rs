@@ -1,5 +1,7 @@
 //! `tumit record` through the real command, with Open MPI and MPICH.
 
+#![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
+
 mod attached_programs;
 mod mpi_jobs;
 mod program_ends;

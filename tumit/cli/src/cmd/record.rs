@@ -60,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RECORDERS", value_enum, value_delimiter = ',')]
     with: Vec<Recorder>,
 
-    /// The run folder to write [default: TUMIT_TRACE, then PROGRAM-TIME-PID.tmt]
+    /// The run folder to write [default: `TUMIT_TRACE`, then PROGRAM-TIME-PID.tmt]
     #[arg(short, long, value_name = "RUN")]
     output: Option<PathBuf>,
 
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     chosen_recorders(&args.with)?;
     let search_path = variable("PATH");
     let command = ProgramCommand::new(&args.command, search_path.as_deref());
-    let folder = RunFolder::new(args.output.as_deref(), program_name(args, &command))?;
+    let folder = RunFolder::new(args.output.as_deref(), &program_name(args, &command))?;
     if args.print_env {
         return print_env(args, &folder);
     }

@@ -23,9 +23,9 @@ pub(crate) struct RunFolder {
 impl RunFolder {
     /// The folder that the user names, or `TUMIT_TRACE` names, or a new one with the name of the
     /// program.
-    pub(crate) fn new(named: Option<&Path>, program: String) -> anyhow::Result<Self> {
+    pub(crate) fn new(named: Option<&Path>, program: &str) -> anyhow::Result<Self> {
         let from_environment = || std::env::var_os("TUMIT_TRACE").filter(|value| !value.is_empty()).map(PathBuf::from);
-        let name = named.map(Path::to_owned).or_else(from_environment).unwrap_or_else(|| default_name(&program).into());
+        let name = named.map(Path::to_owned).or_else(from_environment).unwrap_or_else(|| default_name(program).into());
         let path =
             std::path::absolute(&name).with_context(|| format!("`{}` is no name of a folder", name.display()))?;
         Ok(Self { path, shown: printable_name(&name.to_string_lossy()).into_owned() })
@@ -142,7 +142,7 @@ mod tests {
     fn only_runs_are_replaced() {
         let outer = tempfile::tempdir().unwrap();
         let path = outer.path().join("run.tmt");
-        let folder = RunFolder::new(Some(&path), String::new()).unwrap();
+        let folder = RunFolder::new(Some(&path), "").unwrap();
         assert!(folder.check(false).is_ok());
         folder.create().unwrap();
         assert!(folder.check(false).is_ok(), "the folder is empty");
