@@ -86,6 +86,26 @@ print("interrupts:", text.count(b"interrupted"), "status:", os.waitstatus_to_exi
     assert_eq!(run("echo ready; sleep 10"), "interrupts: 0 status: -2\n");
 }
 
+/// A shell sees a stopped job if the program stops.
+#[test]
+fn a_stopped_program_continues_with_the_recording() {
+    const SHELL: &str = r#"
+import os, signal, sys
+pid = os.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+status = os.waitpid(pid, os.WUNTRACED)[1]
+print("stopped:", os.WIFSTOPPED(status), flush=True)
+os.kill(pid, signal.SIGCONT)
+print("status:", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"#;
+    let folder = RecordFolder::new();
+    let mut command = folder.command("python3");
+    command.args(["-c", SHELL]).arg(tumit().get_program()).args(["record", "-q", "--", "sh", "-c"]);
+    let text = succeed(command.arg("kill -STOP $$; echo continued; exit 3"));
+    assert_eq!(text, "stopped: True\ncontinued\nstatus: 3\n");
+}
+
 #[test]
 fn a_command_that_cannot_start_has_the_status_of_a_shell() {
     let folder = RecordFolder::new();

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, setrlimit, waitid};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, kill_process, setrlimit, waitid};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::emulate_default_handler;
@@ -24,7 +24,7 @@ use crate::cmd::exit_status::ExitStatus;
 use crate::signals::is_ignored;
 
 /// Signals that are passed on to the program.
-const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP];
 /// The shell that runs executable texts without a first line `#!`.
 const SHELL: &str = "/bin/sh";
 
@@ -100,10 +100,18 @@ fn spawn(environment: &RecordingEnvironment) -> io::Result<Child> {
     }
 }
 
-/// Waits until the program has ended. Its id stays valid.
+/// Waits until the program has ended. Its id stays valid. While the program is stopped, this process
+/// stops, too, so that a shell reports a stopped job. Both continue together.
 fn await_end(pid: Pid) -> io::Result<()> {
+    let either = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
     loop {
-        match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+        match waitid(WaitId::Pid(pid), either | WaitIdOptions::NOWAIT) {
+            Ok(Some(status)) if status.stopped() => {
+                // Without NOWAIT, the stop is reported once.
+                let _ = waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED | WaitIdOptions::NOHANG);
+                let _ = kill_process(getpid(), Signal::STOP);
+                let _ = kill_process(pid, Signal::CONT);
+            }
             Ok(_) => return Ok(()),
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
