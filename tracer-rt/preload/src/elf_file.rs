@@ -11,7 +11,7 @@ use object::{Endianness, FileKind, ReadCache, ReadRef};
 /// A procedure that every MPI library exports. Only a file that contains an MPI library defines it:
 /// tools that wrap MPI define `MPI_Init` instead.
 const MPI_SYMBOL: &[u8] = b"PMPI_Init";
-/// Maximum size of a file whose symbols are read.
+/// Symbols of larger files are not read.
 const MAX_BYTES_WITH_SYMBOLS: u64 = 1 << 30;
 
 /// A program or a library.
