@@ -8,12 +8,54 @@ use crate::procedures::Procedure;
 /// Procedures that `mpi/*.h` wraps by hand: names without `MPI_` and without the suffix of large
 /// counts.
 const BY_HAND: [&str; 48] = [
-    "Abort", "Bsend", "Bsend_init", "Cancel", "Finalize", "Ibsend", "Improbe", "Imrecv", "Init", "Init_thread",
-    "Iprobe", "Irecv", "Irsend", "Isend", "Isendrecv", "Isendrecv_replace", "Issend", "Mprobe", "Mrecv", "Precv_init",
-    "Psend_init", "Recv", "Recv_init", "Request_free", "Rsend", "Rsend_init", "Send", "Send_init", "Sendrecv",
-    "Sendrecv_replace", "Session_finalize", "Session_init", "Ssend", "Ssend_init", "Start", "Startall", "Test",
-    "Testall", "Testany", "Testsome", "Wait", "Waitall", "Waitany", "Waitsome", "Type_free",
-    "Comm_free", "Comm_disconnect", "Comm_set_name",
+    "Abort",
+    "Bsend",
+    "Bsend_init",
+    "Cancel",
+    "Finalize",
+    "Ibsend",
+    "Improbe",
+    "Imrecv",
+    "Init",
+    "Init_thread",
+    "Iprobe",
+    "Irecv",
+    "Irsend",
+    "Isend",
+    "Isendrecv",
+    "Isendrecv_replace",
+    "Issend",
+    "Mprobe",
+    "Mrecv",
+    "Precv_init",
+    "Psend_init",
+    "Recv",
+    "Recv_init",
+    "Request_free",
+    "Rsend",
+    "Rsend_init",
+    "Send",
+    "Send_init",
+    "Sendrecv",
+    "Sendrecv_replace",
+    "Session_finalize",
+    "Session_init",
+    "Ssend",
+    "Ssend_init",
+    "Start",
+    "Startall",
+    "Test",
+    "Testall",
+    "Testany",
+    "Testsome",
+    "Wait",
+    "Waitall",
+    "Waitany",
+    "Waitsome",
+    "Type_free",
+    "Comm_free",
+    "Comm_disconnect",
+    "Comm_set_name",
 ];
 
 /// The declaration of a table with a pointer to each of MPI's functions, and the list of its
@@ -68,7 +110,11 @@ fn wrapper(procedure: &Procedure) -> String {
             } else {
                 "0"
             };
-            (format!("tumit_mpi_begin_one_sided(PROCEDURE_{name}, {target}, {bytes})"), "tumit_mpi_end_one_sided", String::new())
+            (
+                format!("tumit_mpi_begin_one_sided(PROCEDURE_{name}, {target}, {bytes})"),
+                "tumit_mpi_end_one_sided",
+                String::new(),
+            )
         }
         "MPI_IO" => {
             let bytes = if procedure.has("datatype") { "bytes_of(count, datatype)" } else { "0" };
@@ -79,7 +125,9 @@ fn wrapper(procedure: &Procedure) -> String {
             "tumit_mpi_end_topology",
             communicator_creation(procedure),
         ),
-        "MPI_P2P" => (format!("tumit_mpi_begin_point_to_point(PROCEDURE_{name})"), "tumit_mpi_end_point_to_point", String::new()),
+        "MPI_P2P" => {
+            (format!("tumit_mpi_begin_point_to_point(PROCEDURE_{name})"), "tumit_mpi_end_point_to_point", String::new())
+        }
         "MPI_ENV" => (format!("tumit_mpi_begin_query(PROCEDURE_{name})"), "tumit_mpi_end_query", String::new()),
         other => panic!("{name}: level {other} has no generated wrapper"),
     };
@@ -103,20 +151,38 @@ fn wrapper(procedure: &Procedure) -> String {
 /// The statements after a call that makes a communicator.
 fn communicator_creation(procedure: &Procedure) -> String {
     const CREATED: [&str; 8] = [
-        "comm_cart", "comm_graph", "comm_dist_graph", "newcomm", "newintercomm", "newintracomm", "intercomm", "parent",
+        "comm_cart",
+        "comm_graph",
+        "comm_dist_graph",
+        "newcomm",
+        "newintercomm",
+        "newintracomm",
+        "intercomm",
+        "parent",
     ];
     let Some(created) = CREATED.iter().rev().find(|name| procedure.has(name)) else { return String::new() };
     let parent = match procedure.plain_name() {
         // These communicators connect processes with different parents.
-        "Comm_accept" | "Comm_connect" | "Comm_join" | "Comm_get_parent" | "Comm_spawn" | "Comm_spawn_multiple"
-        | "Intercomm_create" | "Intercomm_create_from_groups" | "Intercomm_merge" | "Comm_create_group"
+        "Comm_accept"
+        | "Comm_connect"
+        | "Comm_join"
+        | "Comm_get_parent"
+        | "Comm_spawn"
+        | "Comm_spawn_multiple"
+        | "Intercomm_create"
+        | "Intercomm_create_from_groups"
+        | "Intercomm_merge"
+        | "Comm_create_group"
         | "Comm_create_from_group" => None,
         _ if procedure.has("comm_old") => Some("comm_old"),
         _ => Some("comm"),
     };
-    let created = if *created == "intercomm" && procedure.plain_name() == "Intercomm_merge" { "newintracomm" } else { created };
+    let created =
+        if *created == "intercomm" && procedure.plain_name() == "Intercomm_merge" { "newintracomm" } else { created };
     match parent {
-        Some(parent) => format!("    add_communicator({parent}, returned_value == MPI_SUCCESS ? *{created} : MPI_COMM_NULL);\n"),
+        Some(parent) => {
+            format!("    add_communicator({parent}, returned_value == MPI_SUCCESS ? *{created} : MPI_COMM_NULL);\n")
+        }
         None => format!("    add_separate_communicator(returned_value == MPI_SUCCESS ? *{created} : MPI_COMM_NULL);\n"),
     }
 }
@@ -130,7 +196,13 @@ fn collective_begin(procedure: &Procedure) -> String {
         "Barrier" => "barrier",
         "Bcast" | "Scatter" | "Scatterv" => "one_to_all",
         "Reduce" | "Gather" | "Gatherv" => "all_to_one",
-        "Allgather" | "Allgatherv" | "Allreduce" | "Alltoall" | "Alltoallv" | "Alltoallw" | "Reduce_scatter"
+        "Allgather"
+        | "Allgatherv"
+        | "Allreduce"
+        | "Alltoall"
+        | "Alltoallv"
+        | "Alltoallw"
+        | "Reduce_scatter"
         | "Reduce_scatter_block" => "all_to_all",
         _ => "none",
     };
@@ -158,9 +230,7 @@ fn collective_bytes(procedure: &Procedure) -> String {
         if plain.contains("scatter") {
             return format!("is_root(comm, root) ? {sent} : bytes_of(recvcount, recvtype)");
         }
-        return format!(
-            "sendbuf == MPI_IN_PLACE ? sum_of_bytes{count}(recvcounts, recvtype, {processes}) : {sent}"
-        );
+        return format!("sendbuf == MPI_IN_PLACE ? sum_of_bytes{count}(recvcounts, recvtype, {processes}) : {sent}");
     }
     if procedure.has("sendcount") {
         let all = if plain.contains("alltoall") || plain.contains("scatter") {

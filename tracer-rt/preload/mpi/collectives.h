@@ -4,12 +4,12 @@ static void begin_collective(int procedure, int kind, MPI_Comm comm, int root,
                              uint64_t bytes) {
     const struct communicator *communicator;
     int root_rank = NO_RANK;
-    uint64_t id = 0;
+    const char *name = "";
     uint32_t size = 0;
     lock_tables();
     communicator = communicator_of(comm);
     if (communicator != NULL) {
-        id = communicator->id;
+        name = communicator->name;
         size = communicator->peers;
         root_rank = root == NO_ROOT ? NO_RANK : world_rank(communicator, root);
         if (communicator->is_intercommunicator) {
@@ -17,5 +17,5 @@ static void begin_collective(int procedure, int kind, MPI_Comm comm, int root,
         }
     }
     unlock_tables();
-    tumit_mpi_begin_collective_record(procedure, kind, id, size, root_rank, bytes);
+    tumit_mpi_begin_collective_record(procedure, kind, name, size, root_rank, bytes);
 }

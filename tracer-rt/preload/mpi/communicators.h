@@ -1,10 +1,16 @@
-/* Communicators: an id that all members compute without messages, the ranks of the members in
- * `MPI_COMM_WORLD`, and the counts of messages. */
+/* Communicators: a name and an id that all members compute without messages, the ranks of the members
+ * in `MPI_COMM_WORLD`, and the counts of messages.
+ *
+ * The name of a communicator made from another one is `PARENT/N:R`: it is the N-th communicator that
+ * the members of the parent made together, and R is the lowest rank in MPI_COMM_WORLD of its members.
+ * So the parts of a split have different names. */
 
 #define COMMUNICATOR_BUCKETS 256u
 /* The rank in `MPI_COMM_WORLD` of a process that is not a member of it. */
 #define NO_RANK (-1)
 #define NO_ROOT (-100)
+/* Longer names are replaced by a number. */
+#define MAX_COMMUNICATOR_NAME 120
 
 /* The messages between this process and another one with one tag. */
 struct channel {
@@ -18,6 +24,8 @@ struct receive;
 struct communicator {
     struct communicator *next_in_bucket;
     MPI_Comm handle;
+    char *name;
+    /* a hash of the name */
     uint64_t id;
     /* Number of processes with which this one exchanges messages: those of the remote group of an
      * intercommunicator, else all. */
@@ -67,9 +75,50 @@ static int translate_ranks(MPI_Group group, unsigned count, int *world_ranks) {
     return lowest;
 }
 
-/* Adds a communicator. Its id is a function of `origin`, which is equal in all members, and of the
- * members. The lock of the tables is held. */
-static struct communicator *new_communicator(MPI_Comm handle, uint64_t origin) {
+static void set_communicator_name(struct communicator *communicator, const char *name) {
+    const unsigned char *at;
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    const size_t bytes = strlen(name) + 1;
+    for (at = (const unsigned char *)name; *at != '\0'; at++) {
+        hash = (hash ^ *at) * UINT64_C(0x100000001B3);
+    }
+    communicator->id = hash;
+    communicator->name = allocated(bytes > 24 ? bytes : 24);
+    if (bytes > MAX_COMMUNICATOR_NAME) {
+        snprintf(communicator->name, 24, "%016llx", (unsigned long long)hash);
+    } else {
+        memcpy(communicator->name, name, bytes);
+    }
+}
+
+/* The number of communicators without a common parent between these two groups. */
+static unsigned next_separate_number(int lowest, int lowest_remote) {
+    struct pair {
+        struct pair *next;
+        int lowest, lowest_remote;
+        unsigned count;
+    };
+    static struct pair *pairs;
+    struct pair *found;
+    for (found = pairs; found != NULL; found = found->next) {
+        if (found->lowest == lowest && found->lowest_remote == lowest_remote) {
+            return ++found->count;
+        }
+    }
+    found = allocated(sizeof *found);
+    found->lowest = lowest;
+    found->lowest_remote = lowest_remote;
+    found->count = 1;
+    found->next = pairs;
+    pairs = found;
+    return 1;
+}
+
+/* Adds a communicator. Its name consists of `prefix`, which is equal in all members, and the lowest
+ * rank of its members. A communicator whose members have no common parent has no prefix. The lock of
+ * the tables is held. */
+static struct communicator *new_communicator(MPI_Comm handle, const char *prefix) {
+    char name[MAX_COMMUNICATOR_NAME * 2];
     struct communicator *added = allocated(sizeof *added);
     struct communicator **bucket = bucket_of(handle);
     MPI_Group group;
@@ -98,7 +147,14 @@ static struct communicator *new_communicator(MPI_Comm handle, uint64_t origin) {
             lowest_remote = swapped;
         }
     }
-    added->id = mixed(mixed(origin, (uint64_t)(int64_t)lowest), (uint64_t)(int64_t)lowest_remote);
+    if (prefix == NULL) {
+        snprintf(name, sizeof name, "separate %d-%d/%u", lowest, lowest_remote, next_separate_number(lowest, lowest_remote));
+    } else if (prefix[0] == 'M' && handle == MPI_COMM_WORLD) {
+        snprintf(name, sizeof name, "%s", prefix);
+    } else {
+        snprintf(name, sizeof name, "%s:%d", prefix, lowest);
+    }
+    set_communicator_name(added, name);
     added->channel_buckets = 16;
     added->channels = allocated(added->channel_buckets * sizeof *added->channels);
     added->next_in_bucket = *bucket;
@@ -120,25 +176,28 @@ static struct communicator *communicator_of(MPI_Comm handle) {
     }
     if (found == NULL) {
         /* MPI made this communicator in a way that the recorder does not see. */
-        found = new_communicator(handle, UINT64_C(0x756E6B6E6F776E));
+        found = new_communicator(handle, NULL);
     }
     last_communicator = found;
     return found;
 }
 
-static void describe_communicator(const struct communicator *described, const char *name) {
-    tumit_mpi_record_communicator(described->id, name, (uint32_t)described->rank, described->peers);
+static void describe_communicator(const struct communicator *described, const char *given_name) {
+    tumit_mpi_record_communicator(described->id, described->name, given_name, (uint32_t)described->rank,
+                                  described->peers);
 }
 
 /* A communicator that all members of `parent` made together. */
 static void add_communicator(MPI_Comm parent, MPI_Comm handle) {
     struct communicator *origin;
+    char prefix[MAX_COMMUNICATOR_NAME + 16];
     lock_tables();
     origin = communicator_of(parent);
     if (origin != NULL) {
         origin->derived++;
         if (handle != MPI_COMM_NULL) {
-            describe_communicator(new_communicator(handle, mixed(origin->id, origin->derived)), "");
+            snprintf(prefix, sizeof prefix, "%s/%u", origin->name, origin->derived);
+            describe_communicator(new_communicator(handle, prefix), "");
         }
     }
     unlock_tables();
@@ -148,7 +207,7 @@ static void add_communicator(MPI_Comm parent, MPI_Comm handle) {
 static void add_separate_communicator(MPI_Comm handle) {
     lock_tables();
     if (handle != MPI_COMM_NULL) {
-        describe_communicator(new_communicator(handle, UINT64_C(0x7365706172617465)), "");
+        describe_communicator(new_communicator(handle, NULL), "");
     }
     unlock_tables();
 }

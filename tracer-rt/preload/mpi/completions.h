@@ -1,50 +1,54 @@
 /* Procedures that complete requests, and calls that test for something. */
 
-/* Number of handles for which the stack has room. */
-#define HANDLES_ON_STACK 64
+/* Number of requests for which the stack has room. */
+#define REQUESTS_ON_STACK 64
 
-/* A copy of the handles before a call, which replaces them by MPI_REQUEST_NULL, and statuses for the
- * case that the program passes none. Both are used only if the table contains requests. */
+/* The requests of a call, looked up before the call, and statuses for the case that the program
+ * passes none. `requests` is null if the table contains none of them. */
 struct completion {
-    MPI_Request *handles;
+    struct request **requests;
     MPI_Status *statuses;
     void *memory;
-    MPI_Request handles_on_stack[HANDLES_ON_STACK];
-    MPI_Status statuses_on_stack[HANDLES_ON_STACK];
+    struct request *requests_on_stack[REQUESTS_ON_STACK];
+    MPI_Status statuses_on_stack[REQUESTS_ON_STACK];
 };
 
 static void begin_completion(struct completion *completion, int count, const MPI_Request handles[], MPI_Status statuses[]) {
-    const size_t handle_bytes = (size_t)(count > 0 ? count : 0) * sizeof(MPI_Request);
-    completion->handles = NULL;
+    int i;
+    completion->requests = NULL;
     completion->memory = NULL;
     completion->statuses = statuses;
     if (request_count == 0 || count <= 0) {
         return;
     }
-    completion->handles = completion->handles_on_stack;
-    if (count > HANDLES_ON_STACK) {
-        completion->memory = allocated(handle_bytes + (size_t)count * sizeof(MPI_Status));
-        /* Statuses are first, because their alignment is at least that of handles. */
-        completion->handles = (MPI_Request *)((char *)completion->memory + (size_t)count * sizeof(MPI_Status));
+    completion->requests = completion->requests_on_stack;
+    if (count > REQUESTS_ON_STACK) {
+        completion->memory = allocated((size_t)count * (sizeof(struct request *) + sizeof(MPI_Status)));
+        completion->requests = completion->memory;
     }
-    memcpy(completion->handles, handles, handle_bytes);
+    lock_tables();
+    for (i = 0; i < count; i++) {
+        completion->requests[i] = request_of(handles[i]);
+    }
+    unlock_tables();
     if (statuses == MPI_STATUSES_IGNORE) {
-        completion->statuses = completion->memory != NULL ? completion->memory : completion->statuses_on_stack;
+        completion->statuses = completion->memory != NULL ? (MPI_Status *)(void *)&completion->requests[count]
+                                                          : completion->statuses_on_stack;
     }
 }
 
 /* The request at this position has completed. */
 static void complete_at(const struct completion *completion, int position, const MPI_Status *status) {
     struct request *request;
-    if (completion->handles == NULL || position < 0) {
+    if (completion->requests == NULL || position < 0) {
         return;
     }
-    lock_tables();
-    request = request_of(completion->handles[position]);
+    request = completion->requests[position];
     if (request != NULL) {
+        lock_tables();
         complete_request(request, status);
+        unlock_tables();
     }
-    unlock_tables();
 }
 
 static void end_completion(struct completion *completion) { free(completion->memory); }
@@ -65,7 +69,6 @@ static void record_test(enum tested tested, int procedure, int has_found, tumit_
 
 static int w_MPI_Wait(MPI_Request *request, MPI_Status *status) {
     MPI_Status own;
-    MPI_Request handle;
     struct request *waited;
     int result;
     if (!is_recorded()) {
@@ -76,15 +79,16 @@ static int w_MPI_Wait(MPI_Request *request, MPI_Status *status) {
     if (request_count == 0) {
         result = next.MPI_Wait(request, status);
     } else {
-        handle = *request;
         status = status == MPI_STATUS_IGNORE ? &own : status;
-        result = next.MPI_Wait(request, status);
         lock_tables();
-        waited = request_of(handle);
-        if (waited != NULL) {
-            complete_request(waited, status);
-        }
+        waited = request_of(*request);
         unlock_tables();
+        result = next.MPI_Wait(request, status);
+        if (waited != NULL) {
+            lock_tables();
+            complete_request(waited, status);
+            unlock_tables();
+        }
     }
     tumit_mpi_end_point_to_point();
     tumit_mpi_depth--;
@@ -101,7 +105,7 @@ static int w_MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status 
     tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Waitall);
     begin_completion(&completion, count, array_of_requests, array_of_statuses);
     result = next.MPI_Waitall(count, array_of_requests, completion.statuses);
-    for (i = 0; completion.handles != NULL && i < count; i++) {
+    for (i = 0; completion.requests != NULL && i < count; i++) {
         complete_at(&completion, i, &completion.statuses[i]);
     }
     end_completion(&completion);
@@ -142,7 +146,7 @@ static int w_MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *out
     tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Waitsome);
     begin_completion(&completion, incount, array_of_requests, array_of_statuses);
     result = next.MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, completion.statuses);
-    for (i = 0; completion.handles != NULL && *outcount != MPI_UNDEFINED && i < *outcount; i++) {
+    for (i = 0; completion.requests != NULL && *outcount != MPI_UNDEFINED && i < *outcount; i++) {
         complete_at(&completion, array_of_indices[i], &completion.statuses[i]);
     }
     end_completion(&completion);
@@ -184,7 +188,7 @@ static int w_MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, 
     since = tumit_mpi_now();
     begin_completion(&completion, count, array_of_requests, array_of_statuses);
     result = next.MPI_Testall(count, array_of_requests, flag, completion.statuses);
-    for (i = 0; completion.handles != NULL && *flag && i < count; i++) {
+    for (i = 0; completion.requests != NULL && *flag && i < count; i++) {
         complete_at(&completion, i, &completion.statuses[i]);
     }
     record_test(TESTED_REQUESTS, PROCEDURE_MPI_Testall, *flag, since);
@@ -227,7 +231,7 @@ static int w_MPI_Testsome(int incount, MPI_Request array_of_requests[], int *out
     since = tumit_mpi_now();
     begin_completion(&completion, incount, array_of_requests, array_of_statuses);
     result = next.MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, completion.statuses);
-    for (i = 0; completion.handles != NULL && *outcount != MPI_UNDEFINED && i < *outcount; i++) {
+    for (i = 0; completion.requests != NULL && *outcount != MPI_UNDEFINED && i < *outcount; i++) {
         complete_at(&completion, array_of_indices[i], &completion.statuses[i]);
     }
     record_test(TESTED_REQUESTS, PROCEDURE_MPI_Testsome, *outcount > 0, since);
@@ -261,13 +265,13 @@ static int w_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Mess
     tumit_mpi_depth++;
     since = tumit_mpi_now();
     status = status == MPI_STATUS_IGNORE ? &own : status;
+    lock_tables();
     result = next.MPI_Improbe(source, tag, comm, flag, message, status);
     if (result == MPI_SUCCESS && *flag) {
-        lock_tables();
         receive = post(comm, source, tag);
         add_matched_message(*message, receive, status);
-        unlock_tables();
     }
+    unlock_tables();
     record_test(TESTED_MESSAGE, PROCEDURE_MPI_Improbe, *flag, since);
     tumit_mpi_depth--;
     return result;

@@ -140,7 +140,7 @@ void tumit_mpi_record_late_receive(uint64_t communicator, int from, int tag, uin
 void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date since, uint32_t unsuccessful) {
     mpi_successful_test((enum mpi_procedure)procedure, since, unsuccessful);
 }
-void tumit_mpi_begin_collective_record(int procedure, int kind, uint64_t communicator, uint32_t size, int root,
+void tumit_mpi_begin_collective_record(int procedure, int kind, const char *communicator, uint32_t size, int root,
                                        uint64_t bytes) {
     mpi_collective_begin((enum mpi_procedure)procedure, (enum mpi_collective_kind)kind, communicator, size, root, bytes);
 }
@@ -153,8 +153,9 @@ void tumit_mpi_begin_file(int procedure, uint64_t bytes) { mpi_file_begin((enum 
 void tumit_mpi_end_file(void) { mpi_file_end(); }
 void tumit_mpi_begin_topology(int procedure) { mpi_topology_begin((enum mpi_procedure)procedure); }
 void tumit_mpi_end_topology(void) { mpi_topology_end(); }
-void tumit_mpi_record_communicator(uint64_t communicator, const char *name, uint32_t rank, uint32_t size) {
-    mpi_communicator(communicator, name, rank, size);
+void tumit_mpi_record_communicator(uint64_t communicator, const char *name, const char *given_name, uint32_t rank,
+                                   uint32_t size) {
+    mpi_communicator(communicator, name, given_name, rank, size);
 }
 void tumit_mpi_begin_query(int procedure) { mpi_query_begin((enum mpi_procedure)procedure); }
 void tumit_mpi_end_query(void) { mpi_query_end(); }
@@ -167,6 +168,17 @@ void tumit_mpi_take_samples(int rank, int ranks, int (*send)(void *, uint32_t, c
     (void)tumit1_sync(&link);
 }
 void tumit_mpi_set_rank(int rank, int ranks) { tumit1_set_rank(rank, ranks); }
+tumit_mpi_date tumit_mpi_start_ranked(void) {
+    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"};
+    size_t i;
+    for (i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        if (getenv(variables[i]) != NULL) {
+            (void)tumit1_start(NULL);
+            return tumit1_now();
+        }
+    }
+    return 0;
+}
 void tumit_mpi_flush(void) { tumit1_flush(); }
 void tumit_mpi_pause(void) { tumit1_pause(); }
 void tumit_mpi_resume(void) { tumit1_resume(); }

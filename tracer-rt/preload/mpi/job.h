@@ -23,8 +23,8 @@ static void start_job(int thread_level) {
     inner.MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     tumit_mpi_set_rank(world_rank_of_process, world_size);
     lock_tables();
-    new_communicator(MPI_COMM_WORLD, 1);
-    new_communicator(MPI_COMM_SELF, 2);
+    new_communicator(MPI_COMM_WORLD, "MPI_COMM_WORLD");
+    new_communicator(MPI_COMM_SELF, "MPI_COMM_SELF");
     unlock_tables();
     inner.MPI_Comm_dup(MPI_COMM_WORLD, &sync_comm);
     tumit_mpi_take_samples(world_rank_of_process, world_size, send_sample, receive_sample);
@@ -32,15 +32,17 @@ static void start_job(int thread_level) {
 }
 
 static int w_MPI_Init(int *argc, char ***argv) {
-    const tumit_mpi_date since = tumit_mpi_now();
+    tumit_mpi_date since;
     int result;
     if (tumit_mpi_depth != 0) {
         return inner.MPI_Init(argc, argv);
     }
     tumit_mpi_depth++;
+    since = tumit_mpi_start_ranked();
     result = next.MPI_Init(argc, argv);
     if (result == MPI_SUCCESS) {
         start_job(0);
+        since = since == 0 ? tumit_mpi_now() : since;
         tumit_mpi_record_initialisation(PROCEDURE_MPI_Init, since);
     }
     tumit_mpi_depth--;
@@ -48,15 +50,17 @@ static int w_MPI_Init(int *argc, char ***argv) {
 }
 
 static int w_MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-    const tumit_mpi_date since = tumit_mpi_now();
+    tumit_mpi_date since;
     int result;
     if (tumit_mpi_depth != 0) {
         return inner.MPI_Init_thread(argc, argv, required, provided);
     }
     tumit_mpi_depth++;
+    since = tumit_mpi_start_ranked();
     result = next.MPI_Init_thread(argc, argv, required, provided);
     if (result == MPI_SUCCESS) {
         start_job(*provided);
+        since = since == 0 ? tumit_mpi_now() : since;
         tumit_mpi_record_initialisation(PROCEDURE_MPI_Init_thread, since);
     }
     tumit_mpi_depth--;

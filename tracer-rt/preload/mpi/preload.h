@@ -36,7 +36,7 @@ void tumit_mpi_record_receive(uint64_t communicator, int from, int tag, uint32_t
 void tumit_mpi_record_late_receive(uint64_t communicator, int from, int tag, uint32_t number, uint64_t bytes,
                                    tumit_mpi_date arrival);
 void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date since, uint32_t unsuccessful);
-void tumit_mpi_begin_collective_record(int procedure, int kind, uint64_t communicator, uint32_t size, int root,
+void tumit_mpi_begin_collective_record(int procedure, int kind, const char *communicator, uint32_t size, int root,
                                        uint64_t bytes);
 void tumit_mpi_end_collective(void);
 void tumit_mpi_begin_one_sided(int procedure, int target, uint64_t bytes);
@@ -45,7 +45,8 @@ void tumit_mpi_begin_file(int procedure, uint64_t bytes);
 void tumit_mpi_end_file(void);
 void tumit_mpi_begin_topology(int procedure);
 void tumit_mpi_end_topology(void);
-void tumit_mpi_record_communicator(uint64_t communicator, const char *name, uint32_t rank, uint32_t size);
+void tumit_mpi_record_communicator(uint64_t communicator, const char *name, const char *given_name, uint32_t rank,
+                                   uint32_t size);
 void tumit_mpi_begin_query(int procedure);
 void tumit_mpi_end_query(void);
 
@@ -59,6 +60,9 @@ void tumit_mpi_end_query(void);
 void tumit_mpi_take_samples(int rank, int ranks, int (*send)(void *, uint32_t, const void *),
                             int (*receive)(void *, uint32_t, void *));
 void tumit_mpi_set_rank(int rank, int ranks);
+/* Starts recording if the launcher told the rank of this process, and returns the timestamp. Else
+ * returns 0: recording starts when MPI is initialised. */
+tumit_mpi_date tumit_mpi_start_ranked(void);
 void tumit_mpi_flush(void);
 void tumit_mpi_pause(void);
 void tumit_mpi_resume(void);

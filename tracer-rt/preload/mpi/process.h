@@ -7,7 +7,11 @@ static int is_active;
 static int has_threads;
 /* Whether `MPI_COMM_WORLD` exists. It does not in programs that use only sessions. */
 static int has_world;
-static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
+/* The lock of the tables. It serves threads in the order in which they ask, because a thread that
+ * tests for a message again and again would otherwise keep all others out. */
+static struct {
+    unsigned next, served;
+} tables;
 
 /* Whether the recorder records a call of this thread. */
 static inline int is_recorded(void) { return tumit_mpi_depth == 0 && is_active; }
@@ -15,12 +19,15 @@ static inline int is_recorded(void) { return tumit_mpi_depth == 0 && is_active; 
 /* Only one thread at a time uses the tables of communicators, data types and requests. */
 static inline void lock_tables(void) {
     if (has_threads) {
-        pthread_mutex_lock(&tables);
+        const unsigned own = __atomic_fetch_add(&tables.next, 1, __ATOMIC_RELAXED);
+        while (__atomic_load_n(&tables.served, __ATOMIC_ACQUIRE) != own) {
+            sched_yield();
+        }
     }
 }
 static inline void unlock_tables(void) {
     if (has_threads) {
-        pthread_mutex_unlock(&tables);
+        __atomic_store_n(&tables.served, tables.served + 1, __ATOMIC_RELEASE);
     }
 }
 

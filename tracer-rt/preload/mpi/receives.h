@@ -177,19 +177,30 @@ static struct receive *take_matched_message(MPI_Message handle) {
 static int w_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
     struct receive *receive;
     MPI_Status own;
-    int result;
+    int result, flag = 0;
     if (!is_recorded()) {
         return inner.MPI_Mprobe(source, tag, comm, message, status);
     }
     tumit_mpi_depth++;
     status = status == MPI_STATUS_IGNORE ? &own : status;
     tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Mprobe);
-    result = next.MPI_Mprobe(source, tag, comm, message, status);
-    if (result == MPI_SUCCESS) {
-        lock_tables();
-        receive = post(comm, source, tag);
-        add_matched_message(*message, receive, status);
-        unlock_tables();
+    if (has_threads) {
+        /* No receive of another thread may be posted between the match and its number. */
+        do {
+            lock_tables();
+            result = next.MPI_Improbe(source, tag, comm, &flag, message, status);
+            if (result == MPI_SUCCESS && flag) {
+                receive = post(comm, source, tag);
+                add_matched_message(*message, receive, status);
+            }
+            unlock_tables();
+        } while (result == MPI_SUCCESS && !flag && sched_yield() == 0);
+    } else {
+        result = next.MPI_Mprobe(source, tag, comm, message, status);
+        if (result == MPI_SUCCESS) {
+            receive = post(comm, source, tag);
+            add_matched_message(*message, receive, status);
+        }
     }
     tumit_mpi_end_point_to_point();
     tumit_mpi_depth--;

@@ -28,18 +28,18 @@ static struct request **request_bucket(MPI_Request handle) {
 
 /* Adds a request. The lock of the tables is held. */
 static struct request *add_request(MPI_Request handle, enum request_kind kind) {
-    struct request *added, **bucket;
-    added = allocated(sizeof *added);
+    struct request *added = allocated(sizeof *added), **bucket = request_bucket(handle);
     added->handle = handle;
     added->kind = kind;
-    /* An equal handle that was added earlier completes earlier. */
-    for (bucket = request_bucket(handle); *bucket != NULL; bucket = &(*bucket)->next) {
-    }
+    added->next = *bucket;
     *bucket = added;
     request_count++;
     return added;
 }
 
+/* The request with this handle. MPI may use the handle of a completed request again before the thread
+ * that waited for it has removed it from the table. Therefore the latest one is returned, and a
+ * thread looks requests up before it waits for them. The lock of the tables is held. */
 static struct request *request_of(MPI_Request handle) {
     struct request *found;
     if (request_count == 0) {

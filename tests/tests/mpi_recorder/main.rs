@@ -1,0 +1,5 @@
+//! The preloaded library that records MPI calls, with Open MPI and MPICH.
+
+mod bindings;
+mod environment;
+mod matching;

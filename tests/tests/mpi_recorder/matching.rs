@@ -1,0 +1,52 @@
+//! Messages are paired with the receives that got them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::environment::{MpiLibrary, records};
+
+/// The messages of a run, by communicator, sender, receiver, tag and number: the sizes that the
+/// sender and the receiver recorded.
+fn messages(records: &[Value]) -> BTreeMap<[i64; 5], [Vec<i64>; 2]> {
+    let mut messages: BTreeMap<[i64; 5], [Vec<i64>; 2]> = BTreeMap::new();
+    for record in records {
+        let field = |name: &str| record["fields"][name].as_i64().unwrap_or_else(|| panic!("{name}: {record}"));
+        let communicator = || record["fields"]["communicator"].as_u64().expect("an id").cast_signed();
+        let rank = record["rank"].as_i64().expect("each process has a rank");
+        let (from, to, end) = match record["event"].as_str() {
+            Some("send") => (rank, field("to"), 0),
+            Some("receive" | "late_receive") => (field("from"), rank, 1),
+            _ => continue,
+        };
+        let key = [communicator(), from, to, field("tag"), field("number")];
+        messages.entry(key).or_default()[end].push(field("bytes"));
+    }
+    messages
+}
+
+/// Checks that each message has one sender and one receiver, and that both name the same size.
+fn check(library: MpiLibrary, threads: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = library.compile(folder.path(), "messages.c");
+    let (run, output) = library.record(folder.path(), &program, &["8", threads]);
+    let expected: usize = output.trim().parse().expect("rank 0 prints the number of messages");
+    let messages = messages(&records(&run));
+    let wrong: Vec<_> = messages.iter().filter(|(_, [sent, received])| sent.len() != 1 || sent != received).collect();
+    assert!(wrong.is_empty(), "{library:?}: {} of {} messages: {wrong:?}", wrong.len(), messages.len());
+    assert_eq!(messages.len(), expected, "{library:?}");
+}
+
+#[test]
+fn each_message_has_the_receive_that_got_it() {
+    for library in MpiLibrary::ALL {
+        check(library, "1");
+    }
+}
+
+#[test]
+fn messages_of_several_threads_have_the_receives_that_got_them() {
+    for library in MpiLibrary::ALL {
+        check(library, "3");
+    }
+}
