@@ -1,6 +1,15 @@
-//! Libraries that record programs without changes of their source code. `tumit record` attaches
-//! them.
+//! Libraries that record programs without changes of their source code, and the facts about
+//! programs that decide how they are attached. `tumit record` attaches them.
 
 #![forbid(unsafe_code)]
 
+pub mod attachment;
+pub mod elf_file;
+pub mod environment;
+pub mod launcher_syntax;
+pub mod library_file;
+pub mod library_search;
 pub mod mpi;
+pub mod mpi_family;
+pub mod program_command;
+pub mod program_file;

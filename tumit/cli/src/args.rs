@@ -15,6 +15,7 @@ A first run:
   tumit doc app.tumit -o app.html          a reference of the events, as a page
   tumit gen c app.tumit -o app_trace.h     tracing functions for C (in Rust: the macro events!)
   TUMIT_TRACE=run.tmt ./app                the program records into the folder run.tmt/
+  tumit record -o run.tmt -- mpirun ./app  records an MPI program without a description of its events
   tumit view run.tmt                       shows the trace in a browser
   tumit stats run.tmt                      statistics of the trace, as a table
 
@@ -37,6 +38,7 @@ pub(crate) enum CliCommand {
     Fmt(cmd::fmt::Args),
     Doc(cmd::doc::Args),
     Gen(cmd::generate::Args),
+    Record(cmd::record::Args),
     Level(cmd::level::Args),
     Info(cmd::info::Args),
     Dump(cmd::dump::Args),
@@ -62,6 +64,7 @@ impl CliCommand {
             Self::Fmt(args) => cmd::fmt::run(&args),
             Self::Doc(args) => cmd::doc::run(&args),
             Self::Gen(args) => cmd::generate::run(&args),
+            Self::Record(args) => cmd::record::run(&args),
             Self::Level(args) => cmd::level::run(&args),
             Self::Info(args) => cmd::info::run(&args),
             Self::Dump(args) => cmd::dump::run(&args),

@@ -33,7 +33,7 @@ fn next_signal(kind: tokio::signal::unix::SignalKind) -> impl Future<Output = i3
 /// Whether this signal was ignored when the program started, if the system provides this
 /// information.
 #[cfg(unix)]
-fn is_ignored(number: i32) -> bool {
+pub(crate) fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);

@@ -11,6 +11,8 @@ pub(crate) enum ExitStatus {
     InputHasMistakes,
     /// The input cannot be read, or the output cannot be written.
     CouldNotRun,
+    /// The exit status of a program that the subcommand has run.
+    Program(u8),
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -19,6 +21,7 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::Done => 0,
             ExitStatus::InputHasMistakes => 1,
             ExitStatus::CouldNotRun => 2,
+            ExitStatus::Program(status) => status,
         })
     }
 }

@@ -1,0 +1,9 @@
+//! `tumit record` through the real command, with Open MPI and MPICH.
+
+#![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
+
+mod attached_programs;
+mod mpi_jobs;
+mod program_ends;
+mod record_folder;
+mod settings;

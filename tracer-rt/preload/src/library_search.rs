@@ -1,0 +1,172 @@
+//! Finds the MPI library of a program, in the order of the dynamic loader.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::elf_file::ElfFile;
+use crate::mpi_family::MpiFamily;
+
+/// Maximum number of libraries that are examined.
+const MAX_LIBRARIES: usize = 512;
+/// Maximum depth of `include` lines in the configuration of the loader.
+const MAX_INCLUDES: u32 = 4;
+/// The configuration of the loader.
+const CONFIGURATION: &str = "/etc/ld.so.conf";
+
+/// The MPI library of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MpiLibrary {
+    /// Its name, such as `libmpi.so.40`.
+    pub name: String,
+    /// Its family.
+    pub family: MpiFamily,
+}
+
+/// The folders in which the loader searches for the libraries of all programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LibraryFolders {
+    /// The folders of `LD_LIBRARY_PATH`.
+    pub environment: Vec<PathBuf>,
+    /// The folders of the configuration and the usual ones.
+    pub system: Vec<PathBuf>,
+}
+
+impl LibraryFolders {
+    /// The folders of this machine. `library_path` is the value of `LD_LIBRARY_PATH`.
+    #[must_use]
+    pub fn of_machine(library_path: Option<&str>) -> Self {
+        let environment = library_path.unwrap_or_default().split([':', ';']).filter(|folder| !folder.is_empty());
+        let mut system = Vec::new();
+        append_configured(Path::new(CONFIGURATION), MAX_INCLUDES, &mut system);
+        system.extend(["/lib64", "/usr/lib64", "/lib", "/usr/lib"].map(PathBuf::from));
+        let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
+        system.extend([Path::new("/lib").join(&triple), Path::new("/usr/lib").join(&triple)]);
+        Self { environment: environment.map(PathBuf::from).collect(), system }
+    }
+
+    /// The path of a library that `file` at `origin` needs.
+    fn find(&self, name: &str, file: &ElfFile, origin: &Path) -> Option<PathBuf> {
+        if name.contains('/') {
+            return Some(PathBuf::from(name)).filter(|path| path.is_file());
+        }
+        let folder_of_file = origin.parent().unwrap_or(Path::new("."));
+        let expanded = |folders: &[String]| -> Vec<PathBuf> {
+            let origin = folder_of_file.to_string_lossy();
+            let lib = if file.bits == 64 { "lib64" } else { "lib" };
+            let expand = |folder: &String| {
+                let folder = folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin);
+                PathBuf::from(folder.replace("${LIB}", lib).replace("$LIB", lib))
+            };
+            folders.iter().map(expand).collect()
+        };
+        let folders = expanded(&file.rpath).into_iter().chain(self.environment.iter().cloned());
+        let mut folders = folders.chain(expanded(&file.runpath)).chain(self.system.iter().cloned());
+        folders.find_map(|folder| Some(folder.join(name)).filter(|path| path.is_file()))
+    }
+}
+
+/// Appends the folders of a configuration file of the loader.
+fn append_configured(file: &Path, includes: u32, folders: &mut Vec<PathBuf>) {
+    for line in fs::read_to_string(file).unwrap_or_default().lines() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if let Some(pattern) = line.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
+            if includes > 0 {
+                for included in matching_files(pattern.trim()) {
+                    append_configured(&included, includes - 1, folders);
+                }
+            }
+        } else if line.starts_with('/') {
+            folders.push(PathBuf::from(line));
+        }
+    }
+}
+
+/// The files of a pattern, in order of name. Its last part may contain one `*`.
+fn matching_files(pattern: &str) -> Vec<PathBuf> {
+    let path = Path::new(pattern);
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some((before, after)) = name.split_once('*') else { return vec![path.to_owned()] };
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.retain(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
+    });
+    files.sort();
+    files
+}
+
+/// Finds the MPI library among the libraries that a program needs, and among those that they need.
+#[must_use]
+pub fn mpi_library(program: &Path, file: &ElfFile, folders: &LibraryFolders) -> Option<MpiLibrary> {
+    let mut seen = BTreeSet::new();
+    let mut waiting: std::collections::VecDeque<(PathBuf, ElfFile)> = [(program.to_owned(), file.clone())].into();
+    while let Some((path, file)) = waiting.pop_front() {
+        for name in &file.needed {
+            let base = name.rsplit('/').next().unwrap_or(name);
+            if let Some(family) = MpiFamily::of_library(base) {
+                return Some(MpiLibrary { name: base.to_owned(), family });
+            }
+            if seen.len() >= MAX_LIBRARIES || !seen.insert(name.clone()) {
+                continue;
+            }
+            let Some(found) = folders.find(name, &file, &path) else { continue };
+            if let Ok(Some(mut library)) = ElfFile::read(&found) {
+                // The loader also searches the folders of the files that need this one.
+                library.rpath.extend(file.rpath.iter().cloned());
+                waiting.push_back((found, library));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::{LibraryFolders, append_configured, mpi_library};
+    use crate::elf_file::{ElfFile, Linking};
+    use crate::mpi_family::MpiFamily;
+
+    fn needing(name: &str, runpath: &str) -> ElfFile {
+        let mut file = ElfFile::parse(crate::mpi::LIBRARY).unwrap();
+        file.linking = Linking::Dynamic { loader: "/lib/ld.so".to_owned() };
+        file.needed = vec![name.to_owned()];
+        file.runpath = vec![runpath.to_owned()];
+        file
+    }
+
+    #[test]
+    fn the_configuration_of_the_loader_includes_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("conf.d")).unwrap();
+        fs::write(path("conf.d/b.conf"), "/opt/b # two\n").unwrap();
+        fs::write(path("conf.d/a.conf"), "/opt/a\n\n").unwrap();
+        fs::write(path("conf.d/c.txt"), "/opt/c\n").unwrap();
+        // A file that includes itself ends.
+        let text = format!("include {0}/conf.d/*.conf\n/opt/last\ninclude {0}/ld.so.conf\n", folder.path().display());
+        fs::write(path("ld.so.conf"), text).unwrap();
+        let mut folders = Vec::new();
+        append_configured(&path("ld.so.conf"), 1, &mut folders);
+        assert_eq!(folders[..3], ["/opt/a", "/opt/b", "/opt/last"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn libraries_are_found_as_the_loader_does() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("lib")).unwrap();
+        fs::write(folder.path().join("lib/libsolver.so"), crate::mpi::LIBRARY).unwrap();
+        let folders = LibraryFolders::default();
+        let program = folder.path().join("app");
+        let found = folders.find("libsolver.so", &needing("libsolver.so", "$ORIGIN/lib"), &program);
+        assert_eq!(found, Some(folder.path().join("lib/libsolver.so")));
+        assert_eq!(folders.find("libsolver.so", &needing("libsolver.so", "/nowhere"), &program), None);
+        let direct = mpi_library(Path::new("app"), &needing("libmpi.so.40", ""), &folders).unwrap();
+        assert_eq!((direct.name.as_str(), direct.family), ("libmpi.so.40", MpiFamily::OpenMpi));
+        assert_eq!(mpi_library(&program, &needing("libsolver.so", "$ORIGIN/lib"), &folders), None);
+    }
+}

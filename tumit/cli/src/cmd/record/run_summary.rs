@@ -1,0 +1,278 @@
+//! [`RunSummary`]: the contents of a recorded run, in a few lines.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::report::loss_diagnostics;
+use tumit_converter::run::{Loss, OpenRun, ProcessInRun, StreamInRun};
+use tumit_perspectives::analysis::collectives::CollectiveSet;
+use tumit_perspectives::analysis::wait_states::wait_states;
+use tumit_perspectives::execution::{Execution, ExecutionSettings};
+use tumit_preload::attachment::{Attachment, AttachmentOutcome};
+use tumit_viewer::query::ContainerId;
+use tumit_viewer::stats::times;
+use tumit_viewer::text::time_display::{duration, group_digits};
+use tumit_viewer::{IndexChoice, OpenOptions};
+
+use super::program_run::ProgramEnd;
+
+/// Maximum number of bytes of a run that is opened for the summary.
+const MAX_BYTES: u64 = 1 << 30;
+/// Times are computed for runs with at most this number of records. On an idle machine, this takes
+/// at most two seconds.
+const MAX_RECORDS: u64 = 2_000_000;
+/// Maximum time for this computation, for busy machines.
+const MAX_TIME: Duration = Duration::from_secs(5);
+/// The name of the state type of `std:mpi`.
+const MPI_TYPE: &str = "MPI";
+
+/// The contents of a recorded run.
+pub(crate) struct RunSummary {
+    wall_time: Duration,
+    /// The opened run. `None` if it is too large, or has no usable file.
+    run: Option<OpenRun>,
+    /// Why there is no opened run.
+    problem: Option<String>,
+    /// Shares of time. `None` if the run is too large, or has several jobs.
+    shares: Option<TimeShares>,
+}
+
+/// Parts of the time of all ranks together, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct TimeShares {
+    mpi: f64,
+    waiting: f64,
+}
+
+/// The jobs in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum JobFinding {
+    /// One job.
+    One,
+    /// This number of jobs, one after the other or side by side.
+    Several(usize),
+    /// This number of processes that do not know of each other.
+    Singletons(usize),
+}
+
+impl RunSummary {
+    /// Reads a run folder.
+    pub(crate) fn new(folder: &Path, wall_time: Duration) -> Self {
+        let mut summary = Self { wall_time, run: None, problem: None, shares: None };
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let bytes: u64 = entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum();
+        if bytes > MAX_BYTES {
+            return summary;
+        }
+        match OpenRun::open_launches(folder, LaunchSelection::All) {
+            Ok(run) => {
+                if records(&run) <= MAX_RECORDS && job_finding(&run) == JobFinding::One {
+                    summary.shares = time_shares_in_time(folder.to_owned());
+                }
+                summary.run = Some(run);
+            }
+            Err(error) => summary.problem = Some(error.to_string()),
+        }
+        summary
+    }
+
+    /// The lines of the summary. `shown` is the name of the folder.
+    pub(crate) fn lines(&self, shown: &str) -> Vec<String> {
+        let wall = duration(i64::try_from(self.wall_time.as_nanos()).unwrap_or(i64::MAX));
+        let Some(run) = &self.run else {
+            let what = self.problem.clone().unwrap_or_else(|| "the run is large".to_owned());
+            return vec![format!("{wall}; {what}"), format!("next: tumit info {shown}")];
+        };
+        let ranks = run.processes.iter().filter(|process| is_rank(process)).count();
+        let count = match ranks {
+            0 => plural(run.processes.len(), "process", "processes"),
+            ranks => plural(ranks, "rank", "ranks"),
+        };
+        let shares = self.shares.map_or_else(String::new, |shares| {
+            format!("; {} of the time of all ranks in MPI, {} waiting", percent(shares.mpi), percent(shares.waiting))
+        });
+        let mut lines = vec![format!("{count}, {wall}, {} records{shares}", group_digits(records(run)))];
+        lines.extend(loss_lines(run, shown));
+        lines.extend(job_line(run, shown));
+        lines.push(format!("next: tumit view {shown}, or tumit diagnose {shown}"));
+        lines
+    }
+}
+
+/// Reports that no process has recorded anything, with the most probable reason.
+pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String {
+    let obstacle = attachment.programs.iter().find(|program| program.outcome.is_obstacle());
+    let has_no_mpi = attachment.programs.iter().any(|program| program.outcome == AttachmentOutcome::NoMpiYet);
+    let reason = match (end, obstacle) {
+        (_, Some(program)) => format!("`{}` cannot be recorded, see above", program.name),
+        (ProgramEnd::Exit(0), None) if has_no_mpi => "no program called MPI_Init in a shared library".to_owned(),
+        (ProgramEnd::Exit(0), None) => {
+            "no program called MPI_Init in a shared library, or its environment lacked LD_PRELOAD (see --dry-run)"
+                .to_owned()
+        }
+        (ProgramEnd::Exit(code), None) => {
+            format!("no program called MPI_Init in a shared library; the command ended with status {code}")
+        }
+        (ProgramEnd::Signal(signal), None) => {
+            format!("no program called MPI_Init in a shared library; signal {signal} ended the command")
+        }
+        (ProgramEnd::NotStarted(_), None) => "the command did not start".to_owned(),
+    };
+    format!("no rank was recorded: {reason}")
+}
+
+fn is_rank(process: &ProcessInRun) -> bool {
+    process.rank.is_some() && process.parent_id.is_none()
+}
+
+fn records(run: &OpenRun) -> u64 {
+    run.processes.iter().flat_map(|process| &process.streams).map(StreamInRun::records).sum()
+}
+
+fn plural(count: usize, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{} {several}", group_digits(count as u64)) }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Reports dropped records, processes without a regular end, and other losses.
+fn loss_lines(run: &OpenRun, shown: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let dropped: u64 = run.processes.iter().map(ProcessInRun::dropped_records).sum();
+    if dropped > 0 {
+        let count = group_digits(dropped);
+        lines.push(format!("{count} records were dropped, because the memory was full: --memory 64M makes it larger"));
+    }
+    let is_end = |loss: &&Loss| matches!(loss, Loss::NotEnded { .. } | Loss::LiveAlone { .. });
+    let losses = run.losses();
+    let unended = losses.iter().filter(is_end).count();
+    if unended > 0 {
+        let count = plural(unended, "process was", "processes were");
+        lines.push(format!(
+            "{count} killed: the records until then are in live files, and `tumit repair {shown}` joins them to the run"
+        ));
+    }
+    if losses.iter().any(|loss| matches!(loss, Loss::MissingRanks { .. })) {
+        lines.push("ranks have no file: is the run folder on a file system that all nodes share?".to_owned());
+    }
+    let others = losses.iter().filter(|loss| !is_end(loss) && !matches!(loss, Loss::Dropped { .. }));
+    let others: Vec<Loss> = others.cloned().collect();
+    if let Some(first) = loss_diagnostics(&others).first() {
+        let rest = if others.len() > 1 {
+            format!(" (`tumit info {shown}` lists {} more)", others.len() - 1)
+        } else {
+            String::new()
+        };
+        lines.push(format!("{first}{rest}"));
+    }
+    lines
+}
+
+/// Finds out whether the folder has several jobs. The recorder gives a launch id to each job of
+/// Open MPI and Slurm. With other launchers, jobs have equal ids, but their ranks occur repeatedly
+/// at different times. Ranks that occur repeatedly at one time belong to spawned processes.
+fn job_finding(run: &OpenRun) -> JobFinding {
+    let ranks = || run.processes.iter().filter(|process| is_rank(process));
+    if ranks().count() > 1 && ranks().all(|process| process.rank == Some(0) && process.ranks == Some(1)) {
+        return JobFinding::Singletons(ranks().count());
+    }
+    let mut by_rank: BTreeMap<Option<u64>, Vec<(u64, u64)>> = BTreeMap::new();
+    for process in ranks() {
+        let times = process.anchors.iter().map(|anchor| anchor.real_nanos);
+        if let (Some(first), Some(last)) = (times.clone().min(), times.max()) {
+            by_rank.entry(process.rank).or_default().push((first, last));
+        }
+    }
+    let consecutive = by_rank.into_values().map(consecutive_ranges).max().unwrap_or(1);
+    match run.launches.len().max(consecutive) {
+        0 | 1 => JobFinding::One,
+        several => JobFinding::Several(several),
+    }
+}
+
+/// Number of ranges after joining those that overlap.
+fn consecutive_ranges(mut ranges: Vec<(u64, u64)>) -> usize {
+    ranges.sort_unstable();
+    let mut count = 0;
+    let mut end = 0;
+    for (first, last) in ranges {
+        if first > end || count == 0 {
+            count += 1;
+        }
+        end = end.max(last);
+    }
+    count
+}
+
+fn job_line(run: &OpenRun, shown: &str) -> Option<String> {
+    match job_finding(run) {
+        JobFinding::One => None,
+        JobFinding::Several(jobs) => {
+            let select = if run.launches.len() > 1 {
+                format!("`tumit view {shown} --launch 1` selects one; ")
+            } else {
+                String::new()
+            };
+            Some(format!(
+                "the run contains {jobs} jobs, because the command started MPI {jobs} times: {select}record each of them on its own for a clear picture"
+            ))
+        }
+        JobFinding::Singletons(count) => Some(format!(
+            "each of the {count} processes is alone in its MPI_COMM_WORLD: the launcher probably belongs to another MPI library than the program"
+        )),
+    }
+}
+
+/// Computes the shares of time on another thread. `None` if they are not known in time. The end of
+/// this process then ends the computation.
+fn time_shares_in_time(folder: PathBuf) -> Option<TimeShares> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(time_shares(&folder).ok()));
+    receiver.recv_timeout(MAX_TIME).ok().flatten()
+}
+
+/// Computes the shares of time in MPI and in waits, of the time of all ranks.
+#[expect(clippy::cast_precision_loss, reason = "shares are rounded")]
+fn time_shares(folder: &Path) -> anyhow::Result<TimeShares> {
+    let mut options = OpenOptions::default();
+    options.index = IndexChoice::None;
+    let source = tumit_viewer::open(folder, &options)?;
+    let extent = source.extent();
+    let execution = Execution::new(Arc::clone(&source), ExecutionSettings::default())?;
+    let types = execution.units().state_types.iter().map(|ty| &execution.model().types[ty.index()]);
+    let mpi = types.into_iter().find(|ty| ty.name == MPI_TYPE).context("the run has no states of MPI")?;
+    let all = source.containers();
+    let ranks: Vec<ContainerId> = all.iter().filter(|info| info.ty == mpi.parent).map(|info| info.id).collect();
+    let times = times(source.as_ref(), &ranks, mpi.id, extent)?;
+    let in_mpi: i128 = times.values.iter().map(|value| value.self_nanos).sum();
+    let collectives = CollectiveSet::new(&execution)?;
+    let waits = wait_states(&execution, &collectives, extent)?;
+    let waiting: i128 = waits.iter().map(|wait| i128::from(wait.nanos())).sum();
+    let whole = times.existence_nanos.max(1) as f64;
+    Ok(TimeShares { mpi: in_mpi as f64 / whole, waiting: waiting as f64 / whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::consecutive_ranges;
+
+    #[test]
+    fn overlapping_ranges_are_one() {
+        for (ranges, count) in [
+            (vec![], 0),
+            (vec![(1, 2)], 1),
+            (vec![(1, 5), (2, 3), (4, 6)], 1),
+            (vec![(7, 9), (1, 5), (2, 3)], 2),
+            (vec![(1, 1), (2, 2), (3, 3)], 3),
+        ] {
+            assert_eq!(consecutive_ranges(ranges.clone()), count, "{ranges:?}");
+        }
+    }
+}
