@@ -9,7 +9,7 @@ use crate::options::{MessageColor, ViewOptions};
 
 /// The colours of messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MessageScale {
+pub(crate) enum MessageScale {
     /// By size.
     Sizes(SizeScale),
     /// By the number of hops.
@@ -18,7 +18,7 @@ pub enum MessageScale {
 
 /// A scale of numbers of hops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HopScale {
+pub(crate) struct HopScale {
     topology: Topology,
     units: usize,
     /// The largest number of hops between two units.
@@ -32,7 +32,7 @@ impl MessageScale {
     ///
     /// # Errors
     /// If the topology does not fit the units.
-    pub fn new(
+    pub(crate) fn new(
         options: &ViewOptions,
         units: usize,
         sizes: impl IntoIterator<Item = u64>,
@@ -47,7 +47,7 @@ impl MessageScale {
     }
 
     /// The number of the bin of a message. `None` if it has no size.
-    pub fn bin(&self, message: &UnitMessage) -> Option<u32> {
+    pub(crate) fn bin(&self, message: &UnitMessage) -> Option<u32> {
         match self {
             Self::Sizes(scale) => Some(scale.bin(message.bytes?)),
             Self::Hops(scale) => Some(scale.bin(message.from, message.to)),
@@ -63,7 +63,7 @@ impl MessageScale {
     }
 
     /// The paint and the meaning of each bin.
-    pub fn legend(&self) -> Vec<LegendItem> {
+    pub(crate) fn legend(&self) -> Vec<LegendItem> {
         match self {
             Self::Sizes(scale) => scale.legend(),
             Self::Hops(scale) => scale.legend(),

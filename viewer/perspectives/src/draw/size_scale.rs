@@ -3,7 +3,7 @@
 use crate::chart::{ChartPaint, LegendItem};
 
 /// Maximum number of bins. More shades of one colour look alike.
-pub const MAX_BINS: usize = 8;
+pub(crate) const MAX_BINS: usize = 8;
 
 /// A scale of sizes with bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl SizeScale {
     }
 
     /// A scale with chosen limits between its bins: ascending, above 0, and less than [`MAX_BINS`].
-    pub fn with_limits(limits: &[u64]) -> Self {
+    pub(crate) fn with_limits(limits: &[u64]) -> Self {
         let mut scale = Self { limits: [u64::MAX; MAX_BINS], bins: limits.len().min(MAX_BINS - 1) + 1 };
         scale.limits[0] = 0;
         scale.limits[1..].iter_mut().zip(limits).for_each(|(place, limit)| *place = *limit);

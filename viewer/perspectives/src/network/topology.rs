@@ -122,7 +122,7 @@ impl Topology {
 impl Topology {
     /// An upper bound of the distance between two of `units` units. It is the largest distance if
     /// the units fill the network.
-    pub fn diameter(self, units: usize) -> u32 {
+    pub(crate) fn diameter(self, units: usize) -> u32 {
         let last = units.saturating_sub(1);
         let grid = |shape: GridShape| (shape.rows.saturating_sub(1), shape.columns.saturating_sub(1));
         let hops = match self {

@@ -1,5 +1,7 @@
 //! [`CardComputation`]: computes the chart of a card, or the trace of a diagram.
 
+use std::sync::Arc;
+
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
 use tumit_perspectives::diagram::ModeDiagram;
 use tumit_perspectives::draw::PaletteKind;

@@ -12,7 +12,7 @@ use tumit_perspectives::execution::Execution;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_viewer::filter::NamePattern;
 
-use super::{CardError, CardsRequest, first, with_cards};
+use super::{CardError, CardsRequest, first_card, with_cards};
 use crate::api::{AppState, JsonAnswer, RequestError};
 
 /// Maximum number of rows of each table of the page, the largest ones. The command lists all.
@@ -50,7 +50,7 @@ pub(crate) async fn diagnosis(State(app): State<Arc<AppState>>, Query(request): 
     let answer = with_cards(app, request, move |cards, context| {
         let refusal = |error: CardError| RequestError::of_client(error.text());
         let changes = question.changes().map_err(refusal)?;
-        let options = first(cards)?.options(context.layouts).map_err(refusal)?;
+        let options = first_card(cards)?.options(context.layouts).map_err(refusal)?;
         let options = ParsedOptions::parse("diagnosis", &[], &options).map_err(|error| refusal(error.into()))?;
         let mut settings = options.execution;
         settings.categories = context.rules.to_vec();
