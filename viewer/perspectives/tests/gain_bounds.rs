@@ -139,7 +139,7 @@ fn simulate(
     let result = Simulation { states: vec![Vec::new(); units], messages: Vec::new() };
     let (next, times, queues) = (vec![0; units], vec![0; units], BTreeMap::new());
     let mut simulator = Simulator { programs, network, receive_value, shorter, result, next, times, queues };
-    while (0..units).fold(false, |has_changed, unit| simulator.step(unit) || has_changed) {}
+    while (0..units).any(|unit| simulator.step(unit)) {}
     for (unit, program) in programs.iter().enumerate() {
         assert_eq!(simulator.next[unit], program.len(), "the programs must not wait forever");
     }
