@@ -15,7 +15,7 @@ fn trace() -> String {
     for rank in 0..4 {
         let peer = rank ^ 1;
         _ = write!(body, "6 0 r{rank} 0 R \"rank {rank}\"\n11 0 r{rank} S work\n");
-        _ = write!(body, "11 0 r{rank} K \"step {}\"\n", 10 - rank);
+        _ = writeln!(body, "11 0 r{rank} K \"step {}\"", 10 - rank);
         _ = write!(body, "15 1 0 M r{rank} data k{rank}\n16 2 0 M r{peer} data k{rank}\n");
     }
     body.push_str("15 1 0 M r3 data z\n16 3 0 M r0 data z\n11 1 r0 S MPI_Send\n11 1 r1 S MPI_Recv\n");

@@ -435,7 +435,7 @@ fn path_of_text(text: &str) -> Option<PathNames> {
     for (at, part) in text.split("::").enumerate() {
         let is_name = part.starts_with(|first: char| first.is_alphabetic() || first == '_')
             && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-        if !is_name && !(at == 0 && part.is_empty()) {
+        if !(is_name || at == 0 && part.is_empty()) {
             return None;
         }
         path.push(part.to_owned());

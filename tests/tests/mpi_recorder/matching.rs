@@ -27,7 +27,7 @@ fn messages(records: &[Value]) -> BTreeMap<[i64; 5], [Vec<i64>; 2]> {
 
 /// Checks that each message has one sender and one receiver, and that both name the same size.
 fn check(library: MpiLibrary, threads: &str) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
     let program = library.compile(folder.path(), "messages.c");
     let (run, output) = library.record(folder.path(), &program, &["8", threads]);
     let expected: usize = output.trim().parse().expect("rank 0 prints the number of messages");

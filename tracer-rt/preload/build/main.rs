@@ -3,6 +3,8 @@
 //! The library contains the wrappers of all procedures once per family of MPI libraries with one
 //! binary interface. `mpi/dispatch.c` selects the family at the first call.
 
+#![expect(clippy::print_stdout, reason = "Cargo reads the standard output of build scripts")]
+
 mod dispatch;
 mod procedures;
 mod wrappers;

@@ -28,7 +28,7 @@ pub(crate) fn category(text: &str) -> Result<CategoryRule, String> {
 }
 
 /// The text of a rule, as [`category`] parses it.
-pub(crate) fn category_text(CategoryRule { category, values, state_type }: &CategoryRule) -> String {
+pub(crate) fn category_text(CategoryRule { category, values, state_type, .. }: &CategoryRule) -> String {
     let ty = state_type.as_ref().map(|ty| format!(" of {}", ty.as_str())).unwrap_or_default();
     format!("{}={}{ty}", category.word(), values.as_str())
 }

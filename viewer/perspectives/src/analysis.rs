@@ -7,7 +7,7 @@ pub mod dependences;
 pub mod diagnosis;
 pub mod diagnosis_tables;
 pub mod efficiency;
-mod gain;
+pub mod gain;
 mod imbalance;
 pub(crate) mod innermost_state;
 mod lock_names;

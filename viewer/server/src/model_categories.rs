@@ -35,7 +35,7 @@ pub(crate) fn category_rules(assigned: &[AssignedCategory], model: &TypeModel) -
         let (_, category) = ActivityCategory::WORDS.iter().find(|(known, _)| known == word)?;
         let value = model.values.get(*value as usize)?;
         let state_type = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
-        Some(CategoryRule { category: *category, values: NamePattern::new(value.name.clone()), state_type })
+        Some(CategoryRule::new(*category, NamePattern::new(value.name.clone()), state_type))
     };
     assigned.iter().filter_map(rule).collect()
 }

@@ -22,6 +22,7 @@ const STATES_WITH_GAIN: usize = 32;
 
 /// A part of the critical path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PathShare {
     /// The name of the value or unit.
     pub name: String,
@@ -37,6 +38,7 @@ pub struct PathShare {
 
 /// The critical path by purpose.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct PathShares {
     /// The length of the path, in nanoseconds.
     pub nanos: i64,
@@ -52,6 +54,7 @@ pub struct PathShares {
 
 /// An assumed change: states of matching names take less time.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ShorterStates {
     /// The names of the values.
     pub values: NamePattern,
@@ -59,8 +62,17 @@ pub struct ShorterStates {
     pub percent: f64,
 }
 
+impl ShorterStates {
+    /// States of these names take `percent` less time.
+    #[must_use]
+    pub const fn new(values: NamePattern, percent: f64) -> Self {
+        Self { values, percent }
+    }
+}
+
 /// The largest possible gain of an assumed change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct WhatIf {
     /// The pattern of the names of the values.
     pub name: String,

@@ -290,7 +290,7 @@ impl DiagnosisReport<'_> {
             return;
         }
         text.push_str("\nAssumed changes\n");
-        for WhatIf { name, percent: less, path_nanos, gain } in &self.diagnosis.what_ifs {
+        for WhatIf { name, percent: less, path_nanos, gain, .. } in &self.diagnosis.what_ifs {
             let (on_path, gain) = (duration(*path_nanos), duration(*gain));
             _ = writeln!(
                 text,

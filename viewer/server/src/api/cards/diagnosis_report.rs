@@ -7,7 +7,8 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tumit_perspectives::analysis::diagnosis::{Diagnosis, ShorterStates, phases};
+use tumit_perspectives::analysis::diagnosis::{Diagnosis, phases};
+use tumit_perspectives::analysis::path_shares::ShorterStates;
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::options::ParsedOptions;
 use tumit_viewer::filter::NamePattern;
@@ -34,7 +35,7 @@ impl DiagnosisQuestion {
             if !(0.0..=100.0).contains(percent) {
                 return Err(CardError::new(format!("{percent} % is not between 0 and 100 %."), ""));
             }
-            Ok(ShorterStates { values: NamePattern::new(name.trim()), percent: *percent })
+            Ok(ShorterStates::new(NamePattern::new(name.trim()), *percent))
         };
         self.what_if.iter().map(change).collect()
     }
@@ -86,8 +87,8 @@ fn report_json(mut diagnosis: Diagnosis, execution: &Execution, origin: i64) -> 
     count_from(&mut diagnosis, origin);
     let mut names: BTreeSet<&str> = diagnosis.path_units.iter().map(|share| share.name.as_str()).collect();
     for wait in &diagnosis.waits {
-        names.insert(&wait.longest.2);
-        names.extend([&wait.main_cause, &wait.main_waiter].into_iter().flatten().map(|(name, _)| name.as_str()));
+        names.insert(&wait.longest.unit);
+        names.extend([&wait.main_cause, &wait.main_waiter].into_iter().flatten().map(|unit| unit.unit.as_str()));
     }
     let units = execution.units().list().iter().filter(|unit| names.contains(unit.name.as_str()));
     let units: BTreeMap<&str, u32> = units.map(|unit| (unit.name.as_str(), unit.container.0)).collect();
@@ -107,7 +108,10 @@ fn report_json(mut diagnosis: Diagnosis, execution: &Execution, origin: i64) -> 
 fn count_from(diagnosis: &mut Diagnosis, origin: i64) {
     let own = [&mut diagnosis.from, &mut diagnosis.to].into_iter();
     let of_phases = diagnosis.phases.iter_mut().flat_map(|phase| [&mut phase.from, &mut phase.to]);
-    let of_waits = diagnosis.waits.iter_mut().flat_map(|wait| [&mut wait.longest.0, &mut wait.longest.1]);
+    let of_waits = diagnosis.waits.iter_mut().flat_map(|wait| {
+        let range = &mut wait.longest.range;
+        [&mut range.from.0, &mut range.to.0]
+    });
     own.chain(of_phases).chain(of_waits).for_each(|time| *time = time.saturating_sub(origin));
 }
 
