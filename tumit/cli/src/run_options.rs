@@ -216,7 +216,7 @@ pub(crate) struct RunOptions {
 }
 
 /// An option and the name of its value.
-fn value_argument(option: &str, value: impl clap::ValueEnum) -> Option<[String; 2]> {
+fn value_argument(option: &str, value: &impl clap::ValueEnum) -> Option<[String; 2]> {
     value.to_possible_value().map(|value| [option.to_owned(), value.get_name().to_owned()])
 }
 
@@ -228,8 +228,8 @@ impl RunOptions {
         let ClockOptions { clock, causal } = self.dating;
         let clock = Some(clock).filter(|clock| *clock != ClockCorrection::default());
         let causal = Some(causal).filter(|causal| *causal != CausalCorrection::default());
-        arguments.extend(clock.and_then(|clock| value_argument("--clock", clock)).into_iter().flatten());
-        arguments.extend(causal.and_then(|causal| value_argument("--causal", causal)).into_iter().flatten());
+        arguments.extend(clock.and_then(|clock| value_argument("--clock", &clock)).into_iter().flatten());
+        arguments.extend(causal.and_then(|causal| value_argument("--causal", &causal)).into_iter().flatten());
         let launch = self.launch.launch.and_then(|launch| match launch {
             LaunchSelection::Number(number) => Some(number.to_string()),
             LaunchSelection::All => Some("all".to_owned()),
@@ -239,7 +239,7 @@ impl RunOptions {
         for (option, text) in texts {
             text.iter().for_each(|text| arguments.extend([option.to_owned(), text.clone()]));
         }
-        arguments.extend(self.unit.and_then(|unit| value_argument("--unit", unit)).into_iter().flatten());
+        arguments.extend(self.unit.and_then(|unit| value_argument("--unit", &unit)).into_iter().flatten());
         arguments
     }
 

@@ -32,7 +32,7 @@ use crate::time_range_option::{self, time_range};
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
 use image_outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
-use perspective::{PerspectiveImage, PerspectiveOptions};
+use perspective::{PerspectiveImage, PerspectiveOptions, RequestedView};
 
 /// Shows a run or a Pajé file in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
@@ -208,14 +208,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             view.add_stored_categories(source.as_ref());
         }
         match &perspective {
-            Some(view) => match view.diagram(&filtered, time_range, chart_image(args))? {
-                Some((diagram, time_range)) => {
-                    let layout = diagram.layout(layout_options(args));
-                    let finish = |scene: &mut Scene| view.finish_diagram(scene, args.theme.into());
-                    draw(args, (diagram.source.as_ref(), &layout), time_range, (&view.images(), &finish))?;
-                }
-                None => view.draw(filtered, time_range, chart_image(args))?,
-            },
+            Some(view) => draw_perspective(args, view, filtered, time_range)?,
             None => draw(args, (filtered.as_ref(), &layout_options(args)), time_range, (&outputs, &|_| {}))?,
         }
         printed.print_new(&source.summary());
@@ -224,6 +217,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         }
     }
     Ok(ExitStatus::Done)
+}
+
+/// Draws a view: a chart, or the diagram of a mode.
+fn draw_perspective(
+    args: &Args,
+    view: &RequestedView<'_>,
+    source: Arc<dyn TimelineSource>,
+    time_range: OpenTimeRange,
+) -> anyhow::Result<()> {
+    match view.diagram(&source, time_range, chart_image(args))? {
+        Some((diagram, time_range)) => {
+            let layout = diagram.layout(layout_options(args));
+            let finish = |scene: &mut Scene| view.finish_diagram(scene, args.theme.into());
+            draw(args, (diagram.source.as_ref(), &layout), time_range, (&view.images(), &finish))
+        }
+        None => view.draw(source, time_range, chart_image(args)),
+    }
 }
 
 /// The result for a trace that is shown before it is complete, with its position among the given
