@@ -126,7 +126,7 @@ pub fn mpi_library(program: &Path, file: &ElfFile, folders: &LibraryFolders) -> 
 }
 
 /// The MPI libraries that a program without a known one may load: those of the installation of a
-/// launcher, or else those in the folders of the loader.
+/// launcher. If it has none, those in the folders of the loader.
 #[must_use]
 pub fn installed_mpi_libraries(launcher: Option<&Path>, folders: &LibraryFolders) -> Vec<PathBuf> {
     let real = launcher.and_then(|launcher| fs::canonicalize(launcher).ok());
