@@ -66,8 +66,8 @@ fn a_shell_reads_the_settings() {
     let script = format!("eval \"$({tumit} record --print-env -o run.tmt)\"\n{} -n 2 {ring}\n", MPICH.launcher);
     let _ = succeed(folder.command("sh").args(["-e", "-c", &script]));
     assert_eq!(folder.processes("run.tmt"), 2);
-    // The script may start further programs, so the library stays. It exports the procedures that an
-    // MPI library of this machine has.
+    // The script may start further programs, so the library stays. It exports the procedures that
+    // an MPI library of this machine has.
     let library = fs::read(folder.file("run.tmt/libtumit_preload.so")).unwrap();
     let procedures = tumit_preload::mpi::procedures_of(&library).unwrap();
     let all = tumit_preload::mpi::procedures_of(tumit_preload::mpi::LIBRARY).unwrap();
