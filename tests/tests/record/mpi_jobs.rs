@@ -37,7 +37,7 @@ fn ranks_on_other_nodes_are_recorded() {
     let shell = folder.script("remote-shell", script).display().to_string();
     for mpi in BOTH {
         let ring = folder.ring(mpi).display().to_string();
-        for options in [&[][..], &["-x", "HOME"]] {
+        for options in [&[][..], &["-x", "HOME"], &["--mca", "mca_base_env_list", "HOME"]] {
             if !options.is_empty() && mpi.launcher == MPICH.launcher {
                 continue;
             }

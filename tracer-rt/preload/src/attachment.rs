@@ -2,10 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::elf_file::{ElfFile, Linking, contains_mpi};
-use crate::library_search::{LibraryFolders, MpiLibrary, mpi_library};
+use crate::library_search::{LibraryFolders, MpiLibrary, installed_mpi_libraries, mpi_library};
+use crate::mpi::{LIBRARY, library_with, procedures_of};
 use crate::mpi_family::MpiFamily;
 use crate::program_command::ProgramCommand;
 use crate::program_file::{ProgramFile, StartObstacle};
@@ -108,6 +110,24 @@ impl Attachment {
         !self.programs.iter().any(|program| program.outcome.prevents_preload())
     }
 
+    /// The library for the programs. It exports only the procedures of their MPI libraries, because
+    /// programs such as mpi4py test whether a procedure exists. `launcher` is the path of the
+    /// launcher.
+    #[must_use]
+    pub fn library(&self, launcher: Option<&Path>, folders: &LibraryFolders) -> Vec<u8> {
+        let of_program = |program: &ProgramAttachment| match &program.outcome {
+            AttachmentOutcome::Mpi(library) => library.path.clone(),
+            _ => None,
+        };
+        let mut paths: Vec<PathBuf> = self.programs.iter().filter_map(of_program).collect();
+        if paths.is_empty() || paths.len() < self.programs.len() {
+            paths.extend(installed_mpi_libraries(launcher, folders));
+        }
+        let tables = paths.iter().filter_map(|path| procedures_of(&fs::read(path).ok()?));
+        let common = tables.filter(|table| !table.is_empty()).reduce(|all, table| &all & &table);
+        common.map_or_else(|| LIBRARY.to_vec(), |procedures| library_with(&procedures))
+    }
+
     /// Whether no program of the command can be recorded.
     #[must_use]
     pub fn is_useless(&self) -> bool {
@@ -136,7 +156,7 @@ fn outcome(program: &ProgramFile, folders: &LibraryFolders) -> AttachmentOutcome
 }
 
 fn obstacle(program: &ProgramFile, elf: &ElfFile) -> Option<AttachmentOutcome> {
-    let recorder = ElfFile::parse(crate::mpi::LIBRARY)?;
+    let recorder = ElfFile::parse(LIBRARY)?;
     if (elf.machine, elf.bits) != (recorder.machine, recorder.bits) {
         let (program, recorder) = (elf.machine_name(), recorder.machine_name());
         return Some(AttachmentOutcome::OtherMachine { program, recorder });

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::mpi::{LIBRARY, LIBRARY_NAME};
+use crate::mpi::LIBRARY_NAME;
 
 /// Characters that the dynamic loader does not accept in a path of `LD_PRELOAD`: separators, and
 /// `$` of its own variables.
@@ -27,10 +27,10 @@ pub fn special_character(path: &Path) -> Option<char> {
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn write(folder: &Path) -> io::Result<PathBuf> {
+pub fn write(folder: &Path, library: &[u8]) -> io::Result<PathBuf> {
     let path = path_in(folder);
     let new = path.with_extension(format!("new-{}", std::process::id()));
-    fs::write(&new, LIBRARY)?;
+    fs::write(&new, library)?;
     fs::rename(&new, &path)?;
     Ok(path)
 }

@@ -21,6 +21,8 @@ pub struct MpiLibrary {
     pub name: String,
     /// Its family.
     pub family: MpiFamily,
+    /// Its path, if the loader finds it.
+    pub path: Option<PathBuf>,
 }
 
 /// The folders in which the loader searches for the libraries of all programs.
@@ -106,7 +108,8 @@ pub fn mpi_library(program: &Path, file: &ElfFile, folders: &LibraryFolders) -> 
         for name in &file.needed {
             let base = name.rsplit('/').next().unwrap_or(name);
             if let Some(family) = MpiFamily::of_library(base) {
-                return Some(MpiLibrary { name: base.to_owned(), family });
+                let path = folders.find(name, &file, &path);
+                return Some(MpiLibrary { name: base.to_owned(), family, path });
             }
             if seen.len() >= MAX_LIBRARIES || !seen.insert(name.clone()) {
                 continue;
@@ -122,12 +125,48 @@ pub fn mpi_library(program: &Path, file: &ElfFile, folders: &LibraryFolders) -> 
     None
 }
 
+/// The MPI libraries that a program without a known one may load: those of the installation of a
+/// launcher. If it has none, those in the folders of the loader.
+#[must_use]
+pub fn installed_mpi_libraries(launcher: Option<&Path>, folders: &LibraryFolders) -> Vec<PathBuf> {
+    let real = launcher.and_then(|launcher| fs::canonicalize(launcher).ok());
+    let prefix = real.as_deref().and_then(Path::parent).and_then(Path::parent);
+    let own = prefix.into_iter().flat_map(|prefix| [prefix.join("lib"), prefix.join("lib64")]);
+    let of_launcher = mpi_libraries_in(own);
+    if !of_launcher.is_empty() {
+        return of_launcher;
+    }
+    let all = mpi_libraries_in(folders.environment.iter().chain(&folders.system).cloned());
+    let program = real.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    let is_of_launcher = |path: &&PathBuf| match MpiFamily::of_library(&file_name(path)) {
+        Some(MpiFamily::OpenMpi) => ["orterun", "prterun", "openmpi"].iter().any(|part| program.contains(part)),
+        Some(MpiFamily::Mpich | MpiFamily::Standard) => ["hydra", "mpich"].iter().any(|part| program.contains(part)),
+        _ => false,
+    };
+    let of_family: Vec<PathBuf> = all.iter().filter(is_of_launcher).cloned().collect();
+    if of_family.is_empty() { all } else { of_family }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The MPI libraries in some folders, each file once.
+fn mpi_libraries_in(folders: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let entries = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let is_supported =
+        |path: &PathBuf| MpiFamily::of_library(&file_name(path)).is_some_and(|family| family != MpiFamily::Unsupported);
+    let libraries = entries.map(|entry| entry.path()).filter(is_supported);
+    let files: BTreeSet<PathBuf> = libraries.filter_map(|path| fs::canonicalize(path).ok()).collect();
+    files.into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{LibraryFolders, append_configured, mpi_library};
+    use super::{LibraryFolders, append_configured, installed_mpi_libraries, mpi_library};
     use crate::elf_file::{ElfFile, Linking};
     use crate::mpi_family::MpiFamily;
 
@@ -168,5 +207,23 @@ mod tests {
         let direct = mpi_library(Path::new("app"), &needing("libmpi.so.40", ""), &folders).unwrap();
         assert_eq!((direct.name.as_str(), direct.family), ("libmpi.so.40", MpiFamily::OpenMpi));
         assert_eq!(mpi_library(&program, &needing("libsolver.so", "$ORIGIN/lib"), &folders), None);
+    }
+
+    #[test]
+    fn an_interpreter_may_load_the_library_of_the_launcher() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        for name in ["bin", "lib", "system"] {
+            fs::create_dir(path(name)).unwrap();
+        }
+        for name in ["bin/orterun", "system/libmpi.so.40", "system/libmpich.so.12", "system/libmpi.so.1"] {
+            fs::write(path(name), "").unwrap();
+        }
+        let folders = LibraryFolders { environment: Vec::new(), system: vec![path("system")] };
+        let found = |launcher: Option<&str>| installed_mpi_libraries(launcher.map(path).as_deref(), &folders);
+        assert_eq!(found(Some("bin/orterun")), [path("system/libmpi.so.40")]);
+        assert_eq!(found(None), [path("system/libmpi.so.40"), path("system/libmpich.so.12")]);
+        fs::write(path("lib/libmpi.so.12"), "").unwrap();
+        assert_eq!(found(Some("bin/orterun")), [path("lib/libmpi.so.12")]);
     }
 }

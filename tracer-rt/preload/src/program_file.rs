@@ -69,8 +69,11 @@ fn changes_rights(program: &Path) -> bool {
     has(SET_USER_ID) && program.uid() != process.uid() || has(SET_GROUP_ID) && program.gid() != process.gid()
 }
 
-/// The path of an executable file.
-pub(crate) fn executable(name: &OsStr, search_path: Option<&OsStr>) -> Result<PathBuf, StartObstacle> {
+/// Finds an executable file as `execvp` does.
+///
+/// # Errors
+/// If there is none.
+pub fn executable(name: &OsStr, search_path: Option<&OsStr>) -> Result<PathBuf, StartObstacle> {
     let direct = Path::new(name);
     if name.as_encoded_bytes().contains(&b'/') {
         return check(direct).map(|()| direct.to_owned());

@@ -7,7 +7,7 @@ mod run_summary;
 mod shell_text;
 
 use std::collections::hash_map::RandomState;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::hash::BuildHasher as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use tumit_preload::environment::{RecordingEnvironment, RecordingSettings, has_se
 use tumit_preload::library_file::{path_in, special_character, write};
 use tumit_preload::library_search::LibraryFolders;
 use tumit_preload::program_command::ProgramCommand;
-use tumit_preload::program_file::{ProgramFile, StartObstacle};
+use tumit_preload::program_file::{ProgramFile, StartObstacle, executable};
 
 use super::exit_status::ExitStatus;
 use crate::byte_sizes::ByteSize;
@@ -104,12 +104,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let search_path = variable("PATH");
     let command = ProgramCommand::new(&args.command, search_path.as_deref());
     let folder = RunFolder::new(args.output.as_deref(), &program_name(args, &command))?;
-    if args.print_env {
-        return print_env(args, &folder);
-    }
     let library_path = variable("LD_LIBRARY_PATH").map(|value| value.to_string_lossy().into_owned());
     let folders = LibraryFolders::of_machine(library_path.as_deref());
     let attachment = Attachment::new(&args.command, &command, search_path.as_deref(), &folders);
+    let launcher = launcher_path(args, &command, search_path.as_deref());
+    let library = || attachment.library(launcher.as_deref(), &folders);
+    if args.print_env {
+        return print_env(args, &folder, &library());
+    }
     folder.check(args.overwrite)?;
     if args.dry_run {
         let settings = args.settings(&folder, path_in(folder.path()));
@@ -119,7 +121,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if let Err(obstacle) = ProgramFile::find(&args.command[0], search_path.as_deref()) {
         return Ok(cannot_start(&args.command[0], obstacle));
     }
-    record(args, &folder, &command, &attachment)
+    record(args, &folder, &command, &attachment, &library())
+}
+
+/// The path of the launcher in the command. Without one, `mpirun` starts the ranks.
+fn launcher_path(args: &Args, command: &ProgramCommand, search_path: Option<&OsStr>) -> Option<PathBuf> {
+    let name = command.launcher.as_ref().map_or(OsStr::new("mpirun"), |launcher| &args.command[launcher.position]);
+    executable(name, search_path).ok()
 }
 
 impl Args {
@@ -186,10 +194,10 @@ struct LibraryPlace {
 }
 
 impl LibraryPlace {
-    fn new(args: &Args, folder: &Path) -> anyhow::Result<Self> {
+    fn new(args: &Args, folder: &Path, bytes: &[u8]) -> anyhow::Result<Self> {
         let cannot_write = || format!("cannot write the library into `{}`", folder.display());
         let Some(character) = special_character(folder) else {
-            return Ok(Self { library: write(folder).with_context(cannot_write)?, temporary: None });
+            return Ok(Self { library: write(folder, bytes).with_context(cannot_write)?, temporary: None });
         };
         let temporary = tempfile::Builder::new().prefix("tumit-record-").tempdir().context("cannot create a folder")?;
         let path = temporary.path();
@@ -200,7 +208,8 @@ impl LibraryPlace {
             path.display(),
             character.escape_default()
         );
-        let library = write(path).with_context(|| format!("cannot write the library into `{}`", path.display()))?;
+        let library =
+            write(path, bytes).with_context(|| format!("cannot write the library into `{}`", path.display()))?;
         if has_several_nodes(&variable) {
             args.note(&format!(
                 "other nodes do not find the library, because the path of the run folder contains `{}`: name another folder by -o",
@@ -211,10 +220,10 @@ impl LibraryPlace {
     }
 }
 
-fn print_env(args: &Args, folder: &RunFolder) -> anyhow::Result<ExitStatus> {
+fn print_env(args: &Args, folder: &RunFolder, library: &[u8]) -> anyhow::Result<ExitStatus> {
     folder.check(args.overwrite)?;
     folder.create()?;
-    let place = LibraryPlace::new(args, folder.path())?;
+    let place = LibraryPlace::new(args, folder.path(), library)?;
     let settings = args.settings(folder, place.library);
     // The shell uses the library after the end of this process.
     place.temporary.map(TempDir::keep);
@@ -227,9 +236,10 @@ fn record(
     folder: &RunFolder,
     command: &ProgramCommand,
     attachment: &Attachment,
+    library: &[u8],
 ) -> anyhow::Result<ExitStatus> {
     folder.create()?;
-    let place = LibraryPlace::new(args, folder.path())?;
+    let place = LibraryPlace::new(args, folder.path(), library)?;
     let settings = args.settings(folder, place.library);
     let environment = environment(args, &settings, command, attachment);
     for line in shell_text::attachment_lines(command, attachment, folder.shown()) {

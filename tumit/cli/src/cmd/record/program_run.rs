@@ -100,8 +100,8 @@ fn spawn(environment: &RecordingEnvironment) -> io::Result<Child> {
     }
 }
 
-/// Waits until the program has ended. Its id stays valid. While the program is stopped, this process
-/// stops, too, so that a shell reports a stopped job. Both continue together.
+/// Waits until the program has ended. Its id stays valid. While the program is stopped, this
+/// process stops, too, so that a shell reports a stopped job. Both continue together.
 fn await_end(pid: Pid) -> io::Result<()> {
     let either = WaitIdOptions::EXITED | WaitIdOptions::STOPPED;
     loop {

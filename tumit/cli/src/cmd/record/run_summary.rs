@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_converter::report::loss_diagnostics;
 use tumit_converter::run::{Loss, OpenRun, ProcessInRun, StreamInRun};
+use tumit_converter::tools::dump::{DumpValue, RecordSelection, list_selected};
 use tumit_perspectives::analysis::collectives::CollectiveSet;
 use tumit_perspectives::analysis::wait_states::wait_states;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
@@ -28,6 +32,8 @@ const MAX_BYTES: u64 = 1 << 30;
 const MAX_RECORDS: u64 = 2_000_000;
 /// Maximum time for this computation, for busy machines.
 const MAX_TIME: Duration = Duration::from_secs(5);
+/// The name of the communicator of all processes.
+const WORLD: &str = "MPI_COMM_WORLD";
 /// The name of the state type of `std:mpi`.
 const MPI_TYPE: &str = "MPI";
 
@@ -38,6 +44,8 @@ pub(crate) struct RunSummary {
     run: Option<OpenRun>,
     /// Why there is no opened run.
     problem: Option<String>,
+    /// The jobs in the folder; `One` if the run is too large.
+    jobs: JobFinding,
     /// Shares of time. `None` if the run is too large, or has several jobs.
     shares: Option<TimeShares>,
 }
@@ -63,7 +71,7 @@ enum JobFinding {
 impl RunSummary {
     /// Reads a run folder.
     pub(crate) fn new(folder: &Path, wall_time: Duration) -> Self {
-        let mut summary = Self { wall_time, run: None, problem: None, shares: None };
+        let mut summary = Self { wall_time, run: None, problem: None, jobs: JobFinding::One, shares: None };
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let bytes: u64 = entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum();
         if bytes > MAX_BYTES {
@@ -71,8 +79,11 @@ impl RunSummary {
         }
         match OpenRun::open_launches(folder, LaunchSelection::All) {
             Ok(run) => {
-                if records(&run) <= MAX_RECORDS && job_finding(&run) == JobFinding::One {
-                    summary.shares = time_shares_in_time(folder.to_owned());
+                if records(&run) <= MAX_RECORDS {
+                    summary.jobs = job_finding(&run);
+                    if summary.jobs == JobFinding::One {
+                        summary.shares = time_shares_in_time(folder.to_owned());
+                    }
                 }
                 summary.run = Some(run);
             }
@@ -98,9 +109,28 @@ impl RunSummary {
         });
         let mut lines = vec![format!("{count}, {wall}, {} records{shares}", group_digits(records(run)))];
         lines.extend(loss_lines(run, shown));
-        lines.extend(job_line(run, shown));
+        lines.extend(self.job_line(run, shown));
         lines.push(format!("next: tumit view {shown}, or tumit diagnose {shown}"));
         lines
+    }
+
+    fn job_line(&self, run: &OpenRun, shown: &str) -> Option<String> {
+        match self.jobs {
+            JobFinding::One => None,
+            JobFinding::Several(jobs) => {
+                let select = if run.launches.len() > 1 {
+                    format!("`tumit view {shown} --launch 1` selects one; ")
+                } else {
+                    String::new()
+                };
+                Some(format!(
+                    "the run contains {jobs} jobs, because the command started MPI {jobs} times: {select}record each of them on its own for a clear picture"
+                ))
+            }
+            JobFinding::Singletons(count) => Some(format!(
+                "each of the {count} processes is alone in its MPI_COMM_WORLD: the launcher probably belongs to another MPI library than the program"
+            )),
+        }
     }
 }
 
@@ -180,8 +210,10 @@ fn loss_lines(run: &OpenRun, shown: &str) -> Vec<String> {
 /// at different times. Ranks that occur repeatedly at one time belong to spawned processes.
 fn job_finding(run: &OpenRun) -> JobFinding {
     let ranks = || run.processes.iter().filter(|process| is_rank(process));
-    if ranks().count() > 1 && ranks().all(|process| process.rank == Some(0) && process.ranks == Some(1)) {
-        return JobFinding::Singletons(ranks().count());
+    let count = ranks().count();
+    let is_alone = |process: &ProcessInRun| process.rank == Some(0) && process.ranks == Some(1);
+    if count > 1 && (ranks().all(is_alone) || size_of_world(run) == Some(1)) {
+        return JobFinding::Singletons(count);
     }
     let mut by_rank: BTreeMap<Option<u64>, Vec<(u64, u64)>> = BTreeMap::new();
     for process in ranks() {
@@ -197,6 +229,25 @@ fn job_finding(run: &OpenRun) -> JobFinding {
     }
 }
 
+/// The number of processes in `MPI_COMM_WORLD`, by the first collective operation on it. The number
+/// in the description of a process is that of the launcher, which may belong to another library.
+fn size_of_world(run: &OpenRun) -> Option<i128> {
+    let mut options = ConvertOptions::default();
+    (options.clock, options.causal) = (CorrectionMethod::None, false);
+    let mut selection = RecordSelection::default();
+    selection.events.push("collective".to_owned());
+    let mut size = None;
+    let listed = list_selected::<ConvertError>(run, &options, &selection, |record| {
+        let is_world = record.fields.contains(&("communicator", DumpValue::Text(WORLD)));
+        size = record.fields.iter().filter(|_| is_world).find_map(|field| match field {
+            ("size", DumpValue::Integer(size)) => Some(*size),
+            _ => None,
+        });
+        Ok(if size.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    size.filter(|_| listed.is_ok())
+}
+
 /// Number of ranges after joining those that overlap.
 fn consecutive_ranges(mut ranges: Vec<(u64, u64)>) -> usize {
     ranges.sort_unstable();
@@ -209,25 +260,6 @@ fn consecutive_ranges(mut ranges: Vec<(u64, u64)>) -> usize {
         end = end.max(last);
     }
     count
-}
-
-fn job_line(run: &OpenRun, shown: &str) -> Option<String> {
-    match job_finding(run) {
-        JobFinding::One => None,
-        JobFinding::Several(jobs) => {
-            let select = if run.launches.len() > 1 {
-                format!("`tumit view {shown} --launch 1` selects one; ")
-            } else {
-                String::new()
-            };
-            Some(format!(
-                "the run contains {jobs} jobs, because the command started MPI {jobs} times: {select}record each of them on its own for a clear picture"
-            ))
-        }
-        JobFinding::Singletons(count) => Some(format!(
-            "each of the {count} processes is alone in its MPI_COMM_WORLD: the launcher probably belongs to another MPI library than the program"
-        )),
-    }
 }
 
 /// Computes the shares of time on another thread. `None` if they are not known in time. The end of
