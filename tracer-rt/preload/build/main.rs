@@ -74,7 +74,12 @@ fn options(out: &Path) -> cc::Build {
 fn link(out: &Path, objects: &[PathBuf]) {
     let library = out.join("libtumit_preload.so");
     let mut linker = options(out).get_compiler().to_command();
-    linker.arg("-shared").arg("-o").arg(&library).args(objects).args(["-Wl,-z,defs", "-Wl,--gc-sections", "-ldl"]);
+    linker.arg("-shared").arg("-o").arg(&library).args(objects).args([
+        "-Wl,-z,defs",
+        "-Wl,--gc-sections",
+        "-static-libgcc",
+        "-ldl",
+    ]);
     let status = linker.status().unwrap_or_else(|why| panic!("cannot run {linker:?}: {why}"));
     assert!(status.success(), "{linker:?} failed");
     println!("cargo::rustc-env=TUMIT_PRELOAD_LIBRARY={}", library.display());

@@ -31,37 +31,50 @@ static void start_job(int thread_level) {
     is_active = 1;
 }
 
+/* Begins the record of the initialisation, if the launcher told the rank of this process. Else the
+ * rank is known afterwards, and the call has no duration. */
+static int begin_initialisation(int procedure) {
+    if (!tumit_mpi_knows_rank()) {
+        return 0;
+    }
+    tumit_mpi_begin_job(procedure);
+    return 1;
+}
+
+static void end_initialisation(int procedure, int is_begun) {
+    if (!is_begun) {
+        tumit_mpi_begin_job(procedure);
+    }
+    tumit_mpi_end_job();
+}
+
 static int w_MPI_Init(int *argc, char ***argv) {
-    tumit_mpi_date since;
-    int result;
+    int result, is_begun;
     if (tumit_mpi_depth != 0) {
         return inner.MPI_Init(argc, argv);
     }
     tumit_mpi_depth++;
-    since = tumit_mpi_start_ranked();
+    is_begun = begin_initialisation(PROCEDURE_MPI_Init);
     result = next.MPI_Init(argc, argv);
     if (result == MPI_SUCCESS) {
         start_job(0);
-        since = since == 0 ? tumit_mpi_now() : since;
-        tumit_mpi_record_initialisation(PROCEDURE_MPI_Init, since);
+        end_initialisation(PROCEDURE_MPI_Init, is_begun);
     }
     tumit_mpi_depth--;
     return result;
 }
 
 static int w_MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-    tumit_mpi_date since;
-    int result;
+    int result, is_begun;
     if (tumit_mpi_depth != 0) {
         return inner.MPI_Init_thread(argc, argv, required, provided);
     }
     tumit_mpi_depth++;
-    since = tumit_mpi_start_ranked();
+    is_begun = begin_initialisation(PROCEDURE_MPI_Init_thread);
     result = next.MPI_Init_thread(argc, argv, required, provided);
     if (result == MPI_SUCCESS) {
         start_job(*provided);
-        since = since == 0 ? tumit_mpi_now() : since;
-        tumit_mpi_record_initialisation(PROCEDURE_MPI_Init_thread, since);
+        end_initialisation(PROCEDURE_MPI_Init_thread, is_begun);
     }
     tumit_mpi_depth--;
     return result;

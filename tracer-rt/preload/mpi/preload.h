@@ -28,7 +28,6 @@ enum { COLLECTIVE_barrier, COLLECTIVE_one_to_all, COLLECTIVE_all_to_one, COLLECT
 tumit_mpi_date tumit_mpi_now(void);
 void tumit_mpi_begin_job(int procedure);
 void tumit_mpi_end_job(void);
-void tumit_mpi_record_initialisation(int procedure, tumit_mpi_date since);
 void tumit_mpi_begin_point_to_point(int procedure);
 void tumit_mpi_end_point_to_point(void);
 void tumit_mpi_record_send(uint64_t communicator, int to, int tag, uint32_t number, uint64_t bytes);
@@ -60,9 +59,8 @@ void tumit_mpi_end_query(void);
 void tumit_mpi_take_samples(int rank, int ranks, int (*send)(void *, uint32_t, const void *),
                             int (*receive)(void *, uint32_t, void *));
 void tumit_mpi_set_rank(int rank, int ranks);
-/* Starts recording if the launcher told the rank of this process, and returns the timestamp. Else
- * returns 0: recording starts when MPI is initialised. */
-tumit_mpi_date tumit_mpi_start_ranked(void);
+/* Whether the launcher told the rank of this process. Recording must not start before it is known. */
+int tumit_mpi_knows_rank(void);
 void tumit_mpi_flush(void);
 void tumit_mpi_pause(void);
 void tumit_mpi_resume(void);

@@ -18,7 +18,7 @@ use tumit_perspectives::analysis::collectives::CollectiveSet;
 use tumit_perspectives::analysis::wait_states::wait_states;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_preload::attachment::{Attachment, AttachmentOutcome};
-use tumit_viewer::query::ContainerId;
+use tumit_viewer::query::{ContainerId, ValueId};
 use tumit_viewer::stats::times;
 use tumit_viewer::text::time_display::{duration, group_digits};
 use tumit_viewer::{IndexChoice, OpenOptions};
@@ -36,6 +36,8 @@ const MAX_TIME: Duration = Duration::from_secs(5);
 const WORLD: &str = "MPI_COMM_WORLD";
 /// The name of the state type of `std:mpi`.
 const MPI_TYPE: &str = "MPI";
+/// The name of its value outside of all calls.
+const APPLICATION: &str = "Application";
 
 /// The contents of a recorded run.
 pub(crate) struct RunSummary {
@@ -283,7 +285,8 @@ fn time_shares(folder: &Path) -> anyhow::Result<TimeShares> {
     let all = source.containers();
     let ranks: Vec<ContainerId> = all.iter().filter(|info| info.ty == mpi.parent).map(|info| info.id).collect();
     let times = times(source.as_ref(), &ranks, mpi.id, extent)?;
-    let in_mpi: i128 = times.values.iter().map(|value| value.self_nanos).sum();
+    let is_call = |value: ValueId| execution.model().values[value.index()].name != APPLICATION;
+    let in_mpi: i128 = times.values.iter().filter(|times| is_call(times.value)).map(|times| times.self_nanos).sum();
     let collectives = CollectiveSet::new(&execution)?;
     let waits = wait_states(&execution, &collectives, extent)?;
     let waiting: i128 = waits.iter().map(|wait| i128::from(wait.nanos())).sum();
