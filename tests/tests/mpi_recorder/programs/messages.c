@@ -191,7 +191,7 @@ int main(int argc, char **argv) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("%d\n", (7 * rounds + threads * rounds * MESSAGES_PER_PEER * (ranks - 1)) * ranks);
+        printf("%d\n", (6 * rounds + threads * rounds * MESSAGES_PER_PEER * (ranks - 1)) * ranks);
     }
     MPI_Finalize();
     return 0;
