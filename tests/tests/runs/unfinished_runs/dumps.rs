@@ -90,7 +90,7 @@ fn dump_filters_by_level_event_thread_and_time_range() {
         (["--level", "NTE"], "no spec of this run has a level `NTE`; did you mean `NET`?"),
         (["--interval", "5"], "expected a time range FROM..TO"),
         (["--interval", "2..1"], "`2..1`: expected the start before the end; example: `1s..2s`"),
-        (["--interval", "1y.."], "found `y`"),
+        (["--interval", "1y.."], "instead of `y`"),
     ] {
         let out = run(&[&["dump"], &args[..]].concat(), &path);
         assert!(out.status.code() == Some(2) && stderr(&out).contains(message), "{}", stderr(&out));
