@@ -1,9 +1,9 @@
-/* Communicators: a name and an id that all members compute without messages, the ranks of the members
- * in `MPI_COMM_WORLD`, and the counts of messages.
+/* Communicators: a name and an id that all members compute without messages, the ranks of the
+ * members in `MPI_COMM_WORLD`, and the counts of messages.
  *
- * The name of a communicator made from another one is `PARENT/N:R`: it is the N-th communicator that
- * the members of the parent made together, and R is the lowest rank in MPI_COMM_WORLD of its members.
- * So the parts of a split have different names. */
+ * The name of a communicator made from another one is `PARENT/N:R`: it is the N-th communicator
+ * that the members of the parent made together, and R is the lowest rank in MPI_COMM_WORLD of its
+ * members. So the parts of a split have different names. */
 
 #define COMMUNICATOR_BUCKETS 256u
 /* The rank in `MPI_COMM_WORLD` of a process that is not a member of it. */
@@ -27,8 +27,8 @@ struct communicator {
     char *name;
     /* a hash of the name */
     uint64_t id;
-    /* Number of processes with which this one exchanges messages: those of the remote group of an
-     * intercommunicator, else all. */
+    /* Number of processes with which this one exchanges messages. For an intercommunicator these
+     * are the processes of the remote group, otherwise all processes. */
     unsigned peers;
     int rank;
     int is_intercommunicator;
@@ -114,9 +114,9 @@ static unsigned next_separate_number(int lowest, int lowest_remote) {
     return 1;
 }
 
-/* Adds a communicator. Its name consists of `prefix`, which is equal in all members, and the lowest
- * rank of its members. A communicator whose members have no common parent has no prefix. The lock of
- * the tables is held. */
+/* Adds a communicator. Its name consists of `prefix`, which is equal in all members, and the
+ * lowest rank of its members. A communicator whose members have no common parent has no prefix.
+ * The lock of the tables is held. */
 static struct communicator *new_communicator(MPI_Comm handle, const char *prefix) {
     char name[MAX_COMMUNICATOR_NAME * 2];
     struct communicator *added = allocated(sizeof *added);

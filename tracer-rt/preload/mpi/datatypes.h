@@ -8,8 +8,8 @@ static struct {
     uint64_t size_plus_1;
 } sizes[SIZE_CACHE];
 
-/* The size of an element in bytes. A program may use a type that MPI does not know. MPI reports such
- * mistakes when the program uses the type. */
+/* The size of an element in bytes. A program may use a type that MPI does not know. MPI reports
+ * such mistakes when the program uses the type. */
 static uint64_t size_of_type(MPI_Datatype type) {
     const unsigned at = (unsigned)mixed(HANDLE_BITS(type), 0) % SIZE_CACHE;
     uint64_t size;

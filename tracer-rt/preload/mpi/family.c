@@ -17,8 +17,8 @@
 
 #include "mpi_functions.h"
 
-/* The functions that a call of the program continues with: those of the next library that wraps MPI,
- * or of MPI. */
+/* The functions that a call of the program continues with: those of the next library that wraps
+ * MPI, or of MPI. */
 static struct mpi_functions next;
 /* The functions of MPI itself, for calls from inside of MPI and of the recorder. */
 static struct mpi_functions inner;

@@ -31,8 +31,8 @@ static void start_job(int thread_level) {
     is_active = 1;
 }
 
-/* Begins the record of the initialisation, if the launcher told the rank of this process. Else the
- * rank is known afterwards, and the call has no duration. */
+/* Begins the span of the initialisation if the launcher gives the rank of this process by a
+ * variable. Otherwise the rank is known after the call, so the span is empty. */
 static int begin_initialisation(int procedure) {
     if (!tumit_mpi_knows_rank()) {
         return 0;

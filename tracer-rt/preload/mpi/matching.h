@@ -7,9 +7,6 @@
  * that the message of the wildcard could match have no number either. They wait in a list of the
  * communicator, and their records are written when their number is known. */
 
-/* A list longer than this would cost too much. Its receives are counted as not recorded. */
-#define MAX_WAITING_RECEIVES 4096u
-
 /* A receive that was posted. */
 struct receive {
     struct receive *next, *previous; /* in the list of the communicator */
@@ -17,7 +14,7 @@ struct receive {
     /* As the program posted it: either may be a wildcard. */
     int source, tag;
     uint32_t number;
-    unsigned char is_numbered, is_complete, is_listed, is_dropped;
+    unsigned char is_numbered, is_complete, is_listed;
     uint64_t bytes;
     tumit_mpi_date arrival;
 };

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Number of calls of MPI procedures on the stack of this thread. Only the outermost one is recorded,
- * because libraries implement procedures by calling others. */
+/* Number of calls of MPI procedures on the stack of this thread. Only the outermost one is
+ * recorded, because libraries implement procedures by calling others. */
 extern __thread int tumit_mpi_depth;
 
 /* The wrappers of a family. Fills its tables of MPI's own functions first. */
@@ -59,7 +59,8 @@ void tumit_mpi_end_query(void);
 void tumit_mpi_take_samples(int rank, int ranks, int (*send)(void *, uint32_t, const void *),
                             int (*receive)(void *, uint32_t, void *));
 void tumit_mpi_set_rank(int rank, int ranks);
-/* Whether the launcher told the rank of this process. Recording must not start before it is known. */
+/* Whether a variable of the launcher contains the rank of this process. Recording must not start
+ * before the rank is known. */
 int tumit_mpi_knows_rank(void);
 void tumit_mpi_flush(void);
 void tumit_mpi_pause(void);

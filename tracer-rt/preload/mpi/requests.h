@@ -10,7 +10,7 @@ struct request {
     MPI_Request handle;
     enum request_kind kind;
     unsigned char is_cancelled;
-    /* of an active receive, else NULL */
+    /* the posted receive; NULL if the request is not active */
     struct receive *receive;
     /* of persistent requests */
     struct communicator *communicator;
@@ -37,9 +37,9 @@ static struct request *add_request(MPI_Request handle, enum request_kind kind) {
     return added;
 }
 
-/* The request with this handle. MPI may use the handle of a completed request again before the thread
- * that waited for it has removed it from the table. Therefore the latest one is returned, and a
- * thread looks requests up before it waits for them. The lock of the tables is held. */
+/* The request with this handle. MPI may use the handle of a completed request again before the
+ * thread that waited for it has removed it from the table. Therefore the latest one is returned,
+ * and a thread looks requests up before it waits for them. The lock of the tables is held. */
 static struct request *request_of(MPI_Request handle) {
     struct request *found;
     if (request_count == 0) {
@@ -65,9 +65,9 @@ static uint64_t received_bytes(const MPI_Status *status) {
     return inner.MPI_Get_elements_x(status, MPI_BYTE, &count) == MPI_SUCCESS && count > 0 ? (uint64_t)count : 0;
 }
 
-/* A receive was cancelled, so no message has its number. Only receives that were posted later on the
- * same channel have higher numbers, and none of them has a message yet. The lock of the tables is
- * held. */
+/* A receive was cancelled, so no message has its number. Only receives that were posted later on
+ * the same channel have higher numbers, and none of them has a message yet. The lock of the tables
+ * is held. */
 static void cancel_receive(struct receive *cancelled) {
     struct request *other;
     unsigned i;

@@ -1,6 +1,7 @@
-/* Types and functions that all MPI libraries declare alike. Each family of libraries with one binary
- * interface has an `mpi.h` of its own, which declares the handles, the status and the constants that
- * the recorder needs, and includes this file. A host therefore needs no MPI compiler. */
+/* Types and functions that all MPI libraries declare alike. Each family of libraries with one
+ * binary interface has an `mpi.h` of its own, which declares the handles, the status and the
+ * constants that the recorder needs, and includes this file. A host therefore needs no MPI
+ * compiler. */
 
 #ifndef TUMIT_MPI_TYPES_H
 #define TUMIT_MPI_TYPES_H

@@ -41,7 +41,8 @@ impl DiagnosisQuestion {
     }
 }
 
-/// The report as JSON, or the reason why there is none. `units` has the container of each unit that the report names.
+/// The report as JSON, or the reason why there is none. `units` has the container of each unit that
+/// the report names.
 pub(crate) async fn diagnosis(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     let question: DiagnosisQuestion = match request.question.as_str() {
         "" => DiagnosisQuestion::default(),
