@@ -29,9 +29,9 @@
 //! ```
 
 mod burst;
+pub(crate) mod clock_diagnostics;
 pub(crate) mod controlled_logical_clock;
 pub(crate) mod correction;
-pub(crate) mod diagnostics;
 mod domain;
 pub(crate) mod envelope;
 pub(crate) mod error_bounds;
@@ -46,7 +46,7 @@ pub(crate) mod part_counts;
 mod run_clocks;
 mod samples;
 mod steps;
-mod units;
+mod time_constants;
 
 pub use controlled_logical_clock::CausalityReport;
 pub(crate) use controlled_logical_clock::{restore_order, usual_reversal};
@@ -64,8 +64,8 @@ use std::sync::Arc;
 
 use crate::run::OpenRun;
 use burst::SyncBurst;
+use clock_diagnostics::{correction_diagnostics, repeated_timestamps};
 use correction::CorrectionPoint;
-use diagnostics::{correction_diagnostics, repeated_timestamps};
 use domain::stream_extent::TickRange;
 use domain::tick_map::MapKnot;
 use domain::{ProcessDomains, domains_of};
@@ -361,7 +361,7 @@ fn apply_bursts(
     readings: &[Option<RealTimeReading>],
 ) -> Vec<TraceDiagnostic> {
     let fit = samples::burst_offsets::fit(domains, bursts);
-    let wrong = diagnostics::wrong_samples(&fit, domains);
+    let wrong = clock_diagnostics::wrong_samples(&fit, domains);
     let tick = domains.iter().map(|domain| domain.resolution_nanos).fold(0.0, f64::max);
     let (reference, others) = domains.split_at_mut(1);
     let reference = &reference[0];

@@ -44,7 +44,7 @@ pub(crate) mod read_ahead;
 pub(crate) mod run_facts;
 mod second_pass;
 mod single_pass;
-pub(crate) mod text_lines;
+pub(crate) mod template_lines;
 pub(crate) mod time_order;
 
 use crate::report::ConversionReport;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::diagnostics::report;
 use crate::levels::overflow_policy::{self, OverflowPolicy};
 use crate::live_file::SlotLocation;
 use crate::process::start_dir;
+use crate::user_messages::report;
 
 /// Maximum number of exchanges with a peer in a burst, because a burst is one block.
 pub(crate) const MAX_EXCHANGES: u32 = 1000;

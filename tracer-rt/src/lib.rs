@@ -79,17 +79,16 @@
 extern crate self as tracer_rt;
 
 mod api;
-mod clock;
 pub mod clock_sync;
 mod config;
 mod cursor;
-mod diagnostics;
 mod fault_injection;
 mod fields;
 mod files;
 mod intern_tables;
 mod levels;
 mod live_file;
+mod local_clock;
 mod locks;
 mod process;
 mod record;
@@ -102,6 +101,7 @@ mod slow_path;
 mod state;
 mod stream;
 mod threads;
+mod user_messages;
 mod writer;
 
 pub use api::intern::Intern;
@@ -110,11 +110,11 @@ pub use api::private;
 pub use api::span::{Span, new_task};
 pub use api::stats::{RecorderStats, stats};
 pub use api::thread_names::{set_stream_label, set_thread_name};
-pub use clock::{now, set_clock};
 pub use config::RecorderConfig;
 pub use fields::{Date, InternedText, Pointer};
 pub use levels::overflow_policy::OverflowPolicy;
 pub use live_file::SlotLocation;
+pub use local_clock::{now, set_clock};
 pub use session::{RecordCounts, Session, StartError, counts, dump, finish, flush, start};
 pub use tracer_format as format;
 /// # Example

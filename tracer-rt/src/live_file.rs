@@ -17,11 +17,11 @@ use tracer_format::live_file::{
     DROP_COUNTERS, LIVE_HEAD_BYTES, LOG_ENTRY_BYTES, LiveLayout, REQUEST_BYTES, head, slot_use,
 };
 
-use crate::diagnostics::report;
 use crate::fault_injection;
 use crate::files::create;
 use crate::locks::{self, RecorderLock, bit};
 use crate::slots::SlotHeader;
+use crate::user_messages::report;
 
 /// The place of the slots: the value of the tag `BUFFERS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

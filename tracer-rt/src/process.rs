@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tracer_format::ClockKind;
 use tracer_format::tags::{append_integer, append_tag, tag};
 
-use crate::clock;
+use crate::local_clock;
 
 /// Name and version of the recorder.
 const WRITER: &str = concat!("rust ", env!("CARGO_PKG_VERSION"));
@@ -79,8 +79,8 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, clock_domain: &str)
             append_integer(&mut out, tag::RANKS, ranks);
         }
     }
-    append_integer(&mut out, tag::CLOCK_KIND, clock::kind() as u64);
-    append_integer(&mut out, tag::CLOCK_HZ, clock::hz());
+    append_integer(&mut out, tag::CLOCK_KIND, local_clock::kind() as u64);
+    append_integer(&mut out, tag::CLOCK_HZ, local_clock::hz());
     append_tag(&mut out, tag::CLOCK_DOMAIN, clock_domain.as_bytes());
     append_tag(&mut out, tag::COMMAND, &command());
     append_tag(&mut out, tag::WRITER, WRITER.as_bytes());
@@ -95,7 +95,7 @@ pub(crate) fn tags(id: &[u8; 16], parent: Option<&[u8; 16]>, clock_domain: &str)
 /// A user's clock belongs to one process, unless the program names a domain. The domain of the
 /// machine's clock is known.
 pub(crate) fn clock_domain(id: &[u8; 16], user_domain: Option<String>) -> String {
-    if clock::kind() == ClockKind::User {
+    if local_clock::kind() == ClockKind::User {
         if let Some(domain) = user_domain {
             return domain;
         }

@@ -12,10 +12,10 @@ use tracer_format::ID_DROPPED;
 use tracer_format::RECORD_HEAD_BYTES;
 use tracer_format::record::DroppedRecords;
 
-use crate::clock;
 use crate::cursor::{CURSOR, NESTED, ThreadCursor, class_of, work_state};
 use crate::fields::{Fields, TruncatedFields};
 use crate::live_file;
+use crate::local_clock;
 use crate::self_trace;
 use crate::signal::handler_detection;
 use crate::slots::record_bytes::{TRUNCATED, write};
@@ -40,7 +40,7 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     }
     cursor.busy.store(work_state::RECORDING, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    let mut now = clock::native();
+    let mut now = local_clock::native();
     let mut slot = cursor.slots[class_of(id)].get();
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let mut state = unsafe { &*slot }.state.load(Ordering::Relaxed);

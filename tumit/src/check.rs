@@ -11,7 +11,7 @@ mod rule_target;
 mod unused_categories;
 mod unused_items;
 
-use crate::diag::Diagnostics;
+use crate::diagnostics::Diagnostics;
 use crate::draft::SpecModel;
 use crate::load::ParsedFile;
 use crate::spec::Action;

@@ -1,6 +1,6 @@
 //! Compilation of a text to a [`Spec`]: load and parse, resolve names, check rules.
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::load::{self, Loader, SpecLoadError};
 use crate::spec::{SourceFile, Spec};
 use crate::{check, growth, resolve};

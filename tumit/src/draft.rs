@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::source_text::SourceSpan;
 use crate::spec::{ContainerTypeId, EntityTypeId, Expr, LevelId, RecordId, Spec};
 use crate::syntax::ast::{self, Ident};

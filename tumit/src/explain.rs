@@ -15,7 +15,7 @@
 
 use std::fmt::Write as _;
 
-use crate::diag::{Code, Diagnostics};
+use crate::diagnostics::{Code, Diagnostics};
 use crate::load::{Loader, SpecLoadError};
 
 macro_rules! pages {

@@ -4,7 +4,7 @@ pub(crate) mod constant_folding;
 mod expr_function;
 mod expr_scope;
 
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::list_candidates;
 use crate::source_text::SourceSpan;
 use crate::spec::{BinaryOp, Builtin, Expr, PatternPiece, TextPattern, UnaryOp};

@@ -25,7 +25,7 @@ mod width;
 
 pub use width::MAX_WIDTH;
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source_text::SourceSpan;
 use crate::syntax;
 

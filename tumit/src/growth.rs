@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use tracer_format::schema::{FieldType, RecordKind, Scalar};
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::{EventRef, SpecModel};
 use crate::source_text::SourceSpan;
 use crate::spec::{

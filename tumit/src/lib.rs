@@ -14,7 +14,7 @@
 mod check;
 pub mod codegen;
 mod compile;
-pub mod diag;
+pub mod diagnostics;
 mod draft;
 pub mod explain;
 mod expr;
@@ -30,6 +30,6 @@ mod syntax;
 mod value_type;
 
 pub use compile::{compile, compile_since, compile_sources, compile_text};
-pub use diag::{Code, Diagnostic, Diagnostics};
+pub use diagnostics::{Code, Diagnostic, Diagnostics};
 pub use load::{Loader, SpecLoadError};
 pub use spec::Spec;

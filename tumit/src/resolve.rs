@@ -10,7 +10,7 @@ mod types;
 
 pub(crate) use declared_names::check_name;
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
 use crate::load::ParsedFile;
 use crate::source_text::SourceSpan;

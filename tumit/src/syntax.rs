@@ -21,7 +21,7 @@ use grammar::SpecGrammar;
 
 use pest::Parser as _;
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source_text::{FileId, SourceSpan};
 
 /// Parses a file. Errors go to `diagnostics`. The tree has the items that could be parsed.

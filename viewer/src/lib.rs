@@ -33,7 +33,7 @@ pub mod index;
 pub mod input;
 pub mod layout;
 pub mod open;
-pub mod parallel;
+pub mod parallel_map;
 pub mod query;
 pub mod scene;
 pub mod sim;

@@ -12,7 +12,7 @@ pub(crate) mod timestamp_map;
 use std::collections::BTreeMap;
 
 use super::limits::RateBounds;
-use super::units::{NANOS, NANOS_PER_SECOND};
+use super::time_constants::{NANOS, NANOS_PER_SECOND};
 use crate::run::OpenRun;
 use crate::run::ProcessInRun;
 use step_ticks::{StepFreeTicks, StepRegion};

@@ -1,6 +1,6 @@
 //! The clock model of a run.
 
-use super::diagnostics::step_errors;
+use super::clock_diagnostics::step_errors;
 use super::domain::step_ticks;
 use super::domain::tick_map::ClockMap;
 use super::domain::timestamp_map::LineLeap;

@@ -6,13 +6,13 @@
 //! Besides the time of its clock, a record contains the time of the *reference* clock (the clock of
 //! the first node). Correction has to find this time.
 
-mod clock;
 mod errors;
 mod generator;
 mod halo;
 mod random;
 mod random_parameters;
 mod run_parameters;
+mod simulated_clock;
 
 pub use errors::{TimestampErrors, clocks_alone, judge, judge_run, options};
 pub use generator::write;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use tracer_format::entries::SyncSample;
 
 use super::sync_link::{MESSAGE_BYTES, SyncLink};
-use crate::clock;
 use crate::config::MAX_EXCHANGES;
+use crate::local_clock;
 use crate::reentrancy::run_unnested;
 use crate::session;
 use crate::state::STATE;
@@ -116,10 +116,10 @@ pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exch
             std::thread::sleep(PAUSE);
         }
         let question = pack([0, 0, u64::from(number)]);
-        let t1 = clock::read();
+        let t1 = local_clock::read();
         link.send(peer, &question)?;
         let [t2, t3, echo] = receive(link, peer)?;
-        let t4 = clock::read();
+        let t4 = local_clock::read();
         if echo != u64::from(number) {
             return Err(out_of_step(peer, "a reply to the last request", echo));
         }
@@ -135,11 +135,11 @@ pub(super) fn ask(link: &mut impl SyncLink, peer: u32, id: u64, burst: u32, exch
 pub(super) fn answer(link: &mut impl SyncLink, peer: u32, exchanges: u32) -> io::Result<()> {
     for number in 0..exchanges.checked_add(1).filter(|_| exchanges > 0).unwrap_or(0) {
         let [_, _, sent_number] = receive(link, peer)?;
-        let t2 = clock::read();
+        let t2 = local_clock::read();
         if sent_number != u64::from(number) {
             return Err(out_of_step(peer, "the next request", sent_number));
         }
-        link.send(peer, &pack([t2, clock::read(), sent_number]))?;
+        link.send(peer, &pack([t2, local_clock::read(), sent_number]))?;
     }
     Ok(())
 }

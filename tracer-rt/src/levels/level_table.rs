@@ -8,8 +8,8 @@ use tracer_format::{BlockKind, FIRST_RESERVED_ID, PROCESS_STREAM};
 
 use super::overflow_policy::{self, OverflowPolicy};
 use crate::cursor::{CLASS_SHIFT, KEPT, RING};
-use crate::diagnostics::report;
 use crate::live_file;
+use crate::user_messages::report;
 
 /// The trace and level names of the self-tracing, as in switches.
 const SELF_TRACE: (&str, &str) = ("tracer", "TUMIT");

@@ -1,6 +1,6 @@
 //! The numbers that identify a process: its random id, and its rank in the job.
 
-use crate::clock;
+use crate::local_clock;
 
 /// A random number for the process, unique over all runs.
 pub(crate) fn new_id() -> [u8; 16] {
@@ -8,7 +8,7 @@ pub(crate) fn new_id() -> [u8; 16] {
     // SAFETY: pointer and length are of one live array.
     let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), 0) };
     if got != 16 {
-        let anchor = clock::anchor();
+        let anchor = local_clock::anchor();
         id[..8].copy_from_slice(&(anchor.real_nanos ^ anchor.ticks.rotate_left(32)).to_le_bytes());
         id[8..].copy_from_slice(&(u64::from(std::process::id()) << 32 ^ anchor.ticks).to_le_bytes());
     }

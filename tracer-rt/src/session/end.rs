@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::cursor::{CURSOR, work_state};
-use crate::diagnostics::report;
 use crate::intern_tables::TABLES;
 use crate::locks;
 use crate::process::launch_id;
 use crate::reentrancy::is_own_process;
 use crate::state::{STATE, SessionPhase};
+use crate::user_messages::report;
 use crate::writer::{BLOCK_WRITER, BlockWriter};
 
 pub(super) fn finish_with(writer: &mut BlockWriter) {

@@ -11,19 +11,19 @@ use tracer_format::{BlockKind, PROCESS_STREAM};
 use super::control::Session;
 use super::start_error::StartError;
 use super::{end, fork, thread_end};
-use crate::clock;
 use crate::config::RecorderConfig;
-use crate::diagnostics::report;
 use crate::intern_tables::{InternTables, TABLES};
 use crate::levels::level_table::RegisteredProvider;
 use crate::levels::overflow_policy;
 use crate::live_file::{self, LiveFile, MappedRegion, SlotLocation};
+use crate::local_clock;
 use crate::process::{self, ProcessName};
 use crate::reentrancy::{self, run_unnested};
 use crate::slots::SLOT_BYTES;
 use crate::slots::pool::{self, SlotPool};
 use crate::state::{RecorderState, STATE, SYNC_EXCHANGES, SYNC_INTERVAL, SessionPhase};
 use crate::stream::STRAYS;
+use crate::user_messages::report;
 use crate::writer::{self, BLOCK_WRITER};
 
 /// The value of the tag `BUFFERS` for private memory after a live file could not be created.
@@ -121,7 +121,7 @@ impl RecorderState {
         self.prints_folder = folder.is_none();
         let folder = folder.unwrap_or_else(process::default_folder);
         let folder = std::path::absolute(&folder).unwrap_or(folder);
-        self.first_anchor = clock::anchor();
+        self.first_anchor = local_clock::anchor();
         ProcessName { id: self.process_id, file_name: self.file_name } = process::new_name(&folder);
         self.levels.set_policies(config.policies.clone());
         self.sync_exchanges = config.sync_exchanges.unwrap_or(SYNC_EXCHANGES);

@@ -1,7 +1,7 @@
 //! The end of a thread: a destructor of the system releases its streams.
 
-use crate::clock;
 use crate::cursor::{CURSOR, KEPT, NESTED, RING, work_state};
+use crate::local_clock;
 use crate::state::STATE;
 
 /// Creates the key whose destructor ends the streams of a thread.
@@ -25,7 +25,7 @@ extern "C" fn retire(_: *mut libc::c_void) {
             cursor.point_nowhere(class);
             cursor.streams[class].replace(std::ptr::null())
         });
-        let now = clock::read_late();
+        let now = local_clock::read_late();
         let mut state = STATE.lock();
         for stream in streams {
             // SAFETY: streams are freed only after they are marked as ended, which happens here.

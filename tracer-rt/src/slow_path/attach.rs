@@ -19,7 +19,7 @@ use crate::state::stream_entry::StreamNames;
 use crate::stream::{ThreadStream, count_stray_drop};
 use crate::threads::thread_id;
 use crate::writer::{write_full_slots, write_names};
-use crate::{clock, fault_injection, self_trace};
+use crate::{fault_injection, local_clock, self_trace};
 
 /// Finds space for a record of `bytes` bytes, made at `now` of the native clock.
 /// Counts the record as dropped if there is none.
@@ -35,7 +35,7 @@ pub(crate) fn make_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) 
 /// Finds space for a record that replaces the discarded record in progress.
 pub(crate) fn begin_again(cursor: &ThreadCursor, id: u32, bytes: usize) -> Option<RecordSpace> {
     cursor.nested.store(false, Ordering::Relaxed);
-    let (now, slot) = (clock::native(), cursor.slots[class_of(id)].get());
+    let (now, slot) = (local_clock::native(), cursor.slots[class_of(id)].get());
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used_bytes(state) + bytes <= cursor.rooms[class_of(id)].get() {
@@ -64,8 +64,8 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
     }
     // SAFETY: a stream lives as long as its thread's cursor points to it.
     let stream = unsafe { &*cursor.streams[class].get() };
-    let native = clock::is_native();
-    let now = if native { now } else { clock::read() };
+    let native = local_clock::is_native();
+    let now = if native { now } else { local_clock::read() };
     let mut limit = (bytes > MAX_RECORD_BYTES).then_some(MAX_RECORD_BYTES);
     let needed = limit.unwrap_or(bytes);
     let current = stream.slot.load(Ordering::Relaxed).cast_const();
@@ -88,7 +88,7 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
         slot = exchange(stream, now, MAX_PART_RECORD_BYTES).slot;
     }
     let after = match reason {
-        Some(reason) if self_trace::LEVEL.known_base().is_some() => FollowUp::Waited(reason, clock::read()),
+        Some(reason) if self_trace::LEVEL.known_base().is_some() => FollowUp::Waited(reason, local_clock::read()),
         _ => FollowUp::Nothing,
     };
     match slot {

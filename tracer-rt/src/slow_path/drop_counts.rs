@@ -2,8 +2,8 @@
 
 use tracer_format::cause;
 
-use crate::clock;
 use crate::cursor::ThreadCursor;
+use crate::local_clock;
 use crate::slots::MAX_RECORD_BYTES;
 use crate::stream::count_stray_drop;
 
@@ -11,7 +11,7 @@ use crate::stream::count_stray_drop;
 #[cold]
 #[inline(never)]
 pub(crate) fn count_nested_drop(cursor: &ThreadCursor, bytes: usize) {
-    let now = clock::read_nested(cursor);
+    let now = local_clock::read_nested(cursor);
     // The stream for signal handlers first: another stream may be sealing its slot now, and would
     // report this record too early.
     for stream in cursor.streams.iter().rev() {

@@ -18,14 +18,14 @@ use crate::state::stream_entry::{StreamEntry, StreamNames};
 use crate::state::{RecorderState, STATE};
 use crate::stream::ThreadStream;
 use crate::threads::thread_id;
-use crate::{clock, fault_injection, live_file};
+use crate::{fault_injection, live_file, local_clock};
 
 /// Finds space for a record of `bytes` bytes. Counts the record as dropped if there is none.
 pub(crate) fn make_room(cursor: &ThreadCursor, bytes: usize) -> Option<RecordSpace> {
     if fault_injection::is_injected("records of handlers are omitted") {
         return None;
     }
-    let Some(now) = clock::read_nested(cursor) else {
+    let Some(now) = local_clock::read_nested(cursor) else {
         count_nested_drop(cursor, bytes);
         return None;
     };

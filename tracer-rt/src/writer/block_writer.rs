@@ -11,7 +11,7 @@ use crate::locks::{RecorderLock, bit};
 use crate::slots::{DROP_REPORT_BYTES, SlotHeader, pool};
 use crate::state::STATE;
 use crate::stream::drops::report_at_start;
-use crate::{clock, fault_injection, live_file};
+use crate::{fault_injection, live_file, local_clock};
 
 use super::clock_steps::ClockStepWatch;
 use super::codec::{CompressionEffort, PayloadPacker};
@@ -156,7 +156,7 @@ impl BlockWriter {
     /// Reads the clocks, about ten times per second.
     /// If a clock was set since the last reading, writes both readings.
     pub(crate) fn read_clocks(&mut self) {
-        let now = clock::anchor();
+        let now = local_clock::anchor();
         live_file::store_clock_reading(now.ticks);
         if matches!(self.file, WriterTarget::Open(_))
             && let Err(error) = self.add_reading(&now, false)
@@ -174,7 +174,7 @@ impl BlockWriter {
         }
         let payload: Vec<u8> = samples.iter().flat_map(SyncSample::encode).collect();
         let written = self.process_block(BlockKind::Sync, samples.len() as u32, &payload, (first.t1, last.t4));
-        if let Err(error) = written.and_then(|()| self.anchor(&clock::anchor())) {
+        if let Err(error) = written.and_then(|()| self.anchor(&local_clock::anchor())) {
             self.report_once(&format!("cannot write the trace: {error}"));
         }
     }

@@ -7,7 +7,7 @@ use tracer_format::tags::{append_integer, tag};
 
 use crate::slots::record_bytes::{REPEATED, TRUNCATED};
 use crate::state::{STATE, flight_recorder};
-use crate::{clock, fault_injection, live_file};
+use crate::{fault_injection, live_file, local_clock};
 
 use super::block_writer::{BlockWriter, WriterTarget};
 use super::flush_active::ActiveSlots;
@@ -47,7 +47,7 @@ impl BlockWriter {
         // If slots wait all the time, no other call does this.
         self.remove_exited_streams();
         if matches!(self.file, WriterTarget::Open(_))
-            && let Err(error) = self.anchor(&clock::anchor())
+            && let Err(error) = self.anchor(&local_clock::anchor())
         {
             self.report_once(&format!("cannot write the trace: {error}"));
         }
@@ -56,7 +56,7 @@ impl BlockWriter {
     /// Writes everything and ends the file.
     /// Returns the number of records that are in none of the files.
     pub(crate) fn finish(&mut self) -> u64 {
-        let now = clock::read();
+        let now = local_clock::read();
         self.restore();
         flight_recorder::release(&mut STATE.lock());
         // Threads get no new slots any more, so the number of full slots is finite.
@@ -80,7 +80,7 @@ impl BlockWriter {
         }
         // New names and one more reading of the clocks may not fit. There is reserved space for the
         // `end` block.
-        let _ = self.definitions().and_then(|()| self.anchor(&clock::anchor()));
+        let _ = self.definitions().and_then(|()| self.anchor(&local_clock::anchor()));
         let state = STATE.lock();
         // Records that other threads made meanwhile count as dropped, too.
         let dropped = state.dropped_records() + state.unwritten_at_the_end();
@@ -97,8 +97,8 @@ impl BlockWriter {
         if truncated > 0 {
             append_integer(&mut tags, tag::RECORDS_TRUNCATED, truncated);
         }
-        if clock::wraps() > 0 {
-            append_integer(&mut tags, tag::CLOCK_WRAPS, clock::wraps());
+        if local_clock::wraps() > 0 {
+            append_integer(&mut tags, tag::CLOCK_WRAPS, local_clock::wraps());
         }
         append_integer(&mut tags, tag::PROCESS_END, now.max(self.latest).max(last_thread));
         self.stage = ReserveStage::End;

@@ -8,9 +8,9 @@ use tracer_format::{BlockKind, preamble};
 use super::block_writer::{BlockWriter, WriterTarget};
 use super::file_handle::ProcessFileHandle;
 use super::reserve::DiskReserve;
-use crate::diagnostics::report;
 use crate::state::STATE;
-use crate::{clock, locks};
+use crate::user_messages::report;
+use crate::{local_clock, locks};
 
 impl BlockWriter {
     /// Creates the folder and the file, unless the file is open.
@@ -58,7 +58,7 @@ impl BlockWriter {
         self.process_block(BlockKind::Process, 1, tags, (0, 0))?;
         self.anchor(anchor)?;
         // Two readings show the rate of the clock, even if the process ends soon.
-        clock::anchor_after(anchor).map_or(Ok(()), |second| self.anchor(&second))
+        local_clock::anchor_after(anchor).map_or(Ok(()), |second| self.anchor(&second))
     }
 
     /// If the file was removed, perhaps with its folder, writes its contents again.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::bail;
-use tumit::diag::did_you_mean;
+use tumit::diagnostics::did_you_mean;
 use tumit_converter::run::OpenRun;
 use tumit_converter::run::StreamInRun;
 use tumit_converter::tools::dump::RecordSelection;

@@ -9,7 +9,7 @@ mod usage;
 pub(super) use operands::instance;
 use operands::{entity, held_by, value_of, wrong_verb};
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::expr::ExprScope;
 use crate::expr::constant_folding::fold;
 use crate::source_text::SourceSpan;

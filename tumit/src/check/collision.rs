@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
 use crate::names::{rust_name, rust_type_name};
 use crate::source_text::SourceSpan;

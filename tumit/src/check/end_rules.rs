@@ -2,7 +2,7 @@
 
 use super::action::{RuleUsage, lower_action};
 use super::rule_target::{EndKind, ending_of, second_rule, target_span};
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
 use crate::expr::ExprScope;
 use crate::spec::{Action, EndRules};

@@ -2,7 +2,7 @@
 //! container gives.
 
 use super::action::{CreateUse, RuleUsage};
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::SpecModel;
 use crate::source_text::SourceSpan;
 use crate::spec::ContainerTypeId;

@@ -6,7 +6,7 @@ use super::action::condition;
 use super::end_rules::report_in_output;
 use super::paje_text::LocatedOutput;
 use super::rule_assignment::{assign, lower_each};
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::{SpecModel, index};
 use crate::expr::ExprScope;
 use crate::source_text::SourceSpan;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::SpecModel;
 use crate::source_text::SourceSpan;
 use crate::spec::{Expr, PatternPiece, RecordId, Spec, TemplateLine, TextPattern};

@@ -2,7 +2,7 @@
 
 use super::action::{RuleUsage, lower_action};
 use super::rule_target::{ending_of, second_rule, target_span};
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::{EventRef, SpecModel, index};
 use crate::expr::ExprScope;
 use crate::spec::{Action, RecordId, RuleText};

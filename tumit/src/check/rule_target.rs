@@ -3,7 +3,7 @@
 //! `rule thread.end` and `rule process.end` react to ends. An event or span of the spec with the
 //! name `thread` or `process` takes precedence.
 
-use crate::diag::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic};
 use crate::draft::SpecModel;
 use crate::source_text::SourceSpan;
 use crate::syntax::ast::{Path, Rule, Target};

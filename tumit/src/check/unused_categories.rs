@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::{SpecModel, list_candidates};
 use crate::load::ParsedFile;
 use crate::spec::{Action, ActionVerb, CategoryStatement, EntityTypeId, ValueExpr, pattern_fits};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::action::RuleUsage;
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::{EventRef, SpecModel};
 use crate::load::ParsedFile;
 use crate::resolve::constants::names_in;

@@ -20,7 +20,7 @@ use quote::{format_ident, quote};
 use tracer_format::schema::RecordKind;
 
 use crate::codegen::backend::{Backend, CodegenOptions, GeneratedFile, GeneratedFiles, UnsupportedFeature};
-use crate::diag::did_you_mean;
+use crate::diagnostics::did_you_mean;
 use crate::names::snake_case;
 use crate::spec::{LevelId, Spec};
 

@@ -3,7 +3,7 @@
 use tracer_format::schema::{FieldType, Scalar};
 
 use super::expr_scope::{ExprScope, error_value};
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::source_text::SourceSpan;
 use crate::spec::{Expr, ExprFunction, NumberNotation, PatternPiece, TextPattern, ValueFormat};
 use crate::syntax::ast::{self, Ident};

@@ -1,6 +1,6 @@
 //! Categories: the statements of the tree, and the categories of declared values.
 
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::{SpecModel, list_candidates};
 use crate::spec::{CategoryStatement, ContainerTypeId, EntityTypeKind, SpecCategory, pattern_fits};
 use crate::syntax::ast::{CategoryDeclaration, EntityKind, Ident, NamePatternText, TreeMember};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::declared_names::check_name;
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
 use crate::expr::ExprScope;
 use crate::expr::constant_folding::{FoldError, MAX_TEXT, fold};

@@ -1,6 +1,6 @@
 //! Checks of declared names.
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::load::STANDARD;
 use crate::source_text::SourceSpan;
 use crate::syntax::ast::Ident;

@@ -7,7 +7,7 @@ use tracer_format::FIRST_RESERVED_ID;
 use tracer_format::schema::{FieldInfo, RecordKind, RecordType};
 
 use super::declared_names::{check_name, duplicate};
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::{EventRef, SpecModel, index};
 use crate::record_layout::{self, MAX_FIXED_BYTES};
 use crate::spec::{self, FieldText, LevelId, RecordDecl, RecordId};

@@ -7,7 +7,7 @@ use tracer_format::schema::{FieldType, Scalar};
 
 use super::categories::own_category;
 use super::declared_names::{check_name, duplicate};
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::{KeyModel, SpecModel, index};
 use crate::source_text::SourceSpan;
 use crate::spec::{

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tracer_format::schema::{FieldType, Scalar};
 
 use super::declared_names::{check_name, duplicate};
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::{SpecModel, index};
 use crate::record_layout::MAX_ELEMENTS;
 use crate::source_text::SourceSpan;

@@ -4,7 +4,7 @@ use pest::iterators::Pair;
 
 use super::ast;
 use super::grammar::Rule;
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source_text::{FileId, SourceSpan};
 
 /// A node of the tree that the grammar yields.

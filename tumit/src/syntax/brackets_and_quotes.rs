@@ -3,7 +3,7 @@
 //! It limits the nesting, so that recursive functions cannot overflow the stack. It reports a
 //! missing quote as such.
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::source_text::{FileId, SourceSpan};
 
 /// Maximum nesting of brackets.

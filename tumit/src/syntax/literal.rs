@@ -4,7 +4,7 @@ use super::ast::{Expr, Text, TextPiece};
 use super::ast_builder::{AstBuilder, ParseNode, children};
 use super::css;
 use super::grammar::Rule;
-use crate::diag::{Code, Diagnostic, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, did_you_mean};
 use crate::source_text::SourceSpan;
 use crate::spec::{NumberNotation, SpecColor, TextAlign, ValueFormat};
 

@@ -6,7 +6,7 @@ use super::ast::{Expr, ExprKind, Path};
 use super::ast_builder::{AstBuilder, ParseNode, children};
 use super::grammar::{Rule, SpecGrammar};
 use super::{brackets_and_quotes, recover};
-use crate::diag::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic};
 use crate::source_text::SourceSpan;
 use crate::spec::{BinaryOp, UnaryOp};
 

@@ -3,7 +3,7 @@
 use super::ast::{Alias, Const, File, Item, Use};
 use super::ast_builder::{AstBuilder, ParseNode, add_line, children, doc_line, docs};
 use super::grammar::Rule;
-use crate::diag::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic};
 
 impl AstBuilder<'_> {
     pub(super) fn file(&mut self, node: ParseNode<'_>) -> File {

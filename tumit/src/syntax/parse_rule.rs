@@ -7,7 +7,7 @@ use super::ast::{
 };
 use super::ast_builder::{AstBuilder, ParseNode, children, docs};
 use super::grammar::Rule;
-use crate::diag::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic};
 use crate::source_text::SourceSpan;
 use crate::spec::OperationKind;
 

@@ -8,7 +8,7 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 
 use super::ast_builder::{AstBuilder, ParseNode};
 use super::grammar::{Rule, SpecGrammar};
-use crate::diag::{Code, Diagnostic, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, did_you_mean};
 use crate::source_text::SourceSpan;
 
 impl AstBuilder<'_> {

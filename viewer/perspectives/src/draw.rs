@@ -19,6 +19,7 @@ mod grid_panel;
 mod kiviat_panel;
 mod legend_lines;
 mod level_panel;
+mod line_breaks;
 mod mark_panel;
 mod mark_text;
 mod matrix_panel;
@@ -33,7 +34,6 @@ mod short_names;
 pub(crate) mod size_scale;
 pub mod table_column;
 mod table_panel;
-mod text_lines;
 mod value_axis;
 
 use tumit_viewer::scene::{OutlineRect, Scene, TextAnchor};
@@ -45,9 +45,9 @@ use chart_canvas::{ChartCanvas, LabelStyle};
 pub use chart_palette::PaletteKind;
 use chart_region::ChartRegion;
 use legend_lines::LegendLines;
+use line_breaks::wrap;
 pub use mark_text::mark_text;
 pub use scene_patterns::add_patterns;
-use text_lines::wrap;
 
 /// The size and colours of an image.
 #[derive(Clone, Copy, Debug, PartialEq)]

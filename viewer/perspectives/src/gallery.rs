@@ -10,18 +10,18 @@
 //! # Ok::<(), tumit_perspectives::error::PerspectiveError>(())
 //! ```
 
-use tumit::diag::did_you_mean;
+use tumit::diagnostics::did_you_mean;
 
 use crate::chart::ViewChart;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::options::ViewOptions;
 use crate::view::{PerspectiveView, ViewRequest};
-use crate::views::{captions, communication, tasks, utilization, whole};
+use crate::views::{captions, communication, execution_group, tasks, utilization};
 
 /// The built-in views, by group.
 pub fn views() -> impl Iterator<Item = &'static dyn PerspectiveView> {
-    [utilization::VIEWS, communication::VIEWS, tasks::VIEWS, whole::VIEWS].into_iter().flatten().copied()
+    [utilization::VIEWS, communication::VIEWS, tasks::VIEWS, execution_group::VIEWS].into_iter().flatten().copied()
 }
 
 /// The names of the built-in layouts of networks.

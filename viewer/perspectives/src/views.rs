@@ -3,6 +3,7 @@
 pub(crate) mod captions;
 mod category_legend;
 pub(crate) mod communication;
+pub(crate) mod execution_group;
 pub(crate) mod measured_messages;
 mod moving_window;
 pub(crate) mod tasks;
@@ -10,4 +11,3 @@ pub(crate) mod tasks;
 pub(crate) mod test_traces;
 pub(crate) mod unit_bundles;
 pub(crate) mod utilization;
-pub(crate) mod whole;

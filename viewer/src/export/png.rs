@@ -14,7 +14,7 @@ use resvg::usvg::{Options, Tree, fontdb};
 use super::error::ExportError;
 use super::png_encoder::{self, PixelSize, PngEffort};
 use super::svg::{self, HeightRange};
-use crate::parallel::map_in_order;
+use crate::parallel_map::map_in_order;
 use crate::scene::{MAX_PIXELS, Scene};
 use crate::style::theme::font;
 

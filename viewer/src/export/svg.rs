@@ -12,7 +12,7 @@ use tumit_paje::MarkShape;
 use self::syntax::{SvgNumber, SvgPaint, XmlText, steps};
 pub(crate) use self::vertical_extent::HeightRange;
 use super::raster;
-use crate::parallel::{MAX_THREADS, map_in_order};
+use crate::parallel_map::{MAX_THREADS, map_in_order};
 use crate::scene::wire::entity;
 use crate::scene::{
     FilledRect, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem, SceneLine, SceneMark,

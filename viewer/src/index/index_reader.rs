@@ -19,7 +19,7 @@ use super::link_fields;
 use super::mixtures::few_values::FewValuesWalk;
 use super::mixtures::many_values::ManyValuesWalk;
 use super::mixtures::overview::{CellRequest, OverviewTable};
-use crate::parallel::map_parts;
+use crate::parallel_map::map_parts;
 use crate::query::entity_facts::{self, EntityLookup};
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{

@@ -37,7 +37,7 @@ use std::sync::{Mutex, PoisonError};
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId, ValueId};
 
-use crate::parallel::{MAX_THREADS, map_in_order};
+use crate::parallel_map::{MAX_THREADS, map_in_order};
 use crate::query::entity_walk;
 use crate::query::{EntityId, QueryError, StateLaneId, TimelineSource};
 

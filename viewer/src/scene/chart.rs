@@ -5,7 +5,7 @@ use super::chart_context::{ChartContext, ChartView};
 use super::primitives::{FilledRect, OutlineRect, Scene, SceneItem};
 use super::{links, marks, operations, state_labels, states, variables};
 use crate::layout::{ContainerOutline, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
-use crate::parallel::{MAX_THREADS, map_in_order};
+use crate::parallel_map::{MAX_THREADS, map_in_order};
 use crate::query::{ContainerId, QueryError, TimelineSource};
 
 /// Minimum number of lanes per thread. A row has one lane, or as many as calls are nested.

@@ -10,7 +10,7 @@ use super::mixtures;
 use super::primitives::{FilledRect, MixtureColumns, OutlineRect, SceneItem};
 use super::state_labels::{self, DrawnState, LabelRequest};
 use crate::layout::{LaneExtent, RowStrip, StripKind, SummaryMember};
-use crate::parallel::{MAX_THREADS, map_in_order};
+use crate::parallel_map::{MAX_THREADS, map_in_order};
 use crate::query::{QueryError, StateEntity, StateLaneId, ValueId, weight};
 
 /// States narrower than this many pixels are drawn as mixtures.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::parallel::map_parts;
+use crate::parallel_map::map_parts;
 use crate::query::nested_times::NestedTotals;
 use crate::query::{
     ContainerId, ContainerInfo, NestedTime, QueryError, StateLaneId, TimeRange, TimelineSource, TypeId, ValueId,

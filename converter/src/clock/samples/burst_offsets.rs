@@ -14,7 +14,7 @@ use crate::clock::least_squares::OffsetDifference;
 use crate::clock::outliers::drift_consistency::{DriftEstimate, USUAL_WANDER, allowed_departure, drift_can_be};
 use crate::clock::outliers::loop_closure::{ConsistentPositions, LoopMisclosure};
 use crate::clock::outliers::{edge_bursts, loop_closure};
-use crate::clock::units::NANOS_PER_SECOND;
+use crate::clock::time_constants::NANOS_PER_SECOND;
 
 /// Largest difference between offsets that is not a contradiction, nanoseconds.
 pub(crate) const CONTRADICTION: f64 = 20_000.0;

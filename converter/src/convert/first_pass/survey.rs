@@ -19,7 +19,7 @@ use crate::convert::columnar::single_records::RecordPlace;
 use crate::convert::columnar::stream_cursor::{FirstRecord, FirstValues};
 use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
 use crate::convert::planning::thread_ends::EndEvents;
-use crate::convert::text_lines::append_line;
+use crate::convert::template_lines::append_line;
 use crate::rules::container_instances::{PathNode, PathTrie};
 use crate::rules::eval::RecordScope;
 use crate::rules::link_keys::LinkKey;

@@ -12,7 +12,7 @@ use crate::convert::merge_pass::RecordVisitorFn;
 use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::convert::planning::plan::{ConversionSetup, plan};
 use crate::convert::read_ahead::PassSelection;
-use crate::convert::text_lines::write_lines;
+use crate::convert::template_lines::write_lines;
 use crate::convert::time_order::ordered_item::ItemSelection;
 use crate::report::{ConversionCounts, ConversionReport};
 use crate::rules::spec_of;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use tracer_format::entries::{ClockAnchor, SyncSample};
 
-use super::clock::SimulatedClock;
 use super::halo;
 use super::random::SplitMix;
 use super::run_parameters::{BurstSchedule, ClockRunParameters, START, SampleFault};
+use super::simulated_clock::SimulatedClock;
 use crate::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, peer};
 
 const SPEC: &str = r#"

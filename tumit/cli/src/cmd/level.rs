@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use tracer_format::live_file::{LIVE_MAGIC, REQUEST_BYTES, head};
-use tumit::diag::did_you_mean;
+use tumit::diagnostics::did_you_mean;
 use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::run::OpenRun;
 use tumit_converter::run::active_recorders;

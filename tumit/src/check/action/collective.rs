@@ -3,7 +3,7 @@
 use super::ExprScope;
 use super::operands::instance;
 use super::usage::{CollectiveUse, RuleUsage};
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::spec::{Action, ActionVerb, CollectiveClause, Expr, OperationKind};
 use crate::syntax::ast::{self, ClauseKind, Key, WrittenCollective};
 use crate::value_type::ValueType;

@@ -3,7 +3,7 @@
 use super::ExprScope;
 use super::operands::{entity, instance, value_of, wrong_verb};
 use super::usage::{EndpointUse, RuleUsage};
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::spec::{ActionVerb, ContainerTypeId, EntityTypeId, EntityTypeKind};
 use crate::syntax::ast::{self, Expr, Ident, Key};
 use crate::value_type::ValueType;

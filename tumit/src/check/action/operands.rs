@@ -1,6 +1,6 @@
 //! The operands of actions: entity types, containers with their keys, and values.
 
-use crate::diag::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::draft::{KeyModel, SpecModel, index, integer_range, list_candidates};
 use crate::expr::ExprScope;
 use crate::source_text::SourceSpan;

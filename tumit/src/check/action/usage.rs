@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::draft::SpecModel;
 use crate::source_text::SourceSpan;
 use crate::spec::{ContainerTypeId, EntityTypeId, OperationKind};

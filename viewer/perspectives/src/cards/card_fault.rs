@@ -1,6 +1,6 @@
 //! [`CardFault`]: a mistake in a card file.
 
-use tumit::diag::did_you_mean;
+use tumit::diagnostics::did_you_mean;
 
 /// A mistake in a card file, with its place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

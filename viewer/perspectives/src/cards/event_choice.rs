@@ -1,6 +1,6 @@
 //! [`EntityChoice`]: the entities of a trace that a card shows, chosen by names.
 
-use tumit::diag::did_you_mean;
+use tumit::diagnostics::did_you_mean;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, ValueId};
 

@@ -7,7 +7,7 @@
 use std::mem;
 use std::ops::Range;
 
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order, map_indexes};
+use tumit_viewer::parallel_map::{MAX_THREADS, map_in_order, map_indexes};
 use tumit_viewer::query::{QueryError, TimeRange, TimelineSource};
 
 use crate::execution::overlapping_tasks::OverlappingTasks;

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order, map_indexes};
+use tumit_viewer::parallel_map::{MAX_THREADS, map_in_order, map_indexes};
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource};
 
 use crate::execution::categories::CategoryTable;

@@ -28,7 +28,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel_map::map_indexes;
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource};
 
 use crate::execution::message_reader::MessageReader;

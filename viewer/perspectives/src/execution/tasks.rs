@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel_map::map_indexes;
 use tumit_viewer::query::{
     ContainerId, GlobalNanos, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId,
     TypeModel, ValueId, entity_walk,

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel_map::map_indexes;
 use tumit_viewer::query::{QueryError, StateEntity, StateLaneId, TimelineSource, ValueId, entity_walk};
 
 use crate::execution::categories::CategoryTable;

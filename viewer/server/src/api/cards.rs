@@ -3,8 +3,8 @@
 mod card_drawing;
 mod card_error;
 mod card_request;
-mod card_table;
 mod card_view_choice;
+mod chart_table_json;
 mod computed_view;
 mod concurrency_times;
 mod diagnosis_report;

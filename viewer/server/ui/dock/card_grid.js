@@ -9,7 +9,7 @@ import { optionsForm } from "./card_options.js";
 import { paintOverlay } from "./card_overlay.js";
 import { leave, listenToMarks, nodePositions, setPointerTarget, showMarkText } from "./card_pointer.js";
 import { completeCards, paintCard, LatestRequest, requestCards } from "./card_request.js";
-import { showTable, TABLE_ROWS } from "./card_table.js";
+import { showTable, TABLE_ROWS } from "./chart_table.js";
 import { toggleMode } from "./diagram_mode.js";
 import { tickAnswers } from "./ticks.js";
 import { view } from "../state/view.js";

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use tumit::diag::did_you_mean;
+use tumit::diagnostics::did_you_mean;
 use tumit::spec::pattern_fits;
 
 use super::error::FilterError;

@@ -23,7 +23,7 @@ use crate::index::file::packed_table::PackedTableWriter;
 use crate::index::file::page_writer::{FinishedPages, PageWriter};
 use crate::index::lanes::open_links::OPEN_LINK_COLUMNS;
 use crate::index::mixtures::overview::{self, OverviewWriter};
-use crate::parallel::map_in_order;
+use crate::parallel_map::map_in_order;
 use crate::query::{GlobalNanos, TimeRange, TimestampExtent, effective_end};
 use crate::sim::SimOutcome;
 use crate::store::{depth_first, model};

@@ -2,7 +2,7 @@
 //! Fields may be added, but never change their meaning.
 
 use serde::Serialize;
-use tumit::diag::{Diagnostic, DiagnosticLabel, Severity};
+use tumit::diagnostics::{Diagnostic, DiagnosticLabel, Severity};
 use tumit::source_text::SourceMap;
 use tumit::{Diagnostics, Spec};
 use tumit_paje::DiagnosticSeverity;

@@ -1,6 +1,6 @@
 //! [`MessageQueuesView`] (G9): the messages or bytes that wait for each unit.
 
-use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
+use tumit_viewer::parallel_map::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{

@@ -1,7 +1,7 @@
 //! G6: the smoothed utilization of each unit, now and its maximum so far, as a polygon.
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
+use tumit_viewer::parallel_map::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 use tumit_viewer::text::time_display::duration;
 

@@ -1,7 +1,7 @@
 //! G22: the state, the task and the pending messages of each unit, as grids.
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
+use tumit_viewer::parallel_map::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{

@@ -1,7 +1,7 @@
 //! G27: how long each unit has been busy or idle without a break.
 
 use tumit_paje::category::ActivityCategory::{self, Busy, Idle, Overhead};
-use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
+use tumit_viewer::parallel_map::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{

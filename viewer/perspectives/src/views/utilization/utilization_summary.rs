@@ -1,6 +1,6 @@
 //! G3: the fraction of time that each unit is busy, overhead and idle.
 
-use tumit_viewer::parallel::{SEARCHES_PER_THREAD, map_indexes};
+use tumit_viewer::parallel_map::{SEARCHES_PER_THREAD, map_indexes};
 
 use crate::chart::{
     AxisUnit, BarChart, ChartAxis, ChartBar, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,

@@ -17,7 +17,7 @@ use twox_hash::XxHash3_64;
 
 use super::card_error::CardError;
 use super::card_request::Card;
-use super::card_table::{TableRequest, table_json};
+use super::chart_table_json::{TableRequest, table_json};
 use super::computed_view::{CardComputation, CardContext, ComputedDiagram, ComputedView};
 use super::diagram_marks::DiagramMarks;
 use super::flat_items::flat_items;

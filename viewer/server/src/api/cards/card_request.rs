@@ -8,7 +8,7 @@ use tumit_viewer::query::{TimeRange, TypeModel};
 use tumit_viewer::style::theme::ThemeKind;
 
 use super::card_error::CardError;
-use super::card_table::TableRequest;
+use super::chart_table_json::TableRequest;
 use crate::api::DrawRequest;
 use crate::filtered_cache::FilteredTrace;
 use crate::model_categories::{AssignedCategory, category_rules};

@@ -1,7 +1,7 @@
 //! [`GroupVariable`]: a variable of a group.
 
 use crate::filter::sources::entity_filter;
-use crate::filter::sources::step_function::PieceBlocks;
+use crate::filter::sources::function_pieces::PieceBlocks;
 use crate::query::{ContainerId, EntityList, QueryError, TimeRange, TypeId, VariableSample};
 
 /// A variable of a group, summed over the members.

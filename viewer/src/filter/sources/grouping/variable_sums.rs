@@ -6,8 +6,8 @@ use super::group_source::GroupSource;
 use super::group_variable::GroupVariable;
 use crate::filter::language::ast::ReduceOperation;
 use crate::filter::sources::entity_filter;
+use crate::filter::sources::function_pieces::{MEMORY_LIMIT, OwnedPiece, PieceFold, PieceMemory, PieceMerge};
 use crate::filter::sources::reduce::reduce_input::{MAX_ENTITIES, samples};
-use crate::filter::sources::step_function::{MEMORY_LIMIT, OwnedPiece, PieceFold, PieceMemory, PieceMerge};
 use crate::query::{ContainerId, ContainerInfo, EntityFacts, EntityId, PajeTypeKind, QueryError, TypeId, entity_walk};
 
 impl GroupSource {

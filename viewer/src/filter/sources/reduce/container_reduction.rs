@@ -1,6 +1,6 @@
 //! The result of a reduction for one container.
 
-use crate::filter::sources::step_function::PieceBlocks;
+use crate::filter::sources::function_pieces::PieceBlocks;
 use crate::query::{ContainerId, TypeId};
 
 /// The result for one container.

@@ -10,10 +10,10 @@ use crate::filter::language::ast::{AssignedEndpoint, ReduceOperation, Reduction}
 use crate::filter::language::entity_fields;
 use crate::filter::language::error::FilterError;
 use crate::filter::language::pattern::{self, FieldUse, NamePattern, NamePatterns};
-use crate::filter::sources::step_function::{
+use crate::filter::sources::function_pieces::{
     FunctionPiece, OwnedPiece, PieceBlocks, PieceFold, PieceList, PieceMemory, PieceMerge,
 };
-use crate::parallel::{MAX_THREADS, map_in_order, processors};
+use crate::parallel_map::{MAX_THREADS, map_in_order, processors};
 use crate::query::entity_pages::EntityPages;
 use crate::query::entity_walk::EVER;
 use crate::query::{

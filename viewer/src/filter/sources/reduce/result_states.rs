@@ -12,7 +12,7 @@ use tumit_paje::{DrawStyle, PajeEvent, PajeSink};
 use super::container_reduction::ContainerReduction;
 use crate::filter::language::ast::{Reduction, ReductionForm};
 use crate::filter::language::error::FilterError;
-use crate::filter::sources::step_function::{FunctionPiece, PieceBlocks};
+use crate::filter::sources::function_pieces::{FunctionPiece, PieceBlocks};
 use crate::index::{IndexKey, IndexReader};
 use crate::query::{
     ContainerId, GlobalNanos, PajeTypeKind, QueryError, RgbColor, StateLaneId, TimelineSource, TypeId, TypeModel,
@@ -245,7 +245,7 @@ fn shade(at: usize, of: usize) -> RgbColor {
 mod tests {
     use super::*;
     use crate::filter::language::ast::ReduceOperation;
-    use crate::filter::sources::step_function::{PieceFold, PieceMemory};
+    use crate::filter::sources::function_pieces::{PieceFold, PieceMemory};
     use crate::query::TimeRange;
 
     #[test]

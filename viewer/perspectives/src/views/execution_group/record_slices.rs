@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel_map::map_indexes;
 use tumit_viewer::query::{
     ContainerId, GlobalNanos, NestedLaneGroup, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource,
     TypeId, TypeModel, entity_walk,

@@ -13,11 +13,11 @@
 //! ```
 
 mod codes;
-mod diagnostics;
+mod diagnostic_list;
 mod render;
 mod suggestions;
 
-pub use diagnostics::{Diagnostic, DiagnosticLabel, Diagnostics, Severity};
+pub use diagnostic_list::{Diagnostic, DiagnosticLabel, Diagnostics, Severity};
 
 pub use codes::Code;
 pub use suggestions::did_you_mean;

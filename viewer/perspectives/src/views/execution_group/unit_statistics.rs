@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+use tumit_viewer::parallel_map::{MAX_THREADS, map_in_order};
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use crate::error::PerspectiveError;

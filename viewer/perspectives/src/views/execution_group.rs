@@ -1,6 +1,6 @@
 //! The views of the group whole.
 
-mod clock;
+mod execution_clock;
 mod peer_statistics;
 mod phase_portrait;
 mod record_search;
@@ -12,7 +12,7 @@ mod trace_records;
 mod unit_statistics;
 
 use crate::view::PerspectiveView;
-use clock::ExecutionClock;
+use execution_clock::ExecutionClock;
 use phase_portrait::PhasePortrait;
 use statistical_summary::StatisticalSummaryView;
 use trace_records::TraceRecordsView;

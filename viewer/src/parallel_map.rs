@@ -1,7 +1,7 @@
 //! Distributes work to several threads: queries of many lanes, and images of many rows.
 //!
 //! ```
-//! use tumit_viewer::parallel::{MAX_THREADS, map_in_order};
+//! use tumit_viewer::parallel_map::{MAX_THREADS, map_in_order};
 //!
 //! assert_eq!(map_in_order(vec![1, 2, 3], MAX_THREADS, |number| number * number), [1, 4, 9]);
 //! ```

@@ -2,7 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::diagnostics::{Diagnostic, DiagnosticLabel, Diagnostics, Severity};
+use super::diagnostic_list::{Diagnostic, DiagnosticLabel, Diagnostics, Severity};
 use crate::source_text::{FileId, SourceMap};
 
 /// Maximum number of diagnostics in the output. The others are only counted, because a longer list
