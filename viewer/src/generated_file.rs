@@ -92,9 +92,9 @@ impl FileKind {
                 "is a symbolic link, which Tumit does not follow; remove it or choose another name",
             ));
         }
-        let other = format!("exists and is not a {}; move it or choose another name", self.name);
+        let problem = format!("exists and is not a {}; move it or choose another name", self.name);
         if !there.is_file() || there.len() > MAX_BYTES {
-            return Err(foreign_file_error(path, &other));
+            return Err(foreign_file_error(path, &problem));
         }
         let mut options = File::options();
         options.read(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
@@ -104,7 +104,7 @@ impl FileKind {
         if is_text && (self.fits)(&text) {
             return Ok(Some(opened));
         }
-        Err(foreign_file_error(path, &other))
+        Err(foreign_file_error(path, &problem))
     }
 }
 

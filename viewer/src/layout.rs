@@ -126,7 +126,7 @@ impl RowLayout {
         };
         let levels: Vec<u32> = (0..outline.nodes.iter().map(|node| node.info.depth).max().unwrap_or(0)).collect();
         // The deeper the folded level, the higher the rows.
-        levels.partition_point(|&level| fits(level)).checked_sub(1).and_then(|at| levels.get(at).copied())
+        levels.partition_point(|&level| fits(level)).checked_sub(1).and_then(|index| levels.get(index).copied())
     }
 
     /// The natural layout, scaled to fill `height` within the limits of `factors`.

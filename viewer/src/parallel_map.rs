@@ -12,21 +12,21 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// there are processors, but at most `max_threads`, including the current thread.
 pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, max_threads: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
     let others = jobs.len().min(max_threads).min(*PROCESSORS).saturating_sub(1);
-    let (left, done) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
+    let (remaining_jobs, results) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
     // No code that may panic runs under a lock.
     let work = || {
-        while let Some((number, job)) = { left.lock().unwrap_or_else(PoisonError::into_inner).next() } {
+        while let Some((number, job)) = { remaining_jobs.lock().unwrap_or_else(PoisonError::into_inner).next() } {
             let result = of(job);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
         }
     };
     std::thread::scope(|scope| {
         (0..others).for_each(|_| _ = scope.spawn(work));
         work();
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_unstable_by_key(|done| done.0);
-    done.into_iter().map(|done| done.1).collect()
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|entry| entry.0);
+    results.into_iter().map(|entry| entry.1).collect()
 }
 
 /// The results of `of` for the numbers below `count`, in order. A thread processes at least
@@ -69,7 +69,7 @@ pub(crate) fn map_parts<I: Sync, T: Send>(list: &[I], min_items: usize, of: impl
         let others: Vec<_> = rest.chunks(first.len()).map(|part| scope.spawn(move || of(part, false))).collect();
         let mut parts = vec![of(first, true)];
         parts.extend(
-            others.into_iter().map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+            others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
         );
         parts
     })
@@ -103,7 +103,7 @@ mod tests {
         for min_items in [0, 1, 7, 499, 500, 501, 2_000] {
             let parts = map_parts(&list, min_items, |part, is_first| (part.to_vec(), is_first));
             assert!(parts.len() == 1 || parts.iter().all(|part| part.0.len() <= list.len() / 2));
-            assert!(parts.iter().enumerate().all(|(at, part)| part.1 == (at == 0)));
+            assert!(parts.iter().enumerate().all(|(index, part)| part.1 == (index == 0)));
             assert_eq!(parts.into_iter().flat_map(|part| part.0).collect::<Vec<_>>(), list);
         }
         assert_eq!(map_parts(&[0_u8; 0], 1, |part, _| part.len()), [0]);

@@ -113,32 +113,32 @@ impl<E: EntitySink> Simulation<E> {
             }
             PajeEvent::DestroyContainer { time, container } => self.destroy(time.0, container),
             PajeEvent::SetState { time, container, ty, value, extra, source } => {
-                if let Some(at) = self.stack_of_new_state(container, ty, value) {
+                if let Some(index) = self.stack_of_new_state(container, ty, value) {
                     let detail = self.state_detail(value, extra, source);
-                    self.stacks[at].set(time.0, value, detail, &mut self.faults, &mut self.entities);
+                    self.stacks[index].set(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::PushState { time, container, ty, value, extra, source } => {
-                if let Some(at) = self.stack_of_new_state(container, ty, value) {
+                if let Some(index) = self.stack_of_new_state(container, ty, value) {
                     let detail = self.state_detail(value, extra, source);
-                    self.stacks[at].push(time.0, value, detail, &mut self.faults, &mut self.entities);
+                    self.stacks[index].push(time.0, value, detail, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::PopState { time, container, ty } => {
-                if let Some(at) = self.stack(container, ty, None) {
-                    self.stacks[at].pop(time.0, &mut self.faults, &mut self.entities);
+                if let Some(index) = self.stack(container, ty, None) {
+                    self.stacks[index].pop(time.0, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::ResetState { time, container, ty } => {
-                if let Some(at) = self.stack(container, ty, None) {
-                    self.stacks[at].reset(time.0, &mut self.faults, &mut self.entities);
+                if let Some(index) = self.stack(container, ty, None) {
+                    self.stacks[index].reset(time.0, &mut self.faults, &mut self.entities);
                 }
             }
             PajeEvent::Variable { time, container, ty, op, value } => self.variable(time.0, container, ty, op, value),
             PajeEvent::NewEvent { time, container, ty, value, extra, source } => {
-                if let Some(at) = self.mark_list(container, ty, value) {
+                if let Some(index) = self.mark_list(container, ty, value) {
                     let detail = self.detail(extra, source);
-                    self.point_event(at, time, value, detail);
+                    self.point_event(index, time, value, detail);
                 }
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, source } => {
@@ -165,8 +165,8 @@ impl<E: EntitySink> Simulation<E> {
         if self.is_full() {
             return;
         }
-        let Some(at) = self.stack(container, ty, valued) else { return };
-        let (stack, faults, out) = (&mut self.stacks[at], &mut self.faults, &mut self.entities);
+        let Some(index) = self.stack(container, ty, valued) else { return };
+        let (stack, faults, out) = (&mut self.stacks[index], &mut self.faults, &mut self.entities);
         match kind {
             PlainKind::SetState => stack.set(time.0, value, 0, faults, out),
             PlainKind::PushState => stack.push(time.0, value, 0, faults, out),
@@ -177,17 +177,17 @@ impl<E: EntitySink> Simulation<E> {
     /// The stack on which an operation begins a state.
     #[inline]
     fn stack_of_new_state(&mut self, container: ContainerId, ty: TypeId, value: ValueId) -> Option<usize> {
-        let at = self.stack(container, ty, Some(value))?;
+        let index = self.stack(container, ty, Some(value))?;
         if self.has_pj_dump_text {
-            self.stacks[at].restart();
+            self.stacks[index].restart();
         }
-        Some(at)
+        Some(index)
     }
 
     /// Adds a point event to the list at this index.
     #[inline]
-    fn point_event(&mut self, at: usize, time: GlobalNanos, value: ValueId, detail: u32) {
-        let marks = &mut self.marks[at];
+    fn point_event(&mut self, index: usize, time: GlobalNanos, value: ValueId, detail: u32) {
+        let marks = &mut self.marks[index];
         if marks.last > time.0 {
             self.faults.count(Fault::EventOrder);
         }
@@ -195,7 +195,7 @@ impl<E: EntitySink> Simulation<E> {
             self.faults.count(Fault::LateCreation);
         }
         marks.last = time.0;
-        marks.extent = marks.extent.join(TimestampExtent::at(time.0));
+        marks.extent = marks.extent.join(TimestampExtent::instant(time.0));
         self.entities.event(marks.place, time, value, detail);
     }
 

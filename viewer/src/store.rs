@@ -123,13 +123,13 @@ impl TimelineSource for TraceStore {
         let mut scratch = StoreTimeSums::default();
         for &lane in lanes {
             self.check(lane.container, lane.ty, time_range)?;
-            let found = self.state_lane(lane);
+            let state_lane = self.state_lane(lane);
             let mut hint = 0;
             cells.extend((0..columns).map(|column| {
                 let shares = |lane: &StoreStateLane| {
                     lane.shares(time_range.column(column, columns), &mut hint, limit, &mut scratch)
                 };
-                found.map_or_else(MixtureCell::default, shares)
+                state_lane.map_or_else(MixtureCell::default, shares)
             }));
         }
         Ok(MixtureCells { columns, cells })
@@ -150,10 +150,10 @@ impl TimelineSource for TraceStore {
             ));
         }
         let sweep = |part| nested_times::sweep(list, nesting, part);
-        match self.nested.binary_search_by_key(&(container, ty), |one| (one.container, one.ty)) {
-            Ok(at) => {
-                let words = &self.nested[at].words;
-                let word = |at: u64| words.get(at as usize).copied().unwrap_or(0);
+        match self.nested.binary_search_by_key(&(container, ty), |times| (times.container, times.ty)) {
+            Ok(index) => {
+                let words = &self.nested[index].words;
+                let word = |word_index: u64| words.get(word_index as usize).copied().unwrap_or(0);
                 nested_times::times_in_range(&Checkpoints::new(word, words.len() as u64), time_range, sweep)
             }
             Err(_) => sweep(time_range),
@@ -180,10 +180,10 @@ impl TimelineSource for TraceStore {
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         self.check(container, ty, time_range)?;
-        let Ok(found) = self.marks.binary_search_by_key(&(container, ty), |lane| (lane.container, lane.ty)) else {
+        let Ok(index) = self.marks.binary_search_by_key(&(container, ty), |lane| (lane.container, lane.ty)) else {
             return Ok(empty_list());
         };
-        let lane = &self.marks[found];
+        let lane = &self.marks[index];
         let range = lane.rows_in(time_range);
         let total = range.len() as u64;
         let items = range.take(limit).map(|index| EventEntity {
@@ -219,7 +219,7 @@ impl TimelineSource for TraceStore {
         let first = self.open_links.partition_point(|row| row.ty < ty);
         let rows = (first..).zip(&self.open_links[first..]);
         let rows = rows.take_while(|(_, row)| row.ty == ty && row.start_time < time_range.to.0);
-        Ok(rows.map(|(at, row)| entity_facts::open_link(self, number(0, at), row)).collect())
+        Ok(rows.map(|(index, row)| entity_facts::open_link(self, number(0, index), row)).collect())
     }
 
     fn samples(

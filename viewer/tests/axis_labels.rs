@@ -42,11 +42,11 @@ fn image(source: &TableTrace, wide: u16, (from, to): (i64, i64)) -> Scene {
 fn place(text: &SceneText) -> (f32, f32, f32) {
     let wide = width(&text.text, text.size, text.weight);
     let left = match text.anchor {
-        TextAnchor::Start => text.at.0,
-        TextAnchor::Middle => text.at.0 - wide / 2.0,
-        TextAnchor::End => text.at.0 - wide,
+        TextAnchor::Start => text.position.0,
+        TextAnchor::Middle => text.position.0 - wide / 2.0,
+        TextAnchor::End => text.position.0 - wide,
     };
-    (left, left + wide, text.at.1)
+    (left, left + wide, text.position.1)
 }
 
 /// All texts of a page except those in the rows and the legend.

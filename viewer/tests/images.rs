@@ -69,9 +69,16 @@ fn lines(scene: &Scene) -> String {
                     out.push(format!("arrow {a:.0},{b:.0} to {c:.0},{d:.0} {}", arrow.title.as_deref().unwrap_or("")));
                 }
                 SceneItem::Mark(mark) if mark.title.is_some() => {
-                    out.push(format!("mark {:.0},{:.0} {}", mark.at.0, mark.at.1, mark.title.as_deref().unwrap_or("")));
+                    out.push(format!(
+                        "mark {:.0},{:.0} {}",
+                        mark.position.0,
+                        mark.position.1,
+                        mark.title.as_deref().unwrap_or("")
+                    ));
                 }
-                SceneItem::Text(text) => out.push(format!("text {:.0},{:.0} {}", text.at.0, text.at.1, text.text)),
+                SceneItem::Text(text) => {
+                    out.push(format!("text {:.0},{:.0} {}", text.position.0, text.position.1, text.text))
+                }
                 _ => {}
             }
         }

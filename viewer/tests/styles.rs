@@ -248,7 +248,10 @@ fn events_are_marks_of_their_shape_and_size() {
     for item in &scene.items {
         if let SceneItem::Mark(mark) = item {
             let strip = &layout.rows[0].strips[0];
-            assert!(mark.at.1 - mark.height() >= strip.y && mark.at.1 <= strip.y + strip.height, "{mark:?}");
+            assert!(
+                mark.position.1 - mark.height() >= strip.y && mark.position.1 <= strip.y + strip.height,
+                "{mark:?}"
+            );
         }
     }
     // Rows do not move when the time range changes.

@@ -183,7 +183,7 @@ impl DrawRequest {
         let arrangement = RowArrangement {
             pinned: numbers(&self.pinned, ContainerId),
             hidden: numbers(&self.hidden_containers, ContainerId),
-            moved: self.moved.split(',').filter_map(row_move).collect(),
+            row_moves: self.moved.split(',').filter_map(row_move).collect(),
             names: self.names.clone(),
             ..RowArrangement::default()
         };

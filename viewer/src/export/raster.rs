@@ -91,9 +91,12 @@ mod tests {
     fn pixels_have_the_mean_colour_of_what_is_in_them() {
         let cells = cells(4.0, vec![vec![(100, 0.5), (60, 0.125), (20, 0.125)], vec![(7, 1.0)], Vec::new()]);
         let image = image(&cells).expect("the cells become an image");
-        let at = |x, y| image.pixel(x, y).map(|pixel| (pixel.red(), pixel.alpha())).expect("inside");
-        assert_eq!([at(0, 3), at(0, 2), at(0, 1), at(0, 0)], [(100, 255), (100, 255), (40, 255), (0, 0)]);
-        assert_eq!([at(1, 0), at(1, 3), at(2, 2)], [(7, 255), (7, 255), (0, 0)]);
+        let pixel_at = |x, y| image.pixel(x, y).map(|pixel| (pixel.red(), pixel.alpha())).expect("inside");
+        assert_eq!(
+            [pixel_at(0, 3), pixel_at(0, 2), pixel_at(0, 1), pixel_at(0, 0)],
+            [(100, 255), (100, 255), (40, 255), (0, 0)]
+        );
+        assert_eq!([pixel_at(1, 0), pixel_at(1, 3), pixel_at(2, 2)], [(7, 255), (7, 255), (0, 0)]);
     }
 
     #[test]

@@ -343,7 +343,7 @@ impl SvgWriter<'_> {
     fn mark(&mut self, mark: &SceneMark) {
         // `zoom.js` recognises marks by these paths. It relies on them starting at their
         // timestamps.
-        let ((x, y), half, height) = (mark.at, mark.half_width(), mark.height());
+        let ((x, y), half, height) = (mark.position, mark.half_width(), mark.height());
         let (left, right, top) = (x - half, x + half, y - height);
         let mut path = String::new();
         steps(&mut path, [('M', x), (' ', y)]);
@@ -377,7 +377,7 @@ impl SvgWriter<'_> {
             TextAnchor::End => " text-anchor=\"end\"",
         };
         let weight = if text.weight == FontWeight::SemiBold { " font-weight=\"600\"" } else { "" };
-        let (x, y) = (SvgNumber(text.at.0), SvgNumber(text.at.1));
+        let (x, y) = (SvgNumber(text.position.0), SvgNumber(text.position.1));
         self.put(format_args!(
             "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"{weight}{anchor}{}>{}</text>\n",
             SvgNumber(text.size),

@@ -31,9 +31,11 @@ impl FilterExpr {
             Self::Reuse { types } => row_reuse::reuse(inner, types),
             Self::Reduce(reduction) => reduce::apply(inner, reduction),
             Self::Series(series) => {
-                let provided = series_provider::provide(inner, series).map_err(FilterError::Series)?;
-                let name = |one: &ExecutionSeries| series.name.clone().unwrap_or_else(|| one.name(series.per_unit));
-                let variables = series.series.iter().map(name).zip(provided).collect();
+                let variables = series_provider::provide(inner, series).map_err(FilterError::Series)?;
+                let name = |series_kind: &ExecutionSeries| {
+                    series.name.clone().unwrap_or_else(|| series_kind.name(series.per_unit))
+                };
+                let variables = series.series.iter().map(name).zip(variables).collect();
                 reduce::add_variables(inner, variables, &self.to_string())
             }
             Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),

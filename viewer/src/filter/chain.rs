@@ -126,8 +126,8 @@ impl FilterChain {
     /// The first filter that names something that the trace does not contain.
     pub fn apply(&self, source: Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterFailure> {
         let mut acting = self.filters.iter().enumerate().filter(|(_, entry)| entry.on);
-        acting.try_fold(source, |source, (at, entry)| {
-            entry.filter.apply(&source).map_err(|error| FilterFailure::new(at, entry, error))
+        acting.try_fold(source, |source, (filter_index, entry)| {
+            entry.filter.apply(&source).map_err(|error| FilterFailure::new(filter_index, entry, error))
         })
     }
 
@@ -136,10 +136,10 @@ impl FilterChain {
     /// program.
     pub fn apply_known(&self, source: Arc<dyn TimelineSource>) -> (Arc<dyn TimelineSource>, Vec<FilterFailure>) {
         let (mut source, mut problems) = (source, Vec::new());
-        for (at, entry) in self.filters.iter().enumerate().filter(|(_, entry)| entry.on) {
+        for (filter_index, entry) in self.filters.iter().enumerate().filter(|(_, entry)| entry.on) {
             match entry.filter.apply(&source) {
                 Ok(filtered) => source = filtered,
-                Err(error) => problems.push(FilterFailure::new(at, entry, error)),
+                Err(error) => problems.push(FilterFailure::new(filter_index, entry, error)),
             }
         }
         (source, problems)
@@ -183,8 +183,8 @@ impl FilterChain {
     pub fn to_text(&self) -> String {
         let version = self.version();
         let mut text = format!("{{\n  \"format\": \"tumit-view\",\n  \"version\": {version},\n  \"filters\": [");
-        for (at, entry) in self.filters.iter().enumerate() {
-            text.push_str(if at > 0 { ",\n    " } else { "\n    " });
+        for (filter_index, entry) in self.filters.iter().enumerate() {
+            text.push_str(if filter_index > 0 { ",\n    " } else { "\n    " });
             text.push_str(&entry.value().to_string());
         }
         text.push_str(if self.filters.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
@@ -192,8 +192,8 @@ impl FilterChain {
     }
 
     fn from_value(value: &Value) -> Result<Self, FilterFieldError> {
-        let wrong = |field: &str, expected: &str, found: &Value| {
-            FilterFieldError::new(field, format!("expected {expected}, found {}", shorten_value(found)))
+        let wrong = |field: &str, expected: &str, value: &Value| {
+            FilterFieldError::new(field, format!("expected {expected}, found {}", shorten_value(value)))
         };
         let Value::Object(object) = value else { return Err(wrong("", "an object", value)) };
         let get = |field: &str| object.get(field).unwrap_or(&Value::Null);
@@ -208,18 +208,20 @@ impl FilterChain {
             }
             _ => return Err(wrong("version", "1 or 2", get("version"))),
         };
-        if let Some(other) = object
+        if let Some(unknown_field) = object
             .keys()
             .find(|key| !["format", "version", "filters", "page", "trace", "names"].contains(&key.as_str()))
         {
             let why =
                 "this field does not exist; the fields are format, version, filters, page, trace and names".to_owned();
-            return Err(FilterFieldError::new(other, why));
+            return Err(FilterFieldError::new(unknown_field, why));
         }
         let Value::Array(filters) = get("filters") else {
             return Err(wrong("filters", "a list", get("filters")));
         };
-        let entry = |(at, value): (usize, &Value)| ChainEntry::from_value(value, &format!("filters[{at}]"), version);
+        let entry = |(filter_index, value): (usize, &Value)| {
+            ChainEntry::from_value(value, &format!("filters[{filter_index}]"), version)
+        };
         Ok(Self { filters: filters.iter().enumerate().map(entry).collect::<Result<_, _>>()? })
     }
 }
@@ -261,25 +263,25 @@ impl ChainEntry {
     }
 
     fn from_value(value: &Value, field: &str, version: u64) -> Result<Self, FilterFieldError> {
-        let wrong = |name: &str, expected: &str, found: &Value| {
+        let wrong = |name: &str, expected: &str, value: &Value| {
             FilterFieldError::new(
                 &format!("{field}{name}"),
-                format!("expected {expected}, found {}", shorten_value(found)),
+                format!("expected {expected}, found {}", shorten_value(value)),
             )
         };
         let (text, on, name) = match value {
             Value::String(text) => (text, true, ""),
             Value::Object(object) => {
-                if let Some(other) = object.keys().find(|key| !["filter", "on"].contains(&key.as_str())) {
+                if let Some(key) = object.keys().find(|key| !["filter", "on"].contains(&key.as_str())) {
                     let why = "this field does not exist; the fields are filter and on".to_owned();
-                    return Err(FilterFieldError::new(&format!("{field}.{other}"), why));
+                    return Err(FilterFieldError::new(&format!("{field}.{key}"), why));
                 }
-                let found = object.get("filter").unwrap_or(&Value::Null);
-                let Value::String(text) = found else { return Err(wrong(".filter", "an expression", found)) };
+                let value = object.get("filter").unwrap_or(&Value::Null);
+                let Value::String(text) = value else { return Err(wrong(".filter", "an expression", value)) };
                 let on = match object.get("on") {
                     None => true,
                     Some(Value::Bool(on)) => *on,
-                    Some(found) => return Err(wrong(".on", "true or false", found)),
+                    Some(value) => return Err(wrong(".on", "true or false", value)),
                 };
                 (text, on, ".filter")
             }

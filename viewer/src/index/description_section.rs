@@ -41,7 +41,7 @@ fn color(out: &mut Vec<u8>, color: RgbColor) {
 /// Writes a shape as its number from 1, or 0 for none; and a size as the bits of a float, or 0 for
 /// none.
 fn write_style(out: &mut Vec<u8>, style: DrawStyle) {
-    let shape = style.shape.and_then(|shape| MarkShape::ALL.iter().position(|other| *other == shape));
+    let shape = style.shape.and_then(|shape| MarkShape::ALL.iter().position(|candidate| *candidate == shape));
     varint::push(out, shape.map_or(0, |place| place as u64 + 1));
     varint::push(out, style.size.map_or(0, f32::to_bits).into());
 }
@@ -82,7 +82,7 @@ impl DescriptionSection {
         varint::push(&mut out, summary.wall_clock.map_or(0, i64::cast_unsigned));
         varint::push(&mut out, u64::from(summary.wall_clock.is_some()));
         varint::push(&mut out, summary.diagnostics.len() as u64);
-        summary.diagnostics.iter().for_each(|found| diagnostic(&mut out, found));
+        summary.diagnostics.iter().for_each(|finding| diagnostic(&mut out, finding));
         varint::push(&mut out, model.types.len() as u64);
         for ty in &model.types {
             let (kind, ends) = match ty.kind {
@@ -144,9 +144,9 @@ impl DescriptionSection {
             generation: 1,
         };
         let mut types: Vec<TypeInfo> = from.list(ModelReader::ty)?;
-        types.iter_mut().enumerate().for_each(|(at, ty)| ty.id = TypeId(at as u32));
+        types.iter_mut().enumerate().for_each(|(index, ty)| ty.id = TypeId(index as u32));
         let mut values: Vec<ValueInfo> = from.list(ModelReader::value)?;
-        values.iter_mut().enumerate().for_each(|(at, value)| value.id = ValueId(at as u32));
+        values.iter_mut().enumerate().for_each(|(index, value)| value.id = ValueId(index as u32));
         let collective_values: Vec<ValueId> = from.list(|from| from.small().map(ValueId))?;
         let is_known = |ty: TypeId| ty.index() < types.len();
         let types_known = types.iter().all(|ty| is_known(ty.parent)) && values.iter().all(|value| is_known(value.ty));
@@ -268,12 +268,12 @@ mod tests {
         ];
         let mut bytes = Vec::new();
         let mut all = Vec::new();
-        for (at, kind) in DiagnosticKind::ALL.into_iter().enumerate() {
-            let severity = DiagnosticSeverity::ALL[at % DiagnosticSeverity::ALL.len()];
-            let location = locations[at % locations.len()].clone();
-            all.push(TraceDiagnostic { kind, severity, location, text: format!("number {at}") });
+        for (kind_index, kind) in DiagnosticKind::ALL.into_iter().enumerate() {
+            let severity = DiagnosticSeverity::ALL[kind_index % DiagnosticSeverity::ALL.len()];
+            let location = locations[kind_index % locations.len()].clone();
+            all.push(TraceDiagnostic { kind, severity, location, text: format!("number {kind_index}") });
         }
-        all.iter().for_each(|found| diagnostic(&mut bytes, found));
+        all.iter().for_each(|finding| diagnostic(&mut bytes, finding));
         let mut from = ModelReader(&bytes);
         assert!(all.iter().all(|expected| from.diagnostic().as_ref() == Some(expected)));
         assert!(from.0.is_empty() && from.diagnostic().is_none());

@@ -77,14 +77,14 @@ impl ByteItems {
         out: &mut PageWriter,
     ) -> io::Result<(TableRef, PageBytes)> {
         let mut begins = PackedTableWriter::<1>::new(room, out)?;
-        let (mut lengths, mut at) = (byte_streams.read(self.lengths)?, 0);
+        let (mut lengths, mut position) = (byte_streams.read(self.lengths)?, 0);
         for _ in 0..count {
-            begins.push(out, [at])?;
-            at += lengths.number()?;
+            begins.push(out, [position])?;
+            position += lengths.number()?;
         }
-        begins.push(out, [at])?;
+        begins.push(out, [position])?;
         let begins = begins.finish(out, 0)?;
-        let place = PageBytes { at: out.align()?, len: at };
+        let place = PageBytes { offset: out.align()?, len: position };
         byte_streams.read(self.bytes)?.each_portion(|bytes| out.write(bytes))?;
         Ok((begins, place))
     }
@@ -364,7 +364,7 @@ impl<'a> IndexDetails<'a> {
         if from >= to || to > bytes.len {
             return &[];
         }
-        self.0.slice(bytes.at.saturating_add(from), (to - from) as usize)
+        self.0.slice(bytes.offset.saturating_add(from), (to - from) as usize)
     }
 
     /// The bytes of a row, given its begin and end.
@@ -382,8 +382,8 @@ impl<'a> IndexDetails<'a> {
         let keys = PackedTable::<2>::new(self.0, self.0.header.keys);
         let row = keys.lower_bound(0, key);
         if row < keys.rows() {
-            let [found, text] = keys.row(row);
-            if found == key {
+            let [row_key, text] = keys.row(row);
+            if row_key == key {
                 return self.text(text).into_owned();
             }
         }
@@ -407,16 +407,16 @@ impl<'a> IndexDetails<'a> {
 
     /// The first field of a row with this name, in upper or lower case.
     pub(crate) fn field(&self, row: u32, name: &str) -> Option<DetailValue> {
-        let mut found = None;
+        let mut value_parts = None;
         self.visit(row, &mut |item| {
             if let RowItem::Field { name: number, kind, value } = item
-                && found.is_none()
+                && value_parts.is_none()
                 && self.text(number).eq_ignore_ascii_case(name)
             {
-                found = Some((kind, value));
+                value_parts = Some((kind, value));
             }
         });
-        found.map(|(kind, value)| self.value(kind, value))
+        value_parts.map(|(kind, value)| self.value(kind, value))
     }
 
     pub(super) fn value(&self, kind: u8, value: u64) -> DetailValue {
@@ -444,8 +444,8 @@ impl<'a> IndexDetails<'a> {
         let like = match varint::take(&mut rest)? {
             FULL => None,
             kind @ (BOTH | BOTH_BEFORE) => {
-                let both = [varint::take(&mut rest)?, varint::take(&mut rest)?];
-                for part in both.into_iter().filter(|_| may_join) {
+                let rows = [varint::take(&mut rest)?, varint::take(&mut rest)?];
+                for part in rows.into_iter().filter(|_| may_join) {
                     self.read(if kind == BOTH { part } else { row.checked_sub(part)? }, false, visit);
                 }
                 return Some(());

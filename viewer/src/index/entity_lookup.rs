@@ -42,7 +42,7 @@ impl EntityLookup for IndexReader {
                 let (record, row) =
                     self.directory(header.states).locate(number).ok_or(QueryError::Unknown { kind: "state" })?;
                 let lane = IndexStateLane::new(&self.index_bytes, record);
-                let (block, index) = lane.at(row);
+                let (block, index) = lane.block_at(row);
                 let (container, ty) = of(&record);
                 Ok(FoundEntity {
                     name: self.value_name(lane.value(block.columns[2].get(index))),
@@ -66,9 +66,9 @@ impl EntityLookup for IndexReader {
                 })
             }
             EntityId::Link(number) => {
-                let (record, at) =
+                let (record, row_index) =
                     self.directory(header.links).locate(number).ok_or(QueryError::Unknown { kind: "link" })?;
-                let row = IndexLinks::new(&self.index_bytes, record).row(at);
+                let row = IndexLinks::new(&self.index_bytes, record).row(row_index);
                 Ok(FoundEntity {
                     name: self.value_name(row.value),
                     ty: TypeId(record.ty),
@@ -122,7 +122,7 @@ impl EntityLookup for IndexReader {
 
     fn states_at(&self, container: ContainerId, timestamp: i64, max_count: usize) -> Vec<EntityId> {
         let numbers = self.state_lanes(container).flat_map(|lane| {
-            lane.touching_range(TimestampExtent::at(timestamp)).map(move |row| EntityId::State(lane.number(row)))
+            lane.touching_range(TimestampExtent::instant(timestamp)).map(move |row| EntityId::State(lane.number(row)))
         });
         numbers.take(max_count).collect()
     }
@@ -151,10 +151,10 @@ impl EntityLookup for IndexReader {
         let mut parts = Vec::new();
         let mut row = table.lower_bound(0, operation);
         while row < table.rows() {
-            let (block, from) = table.at(row);
+            let (block, from) = table.block_at(row);
             for index in from..block.len {
-                let [found, enter, number] = block.columns.map(|column| column.get(index));
-                if found != operation {
+                let [number_of_operation, enter, number] = block.columns.map(|column| column.get(index));
+                if number_of_operation != operation {
                     return parts;
                 }
                 parts.push(OperationPart { id: EntityId::State(number as u32), enter: GlobalNanos(timestamp(enter)) });

@@ -58,9 +58,10 @@ impl IndexReader {
     /// are mapped, and checked when they are read.
     pub(crate) fn open(path: &Path, key: IndexKey, read_up_to: u64) -> Result<Self, IndexOpenError> {
         let index_bytes = IndexBytes::open(path, key, read_up_to)?;
-        let PageBytes { at, len } = index_bytes.header.model;
-        let whole = usize::try_from(len).ok().and_then(|len| DescriptionSection::decode(index_bytes.slice(at, len)));
-        let DescriptionSection { summary, model, containers, details } = whole.ok_or(IndexRefusal::Damaged)?;
+        let PageBytes { offset, len } = index_bytes.header.model;
+        let description =
+            usize::try_from(len).ok().and_then(|len| DescriptionSection::decode(index_bytes.slice(offset, len)));
+        let DescriptionSection { summary, model, containers, details } = description.ok_or(IndexRefusal::Damaged)?;
         let mut positions = vec![u32::MAX; details.len()];
         for (position, container) in containers.iter().enumerate() {
             positions[container.id.index()] = position as u32;
@@ -337,14 +338,14 @@ impl TimelineSource for IndexReader {
         let sweep = |part| {
             nested_times::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), nesting, part)
         };
-        let Some(PageBytes { at, len }) = self
+        let Some(PageBytes { offset, len }) = self
             .directory(self.index_bytes.header.nested)
             .find(LaneKey { container: container.0, ty: ty.0, depth: 0 })
             .map(|record| record.sums)
         else {
             return sweep(time_range);
         };
-        let word = |number: u64| self.index_bytes.word(at.saturating_add(number.saturating_mul(8)));
+        let word = |number: u64| self.index_bytes.word(offset.saturating_add(number.saturating_mul(8)));
         let max_words = len.min(self.index_bytes.header.length / 8);
         self.check_damage(nested_times::times_in_range(&Checkpoints::new(word, max_words), time_range, sweep)?)
     }
@@ -458,8 +459,8 @@ impl TimelineSource for IndexReader {
             let mut ranges: FxHashMap<TypeId, ValueRange> = FxHashMap::default();
             for record in self.directory(self.index_bytes.header.variables).records_from(0) {
                 let ty = TypeId(record.ty);
-                let Some(one) = IndexVariableLane::new(&self.index_bytes, record).range() else { continue };
-                ranges.entry(ty).and_modify(|all| *all = all.join(one)).or_insert(one);
+                let Some(range) = IndexVariableLane::new(&self.index_bytes, record).range() else { continue };
+                ranges.entry(ty).and_modify(|all| *all = all.join(range)).or_insert(range);
             }
             ranges
         });

@@ -17,21 +17,21 @@ impl<'a> LaneRecords<'a> {
         Self { index_bytes, place }
     }
 
-    fn record(self, at: u64) -> LaneRecord {
+    fn record(self, index: u64) -> LaneRecord {
         let bytes = LaneRecord::BYTES;
-        LaneRecord::decode(self.index_bytes.slice(self.place.at.saturating_add(at * bytes as u64), bytes))
+        LaneRecord::decode(self.index_bytes.slice(self.place.offset.saturating_add(index * bytes as u64), bytes))
     }
 
     /// Number of records with `is_before` true; they come first. A directory cannot be longer than
     /// the file.
     pub(super) fn partition(self, is_before: impl Fn(&LaneRecord) -> bool) -> u64 {
         let len = self.place.len.min(self.index_bytes.header.length);
-        links::partition(len, |at| is_before(&self.record(at)))
+        links::partition(len, |index| is_before(&self.record(index)))
     }
 
     pub(super) fn find(self, key: LaneKey) -> Option<LaneRecord> {
-        let at = self.partition(|record| record.key() < key);
-        (at < self.place.len).then(|| self.record(at)).filter(|record| record.key() == key)
+        let index = self.partition(|record| record.key() < key);
+        (index < self.place.len).then(|| self.record(index)).filter(|record| record.key() == key)
     }
 
     /// The lane with entity `number`, and the entity's row.
@@ -44,6 +44,6 @@ impl<'a> LaneRecords<'a> {
 
     /// The records from a position on. They end if the file is damaged.
     pub(super) fn records_from(self, first: u64) -> impl Iterator<Item = LaneRecord> {
-        (first..self.place.len).map(move |at| self.record(at)).take_while(move |_| !self.index_bytes.is_damaged())
+        (first..self.place.len).map(move |index| self.record(index)).take_while(move |_| !self.index_bytes.is_damaged())
     }
 }

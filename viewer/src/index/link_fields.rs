@@ -75,7 +75,7 @@ impl<'a> LinkFieldReader<'a> {
         let inside =
             |record: &LaneRecord| number.checked_sub(record.base).map(u64::from).filter(|row| *row < record.table.rows);
         let (links, row) = match self.links.and_then(|(record, links)| Some((links, inside(&record)?))) {
-            Some(found) => found,
+            Some(links_and_row) => links_and_row,
             None => {
                 let (record, row) = locate(number)?;
                 let links = IndexLinks::new(self.index_bytes, record);
@@ -85,7 +85,7 @@ impl<'a> LinkFieldReader<'a> {
         };
         let (block, index) = (row / BLOCK as u64, (row % BLOCK as u64) as usize);
         let block = match self.link_block {
-            Some((known, cached)) if known == block => cached,
+            Some((cached_number, cached)) if cached_number == block => cached,
             _ => {
                 let read = links.block(block);
                 self.link_block = Some((block, read));
@@ -98,7 +98,7 @@ impl<'a> LinkFieldReader<'a> {
     /// The bytes of a row, as [`IndexDetails::row`].
     fn row(&mut self, row: u64) -> &'a [u8] {
         let (number, index) = (row / BLOCK as u64, (row % BLOCK as u64) as usize);
-        if self.begin_block.is_none_or(|(known, _)| known != number) {
+        if self.begin_block.is_none_or(|(cached_number, _)| cached_number != number) {
             self.begin_block = Some((number, self.begins.block(number)));
         }
         match &self.begin_block {
@@ -117,8 +117,8 @@ impl<'a> LinkFieldReader<'a> {
         match kind {
             FULL => self.details.field(u32::try_from(row).ok()?, self.field),
             BOTH | BOTH_BEFORE => {
-                let both = [varint::take(&mut rest)?, varint::take(&mut rest)?];
-                for part in both.into_iter().filter(|_| may_join) {
+                let rows = [varint::take(&mut rest)?, varint::take(&mut rest)?];
+                for part in rows.into_iter().filter(|_| may_join) {
                     let part = if kind == BOTH { part } else { row.checked_sub(part)? };
                     let value = self.value_in(part, false);
                     if value.is_some() {

@@ -176,9 +176,9 @@ fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<DescribedFile> {
     let samples = SAMPLES.min(size.div_ceil(SAMPLE_BYTES)).max(1);
     for number in 0..samples {
         let last = size.saturating_sub(SAMPLE_BYTES);
-        let at =
+        let offset =
             if samples == 1 { 0 } else { (u128::from(last) * u128::from(number) / u128::from(samples - 1)) as u64 };
-        file.seek(io::SeekFrom::Start(at))?;
+        file.seek(io::SeekFrom::Start(offset))?;
         sample.clear();
         (&mut file).take(SAMPLE_BYTES).read_to_end(&mut sample)?;
         starts_run |= number == 0 && sample.starts_with(&tracer_format::FILE_MAGIC);
@@ -220,9 +220,9 @@ fn target(path: &Path, is_folder: bool, options: &OpenOptions) -> IndexPath {
     let mut places = vec![neighbour];
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-    if let (Some(cache), Ok(whole)) = (cache, fs::canonicalize(path)) {
-        let hash = XxHash3_64::oneshot(whole.as_os_str().as_encoded_bytes());
-        let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if let (Some(cache), Ok(absolute_path)) = (cache, fs::canonicalize(path)) {
+        let hash = XxHash3_64::oneshot(absolute_path.as_os_str().as_encoded_bytes());
+        let stem = absolute_path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         places.push(cache.join("tumit").join(format!("{stem}-{hash:016x}.{ENDING}")));
     }
     IndexPath::Usual(places)

@@ -38,7 +38,7 @@ const MAX_LINE_CHARACTERS: usize = 80;
 /// If there is no trace at the path, or it cannot be read.
 pub fn first_finding(path: &Path, options: &OpenOptions) -> Result<Option<TraceDiagnostic>, TraceOpenError> {
     let mut simulation = Simulation::into_entities("0", EntityCounts::default());
-    let found = match TraceInputFile::find(path, options)? {
+    let finding = match TraceInputFile::find(path, options)? {
         TraceInputFile::Paje(path, input) => {
             let reader = reader(CountingReader::new(input, options), options).with_parts_beside(&path);
             return finding_of_text(reader.remember_keys(), &mut simulation).map_err(|source| text_error(path, source));
@@ -47,11 +47,11 @@ pub fn first_finding(path: &Path, options: &OpenOptions) -> Result<Option<TraceD
             finding_of_picl(path, (CountingReader::new(input, options), format), &mut simulation)?
         }
         run @ TraceInputFile::Run(_) => {
-            let found = run.feed(options, &mut simulation)?.diagnostics;
-            found.into_iter().find(|diagnostic| diagnostic.severity != DiagnosticSeverity::Note)
+            let diagnostics = run.feed(options, &mut simulation)?.diagnostics;
+            diagnostics.into_iter().find(|diagnostic| diagnostic.severity != DiagnosticSeverity::Note)
         }
     };
-    Ok(found.or_else(|| simulation.faults().first().map(SimFault::diagnostic)))
+    Ok(finding.or_else(|| simulation.faults().first().map(SimFault::diagnostic)))
 }
 
 fn text_error(path: PathBuf, error: PajeReadError) -> TraceOpenError {
@@ -95,24 +95,24 @@ fn finding_of_text(
     let of_text = report.faults.iter().chain(&report.notes).map(|fault| (fault.line, FaultSummary::diagnostic(fault)));
     let of_operations = simulation.faults().into_iter();
     let of_operations = of_operations.map(|fault| (TraceLine::of(fault.line).line, diagnostic_in_line(&fault, "")));
-    Ok(of_text.chain(of_operations).min_by_key(|(line, _)| *line).map(|(_, found)| found))
+    Ok(of_text.chain(of_operations).min_by_key(|(line, _)| *line).map(|(_, diagnostic)| diagnostic))
 }
 
 /// The diagnostic of a fault that the operation of a line has.
-fn diagnostic_in_line(found: &SimFault, text: &str) -> TraceDiagnostic {
-    let line = TraceLine::of(found.line).line;
-    let of_file = if found.file.is_empty() { String::new() } else { format!(" of {}", found.file) };
+fn diagnostic_in_line(fault: &SimFault, text: &str) -> TraceDiagnostic {
+    let line = TraceLine::of(fault.line).line;
+    let of_file = if fault.file.is_empty() { String::new() } else { format!(" of {}", fault.file) };
     let quoted = if text.is_empty() { String::new() } else { format!(" (`{text}`)") };
-    let (problem, advice) = (found.fault.description(), found.fault.advice());
+    let (problem, advice) = (fault.fault.description(), fault.fault.advice());
     let text = format!("line {line}{of_file}: {problem}{quoted}; the producer of the file should {advice}");
-    TraceDiagnostic::error(DiagnosticKind::Operation, text).at_line(&found.file, line)
+    TraceDiagnostic::error(DiagnosticKind::Operation, text).at_line(&fault.file, line)
 }
 
 fn shorten_line(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let text = text.trim();
-    let visible = |letter: char| if letter.is_control() { ' ' } else { letter };
-    let mut short: String = text.chars().map(visible).take(MAX_LINE_CHARACTERS).collect();
+    let printable = |letter: char| if letter.is_control() { ' ' } else { letter };
+    let mut short: String = text.chars().map(printable).take(MAX_LINE_CHARACTERS).collect();
     if text.chars().nth(MAX_LINE_CHARACTERS).is_some() {
         short.push('…');
     }
@@ -131,7 +131,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let path = folder.path().join("x.paje");
         std::fs::write(&path, text).expect("the file can be written");
-        first_finding(&path, &OpenOptions::default()).expect("the file can be read").map(|found| found.text)
+        first_finding(&path, &OpenOptions::default()).expect("the file can be read").map(|finding| finding.text)
     }
 
     #[test]

@@ -119,7 +119,7 @@ mod tests {
             "{}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n",
             include_str!("../../tests/header.paje")
         );
-        let current = CurrentTrace::empty("t", TraceAvailability::Reading { done: 1, total: 3 });
+        let current = CurrentTrace::empty("t", TraceAvailability::Reading { processed: 1, total: 3 });
         let mut target = Simulation::new("t");
         let mut peek = PreviewSink::new(&mut target, "t", &current);
         let mut reader = PajeReader::new(text.as_bytes());
@@ -127,20 +127,20 @@ mod tests {
         let container = peek
             .preview
             .as_ref()
-            .and_then(|preview| preview.clone().into_store().containers().get(1).map(|one| one.id));
+            .and_then(|preview| preview.clone().into_store().containers().get(1).map(|container| container.id));
         let container = container.expect("the container was created");
         let (ty, value) = (crate::query::TypeId(2), crate::query::ValueId(0));
         let before = peek.operations;
         let mut shown_at = Vec::new();
-        for at in 0..MOST + 10 {
-            let time = GlobalNanos(at.cast_signed());
+        for number in 0..MOST + 10 {
+            let time = GlobalNanos(number.cast_signed());
             peek.event(&PajeEvent::SetState { time, container, ty, value, extra: &[], source: None }).expect("memory");
             let now = current.snapshot();
             if now.generation > shown_at.len() as u64 + 1 {
-                shown_at.push(at + 1);
+                shown_at.push(number + 1);
                 let lane = StateLaneId { container, ty, depth: 0 };
                 let listed = now.source.states(lane, now.source.extent(), 0).expect("the lane exists");
-                assert_eq!((listed.total, now.availability.percent()), (at + 1, Some(33)));
+                assert_eq!((listed.total, now.availability.percent()), (number + 1, Some(33)));
             }
         }
         let doubling = std::iter::successors(Some(FIRST), |count| Some(count * 2)).take_while(|count| *count <= MOST);

@@ -241,7 +241,7 @@ const PROGRESS_BYTES: u64 = 1 << 22;
 /// Reports the progress of reading.
 pub(super) struct CountingReader<'a> {
     inner: BufReader<File>,
-    done: u64,
+    processed: u64,
     reported: u64,
     total: u64,
     progress: Option<&'a ProgressFn>,
@@ -250,19 +250,19 @@ pub(super) struct CountingReader<'a> {
 impl<'a> CountingReader<'a> {
     pub(super) fn new(inner: BufReader<File>, options: &'a OpenOptions) -> Self {
         let total = inner.get_ref().metadata().map_or(0, |metadata| metadata.len());
-        Self { inner, done: 0, reported: 0, total, progress: options.convert.progress.as_ref() }
+        Self { inner, processed: 0, reported: 0, total, progress: options.convert.progress.as_ref() }
     }
 }
 
 impl Read for CountingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.done += read as u64;
+        self.processed += read as u64;
         if let Some(progress) = self.progress
-            && (self.done - self.reported >= PROGRESS_BYTES || read == 0)
+            && (self.processed - self.reported >= PROGRESS_BYTES || read == 0)
         {
-            self.reported = self.done;
-            progress(self.done, self.total.max(self.done));
+            self.reported = self.processed;
+            progress(self.processed, self.total.max(self.processed));
         }
         Ok(read)
     }

@@ -41,7 +41,7 @@ enum NameMatch {
 /// The containers with rows, from top to bottom. The cost is proportional to the number of
 /// containers, plus the number of moves times siblings.
 pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec<RowCandidate> {
-    let RowArrangement { pinned, hidden, ranks, moved, names } = &options.arrangement;
+    let RowArrangement { pinned, hidden, ranks, row_moves, names } = &options.arrangement;
     let Some(root) = outline.nodes.first() else { return Vec::new() };
     let silent = !root.draws_anything() && root.end > 1;
     let top = u32::from(silent);
@@ -50,7 +50,7 @@ pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec
         let rank = |position: &usize| ranks.get(&outline.nodes[*position].info.id).copied().unwrap_or(u32::MAX);
         children.iter_mut().for_each(|siblings| siblings.sort_by_key(rank));
     }
-    for row_move in moved {
+    for row_move in row_moves {
         place_before(outline, &mut children, row_move);
     }
     let matches = matches(outline, names);
@@ -104,13 +104,14 @@ fn place_before(outline: &ContainerOutline, children: &mut [Vec<usize>], row_mov
     let Some(position) = outline.position(container).filter(|&position| position > 0) else { return };
     let Some(parent) = outline.parent(position) else { return };
     let siblings = &mut children[parent];
-    let target = outline.position(before).filter(|&at| at != 0);
-    if target == Some(position) || target.is_some_and(|at| !siblings.contains(&at)) {
+    let target = outline.position(before).filter(|&target| target != 0);
+    if target == Some(position) || target.is_some_and(|target| !siblings.contains(&target)) {
         return;
     }
     siblings.retain(|&sibling| sibling != position);
-    let at = target.and_then(|at| siblings.iter().position(|&sibling| sibling == at)).unwrap_or(siblings.len());
-    siblings.insert(at, position);
+    let index =
+        target.and_then(|target| siblings.iter().position(|&sibling| sibling == target)).unwrap_or(siblings.len());
+    siblings.insert(index, position);
 }
 
 fn matches(outline: &ContainerOutline, names: &str) -> Vec<NameMatch> {

@@ -88,12 +88,12 @@ impl ContainerOutline {
     pub fn states_in_subtree(&self, container: ContainerId, ty: TypeId) -> Vec<SummaryMember> {
         let Some(start) = self.position(container) else { return Vec::new() };
         let (all, end) = (self.nodes_with(ty), self.nodes[start].end);
-        let from = all.partition_point(|&at| (at as usize) < start);
-        let within = all[from..].iter().map(|&at| at as usize).take_while(|&at| at < end);
-        let of_type = |at: usize| {
-            let node = &self.nodes[at];
-            let found = node.states.binary_search_by_key(&ty, |states| states.ty).ok()?;
-            Some(SummaryMember { container: node.info.id, depths: node.states[found].depths })
+        let from = all.partition_point(|&position| (position as usize) < start);
+        let within = all[from..].iter().map(|&position| position as usize).take_while(|&position| position < end);
+        let of_type = |position: usize| {
+            let node = &self.nodes[position];
+            let index = node.states.binary_search_by_key(&ty, |states| states.ty).ok()?;
+            Some(SummaryMember { container: node.info.id, depths: node.states[index].depths })
         };
         within.filter_map(of_type).collect()
     }
@@ -119,13 +119,13 @@ impl ContainerOutline {
 
     /// Containers in which the trace has events of a type.
     pub fn with_events(&self, ty: TypeId) -> impl Iterator<Item = ContainerId> + '_ {
-        let nodes = self.nodes_with(ty).iter().map(|&at| &self.nodes[at as usize]);
+        let nodes = self.nodes_with(ty).iter().map(|&position| &self.nodes[position as usize]);
         nodes.filter(move |node| node.events.binary_search(&ty).is_ok()).map(|node| node.info.id)
     }
 
     /// Whether any container has a variable of this type.
     pub(crate) fn has_variable(&self, ty: TypeId) -> bool {
-        let mut nodes = self.nodes_with(ty).iter().map(|&at| &self.nodes[at as usize]);
+        let mut nodes = self.nodes_with(ty).iter().map(|&position| &self.nodes[position as usize]);
         nodes.any(|node| node.variables.binary_search_by_key(&ty, |variable| variable.ty).is_ok())
     }
 
@@ -149,11 +149,11 @@ impl ContainerOutline {
     #[must_use]
     pub fn ancestors(&self, container: ContainerId) -> Vec<ContainerId> {
         let mut above = Vec::new();
-        let mut at = self.position(container);
-        while let Some(position) = at.filter(|&position| position > 0) {
+        let mut next = self.position(container);
+        while let Some(position) = next.filter(|&position| position > 0) {
             let parent = self.parent(position);
             above.extend(parent.filter(|&parent| parent > 0).map(|parent| self.nodes[parent].info.id));
-            at = parent;
+            next = parent;
         }
         above.reverse();
         above
@@ -199,8 +199,8 @@ impl ContentsScan<'_> {
 
     fn has_events(&self, container: ContainerId, ty: TypeId) -> Result<bool, QueryError> {
         // An event at the last timestamp lies outside of the half-open extent.
-        let whole = TimeRange { to: GlobalNanos(self.extent.to.0.saturating_add(1)), ..self.extent };
-        Ok(self.source.events(container, ty, whole, 1)?.total > 0)
+        let trace_range = TimeRange { to: GlobalNanos(self.extent.to.0.saturating_add(1)), ..self.extent };
+        Ok(self.source.events(container, ty, trace_range, 1)?.total > 0)
     }
 
     fn variable(&mut self, container: ContainerId, ty: TypeId) -> Result<Option<NodeVariable>, QueryError> {
@@ -222,10 +222,10 @@ impl LayoutNode {
 /// The positions of the nodes with entities of each type.
 pub(super) fn positions_by_type(nodes: &[LayoutNode]) -> FxHashMap<TypeId, Vec<u32>> {
     let mut by_type: FxHashMap<TypeId, Vec<u32>> = FxHashMap::default();
-    for (at, node) in nodes.iter().enumerate() {
+    for (position, node) in nodes.iter().enumerate() {
         let variables = node.variables.iter().map(|variable| variable.ty);
         for ty in node.states.iter().map(|states| states.ty).chain(node.events.iter().copied()).chain(variables) {
-            by_type.entry(ty).or_default().push(at as u32);
+            by_type.entry(ty).or_default().push(position as u32);
         }
     }
     by_type

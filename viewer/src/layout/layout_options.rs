@@ -33,7 +33,7 @@ pub struct RowArrangement {
     /// The places of containers among their siblings. Containers without a place are last.
     pub ranks: BTreeMap<ContainerId, u32>,
     /// Moves among siblings, applied one after another.
-    pub moved: Vec<RowMove>,
+    pub row_moves: Vec<RowMove>,
     /// If not empty, only containers with this text in their names (ignoring case) are drawn, with
     /// the containers above and below them.
     pub names: String,

@@ -95,8 +95,8 @@ impl RowStrip {
             let inset = depth * NESTING_HEIGHT * self.height / natural;
             LaneExtent { top: self.y + inset, height: self.height - inset }
         } else {
-            let each = self.height / depths;
-            LaneExtent { top: self.y + each * depth, height: each }
+            let lane_height = self.height / depths;
+            LaneExtent { top: self.y + lane_height * depth, height: lane_height }
         }
     }
 }

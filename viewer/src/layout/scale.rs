@@ -161,8 +161,10 @@ impl TimeScale {
         let sign = if base.is_some() { "+" } else { "" };
         let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) != 0);
         let all = (first..)
-            .map_while(|n| n.checked_mul(step).filter(|&at| at <= to))
-            .map(|at| (self.x(GlobalNanos(at)), format!("{sign}{}", label(at.saturating_sub(zero), step, largest))))
+            .map_while(|n| n.checked_mul(step).filter(|&tick| tick <= to))
+            .map(|tick| {
+                (self.x(GlobalNanos(tick)), format!("{sign}{}", label(tick.saturating_sub(zero), step, largest)))
+            })
             .collect();
         RulerTicks { base: base.map(|base| timestamp(GlobalNanos(base.time), base.resolution)), all }
     }

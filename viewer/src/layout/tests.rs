@@ -173,14 +173,15 @@ fn hidden_rows_hide_their_descendants_and_are_in_no_summary() {
 
 #[test]
 fn rows_move_among_their_siblings_only() {
-    let moved = |moves: &[(u32, u32)]| {
-        let moved = moves.iter().map(|&(a, b)| RowMove { container: ContainerId(a), before: ContainerId(b) }).collect();
-        names(&arranged(RowArrangement { moved, ..RowArrangement::default() })).join(" ")
+    let order_after = |moves: &[(u32, u32)]| {
+        let row_moves =
+            moves.iter().map(|&(a, b)| RowMove { container: ContainerId(a), before: ContainerId(b) }).collect();
+        names(&arranged(RowArrangement { row_moves, ..RowArrangement::default() })).join(" ")
     };
-    assert_eq!(moved(&[(4, 1)]), "c4 c5 c1 c2 c3");
-    assert_eq!(moved(&[(2, 0)]), "c1 c3 c2 c4 c5");
-    assert_eq!(moved(&[(4, 1), (1, 4)]), "c1 c2 c3 c4 c5");
-    assert_eq!(moved(&[(2, 5), (0, 1), (99, 1), (2, 2)]), "c1 c2 c3 c4 c5");
+    assert_eq!(order_after(&[(4, 1)]), "c4 c5 c1 c2 c3");
+    assert_eq!(order_after(&[(2, 0)]), "c1 c3 c2 c4 c5");
+    assert_eq!(order_after(&[(4, 1), (1, 4)]), "c1 c2 c3 c4 c5");
+    assert_eq!(order_after(&[(2, 5), (0, 1), (99, 1), (2, 2)]), "c1 c2 c3 c4 c5");
 }
 
 #[test]

@@ -70,13 +70,13 @@ pub fn begin(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> Result
         return open(path, options).map(OpenedTrace::Whole);
     }
     let name = TraceInputFile::find_name(path);
-    let current = CurrentTrace::empty(&name, TraceAvailability::Reading { done: 0, total: 0 });
+    let current = CurrentTrace::empty(&name, TraceAvailability::Reading { processed: 0, total: 0 });
     let (target, path, mut options) = (current.clone(), path.to_owned(), options.clone());
     let (reporter, progress) = (current.clone(), options.convert.progress.take());
-    options.convert.progress = Some(Arc::new(move |done, total| {
-        reporter.set_availability(TraceAvailability::Reading { done, total });
+    options.convert.progress = Some(Arc::new(move |processed, total| {
+        reporter.set_availability(TraceAvailability::Reading { processed, total });
         if let Some(progress) = &progress {
-            progress(done, total);
+            progress(processed, total);
         }
     }));
     options.preview = Some(current.clone());

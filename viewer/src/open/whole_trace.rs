@@ -144,7 +144,7 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
              or a compressed file, name the index with `-o PATH`",
         ))
     })?;
-    let found = |index_path: &Path, was_there| -> Result<PreparedIndex, IndexError> {
+    let read_index = |index_path: &Path, was_there| -> Result<PreparedIndex, IndexError> {
         let index = IndexReader::open_up_to(index_path, lookup.key, options.read_up_to)?;
         // An index built in advance is verified as a whole.
         if was_there && !index.is_whole() {
@@ -160,7 +160,7 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
     };
     let mut diagnostic = None;
     for index_path in &lookup.target.newest_first() {
-        match found(index_path, true) {
+        match read_index(index_path, true) {
             Ok(indexed) => return Ok(indexed),
             Err(IndexError::Foreign) if matches!(lookup.target, IndexPath::Given(_)) => {
                 return Err(TraceOpenError::NoIndex { path: index_path.clone() });
@@ -172,7 +172,7 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
     let cannot = |UnwritableIndex { path, source }| TraceOpenError::Index { path, source };
     let index_path = find_writable(&lookup.target).map_err(cannot)?;
     index::build(input, options, &lookup, &index_path)?;
-    let mut prepared = found(&index_path, false)
+    let mut prepared = read_index(&index_path, false)
         .map_err(|error| cannot(UnwritableIndex { path: index_path.clone(), source: io::Error::other(error) }))?;
     prepared.summary.diagnostics.extend(diagnostic);
     Ok(prepared)
@@ -205,10 +205,10 @@ fn in_memory(
 /// The first path at which files can be created. Otherwise, the first path with the error.
 fn find_writable(target: &IndexPath) -> Result<PathBuf, UnwritableIndex> {
     let mut why = None;
-    for (at, index_path) in target.places().iter().enumerate() {
+    for (index, index_path) in target.places().iter().enumerate() {
         let folder = index_path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // The cache folder may not exist yet.
-        let created = if at > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
+        let created = if index > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
         match created.and_then(|()| tempfile::tempfile_in(folder)) {
             Ok(_) => return Ok(index_path.clone()),
             Err(error) => why = why.or(Some(UnwritableIndex { path: index_path.clone(), source: error })),
@@ -233,8 +233,9 @@ mod tests {
         let progress = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
         let mut options = OpenOptions::default();
         let sender = std::sync::Arc::clone(&progress);
-        options.convert.progress =
-            Some(std::sync::Arc::new(move |done, _| sender.store(done, std::sync::atomic::Ordering::Relaxed)));
+        options.convert.progress = Some(std::sync::Arc::new(move |processed, _| {
+            sender.store(processed, std::sync::atomic::Ordering::Relaxed)
+        }));
         let source = open(&path, &options).expect("the file is a valid Pajé file");
         assert_eq!(source.summary().name, "small");
         assert_eq!(
@@ -302,36 +303,37 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let (path, options) = traced(folder.path());
         let mut text = std::fs::read_to_string(&path).expect("the file exists");
-        for at in 0..700 {
-            text.push_str(&format!("6 {at} c{at} 0 T c{at}\n11 {at} c{at} S a\n"));
+        for position in 0..700 {
+            text.push_str(&format!("6 {position} c{position} 0 T c{position}\n11 {position} c{position} S a\n"));
         }
         std::fs::write(&path, text).expect("the file can be written");
         // The file is mapped, although it is small.
         let options = OpenOptions { read_up_to: 0, ..options };
         let expected = rows(open(&path, &options).expect("the file is a valid Pajé file").as_ref());
         let index_path = folder.path().join("small.tmtx");
-        let whole = std::fs::read(&index_path).expect("the index was built");
-        assert!(whole.len() > 12 * 4096, "{}", whole.len());
+        let intact_bytes = std::fs::read(&index_path).expect("the index was built");
+        assert!(intact_bytes.len() > 12 * 4096, "{}", intact_bytes.len());
         let mut mended = 0;
-        for at in (4096 + 7..whole.len()).step_by(4096) {
-            let mut bytes = whole.clone();
-            bytes[at] ^= 1;
+        for position in (4096 + 7..intact_bytes.len()).step_by(4096) {
+            let mut bytes = intact_bytes.clone();
+            bytes[position] ^= 1;
             // A new file, because the previous one is still mapped.
             std::fs::remove_file(&index_path).expect("the file exists");
             std::fs::write(&index_path, bytes).expect("the file can be written");
             let source = open(&path, &options).expect("the file is a valid Pajé file");
-            assert!(rows(source.as_ref()) == expected, "byte {at}");
-            mended += usize::from(source.summary().diagnostics.iter().any(|found| found.text.contains("is rebuilt")));
+            assert!(rows(source.as_ref()) == expected, "byte {position}");
+            mended +=
+                usize::from(source.summary().diagnostics.iter().any(|finding| finding.text.contains("is rebuilt")));
             // A scan of the whole file finds damage in parts that were not queried.
             let prepared = make_index(&path, &options).expect("the file is a valid Pajé file");
-            assert!(std::fs::read(&index_path).expect("the file exists") == whole, "byte {at}");
+            assert!(std::fs::read(&index_path).expect("the file exists") == intact_bytes, "byte {position}");
             assert_eq!(prepared.summary.states, 701);
         }
         assert!(mended > 5, "{mended}");
         // Without the trace, the index cannot be rebuilt.
-        let mut bytes = whole.clone();
+        let mut bytes = intact_bytes.clone();
         bytes[4096..].fill(0);
-        bytes[..4096].copy_from_slice(&whole[..4096]);
+        bytes[..4096].copy_from_slice(&intact_bytes[..4096]);
         std::fs::remove_file(&index_path).expect("the file exists");
         std::fs::write(&index_path, bytes).expect("the file can be written");
         assert!(open(&path, &options).is_ok_and(|source| rows(source.as_ref()) == expected));

@@ -20,24 +20,25 @@ use tumit_paje::ContainerId;
 
 use super::ContainerInfo;
 
-/// The first position after the subtree at `at`.
-pub(crate) fn end(list: &[ContainerInfo], at: usize) -> usize {
-    let depth = list.get(at).map_or(0, |info| info.depth);
-    at + 1 + list.iter().skip(at + 1).take_while(|info| info.depth > depth).count()
+/// The first position after the subtree at `index`.
+pub(crate) fn end(list: &[ContainerInfo], index: usize) -> usize {
+    let depth = list.get(index).map_or(0, |info| info.depth);
+    index + 1 + list.iter().skip(index + 1).take_while(|info| info.depth > depth).count()
 }
 
 /// For each container, its index in the list.
 pub fn positions(list: &[ContainerInfo]) -> FxHashMap<ContainerId, usize> {
-    list.iter().enumerate().map(|(at, info)| (info.id, at)).collect()
+    list.iter().enumerate().map(|(index, info)| (info.id, index)).collect()
 }
 
-/// The names from the root to the container at `at`. The root's name is left out unless it is the
+/// The names from the root to the container at `index`. The root's name is left out unless it is the
 /// only one. Takes O(depth).
-pub fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, at: usize) -> Vec<String> {
-    let Some(info) = list.get(at) else { return Vec::new() };
+pub fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, index: usize) -> Vec<String> {
+    let Some(info) = list.get(index) else { return Vec::new() };
     let mut path = vec![info.name.clone()];
     let mut below = info;
-    while let Some(above) = positions.get(&below.parent).map(|&at| &list[at]).filter(|above| above.depth < below.depth)
+    while let Some(above) =
+        positions.get(&below.parent).map(|&index| &list[index]).filter(|above| above.depth < below.depth)
     {
         if above.depth > 0 {
             path.push(above.name.clone());
@@ -53,18 +54,18 @@ pub fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, a
 pub(crate) fn rebuild_tree(list: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
     let mut children: FxHashMap<ContainerId, Vec<usize>> = FxHashMap::default();
     let mut stack: Vec<(usize, u32)> = Vec::new();
-    for (at, info) in list.iter().enumerate() {
+    for (index, info) in list.iter().enumerate() {
         if info.parent == info.id {
-            stack.push((at, 0));
+            stack.push((index, 0));
         } else {
-            children.entry(info.parent).or_default().push(at);
+            children.entry(info.parent).or_default().push(index);
         }
     }
     stack.reverse();
     let mut remaining: Vec<Option<ContainerInfo>> = list.into_iter().map(Some).collect();
     let mut sorted = Vec::with_capacity(remaining.len());
-    while let Some((at, depth)) = stack.pop() {
-        let Some(mut info) = remaining[at].take() else { continue };
+    while let Some((index, depth)) = stack.pop() {
+        let Some(mut info) = remaining[index].take() else { continue };
         info.depth = depth;
         let below = children.get(&info.id).map_or(&[][..], Vec::as_slice);
         stack.extend(below.iter().rev().map(|&child| (child, depth + 1)));

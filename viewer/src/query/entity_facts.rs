@@ -112,7 +112,7 @@ pub(crate) fn open_link(tables: &impl EntityLookup, number: u32, row: &OpenLinkR
 /// Implements [`crate::query::TimelineSource::facts`] or
 /// [`facts_without_paths`](crate::query::TimelineSource::facts_without_paths).
 pub(crate) fn facts(tables: &impl EntityLookup, id: EntityId, with_paths: bool) -> Result<EntityFacts, QueryError> {
-    let found = tables.find(id)?;
+    let entity = tables.find(id)?;
     let path = |container| if with_paths { container_path(tables, container) } else { Vec::new() };
     let mut fields = Vec::new();
     if let EntityId::Link(number) = id
@@ -128,7 +128,7 @@ pub(crate) fn facts(tables: &impl EntityLookup, id: EntityId, with_paths: bool) 
         fields.push(("from".to_owned(), path(row.start).join(" › ")));
         fields.push(("key".to_owned(), tables.key(row.key)));
     }
-    let EntityDetail { fields: extra, source } = tables.detail(found.detail);
+    let EntityDetail { fields: extra, source } = tables.detail(entity.detail);
     fields.extend(extra.into_iter().map(|(name, value)| {
         let text = match value {
             DetailValue::Text(text) => text,
@@ -140,11 +140,11 @@ pub(crate) fn facts(tables: &impl EntityLookup, id: EntityId, with_paths: bool) 
     }));
     Ok(EntityFacts {
         id,
-        type_path: if with_paths { type_path(tables.types(), found.ty) } else { Vec::new() },
-        container_path: path(found.container),
-        name: found.name,
-        container: found.container,
-        life: found.life,
+        type_path: if with_paths { type_path(tables.types(), entity.ty) } else { Vec::new() },
+        container_path: path(entity.container),
+        name: entity.name,
+        container: entity.container,
+        life: entity.life,
         fields,
         source,
     })
@@ -199,16 +199,16 @@ fn name_of(tables: &impl EntityLookup, container: ContainerId) -> String {
 /// The names on the path from the root. The root's name is left out unless it is the only one.
 fn type_path(model: &TypeModel, ty: TypeId) -> Vec<String> {
     let mut path = Vec::new();
-    let mut at = ty;
-    while let Some(info) = model.types.get(at.index()) {
-        if at == TypeId::ROOT && !path.is_empty() {
+    let mut ancestor = ty;
+    while let Some(info) = model.types.get(ancestor.index()) {
+        if ancestor == TypeId::ROOT && !path.is_empty() {
             break;
         }
         path.push(info.name.clone());
-        if info.parent >= at {
+        if info.parent >= ancestor {
             break;
         }
-        at = info.parent;
+        ancestor = info.parent;
     }
     path.reverse();
     path
@@ -216,16 +216,16 @@ fn type_path(model: &TypeModel, ty: TypeId) -> Vec<String> {
 
 fn container_path(tables: &impl EntityLookup, container: ContainerId) -> Vec<String> {
     let mut path = Vec::new();
-    let mut at = container;
-    while let Ok(info) = tables.container(at) {
-        if at == ContainerId::ROOT && !path.is_empty() {
+    let mut ancestor = container;
+    while let Ok(info) = tables.container(ancestor) {
+        if ancestor == ContainerId::ROOT && !path.is_empty() {
             break;
         }
         path.push(info.name.clone());
-        if info.parent >= at {
+        if info.parent >= ancestor {
             break;
         }
-        at = info.parent;
+        ancestor = info.parent;
     }
     path.reverse();
     path
@@ -247,15 +247,15 @@ pub(crate) fn related_entities(
     id: EntityId,
     limit: usize,
 ) -> Result<Vec<EntityId>, QueryError> {
-    let found = tables.find(id)?;
-    let (from, to) = (found.life.from, found.life.to);
+    let entity = tables.find(id)?;
+    let (from, to) = (entity.life.from, entity.life.to);
     let low = from.min(to);
     let during = TimeRange { from: low, to: GlobalNanos(effective_end(low.0, from.max(to).0)) };
     let mut related = EntityCollector { entities: Vec::new(), limit, origin: id };
     // A list may contain an entity twice, and entities that were found before.
     let max_count = limit.saturating_add(1).saturating_mul(2);
     // A reference may point to a container that the simulation left out.
-    let detail = tables.detail(found.detail);
+    let detail = tables.detail(entity.detail);
     for container in detail.references().filter(|&container| tables.container(container).is_ok()) {
         related.add(vec![EntityId::Container(container)]);
         related.add(tables.states_during(container, during, max_count));
@@ -263,8 +263,8 @@ pub(crate) fn related_entities(
     match id {
         EntityId::Container(container) => related.add(tables.referring_states(container, during, max_count)),
         EntityId::State(_) => {
-            related.add(tables.referring_states(found.container, during, max_count));
-            related.add(tables.link_ends(found.container, TimestampExtent { first: from.0, last: to.0 }, max_count));
+            related.add(tables.referring_states(entity.container, during, max_count));
+            related.add(tables.link_ends(entity.container, TimestampExtent { first: from.0, last: to.0 }, max_count));
         }
         EntityId::Link(link) => {
             if let Some(row) = tables.link(link) {
@@ -277,7 +277,7 @@ pub(crate) fn related_entities(
                 related.add(tables.states_at(row.start, row.start_time, max_count));
             }
         }
-        EntityId::Event(_) => related.add(tables.states_at(found.container, from.0, max_count)),
+        EntityId::Event(_) => related.add(tables.states_at(entity.container, from.0, max_count)),
         EntityId::Sample(_) => {}
     }
     Ok(related.entities)

@@ -34,7 +34,7 @@ pub(crate) struct EntityPages {
     /// Entities of earlier pages that the next page may contain again. Entities that started before
     /// `from` are not stored: once `from` has moved, earlier pages contained all of them.
     visited: FxHashSet<EntityId>,
-    moved: bool,
+    has_advanced: bool,
     is_finished: bool,
 }
 
@@ -43,7 +43,7 @@ impl EntityPages {
     /// entities are open or begin at one timestamp.
     pub(crate) fn new(time_range: TimeRange, size: usize) -> Self {
         let (from, limit) = (time_range.from.0, size.max(1));
-        Self { time_range, from, limit, visited: FxHashSet::default(), moved: false, is_finished: false }
+        Self { time_range, from, limit, visited: FxHashSet::default(), has_advanced: false, is_finished: false }
     }
 
     /// Returns the next page, which may contain nothing new, or `None` at the end.
@@ -72,10 +72,10 @@ impl EntityPages {
             if !self.is_finished && (start == last || !advances) {
                 again.insert(id);
             }
-            !(self.visited.contains(&id) || self.moved && start < self.from)
+            !(self.visited.contains(&id) || self.has_advanced && start < self.from)
         });
         if advances {
-            (self.from, self.moved, self.visited) = (last, true, again);
+            (self.from, self.has_advanced, self.visited) = (last, true, again);
         } else {
             self.visited.extend(again);
             self.limit *= 2;
@@ -98,24 +98,27 @@ mod tests {
         all.sort_unstable();
         let list = |time_range: TimeRange, limit: usize| {
             let inside = |&(_, life): &(usize, &(i64, i64))| life.0 < time_range.to.0 && life.1 > time_range.from.0;
-            let found: Vec<StateEntity> = all
+            let overlapping_states: Vec<StateEntity> = all
                 .iter()
                 .enumerate()
                 .filter(inside)
-                .map(|(at, life)| StateEntity {
-                    id: EntityId::State(at as u32),
+                .map(|(index, life)| StateEntity {
+                    id: EntityId::State(index as u32),
                     value: ValueId(0),
                     life: TimeRange { from: GlobalNanos(life.0), to: GlobalNanos(life.1) },
                     depth: 0,
                 })
                 .collect();
-            Ok(EntityList { total: found.len() as u64, items: found.into_iter().take(limit).collect() })
+            Ok(EntityList {
+                total: overlapping_states.len() as u64,
+                items: overlapping_states.into_iter().take(limit).collect(),
+            })
         };
         for (from, to) in [(-100, 300_000), (50, 10_000), (100, 101)] {
             let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
-            let mut found = Vec::new();
+            let mut state_ids = Vec::new();
             let mut visit = |state: &StateEntity| {
-                found.push(state.id);
+                state_ids.push(state.id);
                 Ok(())
             };
             super::visit(time_range, list, |state| (state.id, state.life.from.0), &mut visit)
@@ -126,7 +129,7 @@ mod tests {
                 .iter()
                 .map(|state| state.id)
                 .collect();
-            assert_eq!(found, expected, "{from}..{to}");
+            assert_eq!(state_ids, expected, "{from}..{to}");
         }
     }
 }

@@ -173,10 +173,10 @@ pub fn jobs(
         // A part is at least one nanosecond wide. Otherwise, parts would overlap.
         let parts = total.div_ceil(AT_ONCE).min(MAX_JOBS).min(width).max(1);
         let (count, weight) = (u32::try_from(parts).unwrap_or(u32::MAX), total.div_ceil(parts));
-        jobs.extend((0..count).map(|at| ScanJob {
+        jobs.extend((0..count).map(|column| ScanJob {
             list,
-            time_range: time_range.column(at, count),
-            is_first: at == 0,
+            time_range: time_range.column(column, count),
+            is_first: column == 0,
             weight,
         }));
     }
@@ -199,9 +199,9 @@ pub fn run<A: Send>(
         }
         let result = of(&job).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
         let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
-        let (add, done) = &mut *sum;
-        *done += job.weight;
-        add(result, *done as f64 / all.max(1) as f64);
+        let (add, finished_weight) = &mut *sum;
+        *finished_weight += job.weight;
+        add(result, *finished_weight as f64 / all.max(1) as f64);
         Ok(())
     });
     results.into_iter().collect()
@@ -246,7 +246,8 @@ mod tests {
             let total = list.count(&store, time_range).expect("the query succeeds");
             assert!(total > 99, "{list:?}: {total}");
             for count in [1, 2, 7, 64, 333] {
-                let parts = (0..count).map(|at| ScanJob::of(list, time_range.column(at, count), at == 0)).collect();
+                let parts =
+                    (0..count).map(|column| ScanJob::of(list, time_range.column(column, count), column == 0)).collect();
                 let mut ids_seen = Vec::new();
                 let visit = |job: &ScanJob| {
                     let mut ids = Vec::new();
@@ -257,9 +258,9 @@ mod tests {
                     Ok(ids)
                 };
                 let mut shares = Vec::new();
-                run(parts, visit, |ids, done| {
+                run(parts, visit, |ids, share| {
                     ids_seen.extend(ids);
-                    shares.push(done);
+                    shares.push(share);
                 })
                 .expect("no query fails");
                 assert_eq!(ids_seen.len() as u64, total, "{list:?} in {count}");
@@ -268,8 +269,8 @@ mod tests {
                 assert_eq!(ids_seen.len() as u64, total, "{list:?} in {count}");
                 assert!(shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
             }
-            let whole = jobs(&store, [list], time_range).expect("the query succeeds");
-            assert_eq!(whole.len(), 1);
+            let all_jobs = jobs(&store, [list], time_range).expect("the query succeeds");
+            assert_eq!(all_jobs.len(), 1);
         }
         let none = jobs(
             &store,

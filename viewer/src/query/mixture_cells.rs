@@ -44,7 +44,7 @@ impl ValueShares {
     fn change(&mut self, how: impl FnOnce(&mut Vec<ValueShare>)) {
         let mut list = match std::mem::take(&mut self.0) {
             ShareList::Own(list) => list,
-            other => Self(other).to_vec(),
+            list => Self(list).to_vec(),
         };
         how(&mut list);
         self.0 = ShareList::Own(list);
@@ -82,7 +82,7 @@ impl Deref for ValueShares {
     fn deref(&self) -> &[(ValueId, i64)] {
         match &self.0 {
             ShareList::None => &[],
-            ShareList::One(one) => one,
+            ShareList::One(share) => share,
             ShareList::Part { of, from, len } => {
                 let from = *from as usize;
                 of.get(from..from + *len as usize).unwrap_or(&[])
@@ -98,7 +98,7 @@ impl DerefMut for ValueShares {
             self.change(|_| ());
         }
         match &mut self.0 {
-            ShareList::One(one) => one,
+            ShareList::One(share) => share,
             ShareList::Own(list) => list,
             ShareList::None | ShareList::Part { .. } => &mut [],
         }
@@ -142,7 +142,7 @@ impl IntoIterator for ValueShares {
     fn into_iter(self) -> Self::IntoIter {
         match self.0 {
             ShareList::Own(list) => list.into_iter(),
-            other => Self(other).to_vec().into_iter(),
+            list => Self(list).to_vec().into_iter(),
         }
     }
 }
@@ -385,14 +385,14 @@ mod tests {
                 cells.push_unordered(of.iter().copied(), max_shares);
             }
             let expected: Vec<MixtureCell> = mixtures.into_iter().map(|of| MixtureCell::of(of, max_shares)).collect();
-            let found = cells.finish();
-            prop_assert_eq!(&found, &expected);
-            let mut cut = found.clone();
-            cut.iter_mut().for_each(|cell| cell.keep_largest(3));
-            for (cut, whole) in cut.iter().zip(&found) {
-                prop_assert_eq!(&cut.shares[..], &whole.shares[..whole.shares.len().min(3)]);
-                prop_assert_eq!(cut.shares.iter().map(|share| share.1).sum::<i64>() + cut.rest,
-                    whole.shares.iter().map(|share| share.1).sum::<i64>() + whole.rest);
+            let cells = cells.finish();
+            prop_assert_eq!(&cells, &expected);
+            let mut short_cells = cells.clone();
+            short_cells.iter_mut().for_each(|cell| cell.keep_largest(3));
+            for (short_cell, cell) in short_cells.iter().zip(&cells) {
+                prop_assert_eq!(&short_cell.shares[..], &cell.shares[..cell.shares.len().min(3)]);
+                prop_assert_eq!(short_cell.shares.iter().map(|share| share.1).sum::<i64>() + short_cell.rest,
+                    cell.shares.iter().map(|share| share.1).sum::<i64>() + cell.rest);
             }
         }
 
@@ -400,16 +400,16 @@ mod tests {
         fn a_changed_list_changes_no_other(mixtures in mixtures()) {
             let mut cells = MixtureCellWriter::new(0, 400);
             mixtures.iter().for_each(|of| cells.push(of.iter().copied(), 0));
-            let mut found = cells.finish();
-            for cell in found.iter_mut().step_by(2) {
+            let mut cells = cells.finish();
+            for cell in cells.iter_mut().step_by(2) {
                 cell.shares.push((ValueId(1000), 1));
                 cell.shares.retain(|share| share.0 != ValueId(0));
                 cell.shares.iter_mut().for_each(|share| share.1 = 7);
             }
-            for (at, (cell, of)) in found.into_iter().zip(mixtures).enumerate() {
+            for (cell_index, (cell, of)) in cells.into_iter().zip(mixtures).enumerate() {
                 let changed = of.iter().map(|share| share.0).filter(|&value| value != ValueId(0));
                 let changed = changed.chain([ValueId(1000)]).map(|value| (value, 7)).collect();
-                prop_assert_eq!(cell.shares.into_iter().collect::<Vec<_>>(), if at % 2 == 0 { changed } else { of });
+                prop_assert_eq!(cell.shares.into_iter().collect::<Vec<_>>(), if cell_index % 2 == 0 { changed } else { of });
             }
         }
     }

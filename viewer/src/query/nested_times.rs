@@ -297,19 +297,19 @@ impl<F: Fn(u64) -> u64> Checkpoints<F> {
         Self { word, len, values }
     }
 
-    fn time(&self, at: u64) -> i64 {
-        (self.word)(2 + 2 * at).cast_signed()
+    fn time(&self, checkpoint: u64) -> i64 {
+        (self.word)(2 + 2 * checkpoint).cast_signed()
     }
 
     /// The times of a value before a checkpoint.
-    fn sums(&self, at: u64, number: u64) -> SummedTimes {
+    fn sums(&self, checkpoint: u64, number: u64) -> SummedTimes {
         let value = (self.word)(4 + 2 * self.len + number) as u32;
-        let (place, next) = ((self.word)(3 + 2 * at), (self.word)(5 + 2 * at));
+        let (place, next) = ((self.word)(3 + 2 * checkpoint), (self.word)(5 + 2 * checkpoint));
         if next.saturating_sub(place) <= 2 * number {
             return SummedTimes { value, total: 0, self_time: 0 };
         }
         let first = (4 + 2 * self.len + self.values).saturating_add(place).saturating_add(2 * number);
-        let word = |at: u64| (self.word)(at).cast_signed();
+        let word = |word_index: u64| (self.word)(word_index).cast_signed();
         SummedTimes { value, total: word(first), self_time: word(first.saturating_add(1)) }
     }
 }
@@ -336,15 +336,15 @@ pub(crate) fn times_in_range(
     }
     let last = after - 1;
     let mut all = NestedTotals::default();
-    let at = |at: u64| GlobalNanos(checkpoints.time(at));
-    all.add(sweep(TimeRange { from: time_range.from, to: at(first) })?);
+    let time_of = |checkpoint: u64| GlobalNanos(checkpoints.time(checkpoint));
+    all.add(sweep(TimeRange { from: time_range.from, to: time_of(first) })?);
     all.add((0..checkpoints.values).map(|number| {
         let (low, high) = (checkpoints.sums(first, number), checkpoints.sums(last, number));
         let total = high.total.wrapping_sub(low.total);
         let self_time = high.self_time.wrapping_sub(low.self_time);
         NestedTime { value: ValueId(high.value), total: total.into(), self_time: self_time.into() }
     }));
-    all.add(sweep(TimeRange { from: at(last), to: time_range.to })?);
+    all.add(sweep(TimeRange { from: time_of(last), to: time_range.to })?);
     Ok(all.finish())
 }
 

@@ -50,7 +50,7 @@ impl OperationFacts {
             None => None,
         };
         let communicator = field(COMMUNICATOR).filter(|text| !text.is_empty()).map(str::to_owned);
-        Ok(Some(Self { kind, communicator, bytes, root: root.map(|at| ids[at]), first, last, parts }))
+        Ok(Some(Self { kind, communicator, bytes, root: root.map(|index| ids[index]), first, last, parts }))
     }
 
     /// The time from the first entry to the last one, in nanoseconds.

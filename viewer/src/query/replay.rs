@@ -82,14 +82,14 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn PajeSink) -> io::Resul
     let creation_order = in_order_of_creation(&containers);
     let mut replay = TraceReplay { source, ops: Vec::new(), links: Vec::new() };
     let cannot = |error: QueryError| io::Error::other(error);
-    for &at in &creation_order {
-        replay.container(at, &containers[at]);
+    for &index in &creation_order {
+        replay.container(index, &containers[index]);
     }
     // At equal timestamps, entities follow the depth-first order of their containers, so that a
     // second conversion keeps the order.
     let depth_first_order = depth_first(&containers, &creation_order);
-    for &at in &depth_first_order {
-        let container = containers[at].id;
+    for &index in &depth_first_order {
+        let container = containers[index].id;
         for ty in types_in(source, &model, container) {
             replay.entities(container, ty.id, ty.kind).map_err(cannot)?;
         }
@@ -98,7 +98,11 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn PajeSink) -> io::Resul
         replay.links_of(ty.id).map_err(cannot)?;
     }
     // Children are destroyed before their parents.
-    for container in depth_first_order.iter().rev().map(|&at| &containers[at]).filter(|one| one.id != ContainerId::ROOT)
+    for container in depth_first_order
+        .iter()
+        .rev()
+        .map(|&index| &containers[index])
+        .filter(|container| container.id != ContainerId::ROOT)
     {
         replay.add(container.life.to.0, 2, ReplayEvent::Destroy(container.id));
     }
@@ -111,31 +115,31 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn PajeSink) -> io::Resul
 fn in_order_of_creation(containers: &[ContainerInfo]) -> Vec<usize> {
     let mut keys: HashMap<ContainerId, ContainerId> = HashMap::new();
     let mut order = Vec::with_capacity(containers.len());
-    for (at, container) in containers.iter().enumerate() {
+    for (index, container) in containers.iter().enumerate() {
         let key = keys.get(&container.parent).map_or(container.id, |parent| container.id.max(*parent));
         keys.insert(container.id, key);
-        order.push((non_negative(container.life.from.0), key, container.depth, at));
+        order.push((non_negative(container.life.from.0), key, container.depth, index));
     }
     order.sort_unstable();
-    order.into_iter().map(|(.., at)| at).collect()
+    order.into_iter().map(|(.., index)| index).collect()
 }
 
 /// Positions of containers depth first, siblings in the order of their creation.
 fn depth_first(containers: &[ContainerInfo], creation_order: &[usize]) -> Vec<usize> {
     let mut children: HashMap<ContainerId, Vec<usize>> = HashMap::new();
     let mut waiting = Vec::new();
-    for &at in creation_order.iter().rev() {
-        let container = &containers[at];
+    for &index in creation_order.iter().rev() {
+        let container = &containers[index];
         if container.id == container.parent {
-            waiting.push(at);
+            waiting.push(index);
         } else {
-            children.entry(container.parent).or_default().push(at);
+            children.entry(container.parent).or_default().push(index);
         }
     }
     let mut order = Vec::with_capacity(containers.len());
-    while let Some(at) = waiting.pop() {
-        order.push(at);
-        waiting.extend(children.remove(&containers[at].id).unwrap_or_default());
+    while let Some(index) = waiting.pop() {
+        order.push(index);
+        waiting.extend(children.remove(&containers[index].id).unwrap_or_default());
     }
     order
 }
@@ -156,9 +160,9 @@ impl TraceReplay<'_> {
         self.ops.push(ReplayOp { time: non_negative(time), rank, event });
     }
 
-    fn container(&mut self, at: usize, container: &ContainerInfo) {
+    fn container(&mut self, index: usize, container: &ContainerInfo) {
         if container.id != ContainerId::ROOT {
-            self.add(container.life.from.0, 0, ReplayEvent::Create(at));
+            self.add(container.life.from.0, 0, ReplayEvent::Create(index));
         }
     }
 
@@ -174,11 +178,13 @@ impl TraceReplay<'_> {
             PajeTypeKind::Variable => {
                 let samples = self.source.samples(container, ty, EVER, usize::MAX)?.items;
                 // Of several samples at one timestamp, readers keep the last.
-                for together in
-                    samples.chunk_by(|one, next| non_negative(one.life.from.0) == non_negative(next.life.from.0))
+                for group in
+                    samples.chunk_by(|sample, next| non_negative(sample.life.from.0) == non_negative(next.life.from.0))
                 {
-                    let last = together.last().into_iter();
-                    last.for_each(|it| self.add(it.life.from.0, 1, ReplayEvent::Set(container, ty, it.value)));
+                    let last = group.last().into_iter();
+                    last.for_each(|sample| {
+                        self.add(sample.life.from.0, 1, ReplayEvent::Set(container, ty, sample.value))
+                    });
                 }
             }
             PajeTypeKind::Event => {
@@ -209,8 +215,8 @@ impl TraceReplay<'_> {
             // `next_of` takes states from the end of the list: shallow states come first.
             same_start.reverse();
             while !same_start.is_empty() {
-                let NextState { index: at, depth } = next_of(&same_start, &open, from.0);
-                let state = same_start.remove(at);
+                let NextState { index, depth } = next_of(&same_start, &open, from.0);
+                let state = same_start.remove(index);
                 for end in open.drain(depth..).rev() {
                     self.add(end.min(from.0), 1, ReplayEvent::Pop(container, ty));
                 }
@@ -235,9 +241,9 @@ impl TraceReplay<'_> {
                 count += 1;
                 key = format!("{text} ({count})");
             }
-            let at = self.links.len();
-            self.add(link.start_time.0, 1, ReplayEvent::StartLink(at));
-            self.add(link.end_time.0, 1, ReplayEvent::EndLink(at));
+            let link_index = self.links.len();
+            self.add(link.start_time.0, 1, ReplayEvent::StartLink(link_index));
+            self.add(link.end_time.0, 1, ReplayEvent::EndLink(link_index));
             let (holder, value, start, end) = (facts.container, link.value, link.start, link.end);
             self.links.push(LinkParts { holder, ty, value, start, end, key, facts });
         }
@@ -253,8 +259,8 @@ impl TraceReplay<'_> {
             let time = GlobalNanos(*time);
             let number = |container: &ContainerId| numbers.get(container).copied().unwrap_or(ContainerId::ROOT);
             match event {
-                ReplayEvent::Create(at) => {
-                    let info = &containers[*at];
+                ReplayEvent::Create(index) => {
+                    let info = &containers[*index];
                     let facts = self.source.facts_without_paths(EntityId::Container(info.id)).map_err(cannot)?;
                     let (extra, parent) = (extra_of(&facts), number(&info.parent));
                     let container = ContainerId(numbers.len() as u32);
@@ -282,9 +288,9 @@ impl TraceReplay<'_> {
                         _ => PajeEvent::NewEvent { time, container, ty, value, extra, source },
                     })?;
                 }
-                ReplayEvent::StartLink(at) | ReplayEvent::EndLink(at) => {
-                    let LinkParts { holder, ty, value, start, end, key: text, facts } = &self.links[*at];
-                    let (container, ty, value, key) = (number(holder), *ty, *value, KeyId(*at as u64));
+                ReplayEvent::StartLink(link_index) | ReplayEvent::EndLink(link_index) => {
+                    let LinkParts { holder, ty, value, start, end, key: text, facts } = &self.links[*link_index];
+                    let (container, ty, value, key) = (number(holder), *ty, *value, KeyId(*link_index as u64));
                     sink.name_key(key, text)?;
                     let extras = link_extra_of(facts);
                     sink.event(&if matches!(event, ReplayEvent::StartLink(_)) {

@@ -21,7 +21,7 @@ impl TimestampExtent {
     pub(crate) const EMPTY: Self = Self { first: i64::MAX, last: i64::MIN };
 
     #[inline]
-    pub(crate) fn at(timestamp: i64) -> Self {
+    pub(crate) fn instant(timestamp: i64) -> Self {
         Self { first: timestamp, last: timestamp }
     }
 

@@ -38,9 +38,9 @@ pub fn chart(
     let context = ChartContext::new(source, layout, options, view);
     // Pinned rows are visible regardless of the scroll position.
     let is_seen = |row: &LayoutRow| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
-    let visible: Vec<usize> = (0..layout.rows.len()).filter(|&at| is_seen(&layout.rows[at])).collect();
+    let seen_rows: Vec<usize> = (0..layout.rows.len()).filter(|&row_index| is_seen(&layout.rows[row_index])).collect();
     // Links lie on top of all rows. They may take as long as many rows, so their job starts first.
-    let (jobs, lanes) = jobs(&visible, |&at| lanes(&layout.rows[at].strips));
+    let (jobs, lanes) = jobs(&seen_rows, |&row_index| lanes(&layout.rows[row_index].strips));
     let jobs: Vec<Option<&[usize]>> = std::iter::once(None).chain(jobs.into_iter().map(Some)).collect();
     let threads = threads(lanes);
     let mut parts =
@@ -57,8 +57,10 @@ pub fn chart(
     all.notes.extend(joined.note);
     let names = state_labels::draw(&context, &all.names, &links.items);
     let items = [all.items, all.over, links.items, joined.items, names].into_iter().flatten().collect();
-    let is_quick =
-        visible.iter().flat_map(|&at| &layout.rows[at].strips).any(|strip| states::is_quick(&context, strip));
+    let is_quick = seen_rows
+        .iter()
+        .flat_map(|&row_index| &layout.rows[row_index].strips)
+        .any(|strip| states::is_quick(&context, strip));
     Ok(Scene { width: view.width, height: layout.height, items, notes: all.notes, is_quick, ..Scene::default() })
 }
 

@@ -167,13 +167,13 @@ impl<'a> ChartContext<'a> {
     fn path(&self, row: usize) -> String {
         let mut names = Vec::new();
         let mut next = Some(row);
-        while let Some(at) = next.filter(|&at| at < self.layout.rows.len()) {
+        while let Some(row_index) = next.filter(|&row_index| row_index < self.layout.rows.len()) {
             if names.len() == MAX_NAMES {
                 names.push(Cow::Borrowed("…"));
                 break;
             }
-            names.push(isolate_name(&self.layout.rows[at].name));
-            next = self.outer[at];
+            names.push(isolate_name(&self.layout.rows[row_index].name));
+            next = self.outer[row_index];
         }
         names.reverse();
         names.join(" › ")
@@ -213,10 +213,10 @@ impl<'a> ChartContext<'a> {
 fn outer_rows(depths: impl Iterator<Item = u32>) -> Vec<Option<usize>> {
     let mut open: Vec<(u32, usize)> = Vec::new();
     let mut outer = Vec::new();
-    for (at, depth) in depths.enumerate() {
+    for (row_index, depth) in depths.enumerate() {
         while open.pop_if(|last| last.0 >= depth).is_some() {}
         outer.push(open.last().map(|last| last.1));
-        open.push((depth, at));
+        open.push((depth, row_index));
     }
     outer
 }
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn outer_rows_are_less_deep() {
-        let found = outer_rows([0, 1, 2, 2, 1, 0, 2].into_iter());
-        assert_eq!(found, [None, Some(0), Some(1), Some(1), Some(0), None, Some(5)]);
+        let outer = outer_rows([0, 1, 2, 2, 1, 0, 2].into_iter());
+        assert_eq!(outer, [None, Some(0), Some(1), Some(1), Some(0), None, Some(5)]);
     }
 }

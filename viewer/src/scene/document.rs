@@ -77,7 +77,7 @@ struct DocumentPage<'a> {
     /// Width of the column with the smallest and largest values of variables.
     gutter: f32,
     /// Left edge of the rows.
-    left: f32,
+    lanes_left: f32,
     /// Top edge of the rows.
     top: f32,
     scale: TimeScale,
@@ -157,14 +157,25 @@ pub fn document_with_rows(
     let FittedRows { layout, note } = FittedRows::new(outline, options, &of, around);
     let names = names_width(&layout, &model).min(of.width * 0.3);
     let gutter = gutter(&layout);
-    let left = MARGIN + names + gutter;
+    let lanes_left = MARGIN + names + gutter;
     let top = MARGIN + HEADING + RULER;
-    let width = (of.width - left - MARGIN).max(40.0);
+    let width = (of.width - lanes_left - MARGIN).max(40.0);
     let scale = TimeScale { time_range: of.time_range, width };
     let indent = indent(&layout);
     let summary = source.summary();
-    let page =
-        DocumentPage { theme, summary, model: &model, layout, options: of, names, indent, gutter, left, top, scale };
+    let page = DocumentPage {
+        theme,
+        summary,
+        model: &model,
+        layout,
+        options: of,
+        names,
+        indent,
+        gutter,
+        lanes_left,
+        top,
+        scale,
+    };
     let rows = page.layout.height;
     let view = ChartView {
         time_range: of.time_range,
@@ -183,7 +194,13 @@ pub fn document_with_rows(
     items.extend(page.ruler());
     items.extend(page.names());
     let window = Some(OutlineRect::new(0.0, 0.0, width, rows));
-    items.push(SceneItem::Group(SceneGroup { name: "Rows".into(), x: left, y: top, window, items: rows_scene.items }));
+    items.push(SceneItem::Group(SceneGroup {
+        name: "Rows".into(),
+        x: lanes_left,
+        y: top,
+        window,
+        items: rows_scene.items,
+    }));
     let notes = SceneText::new((of.width - MARGIN, top + rows + 16.0), rows_scene.notes.join("; "), 11.0, theme.muted);
     items.extend((!rows_scene.notes.is_empty()).then(|| SceneItem::Text(notes.with_anchor(TextAnchor::End))));
     let legend_top = top + rows + LEGEND_GAP;
@@ -200,7 +217,7 @@ pub fn document_with_rows(
         is_quick: false,
         notes: rows_scene.notes,
     };
-    Ok((scene, DocumentRows { layout: page.layout, frame: OutlineRect::new(left, top, width, rows) }))
+    Ok((scene, DocumentRows { layout: page.layout, frame: OutlineRect::new(lanes_left, top, width, rows) }))
 }
 
 fn legend_group(items: Vec<SceneItem>, y: f32) -> SceneItem {
@@ -279,10 +296,10 @@ impl DocumentPage<'_> {
     fn panels(&self) -> Vec<SceneItem> {
         let mut items = Vec::new();
         let rows = &self.layout.rows;
-        let top_groups: Vec<usize> = (0..rows.len()).filter(|&at| is_group(rows, at)).collect();
+        let top_groups: Vec<usize> = (0..rows.len()).filter(|&row_index| is_group(rows, row_index)).collect();
         for (place, &start) in top_groups.iter().enumerate() {
             let next = top_groups.get(place + 1).copied().unwrap_or(rows.len());
-            let end = (start + 1..next).find(|&at| rows[at].depth <= rows[start].depth).unwrap_or(next);
+            let end = (start + 1..next).find(|&row_index| rows[row_index].depth <= rows[start].depth).unwrap_or(next);
             let bottom = rows[end - 1].y + rows[end - 1].height;
             let frame = OutlineRect::new(
                 MARGIN - 12.0,
@@ -300,13 +317,13 @@ impl DocumentPage<'_> {
         let (top, bottom) = (self.top - 6.0, self.top + self.layout.height);
         let mut items = Vec::new();
         for tick in ruler.ticks {
-            let x = self.left + tick.x;
+            let x = self.lanes_left + tick.x;
             let paint = ColorWithOpacity::from_opaque(self.theme.grid);
             items.push(SceneItem::Line(SceneLine { from: (x, top), to: (x, bottom), width: 1.0, paint }));
             items.extend(tick.label.map(|label| {
-                let at = (self.left + label.center, self.top - 12.0);
+                let baseline = (self.lanes_left + label.center, self.top - 12.0);
                 SceneItem::Text(
-                    SceneText::new(at, label.text, RULER_SIZE, self.theme.muted).with_anchor(TextAnchor::Middle),
+                    SceneText::new(baseline, label.text, RULER_SIZE, self.theme.muted).with_anchor(TextAnchor::Middle),
                 )
             }));
         }
@@ -318,9 +335,9 @@ impl DocumentPage<'_> {
     /// room. Its size is reduced until it fits.
     fn ruler_base(&self, base: String) -> SceneText {
         let width = font::width(&base, RULER_SIZE, FontWeight::Regular);
-        if width <= self.left - 2.0 * RULER_GAP {
-            let at = (self.left - RULER_GAP, self.top - 12.0);
-            return SceneText::new(at, base, RULER_SIZE, self.theme.muted).with_anchor(TextAnchor::End);
+        if width <= self.lanes_left - 2.0 * RULER_GAP {
+            let baseline = (self.lanes_left - RULER_GAP, self.top - 12.0);
+            return SceneText::new(baseline, base, RULER_SIZE, self.theme.muted).with_anchor(TextAnchor::End);
         }
         let size = RULER_SIZE * ((self.options.width - 2.0 * RULER_GAP) / width).min(1.0);
         SceneText::new((RULER_GAP, self.top - 26.0), base, size, self.theme.muted)
@@ -330,7 +347,7 @@ impl DocumentPage<'_> {
         let mut items = Vec::new();
         // Of rows that are lower than a name, only some have one.
         let mut end = f32::NEG_INFINITY;
-        for (at, row) in self.layout.rows.iter().enumerate() {
+        for (row_index, row) in self.layout.rows.iter().enumerate() {
             let size = 12.0_f32.min(row.height * 0.78).max(LEAST_NAME_SIZE);
             let middle = row.y + row.height / 2.0;
             if size > row.height && middle - size * 0.6 < end {
@@ -339,7 +356,7 @@ impl DocumentPage<'_> {
             end = middle + size * 0.6;
             let indent = self.indent * level(row.depth);
             let x = MARGIN + indent;
-            let heading = is_group(&self.layout.rows, at) || row.strips.is_empty() || row.folded;
+            let heading = is_group(&self.layout.rows, row_index) || row.strips.is_empty() || row.folded;
             let weight = if heading { FontWeight::SemiBold } else { FontWeight::Regular };
             let labels = strip_labels(row, self.model);
             let labels_width =
@@ -352,15 +369,15 @@ impl DocumentPage<'_> {
                 items.push(SceneItem::Text(SceneText { weight, ..text }));
             }
             for (y, label) in labels {
-                let at = (self.left - self.gutter - 10.0, self.top + y + 3.6);
+                let baseline = (self.lanes_left - self.gutter - 10.0, self.top + y + 3.6);
                 items.push(SceneItem::Text(
-                    SceneText::new(at, label, 10.0, self.theme.faint).with_anchor(TextAnchor::End),
+                    SceneText::new(baseline, label, 10.0, self.theme.faint).with_anchor(TextAnchor::End),
                 ));
             }
             for (y, text) in row.strips.iter().flat_map(bounds) {
-                let at = (self.left - 7.0, self.top + y);
+                let baseline = (self.lanes_left - 7.0, self.top + y);
                 items.push(SceneItem::Text(
-                    SceneText::new(at, text, BOUND_SIZE, self.theme.faint).with_anchor(TextAnchor::End),
+                    SceneText::new(baseline, text, BOUND_SIZE, self.theme.faint).with_anchor(TextAnchor::End),
                 ));
             }
         }
@@ -370,13 +387,15 @@ impl DocumentPage<'_> {
 
 /// Whether a row starts a group: it is folded, or the next row is deeper and the row is of the
 /// deepest level without own strips.
-fn is_group(rows: &[LayoutRow], at: usize) -> bool {
-    let row = &rows[at];
+fn is_group(rows: &[LayoutRow], row_index: usize) -> bool {
+    let row = &rows[row_index];
     if row.folded {
         return true;
     }
     row.expandable
-        && rows.get(at + 1).is_some_and(|next| next.depth > row.depth && (!next.expandable || !next.strips.is_empty()))
+        && rows
+            .get(row_index + 1)
+            .is_some_and(|next| next.depth > row.depth && (!next.expandable || !next.strips.is_empty()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a depth")]

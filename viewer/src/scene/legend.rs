@@ -104,7 +104,7 @@ impl<'m> LegendLookup<'m> {
         let mut values: FxHashMap<TypeId, Vec<&ValueInfo>> = FxHashMap::default();
         model.values.iter().for_each(|value| values.entry(value.ty).or_default().push(value));
         let list = source.containers();
-        let containers = list.iter().enumerate().map(|(at, info)| (info.id, at)).collect();
+        let containers = list.iter().enumerate().map(|(list_index, info)| (info.id, list_index)).collect();
         Self { values, list, containers }
     }
 
@@ -140,7 +140,7 @@ pub fn legend(
                 let paint = |color: RgbColor| theme.stroke(color);
                 let group = counted_group(lookup.values(ty.id), ty, "link", (theme.link, &paint), &counts);
                 match links.get(ty.name.as_str()) {
-                    Some(&at) => join(&mut groups[at], group),
+                    Some(&group_index) => join(&mut groups[group_index], group),
                     None => {
                         links.insert(&ty.name, groups.len());
                         groups.push(group);
@@ -182,11 +182,11 @@ fn counted_group(
     values: &[&ValueInfo],
     ty: &TypeInfo,
     kind: &'static str,
-    (plain, paint): (RgbColor, &dyn Fn(RgbColor) -> RgbColor),
+    (default_color, paint): (RgbColor, &dyn Fn(RgbColor) -> RgbColor),
     counts: &FxHashMap<ValueId, u64>,
 ) -> LegendGroup {
     let entry = |value: Option<u32>, name: &str, (color, style): (Option<RgbColor>, DrawStyle), count: u64| {
-        let color = Some(color.map_or(plain, paint).to_string());
+        let color = Some(color.map_or(default_color, paint).to_string());
         let of_look = LegendEntry::of(ty.kind, style);
         LegendEntry { value, name: name.to_owned(), color, count: Some(count), ..of_look }
     };
@@ -229,8 +229,10 @@ fn states(
     if members.is_empty() {
         return Ok(None);
     }
-    let infos =
-        members.iter().filter_map(|member| lookup.containers.get(&member.container)).map(|&at| &lookup.list[at]);
+    let infos = members
+        .iter()
+        .filter_map(|member| lookup.containers.get(&member.container))
+        .map(|&list_index| &lookup.list[list_index]);
     let existence: i128 = infos.map(|info| stats::existence_nanos(source, info, ty, time_range)).sum();
     let count: usize = members.iter().map(|member| weight(source, member.container, ty)).sum();
     let ids: Vec<ContainerId> = members.iter().map(|member| member.container).collect();
@@ -239,16 +241,16 @@ fn states(
         times.map(|time| (time.value, (time.total, time.self_time))).collect();
     let nanos = |value: &ValueInfo| nanos.get(&value.id).copied().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a share")]
-    let whole = existence.max(1) as f64;
+    let total = existence.max(1) as f64;
     let is_visible = |value: &&&ValueInfo| source.shows(value.id);
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let entries = lookup.values(ty).iter().filter(is_visible).map(|value| LegendEntry {
         value: Some(value.id.0),
         name: value.name.clone(),
         color: Some(value.color.to_string()),
-        share: Some(nanos(value).0 as f64 / whole),
+        share: Some(nanos(value).0 as f64 / total),
         nanos: Some(nanos(value).0),
-        self_share: Some(nanos(value).1 as f64 / whole),
+        self_share: Some(nanos(value).1 as f64 / total),
         ..LegendEntry::of(PajeTypeKind::State, value.style)
     });
     Ok(Some(LegendGroup {

@@ -84,7 +84,7 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
 
 /// A note that arrows represent many links each.
 fn note(crowd: &[PlacedLink]) -> Option<String> {
-    let links = crowd.iter().map(|one| one.count).sum();
+    let links = crowd.iter().map(|arrow| arrow.count).sum();
     let arrows = group_digits(crowd.len() as u64);
     (!crowd.is_empty())
         .then(|| format!("{} links are drawn as {arrows} arrows; zoom in to see each", group_digits(links)))
@@ -115,18 +115,18 @@ fn bundle_links(placed: Vec<PlacedLink>) -> Vec<PlacedLink> {
     #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the image")]
     let bin = |x: f32| (x / NEAR).floor() as i32;
     let mut bundles: FxHashMap<_, PlacedLink> = FxHashMap::default();
-    for one in placed {
+    for link in placed {
         let key = (
-            one.start_rows,
-            one.end_rows,
-            bin(one.from.0),
-            bin(one.to.0),
-            one.color.red,
-            one.color.green,
-            one.color.blue,
+            link.start_rows,
+            link.end_rows,
+            bin(link.from.0),
+            bin(link.to.0),
+            link.color.red,
+            link.color.green,
+            link.color.blue,
         );
-        let key = (key, one.size.to_bits());
-        bundles.entry(key).and_modify(|bundle| bundle.add(&one)).or_insert(one);
+        let key = (key, link.size.to_bits());
+        bundles.entry(key).and_modify(|bundle| bundle.add(&link)).or_insert(link);
     }
     let mut bundles: Vec<_> = bundles.into_iter().collect();
     bundles.sort_unstable_by_key(|bundle| bundle.0);
@@ -144,22 +144,22 @@ struct ArrowDensity {
 impl ArrowDensity {
     fn new(bundles: &[PlacedLink], width: f32) -> Self {
         let mut crowd = Self::default();
-        for one in bundles {
-            let (tiles, each) = tiles(one, width);
+        for arrow in bundles {
+            let (tiles, step_length) = tiles(arrow, width);
             for tile in tiles {
-                *crowd.lines.entry(tile).or_default() += each;
+                *crowd.lines.entry(tile).or_default() += step_length;
             }
             // Arrowheads at the same position are seen as one.
             #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the image")]
-            crowd.heads.entry(head(one)).or_default().insert((one.to.0 * 2.0).round() as i32);
+            crowd.heads.entry(head(arrow)).or_default().insert((arrow.to.0 * 2.0).round() as i32);
         }
         crowd
     }
 
     /// The mean share of the surroundings that lines cover along an arrow.
-    fn mean_cover(&self, one: &PlacedLink, width: f32) -> f32 {
+    fn mean_cover(&self, arrow: &PlacedLink, width: f32) -> f32 {
         let (mut sum, mut count) = (0.0, 0.0);
-        for tile in tiles(one, width).0 {
+        for tile in tiles(arrow, width).0 {
             sum += self.lines.get(&tile).copied().unwrap_or(0.0);
             count += 1.0;
         }
@@ -169,24 +169,24 @@ impl ArrowDensity {
 
 /// The tiles at equal steps along the visible part of an arrow, and the length of a step.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "within 10⁵ of the image")]
-fn tiles(one: &PlacedLink, width: f32) -> (impl Iterator<Item = (i32, i32)> + use<>, f32) {
+fn tiles(arrow: &PlacedLink, width: f32) -> (impl Iterator<Item = (i32, i32)> + use<>, f32) {
     const STEP: f32 = 24.0;
     const STEPS: f32 = 160.0;
-    let (a, b) = ((one.from.0.clamp(0.0, width), one.from.1), (one.to.0.clamp(0.0, width), one.to.1));
+    let (a, b) = ((arrow.from.0.clamp(0.0, width), arrow.from.1), (arrow.to.0.clamp(0.0, width), arrow.to.1));
     let length = f32::hypot(b.0 - a.0, b.1 - a.1);
     let steps = (length / STEP).ceil().clamp(1.0, STEPS);
-    let at = move |step: i32| {
+    let tile_of = move |step: i32| {
         let part = (step as f32 + 0.5) / steps;
         let (x, y) = (a.0 + (b.0 - a.0) * part, a.1 + (b.1 - a.1) * part);
         ((x / TILE.0).floor() as i32, (y / TILE.1).floor() as i32)
     };
-    ((0..steps as i32).map(at), length / steps)
+    ((0..steps as i32).map(tile_of), length / steps)
 }
 
 /// The place of an arrowhead, at the resolution at which arrowheads can be distinguished.
 #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the image")]
-fn head(one: &PlacedLink) -> (usize, i32) {
-    (one.end_rows.first, (one.to.0 / HEADS).floor() as i32)
+fn head(arrow: &PlacedLink) -> (usize, i32) {
+    (arrow.end_rows.first, (arrow.to.0 / HEADS).floor() as i32)
 }
 
 fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
@@ -194,62 +194,62 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
     #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
     let many = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
     #[expect(clippy::cast_precision_loss, reason = "a count as a share")]
-    let all = bundles.iter().map(|one| one.count).sum::<u64>() as f32;
+    let all = bundles.iter().map(|bundle| bundle.count).sum::<u64>() as f32;
     #[expect(clippy::cast_precision_loss, reason = "a count as a width")]
-    let arrow = |one: &PlacedLink| {
-        let count = one.count;
+    let arrow = |bundle: &PlacedLink| {
+        let count = bundle.count;
         // The denser the arrows, the thinner and fainter they are, so that the states below stay
         // visible.
-        let covered = crowd.mean_cover(one, context.view.width).max(1e-6);
+        let covered = crowd.mean_cover(bundle, context.view.width).max(1e-6);
         let clear = (CLEAR / covered).min(1.0);
         // Among many arrows, one that crosses many rows in no visible time carries little
         // information at this zoom level. It is fainter.
-        let (wide, high) = ((one.to.0 - one.from.0).abs(), (one.to.1 - one.from.1).abs());
+        let (wide, high) = ((bundle.to.0 - bundle.from.0).abs(), (bundle.to.1 - bundle.from.1).abs());
         let steep = many * (high / LONG).min(1.0) * (1.0 - wide / MIN_LABELED_WIDTH).max(0.0);
         let clear = clear * (1.0 - 0.6 * steep);
         // An arrow that represents a large share of all links is always visible.
         let clear = if count > 1 { clear.max((count as f32 / all).sqrt()) } else { clear };
-        let alpha = if one.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / covered)) };
+        let alpha = if bundle.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / covered)) };
         let width = 0.6 + 0.7 * clear + 0.25 * (count as f32).ln();
-        let arrows_at_head = crowd.heads.get(&head(one)).map_or(1, HashSet::len);
+        let arrows_at_head = crowd.heads.get(&head(bundle)).map_or(1, HashSet::len);
         let head = match arrows_at_head {
-            _ if one.dimmed || alpha < 0.12 => 0.0,
+            _ if bundle.dimmed || alpha < 0.12 => 0.0,
             0 | 1 => 4.5 + 3.5 * clear,
             2 => 4.5,
             _ => 0.0,
         };
         // A wide arrow stands out without a halo.
-        let halo = one.start_rows != one.end_rows && clear > 0.8 && !one.dimmed && one.size <= WIDE;
+        let halo = bundle.start_rows != bundle.end_rows && clear > 0.8 && !bundle.dimmed && bundle.size <= WIDE;
         SceneItem::Arrow(SceneArrow {
-            from: one.from,
-            to: one.to,
-            width: (width.min(2.4) * one.size).max(FINEST),
+            from: bundle.from,
+            to: bundle.to,
+            width: (width.min(2.4) * bundle.size).max(FINEST),
             // An arrowhead proportional to the width would hide its target.
-            head: head * one.size.sqrt(),
-            paint: ColorWithOpacity::with_alpha(one.color, alpha),
+            head: head * bundle.size.sqrt(),
+            paint: ColorWithOpacity::with_alpha(bundle.color, alpha),
             halo: halo.then(|| ColorWithOpacity::with_alpha(context.theme.paper, 0.6)),
             // An arrow that is not visible alone cannot be selected.
-            id: (count == 1 && !one.dimmed && alpha >= FAINTEST).then_some(one.id),
-            title: if context.view.titles { title(context, one) } else { None },
+            id: (count == 1 && !bundle.dimmed && alpha >= FAINTEST).then_some(bundle.id),
+            title: if context.view.titles { title(context, bundle) } else { None },
         })
     };
     bundles.iter().map(arrow).collect()
 }
 
 /// The tooltip of an arrow in an SVG.
-fn title(context: &ChartContext<'_>, one: &PlacedLink) -> Option<String> {
+fn title(context: &ChartContext<'_>, arrow: &PlacedLink) -> Option<String> {
     let name = |RowSpan { first, last }| {
         let name = |row: usize| isolate_name(context.layout.rows[row].name.as_str());
         if first == last { name(first).to_string() } else { format!("{} … {}", name(first), name(last)) }
     };
     context.view.titles.then(|| {
-        let ty = context.model.types.get(one.ty.index()).map_or("", |ty| &ty.name);
-        let subject = if one.count > 1 {
-            format!("{} links, {}", group_digits(one.count), isolate_name(ty))
+        let ty = context.model.types.get(arrow.ty.index()).map_or("", |ty| &ty.name);
+        let subject = if arrow.count > 1 {
+            format!("{} links, {}", group_digits(arrow.count), isolate_name(ty))
         } else {
             isolate_name(ty).to_string()
         };
-        let name = format!("{subject} from {} to {}", name(one.start_rows), name(one.end_rows));
-        context.sentence(&name, one.life, one.start_rows.first)
+        let name = format!("{subject} from {} to {}", name(arrow.start_rows), name(arrow.end_rows));
+        context.sentence(&name, arrow.life, arrow.start_rows.first)
     })
 }

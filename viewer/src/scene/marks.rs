@@ -34,14 +34,14 @@ pub(crate) fn draw_event_strip(
             continue;
         }
         for mark in &listed.items {
-            let at = (context.scale.x(mark.time), strip.y + strip.height);
+            let position = (context.scale.x(mark.time), strip.y + strip.height);
             let title = context.title(context.name(mark.value), TimeRange { from: mark.time, to: mark.time }, row);
             let (style, fill) = (
                 context.style_of(mark.value),
                 ColorWithOpacity::from_opaque(context.theme.with_contrast(context.color(mark.value))),
             );
             let (shape, size) = (style.shape.unwrap_or_default(), size_factors::mark(strip.height, factor, style));
-            out.push(SceneItem::Mark(SceneMark { at, shape, size, fill, id: Some(mark.id), title }));
+            out.push(SceneItem::Mark(SceneMark { position, shape, size, fill, id: Some(mark.id), title }));
         }
     }
     Ok(())
@@ -59,7 +59,7 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
     let counts = context.source.event_counts(container, ty, time_range, bars, STACKED)?;
     let max_count = counts.iter().map(|count| count.total).max().unwrap_or(1).max(8);
     let mut items = Vec::new();
-    for (at, count) in (0_u32..).zip(&counts).filter(|bar| bar.1.total > 0) {
+    for (column, count) in (0_u32..).zip(&counts).filter(|bar| bar.1.total > 0) {
         #[expect(clippy::cast_precision_loss, reason = "counts become heights in pixels")]
         let (height, width) = (
             (strip.height * (count.total as f32 / max_count as f32).sqrt()).max(1.0),
@@ -71,14 +71,14 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
             let high = height * (number as f32 / count.total as f32);
             bottom -= high;
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
-            let frame = OutlineRect::new(at as f32 * width, bottom, width, high);
+            let frame = OutlineRect::new(column as f32 * width, bottom, width, high);
             let fill = ColorWithOpacity::with_alpha(context.theme.with_contrast(context.color(value)), 0.6);
             let describe = || {
                 let of =
                     if number < count.total { format!(" of {}", group_digits(count.total)) } else { String::new() };
                 context.title(
                     &format!("{} × {}{of}", group_digits(number), context.name(value)),
-                    time_range.column(at, bars),
+                    time_range.column(column, bars),
                     row,
                 )
             };
@@ -91,6 +91,6 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
 
 /// The values of a column, and the remaining events.
 fn parts(count: &EventCount) -> impl Iterator<Item = (ValueId, u64)> + '_ {
-    let left = count.total - count.values.iter().map(|part| part.count).sum::<u64>();
-    count.values.iter().map(|part| (part.value, part.count)).chain((left > 0).then_some((OTHERS, left)))
+    let remainder = count.total - count.values.iter().map(|part| part.count).sum::<u64>();
+    count.values.iter().map(|part| (part.value, part.count)).chain((remainder > 0).then_some((OTHERS, remainder)))
 }

@@ -57,10 +57,12 @@ fn largest_shares(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> R
     let cells = aligned.cells(context, &[lane])?;
     let mut mixtures =
         ValueMixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
-    for cell in aligned.column_indexes(context).map(|at| cells.get(at)) {
+    for cell in aligned.column_indexes(context).map(|column| cells.get(column)) {
         let (shares, rest) = cell.map_or((&[][..], 0), |cell| (&cell.shares[..], cell.rest));
         let others = (rest > 0).then_some((OTHERS, rest));
-        mixtures.push(shares.iter().copied().chain(others).map(|(value, nanos)| (value, share(nanos, aligned.whole))));
+        mixtures.push(
+            shares.iter().copied().chain(others).map(|(value, nanos)| (value, share(nanos, aligned.column_nanos))),
+        );
     }
     Ok(mixtures)
 }
@@ -69,13 +71,13 @@ fn largest_shares(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> R
 fn mean_of_largest(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
     let aligned = AlignedColumns::new(context, lanes.len(), of);
     let mut sums = LaneSums::new(context, aligned.count as usize);
-    for some in lanes.chunks(lanes_at_once(aligned.count)) {
-        sums.add(&aligned.cells(context, some)?, aligned.whole);
+    for chunk in lanes.chunks(lanes_at_once(aligned.count)) {
+        sums.add(&aligned.cells(context, chunk)?, aligned.column_nanos);
     }
     let (mixtures, mut spread) = (sums.finish(), ValueMixtures::default());
     let columns: Vec<&[(ValueId, f32)]> = mixtures.iter().collect();
-    for at in aligned.column_indexes(context) {
-        spread.push(columns.get(at).copied().unwrap_or_default().iter().copied());
+    for column in aligned.column_indexes(context) {
+        spread.push(columns.get(column).copied().unwrap_or_default().iter().copied());
     }
     Ok(spread)
 }
@@ -85,10 +87,10 @@ fn mean_of_largest(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize)
 fn mean(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
     let columns = context.columns();
     #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
-    let whole = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), of);
+    let column_nanos = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), of);
     let mut sums = LaneSums::new(context, columns as usize);
-    for some in lanes.chunks(lanes_at_once(columns)) {
-        sums.add(&context.source.cells(some, context.view.time_range, columns)?.cells, whole);
+    for chunk in lanes.chunks(lanes_at_once(columns)) {
+        sums.add(&context.source.cells(chunk, context.view.time_range, columns)?.cells, column_nanos);
     }
     Ok(sums.finish())
 }
@@ -98,7 +100,7 @@ struct AlignedColumns {
     time_range: TimeRange,
     count: u32,
     /// Nanoseconds of a full column of all lanes that fill the height.
-    whole: f64,
+    column_nanos: f64,
 }
 
 impl AlignedColumns {
@@ -107,8 +109,8 @@ impl AlignedColumns {
         let (time_range, count) = (aligned.range, aligned.columns);
         let length = i128::from(time_range.to.0) - i128::from(time_range.from.0);
         #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
-        let whole = whole_of(length as f64 / f64::from(count), lanes, of);
-        Self { time_range, count, whole }
+        let column_nanos = whole_of(length as f64 / f64::from(count), lanes, of);
+        Self { time_range, count, column_nanos }
     }
 
     fn cells(&self, context: &ChartContext<'_>, lanes: &[StateLaneId]) -> Result<Vec<MixtureCell>, QueryError> {
@@ -123,9 +125,10 @@ impl AlignedColumns {
         let width = if length % count == 0 { length / count } else { 0 };
         context.view.time_range.columns(context.columns()).map(move |part| {
             let before = part.from.0.midpoint(part.to.0 - 1).wrapping_sub(from).cast_unsigned();
-            let at = before.checked_div(width);
-            let at = at.unwrap_or_else(|| (u128::from(before) * u128::from(count) / u128::from(length.max(1))) as u64);
-            usize::try_from(at).unwrap_or(usize::MAX)
+            let index = before.checked_div(width);
+            let index =
+                index.unwrap_or_else(|| (u128::from(before) * u128::from(count) / u128::from(length.max(1))) as u64);
+            usize::try_from(index).unwrap_or(usize::MAX)
         })
     }
 }
@@ -148,9 +151,9 @@ impl LaneSums {
     }
 
     /// Adds cells, lane by lane, as shares of `whole`.
-    fn add(&mut self, cells: &[MixtureCell], whole: f64) {
+    fn add(&mut self, cells: &[MixtureCell], column_nanos: f64) {
         for (cell, column) in cells.iter().zip((0..self.columns).cycle()) {
-            self.others[column] += share(cell.rest, whole);
+            self.others[column] += share(cell.rest, column_nanos);
             for &(value, nanos) in &cell.shares {
                 let Some(place) = self.places.get_mut(value.index()) else { continue };
                 if *place == u32::MAX {
@@ -158,7 +161,7 @@ impl LaneSums {
                     self.values.push(value);
                     self.rows.resize(self.rows.len() + self.columns, 0.0);
                 }
-                self.rows[*place as usize * self.columns + column] += share(nanos, whole);
+                self.rows[*place as usize * self.columns + column] += share(nanos, column_nanos);
             }
         }
     }
@@ -188,12 +191,12 @@ impl LaneSums {
 /// cell, for a lane of very many containers.
 #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
 fn whole_of(column: f64, lanes: usize, of: usize) -> f64 {
-    let whole = column * of as f64;
-    if lanes == 1 { whole.min(i64::MAX as f64) } else { whole }
+    let column_nanos = column * of as f64;
+    if lanes == 1 { column_nanos.min(i64::MAX as f64) } else { column_nanos }
 }
 
 /// A share of a column.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the result is a position in pixels")]
-fn share(nanos: i64, whole: f64) -> f32 {
-    (nanos as f64 / whole).min(1.0) as f32
+fn share(nanos: i64, column_nanos: f64) -> f32 {
+    (nanos as f64 / column_nanos).min(1.0) as f32
 }

@@ -88,11 +88,11 @@ fn one_state_each(context: &ChartContext<'_>, items: &[SceneItem]) -> Result<Vec
     }
     let ids: Vec<EntityId> = items.iter().filter_map(state_of).map(|(id, _)| id).collect();
     let operations = context.source.number_fields(&ids, OPERATION)?;
-    let mut seen = FxHashSet::default();
-    let numbered = ids.into_iter().zip(operations);
-    Ok(numbered
-        .filter(|(_, number)| number.is_some_and(|number| seen.insert(number.to_bits())))
-        .map(|one| one.0)
+    let mut drawn_operations = FxHashSet::default();
+    let ids_with_numbers = ids.into_iter().zip(operations);
+    Ok(ids_with_numbers
+        .filter(|(_, number)| number.is_some_and(|number| drawn_operations.insert(number.to_bits())))
+        .map(|pair| pair.0)
         .collect())
 }
 
@@ -175,8 +175,8 @@ impl DrawnOperation {
             std::iter::once((first, y)).chain((last > first).then_some((last, y)))
         });
         out.extend(curves(context, points.collect()));
-        if let Some(at) = last {
-            out.extend(self.disc(context, at)?);
+        if let Some(position) = last {
+            out.extend(self.disc(context, position)?);
         }
         Ok(())
     }
@@ -185,14 +185,14 @@ impl DrawnOperation {
     fn disc(&self, context: &ChartContext<'_>, (x, y): (f32, f32)) -> Result<[SceneItem; 2], QueryError> {
         let mark = |size: f32, color, title| {
             let mut mark = SceneMark {
-                at: (x, y),
+                position: (x, y),
                 shape: MarkShape::Circle,
                 size,
                 fill: ColorWithOpacity::from_opaque(color),
                 id: None,
                 title,
             };
-            mark.at.1 += mark.height() / 2.0;
+            mark.position.1 += mark.height() / 2.0;
             SceneItem::Mark(mark)
         };
         let title = if context.view.titles { Some(self.sentence(context)?) } else { None };

@@ -59,9 +59,9 @@ pub fn mixture(
     let context = ChartContext::new(source, layout, options, view);
     for DrawnLanes { lanes, of, extent } in lanes(source, row).into_iter().rev() {
         if is_at(extent.top, extent.height) {
-            let found = picked_mixture(&context, &lanes, of)?;
-            if found.is_some() {
-                return Ok(found);
+            let mixture = picked_mixture(&context, &lanes, of)?;
+            if mixture.is_some() {
+                return Ok(mixture);
             }
         }
     }

@@ -211,7 +211,7 @@ pub struct VariableBand {
     /// The area of the means reaches down to this height.
     pub floor: f32,
     /// Paint of the band.
-    pub pale: ColorWithOpacity,
+    pub band_paint: ColorWithOpacity,
     /// Paint of the area.
     pub fill: ColorWithOpacity,
     /// The line of the means.
@@ -225,7 +225,7 @@ impl VariableBand {
         let x = |place: usize| self.x + place as f32 * self.step;
         let edge = |of: usize| self.columns.iter().enumerate().map(move |(place, column)| (x(place), column[of]));
         let points = edge(0).chain(edge(1).rev()).collect();
-        let band = SceneCurve { points, floor: None, fill: Some(self.pale), stroke: None };
+        let band = SceneCurve { points, floor: None, fill: Some(self.band_paint), stroke: None };
         // The area under the means is the integral, which viewers compare.
         let points = edge(2).collect();
         [band, SceneCurve { points, floor: Some(self.floor), fill: Some(self.fill), stroke: Some(self.line) }]
@@ -255,7 +255,7 @@ pub struct SceneArrow {
 #[expect(missing_docs, reason = "the names explain the fields")]
 pub struct SceneMark {
     /// Its tip, or the middle of its lower edge.
-    pub at: (f32, f32),
+    pub position: (f32, f32),
     pub shape: MarkShape,
     /// Its height. A disc or square of this size is slightly lower.
     pub size: f32,
@@ -279,7 +279,7 @@ pub enum TextAnchor {
 #[expect(missing_docs, reason = "the names explain the fields")]
 pub struct SceneText {
     /// On the baseline.
-    pub at: (f32, f32),
+    pub position: (f32, f32),
     pub text: String,
     pub size: f32,
     pub weight: FontWeight,
@@ -341,9 +341,9 @@ impl FilledRect {
 impl SceneText {
     /// Creates a text that starts at a point.
     #[must_use]
-    pub fn new(at: (f32, f32), text: impl Into<String>, size: f32, fill: RgbColor) -> Self {
+    pub fn new(position: (f32, f32), text: impl Into<String>, size: f32, fill: RgbColor) -> Self {
         Self {
-            at,
+            position,
             text: text.into(),
             size,
             weight: FontWeight::Regular,

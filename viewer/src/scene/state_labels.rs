@@ -77,8 +77,8 @@ pub(crate) fn draw(context: &ChartContext<'_>, requests: &[LabelRequest], arrows
     let mut out = Vec::new();
     for lane in requests.chunk_by(|a, b| share_row(a.state.frame, b.state.frame)) {
         let crossings = crossings(&crossing_arrows, lane[0].state.frame);
-        for one in lane {
-            label(context, one, &crossings, &mut out);
+        for name in lane {
+            label(context, name, &crossings, &mut out);
         }
     }
     out
@@ -159,8 +159,8 @@ fn label(context: &ChartContext<'_>, request: &LabelRequest, crossings: &[(f32, 
         let plate = OutlineRect::new(middle - width / 2.0 - 2.0, state.frame.y, width + 4.0, state.frame.height);
         out.push(SceneItem::Rect(FilledRect::decoration(plate, context.color(state.value), 0.0)));
     }
-    let at = (middle, state.frame.y + state.frame.height / 2.0 + size * 0.355);
-    let mut item = SceneText::new(at, text, size, ink).with_anchor(TextAnchor::Middle);
+    let baseline = (middle, state.frame.y + state.frame.height / 2.0 + size * 0.355);
+    let mut item = SceneText::new(baseline, text, size, ink).with_anchor(TextAnchor::Middle);
     let fades = quiet && context.theme.kind != ThemeKind::Contrast;
     item.fill = ColorWithOpacity::with_alpha(ink, if fades { 0.45 } else { 0.92 });
     out.push(SceneItem::Text(item));
@@ -178,8 +178,8 @@ enum LabelPosition {
 /// The position without arrows that is nearest to the middle of a range, for a text of this width.
 fn position_beside_arrows((from, to): (f32, f32), width: f32, crossings: &[(f32, f32)]) -> LabelPosition {
     let middle = f32::midpoint(from, to);
-    let (left, right) = (middle - width / 2.0, middle + width / 2.0);
-    let count = crossings.iter().filter(|(a, b)| *a < right && *b > left).count();
+    let (label_left, label_right) = (middle - width / 2.0, middle + width / 2.0);
+    let count = crossings.iter().filter(|(a, b)| *a < label_right && *b > label_left).count();
     if count == 0 {
         return LabelPosition::Clear(middle);
     }
@@ -189,9 +189,9 @@ fn position_beside_arrows((from, to): (f32, f32), width: f32, crossings: &[(f32,
             widest = (a, b);
         }
         if b - a >= width {
-            let at = middle.clamp(a + width / 2.0, b - width / 2.0);
-            if nearest.is_none_or(|other| (at - middle).abs() < (other - middle).abs()) {
-                nearest = Some(at);
+            let center = middle.clamp(a + width / 2.0, b - width / 2.0);
+            if nearest.is_none_or(|best| (center - middle).abs() < (best - middle).abs()) {
+                nearest = Some(center);
             }
         }
     };

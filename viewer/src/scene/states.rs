@@ -107,8 +107,12 @@ fn draw_states(
         if !mixtures.is_empty() {
             for column in columns_of(edges, pixels).filter(|&column| mixed[column]) {
                 #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
-                let left = column as f64;
-                add(&mut mixtures[column], state.value, edges.to.min(left + 1.0) - edges.from.max(left));
+                let column_start = column as f64;
+                add(
+                    &mut mixtures[column],
+                    state.value,
+                    edges.to.min(column_start + 1.0) - edges.from.max(column_start),
+                );
             }
         }
         if let Some(Range { start, end }) = solid_range(edges, &mixed) {

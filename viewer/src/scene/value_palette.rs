@@ -50,8 +50,8 @@ impl ValuePalette {
             Self::Table(table) => table[value.index().min(table.len() - 1)].map_or(0, |entry| entry.1),
             Self::Search(values, count) => {
                 let number = value.index().min(*count);
-                let found = values.binary_search_by_key(&number, |value| value.index().min(*count));
-                found.map_or(0, |place| u16::try_from(place).unwrap_or(u16::MAX))
+                let search_result = values.binary_search_by_key(&number, |value| value.index().min(*count));
+                search_result.map_or(0, |place| u16::try_from(place).unwrap_or(u16::MAX))
             }
         }
     }

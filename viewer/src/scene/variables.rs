@@ -54,7 +54,7 @@ pub(crate) fn strip(
                     .map(|column| [column.max, column.min, column.mean].map(|value| axis.y(value)))
                     .collect(),
                 floor: axis.top + axis.height,
-                pale: ColorWithOpacity::with_alpha(color, 0.16),
+                band_paint: ColorWithOpacity::with_alpha(color, 0.16),
                 fill: ColorWithOpacity::with_alpha(color, 0.3),
                 line,
             }));
@@ -83,8 +83,8 @@ pub(crate) fn gradient(
     let series = context.source.series(container, strip.ty, context.view.time_range, context.columns())?;
     let color = color(context.model.types.get(strip.ty.index()).and_then(|ty| ty.color), context.theme);
     // The palest shade differs from the track, because no value differs from the minimum.
-    let part = |at: u16| 0.15 + 0.85 * f32::from(at) / f32::from(SHADES - 1);
-    let palette = (0..SHADES).map(|at| shade(context.theme.track, color, part(at))).collect();
+    let part = |shade_index: u16| 0.15 + 0.85 * f32::from(shade_index) / f32::from(SHADES - 1);
+    let palette = (0..SHADES).map(|shade_index| shade(context.theme.track, color, part(shade_index))).collect();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and the number of shades")]
     let place = |mean: f64| {
         ((mean - min) / (max - min) * f64::from(SHADES - 1)).round().clamp(0.0, f64::from(SHADES - 1)) as u16
@@ -168,7 +168,7 @@ pub fn number(value: f64) -> String {
     let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     let (sign, text) = text.strip_prefix('-').map_or(("", text), |text| ("−", text));
     match text.parse() {
-        Ok(whole) => format!("{sign}{}", group_digits(whole)),
+        Ok(integer) => format!("{sign}{}", group_digits(integer)),
         Err(_) => format!("{sign}{text}"),
     }
 }

@@ -175,17 +175,17 @@ impl PaintTable {
 #[derive(Default)]
 struct ItemTable {
     /// Columns that are sent unchanged.
-    plain: Vec<Vec<i64>>,
+    direct: Vec<Vec<i64>>,
     /// Columns that are sent as differences.
-    others: Vec<Vec<i64>>,
+    deltas: Vec<Vec<i64>>,
     /// A last column that does not contain numbers.
     last: Vec<Value>,
 }
 
 impl ItemTable {
     fn finish(self) -> Value {
-        let differences: Vec<Vec<i64>> = self.others.iter().map(|column| delta_encoded(column)).collect();
-        json!([self.plain, differences, self.last])
+        let differences: Vec<Vec<i64>> = self.deltas.iter().map(|column| delta_encoded(column)).collect();
+        json!([self.direct, differences, self.last])
     }
 }
 
@@ -211,7 +211,7 @@ impl SceneWriter {
     fn row<const P: usize, const N: usize>(
         &mut self,
         kind: &'static str,
-        (plain, others): ([i64; P], [i64; N]),
+        (direct, deltas): ([i64; P], [i64; N]),
         last: Option<Value>,
     ) {
         match self.runs.last_mut() {
@@ -219,10 +219,10 @@ impl SceneWriter {
             _ => self.runs.push((kind, 1)),
         }
         let table = self.tables.entry(kind).or_default();
-        table.plain.resize_with(P, Vec::new);
-        table.others.resize_with(N, Vec::new);
-        let columns = table.plain.iter_mut().chain(&mut table.others);
-        columns.zip(plain.into_iter().chain(others)).for_each(|(column, number)| column.push(number));
+        table.direct.resize_with(P, Vec::new);
+        table.deltas.resize_with(N, Vec::new);
+        let columns = table.direct.iter_mut().chain(&mut table.deltas);
+        columns.zip(direct.into_iter().chain(deltas)).for_each(|(column, number)| column.push(number));
         table.last.extend(last);
     }
 
@@ -271,15 +271,15 @@ impl SceneWriter {
                 let [a, b, c, d, width, head] = [from.0, from.1, to.0, to.1, *width, *head].map(to_hundredths);
                 self.row("a", ([], [a, b, c - a, d, width, head, paint, halo, id(*of)]), None);
             }
-            SceneItem::Mark(SceneMark { at, shape, size, fill, id: of, .. }) => {
+            SceneItem::Mark(SceneMark { position, shape, size, fill, id: of, .. }) => {
                 let fill = self.paints.place(Some(*fill));
-                let [x, y, size] = [at.0, at.1, *size].map(to_hundredths);
-                let shape = MarkShape::ALL.iter().position(|other| other == shape).unwrap_or(0);
+                let [x, y, size] = [position.0, position.1, *size].map(to_hundredths);
+                let shape = MarkShape::ALL.iter().position(|candidate| candidate == shape).unwrap_or(0);
                 self.row("m", ([], [x, y, size, i64::try_from(shape).unwrap_or(0), fill, id(*of)]), None);
             }
-            SceneItem::Text(SceneText { at, text, size, weight, anchor, fill }) => {
+            SceneItem::Text(SceneText { position, text, size, weight, anchor, fill }) => {
                 let fill = self.paints.place(Some(*fill));
-                let [x, y, size] = [at.0, at.1, *size].map(to_hundredths);
+                let [x, y, size] = [position.0, position.1, *size].map(to_hundredths);
                 let anchor = match anchor {
                     TextAnchor::Start => 0,
                     TextAnchor::Middle => 1,
@@ -307,7 +307,8 @@ impl SceneWriter {
     }
 
     fn band(&mut self, band: &VariableBand) {
-        let [pale, fill, line] = [band.pale, band.fill, band.line.paint].map(|paint| self.paints.place(Some(paint)));
+        let [band_paint, fill, line] =
+            [band.band_paint, band.fill, band.line.paint].map(|paint| self.paints.place(Some(paint)));
         let [x, floor, width] = [band.x, band.floor, band.line.width].map(to_hundredths);
         // A step is a pixel or a nanosecond. A nanosecond may be hundreds of pixels wide, or a
         // fraction of a pixel.
@@ -315,7 +316,7 @@ impl SceneWriter {
         let step = (f64::from(band.step) * 1e4).round() as i64;
         let count = i64::try_from(band.columns.len()).unwrap_or(0);
         let unit = to_hundredths(self.sections.band(band, self.column_scale));
-        self.row("b", ([], [x, floor, width, unit, step, count, pale, fill, line]), None);
+        self.row("b", ([], [x, floor, width, unit, step, count, band_paint, fill, line]), None);
     }
 }
 
@@ -375,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_message_has_the_lengths_of_its_parts() {
-        let columns: MixtureColumns<u16> = (0..100).map(|at| vec![(at % 2, 0.5)]).collect();
+        let columns: MixtureColumns<u16> = (0..100).map(|column| vec![(column % 2, 0.5)]).collect();
         let frame = OutlineRect::new(0.0, 0.0, 100.0, 13.0);
         let palette = vec![RgbColor { red: 1, green: 2, blue: 3 }, RgbColor { red: 4, green: 5, blue: 6 }];
         let cells = SceneCells { frame, palette, values: Vec::new(), columns };

@@ -38,10 +38,10 @@ pub enum CheckpointError {
     #[error("this is not a saved state of a simulation: its first bytes differ")]
     Foreign,
     /// Another version wrote the state.
-    #[error("the saved state has version {found}, expected {VERSION}: simulate the trace from its start")]
+    #[error("the saved state has version {version}, expected {VERSION}: simulate the trace from its start")]
     Version {
         /// The version of the state.
-        found: u32,
+        version: u32,
     },
     /// The state is truncated or damaged.
     #[error("the saved state is damaged: {0}; simulate the trace from its start")]
@@ -86,18 +86,19 @@ impl<E: EntitySink + DeserializeOwned> Simulation<E> {
     pub fn load(input: &mut impl Read) -> Result<Self, CheckpointError> {
         let mut head = Vec::new();
         input.take(HEAD as u64).read_to_end(&mut head)?;
-        let part = |at: usize, len: usize| head.get(at..at + len);
+        let part = |offset: usize, len: usize| head.get(offset..offset + len);
         if part(0, 8) != Some(&MAGIC) {
             return Err(CheckpointError::Foreign);
         }
         let short = || CheckpointError::Damaged("it is cut short".to_owned());
-        let found =
+        let version =
             part(8, 4).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_le_bytes(*bytes)).ok_or_else(short)?;
-        if found != VERSION {
-            return Err(CheckpointError::Version { found });
+        if version != VERSION {
+            return Err(CheckpointError::Version { version });
         }
-        let number =
-            |at| part(at, 8).and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(short);
+        let number = |offset| {
+            part(offset, 8).and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(short)
+        };
         let (length, checksum) = (number(12)?, number(20)?);
         let mut body = Vec::new();
         input.take(length).read_to_end(&mut body)?;
@@ -142,17 +143,17 @@ mod tests {
 ";
 
     fn line() -> impl Strategy<Value = String> {
-        let (time, at) = (0..30_u32, prop::sample::select(vec!["t", "u", "p", "nobody"]));
-        (0..10_usize, time, at, 0..4_u32).prop_map(|(kind, time, at, key)| match kind {
-            0 => format!("11 {time} {at} S a"),
-            1 => format!("12 {time} {at} S b"),
-            2 => format!("13 {time} {at} S"),
-            3 => format!("14 {time} {at} S"),
-            4 => format!("8 {time} {at} V {key}"),
-            5 => format!("9 {time} {at} V {key}"),
-            6 => format!("15 {time} 0 L {at} l k{key}"),
-            7 => format!("16 {time} 0 L {at} l k{key}"),
-            8 => format!("17 {time} {at} E x{key}"),
+        let (time, container) = (0..30_u32, prop::sample::select(vec!["t", "u", "p", "nobody"]));
+        (0..10_usize, time, container, 0..4_u32).prop_map(|(kind, time, container, key)| match kind {
+            0 => format!("11 {time} {container} S a"),
+            1 => format!("12 {time} {container} S b"),
+            2 => format!("13 {time} {container} S"),
+            3 => format!("14 {time} {container} S"),
+            4 => format!("8 {time} {container} V {key}"),
+            5 => format!("9 {time} {container} V {key}"),
+            6 => format!("15 {time} 0 L {container} l k{key}"),
+            7 => format!("16 {time} 0 L {container} l k{key}"),
+            8 => format!("17 {time} {container} E x{key}"),
             _ => format!("6 {time} c{key} p T c{key}\n7 {} T c{key}", time + 1),
         })
     }
@@ -170,8 +171,8 @@ mod tests {
         fn a_resumed_simulation_gives_the_same_result(lines in prop::collection::vec(line(), 0..60), cut in 0..200_usize) {
             let text = format!("{HEADER}{TREE}{}\n", lines.join("\n"));
             let all = text.lines().count();
-            let mut whole = Simulation::new("t");
-            PajeReader::new(text.as_bytes()).read(&mut whole).unwrap();
+            let mut reference = Simulation::new("t");
+            PajeReader::new(text.as_bytes()).read(&mut reference).unwrap();
             let mut reader = PajeReader::new(text.as_bytes());
             let mut first = Simulation::new("t");
             for _ in 0..cut % all {
@@ -184,8 +185,8 @@ mod tests {
             let mut second: Simulation = Simulation::load(&mut bytes.as_slice()).unwrap();
             while reader.next(&mut second).unwrap() {}
             reader.finish(&mut second).unwrap();
-            prop_assert_eq!(second.faults(), whole.faults());
-            prop_assert_eq!(outcome(second), outcome(whole));
+            prop_assert_eq!(second.faults(), reference.faults());
+            prop_assert_eq!(outcome(second), outcome(reference));
         }
     }
 
@@ -206,18 +207,18 @@ mod tests {
                 "{length}"
             );
         }
-        for at in 0..bytes.len() {
+        for byte_index in 0..bytes.len() {
             let mut damaged = bytes.clone();
-            damaged[at] ^= 4;
+            damaged[byte_index] ^= 4;
             let why = load(&damaged).expect_err("it is damaged");
             assert!(
                 matches!(
-                    (at, &why),
+                    (byte_index, &why),
                     (..8, CheckpointError::Foreign)
                         | (8..12, CheckpointError::Version { .. })
                         | (12.., CheckpointError::Damaged(_))
                 ),
-                "{at}: {why}"
+                "{byte_index}: {why}"
             );
         }
     }

@@ -28,11 +28,11 @@ pub struct EntityGatherer {
 
 /// The list of a place. Empty lists are added for places before it.
 fn list<T>(lists: &mut Vec<T>, number: u32, empty: impl Fn() -> T) -> &mut T {
-    let at = number as usize;
-    if lists.len() <= at {
-        lists.resize_with(at + 1, empty);
+    let index = number as usize;
+    if lists.len() <= index {
+        lists.resize_with(index + 1, empty);
     }
-    &mut lists[at]
+    &mut lists[index]
 }
 
 impl EntitySink for EntityGatherer {

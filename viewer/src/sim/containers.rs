@@ -73,9 +73,9 @@ impl ContainerTable {
     }
 
     fn insert(&mut self, info: ContainerInfo, detail: u32) {
-        let at = info.id.index();
-        if self.all.len() <= at {
-            self.all.resize_with(at + 1, || None);
+        let index = info.id.index();
+        if self.all.len() <= index {
+            self.all.resize_with(index + 1, || None);
         }
         let entry = ContainerEntry {
             info,
@@ -86,7 +86,7 @@ impl ContainerTable {
             children: Vec::new(),
             detail,
         };
-        self.all[at] = Some(entry);
+        self.all[index] = Some(entry);
     }
 
     fn get(&self, id: ContainerId) -> Option<&ContainerEntry> {
@@ -203,9 +203,9 @@ impl ContainerTable {
     /// The container and all living containers below it, innermost first.
     pub(crate) fn with_descendants(&self, id: ContainerId) -> Vec<ContainerId> {
         let (mut order, mut stack) = (Vec::new(), vec![id]);
-        while let Some(at) = stack.pop() {
-            if let Some(entry) = self.get(at).filter(|entry| entry.destroyed.is_none()) {
-                order.push(at);
+        while let Some(container) = stack.pop() {
+            if let Some(entry) = self.get(container).filter(|entry| entry.destroyed.is_none()) {
+                order.push(container);
                 stack.extend(&entry.children);
             }
         }

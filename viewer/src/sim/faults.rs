@@ -6,7 +6,7 @@ use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 use crate::query::GlobalNanos;
 
 macro_rules! faults {
-    ($($name:ident: $one:literal, $many:literal, $advice:literal;)*) => {
+    ($($name:ident: $singular:literal, $plural:literal, $advice:literal;)*) => {
         /// A kind of diagnostic.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -16,7 +16,7 @@ macro_rules! faults {
         }
 
         /// The sentences for one and for several occurrences, without the number.
-        const SENTENCES: &[(&str, &str)] = &[$(($one, $many),)*];
+        const SENTENCES: &[(&str, &str)] = &[$(($singular, $plural),)*];
 
         const ALL: &[Fault] = &[$(Fault::$name,)*];
 
@@ -24,7 +24,7 @@ macro_rules! faults {
             /// The problem, as a sentence about one occurrence without the number.
             #[must_use]
             pub const fn description(self) -> &'static str {
-                match self { $(Self::$name => $one,)* }
+                match self { $(Self::$name => $singular,)* }
             }
 
             /// Whether the fault concerns links only.
@@ -205,7 +205,7 @@ impl FaultCounts {
 /// advice.
 fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -> String {
     let (fault, count, line) = (*fault, *count, TraceLine::of(*line).line);
-    let (one, many) = SENTENCES[fault as usize];
+    let (singular, plural) = SENTENCES[fault as usize];
     let of_file = if file.is_empty() { String::new() } else { format!(" of {file}") };
     let first = if count == 1 { "" } else { "the first " };
     let place = match (line, time) {
@@ -214,7 +214,7 @@ fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -> String {
         (0, Some(time)) => format!(" ({first}at {:.9} s)", time.0 as f64 * 1e-9),
         (0, None) => String::new(),
     };
-    let noun_phrase = if count == 1 { one } else { many };
+    let noun_phrase = if count == 1 { singular } else { plural };
     format!("{} {noun_phrase}{place}; the producer should {}", with_commas(count), fault.advice())
 }
 
@@ -222,8 +222,8 @@ fn sentence(SimFault { fault, count, line, file, time }: &SimFault) -> String {
 fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+    for (digit_index, digit) in digits.chars().enumerate() {
+        if digit_index > 0 && (digits.len() - digit_index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

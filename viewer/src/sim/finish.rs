@@ -64,7 +64,7 @@ impl<E: EntitySink> Simulation<E> {
             EntitySlot::Marks(marks) => self.marks[marks as usize].extent,
         });
         let content = self.containers.content_extent(container);
-        let extent = of_slots.fold(TimestampExtent::at(created).join(content), TimestampExtent::join);
+        let extent = of_slots.fold(TimestampExtent::instant(created).join(content), TimestampExtent::join);
         // The root begins with the trace.
         if container == ContainerId::ROOT { TimestampExtent { first: created, ..extent } } else { extent }
     }
@@ -130,7 +130,7 @@ impl<E: EntitySink> Simulation<E> {
         let (mut destroyed, alive): (Vec<ContainerId>, Vec<ContainerId>) =
             all.into_iter().partition(|&container| !self.containers.is_alive(container));
         destroyed.sort_by_cached_key(|&container| {
-            (self.containers.destruction(container).map(|it| it.line), Reverse(container))
+            (self.containers.destruction(container).map(|destruction| destruction.line), Reverse(container))
         });
         for container in destroyed.into_iter().chain(alive) {
             let end = if self.mimics_pj_dump { last } else { self.containers.to(container) };

@@ -28,7 +28,7 @@ impl<E> Simulation<E> {
     /// [`PajeSink::finish`](tumit_paje::PajeSink::finish)) first.
     pub(crate) fn into_outcome(self) -> SimOutcome<E> {
         let mut diagnostics = self.diagnostics;
-        diagnostics.extend(self.faults.faults().map(|found| found.diagnostic()));
+        diagnostics.extend(self.faults.faults().map(|fault| fault.diagnostic()));
         let ContainerParts { containers, details: container_details } = self.containers.into_parts();
         let extent = TimestampExtent { first: self.first, last: self.last };
         SimOutcome {
@@ -38,7 +38,7 @@ impl<E> Simulation<E> {
             values: self.values,
             containers,
             container_details,
-            extent: if extent.is_empty() { TimestampExtent::at(0) } else { extent },
+            extent: if extent.is_empty() { TimestampExtent::instant(0) } else { extent },
             diagnostics,
             wall_clock: self.wall_clock,
         }

@@ -41,18 +41,18 @@ impl endpoint_map::Endpoint<5> for SimLinkEndpoint {
     }
 
     fn words(&self) -> [u64; 5] {
-        let both = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        let pack = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         let line = self.line << 1 | u64::from(self.starts);
-        let (ends, row) = (both(self.value.0, self.container.0), both(self.holder.0, self.detail));
+        let (ends, row) = (pack(self.value.0, self.container.0), pack(self.holder.0, self.detail));
         [self.time.cast_unsigned(), ends, row, self.key.0, line]
     }
 
-    fn of([time, both, row, key, line]: [u64; 5]) -> Self {
+    fn of([time, ends, row, key, line]: [u64; 5]) -> Self {
         Self {
             starts: line & 1 == 1,
             time: time.cast_signed(),
-            value: ValueId((both >> 32) as u32),
-            container: ContainerId(both as u32),
+            value: ValueId((ends >> 32) as u32),
+            container: ContainerId(ends as u32),
             holder: ContainerId((row >> 32) as u32),
             detail: row as u32,
             key: KeyId(key),
@@ -132,7 +132,7 @@ impl PendingLinks {
         if is_last {
             out.forget_key(endpoint.key.0);
         }
-        Some(TimestampExtent::at(start.time).join(TimestampExtent::at(end.time)))
+        Some(TimestampExtent::instant(start.time).join(TimestampExtent::instant(end.time)))
     }
 
     /// Sends the starts that wait as open links, if the receiver keeps them. Drops all other

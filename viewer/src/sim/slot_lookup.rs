@@ -78,11 +78,11 @@ impl<E: EntitySink> Simulation<E> {
     #[cold]
     fn find_stack(&mut self, container: ContainerId, ty: TypeId) -> Option<usize> {
         match self.slot(container, ty, EntitySlot::Stack(self.stacks.len() as u32))? {
-            EntitySlot::Stack(at) => {
+            EntitySlot::Stack(index) => {
                 if self.containers.is_alive(container) {
-                    self.recent.note(container, ty, at);
+                    self.recent.note(container, ty, index);
                 }
-                Some(at as usize)
+                Some(index as usize)
             }
             _ => self.wrong_kind(),
         }
@@ -94,7 +94,7 @@ impl<E: EntitySink> Simulation<E> {
         }
         self.entity_count += 1;
         match self.slot(container, ty, EntitySlot::Marks(self.marks.len() as u32))? {
-            EntitySlot::Marks(at) => Some(at as usize),
+            EntitySlot::Marks(index) => Some(index as usize),
             _ => self.wrong_kind(),
         }
     }
@@ -108,8 +108,8 @@ impl<E: EntitySink> Simulation<E> {
             false => value,
         };
         match self.slot(container, ty, EntitySlot::Variable(self.variables.len() as u32)) {
-            Some(EntitySlot::Variable(at)) => {
-                self.variables[at as usize].change(
+            Some(EntitySlot::Variable(index)) => {
+                self.variables[index as usize].change(
                     time,
                     (op, value),
                     self.mimics_pj_dump,
@@ -147,7 +147,9 @@ impl<E: EntitySink> Simulation<E> {
             return false;
         }
         let destruction = self.containers.destruction(end);
-        if destruction.is_some_and(|it| self.mimics_pj_dump || self.faults.line == 0 || it.time < self.latest) {
+        if destruction
+            .is_some_and(|destruction| self.mimics_pj_dump || self.faults.line == 0 || destruction.time < self.latest)
+        {
             self.faults.count(Fault::DeadLinkEnd);
         }
         let expected = if starts { start } else { destination };

@@ -35,11 +35,11 @@ fn run(body: &str) -> (Vec<String>, Vec<String>) {
 }
 
 fn check(body: &str, rows: &[&str], texts: &[&str]) {
-    let found = run(body);
-    assert_eq!(found.0, rows, "{body}");
-    assert_eq!(found.1.len(), texts.len(), "{body}: {:?}", found.1);
-    for (found, expected) in found.1.iter().zip(texts) {
-        assert!(found.contains(expected), "{found}");
+    let outcome = run(body);
+    assert_eq!(outcome.0, rows, "{body}");
+    assert_eq!(outcome.1.len(), texts.len(), "{body}: {:?}", outcome.1);
+    for (text, expected) in outcome.1.iter().zip(texts) {
+        assert!(text.contains(expected), "{text}");
     }
 }
 
@@ -88,12 +88,12 @@ fn the_first_of_a_kind_is_reported_with_advice() {
     let mut simulation = super::Simulation::new("run");
     let (ty, container) = (TypeId(7), ContainerId(9));
     simulation.process(&PajeEvent::PopState { time: GlobalNanos(1_500_000_000), container, ty });
-    let found = simulation.faults();
-    assert_eq!((found[0].count, found[0].line, found[0].time), (1, 0, Some(GlobalNanos(1_500_000_000))));
+    let faults = simulation.faults();
+    assert_eq!((faults[0].count, faults[0].line, faults[0].time), (1, 0, Some(GlobalNanos(1_500_000_000))));
     assert!(
-        found[0].diagnostic().text.contains(" (at 1.500000000 s); the producer should "),
+        faults[0].diagnostic().text.contains(" (at 1.500000000 s); the producer should "),
         "{}",
-        found[0].diagnostic()
+        faults[0].diagnostic()
     );
 }
 
@@ -196,7 +196,7 @@ fn the_order_of_a_destruction_and_the_contents_does_not_matter() {
             assert_eq!(rows.len(), 5, "{text}");
             // The reader warns about lines after the destruction.
             let expected = format!("{count} containers end before the last timestamps in them");
-            assert!(texts.len() * 2 == count && texts.iter().all(|one| one.starts_with(&expected)), "{texts:?}");
+            assert!(texts.len() * 2 == count && texts.iter().all(|text| text.starts_with(&expected)), "{texts:?}");
             let lives = lives(&text).0;
             assert_eq!(*first.get_or_insert_with(|| (rows.clone(), lives.clone())), (rows, lives), "{text}");
         }
@@ -210,7 +210,7 @@ fn lives(body: &str) -> (Vec<String>, Vec<String>) {
     let containers = store.containers();
     let lives = containers
         .iter()
-        .map(|one| format!("{} {}..{}", one.name, second(one.life.from), second(one.life.to)))
+        .map(|container| format!("{} {}..{}", container.name, second(container.life.from), second(container.life.to)))
         .collect();
     (lives, diagnostic_texts(&store.summary().diagnostics))
 }
@@ -230,12 +230,12 @@ fn a_container_lasts_as_long_as_its_contents() {
     let ends =
         ["2 containers end before the last timestamps in them", "1 container ends before the last timestamp in it"];
     check("7 30 P q\n", ["q 20..30", "u 20..30"], &[]);
-    for one in ["11 5 u S a", "12 5 u S a", "8 5 u V 1", "17 5 u E x"] {
-        check(&format!("{one}\n7 30 P q\n"), ["q 5..30", "u 5..30"], &[early]);
+    for line in ["11 5 u S a", "12 5 u S a", "8 5 u V 1", "17 5 u E x"] {
+        check(&format!("{line}\n7 30 P q\n"), ["q 5..30", "u 5..30"], &[early]);
     }
     check("11 5 u S a\n8 4 u V 1\n17 3 u E x\n", ["q 3..90", "u 3..90"], &["3 timestamps are before the creation"]);
-    for one in ["11 40 u S a", "8 40 u V 1", "17 40 u E x"] {
-        check(&format!("{one}\n7 30 P q\n"), ["q 20..40", "u 20..40"], &[ends[0]]);
+    for line in ["11 40 u S a", "8 40 u V 1", "17 40 u E x"] {
+        check(&format!("{line}\n7 30 P q\n"), ["q 20..40", "u 20..40"], &[ends[0]]);
     }
     // It ends before its parent does in the file, but after it in time. Then: it is created before
     // its parent.

@@ -81,7 +81,7 @@ mod tests {
         assert_eq!((all.mean(), all.count()), (Some(50.5), 100));
         let none = Durations::default();
         assert_eq!((none.quantile(0.5), none.mean()), (None, None));
-        let one: Durations = std::iter::once(7).collect();
-        assert_eq!((one.quantile(0.5), one.quantile(0.99)), (Some(7), Some(7)));
+        let durations: Durations = std::iter::once(7).collect();
+        assert_eq!((durations.quantile(0.5), durations.quantile(0.99)), (Some(7), Some(7)));
     }
 }

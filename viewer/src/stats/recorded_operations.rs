@@ -51,20 +51,20 @@ impl RecordedOperations {
         time_range: TimeRange,
         unit_of: impl Fn(ContainerId) -> Option<u32>,
     ) -> Result<Self, QueryError> {
-        let mut found = PartsByOperation::within(source, time_range, &unit_of)?;
+        let mut parts_by_operation = PartsByOperation::within(source, time_range, &unit_of)?;
         let extent = source.extent();
         if time_range.from > extent.from || time_range.to < extent.to {
-            found.complete(source, &unit_of)?;
+            parts_by_operation.complete(source, &unit_of)?;
         }
         let mut list = Vec::new();
-        for parts in found.operations.into_values() {
+        for parts in parts_by_operation.operations.into_values() {
             list.extend(operation(source, parts)?);
         }
         // Hash tables have no order.
         list.sort_by_key(|operation: &Collective| {
             operation.parts.first().map(|part| (part.enter, part.unit, part.state))
         });
-        Ok(Self { list, parts_without_operation: found.without_operation })
+        Ok(Self { list, parts_without_operation: parts_by_operation.without_operation })
     }
 }
 
@@ -81,9 +81,9 @@ impl PartsByOperation {
         types.sort_unstable();
         types.dedup();
         types.retain(|ty| model.types[ty.index()].kind == PajeTypeKind::State);
-        let mut found = Self::default();
+        let mut parts_by_operation = Self::default();
         if types.is_empty() {
-            return Ok(found);
+            return Ok(parts_by_operation);
         }
         let mut batch: Vec<FoundState> = Vec::new();
         for info in source.containers().iter() {
@@ -99,12 +99,12 @@ impl PartsByOperation {
                     let (enter, leave) = (state.life.from.0, state.life.to.0);
                     let part = CollectivePart { unit, state: state.id, enter, leave, is_root: false, bytes: None };
                     batch.push(FoundState { value: state.value, part });
-                    if batch.len() >= FIELDS_AT_ONCE { found.add(source, &mut batch) } else { Ok(()) }
+                    if batch.len() >= FIELDS_AT_ONCE { parts_by_operation.add(source, &mut batch) } else { Ok(()) }
                 })?;
             }
         }
-        found.add(source, &mut batch)?;
-        Ok(found)
+        parts_by_operation.add(source, &mut batch)?;
+        Ok(parts_by_operation)
     }
 
     /// Reads the fields of states and adds them to their operations.
@@ -137,8 +137,8 @@ impl PartsByOperation {
             if all.len() <= states.len() {
                 continue;
             }
-            let known: FxHashSet<EntityId> = states.iter().map(|state| state.part.state).collect();
-            for missing in all.iter().filter(|part| !known.contains(&part.id)) {
+            let read_ids: FxHashSet<EntityId> = states.iter().map(|state| state.part.state).collect();
+            for missing in all.iter().filter(|part| !read_ids.contains(&part.id)) {
                 let facts = source.facts_without_paths(missing.id)?;
                 let Some(unit) = unit_of(facts.container) else { continue };
                 let part = CollectivePart {

@@ -74,8 +74,8 @@ pub fn times(
     time_range: TimeRange,
 ) -> Result<StateTimes, QueryError> {
     let all = source.containers();
-    if let [one] = containers {
-        return times_of(source, [all.iter().find(|info| info.id == *one)], ty, time_range);
+    if let [container] = containers {
+        return times_of(source, [all.iter().find(|info| info.id == *container)], ty, time_range);
     }
     let all: FxHashMap<ContainerId, &ContainerInfo> = all.iter().map(|info| (info.id, info)).collect();
     times_of(source, containers.iter().map(|container| all.get(container).copied()), ty, time_range)
@@ -209,14 +209,14 @@ mod tests {
             store.containers().iter().filter(|info| info.ty == ty("Thread")).map(|info| info.id).collect();
         let second = 1_000_000_000_i64;
         let time_range = TimeRange { from: GlobalNanos(second), to: GlobalNanos(9 * second) };
-        let found = times(&store, &threads, ty("Activity"), time_range).expect("the source contains all of them");
+        let state_times = times(&store, &threads, ty("Activity"), time_range).expect("the source contains all of them");
         // `a` exists for 8 s of the time range. It is in `work` all the time, with 1 s of `idle`
         // inside. `b` exists for 7 s and is in `idle` for 6 s.
-        assert_eq!((found.existence_nanos, found.none), (15 * i128::from(second), i128::from(second)));
-        let nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.nanos)).collect();
+        assert_eq!((state_times.existence_nanos, state_times.none), (15 * i128::from(second), i128::from(second)));
+        let nanos: Vec<_> = state_times.values.iter().map(|time| (time.value, time.nanos)).collect();
         assert_eq!(nanos, [(value("work"), 8 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
-        assert!((found.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);
-        let self_nanos: Vec<_> = found.values.iter().map(|time| (time.value, time.self_nanos)).collect();
+        assert!((state_times.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);
+        let self_nanos: Vec<_> = state_times.values.iter().map(|time| (time.value, time.self_nanos)).collect();
         assert_eq!(self_nanos, [(value("work"), 7 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
     }
 }

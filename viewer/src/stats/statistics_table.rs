@@ -71,8 +71,10 @@ struct StatsTableBuilder<'a> {
 
 impl StatsTableBuilder<'_> {
     fn path(&self, container: ContainerId) -> String {
-        let at = self.positions.get(&container);
-        at.map(|&at| container_tree::path(self.list, &self.positions, at).join("/")).unwrap_or_default()
+        let position = self.positions.get(&container);
+        position
+            .map(|&position| container_tree::path(self.list, &self.positions, position).join("/"))
+            .unwrap_or_default()
     }
 
     fn value(&self, value: ValueId) -> Option<String> {
@@ -95,7 +97,7 @@ impl StatsTableBuilder<'_> {
     fn states(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
         let having = self.by_type.of(ty.id).into_iter().filter(|&id| self.source.depths(id, ty.id) > 0).collect();
         for (container, part) in self.parts(having) {
-            let infos = part.iter().map(|id| self.positions.get(id).map(|&at| &self.list[at]));
+            let infos = part.iter().map(|id| self.positions.get(id).map(|&position| &self.list[position]));
             let times = times_of(self.source, infos, ty.id, self.time_range)?;
             let mut durations_by_value = durations(self.source, &part, ty.id, self.time_range)?;
             if self.by == RowGrouping::Type {
@@ -136,15 +138,15 @@ impl StatsTableBuilder<'_> {
     /// Tasks that consist of states of a type.
     fn tasks(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
         let mut joined: BTreeMap<_, (Vec<Durations>, i128)> = BTreeMap::new();
-        for ((container, value), one) in tasks_of(self.source, ty.id, self.time_range, &self.continuations)? {
+        for ((container, value), tasks) in tasks_of(self.source, ty.id, self.time_range, &self.continuations)? {
             let key = match self.by {
                 RowGrouping::Container => (Some(container), Some(value)),
                 RowGrouping::Value => (None, Some(value)),
                 RowGrouping::Type => (None, None),
             };
             let all = joined.entry(key).or_default();
-            all.0.push(one.latencies);
-            all.1 += one.active;
+            all.0.push(tasks.latencies);
+            all.1 += tasks.active;
         }
         for ((container, value), (latencies, active)) in joined {
             let all: Durations = latencies.into_iter().flat_map(Durations::into_nanos).collect();
@@ -213,7 +215,7 @@ impl StatsTableBuilder<'_> {
             None => size_field(self.source, ty.id, self.time_range)?,
         };
         let mut joined: BTreeMap<_, (Vec<Durations>, Option<f64>)> = BTreeMap::new();
-        for (of, one) in link_traffic(self.source, ty.id, self.time_range, field.as_deref())? {
+        for (of, traffic) in link_traffic(self.source, ty.id, self.time_range, field.as_deref())? {
             let LinkTrafficKey { start, end, value } = of;
             let key = match self.by {
                 RowGrouping::Container => (Some((start, end)), Some(value)),
@@ -221,8 +223,8 @@ impl StatsTableBuilder<'_> {
                 RowGrouping::Type => (None, None),
             };
             let all = joined.entry(key).or_default();
-            all.0.push(one.durations);
-            all.1 = all.1.map_or(one.size, |sum| Some(sum + one.size.unwrap_or(0.0)));
+            all.0.push(traffic.durations);
+            all.1 = all.1.map_or(traffic.size, |sum| Some(sum + traffic.size.unwrap_or(0.0)));
         }
         for ((ends, value), (nanos, size)) in joined {
             let all: Durations = nanos.into_iter().flat_map(Durations::into_nanos).collect();
@@ -238,38 +240,40 @@ impl StatsTableBuilder<'_> {
     }
 
     fn variables(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
-        let mut found = Vec::new();
+        let mut statistics = Vec::new();
         for id in self.by_type.of(ty.id) {
-            found.extend(variable(self.source, id, ty.id, self.time_range)?.map(|stats| (id, stats)));
+            statistics.extend(variable(self.source, id, ty.id, self.time_range)?.map(|stats| (id, stats)));
         }
         let row = |container, mean, min: PlacedExtreme, max: PlacedExtreme| StatsRow {
             mean: Some(mean),
             min: Some(min.extreme.value),
-            min_at: Some(seconds(min.extreme.at.0)),
+            min_at: Some(seconds(min.extreme.timestamp.0)),
             min_in: Some(self.path(min.container)),
             max: Some(max.extreme.value),
-            max_at: Some(seconds(max.extreme.at.0)),
+            max_at: Some(seconds(max.extreme.timestamp.0)),
             max_in: Some(self.path(max.container)),
             ..Self::row("variable", ty, container)
         };
         let placed = |&container: &ContainerId, extreme: VariableExtreme| PlacedExtreme { container, extreme };
         if self.by == RowGrouping::Container {
             rows.extend(
-                found.iter().map(|(id, s)| row(Some(self.path(*id)), s.mean, placed(id, s.min), placed(id, s.max))),
+                statistics
+                    .iter()
+                    .map(|(id, s)| row(Some(self.path(*id)), s.mean, placed(id, s.min), placed(id, s.max))),
             );
             return Ok(());
         }
         #[expect(clippy::cast_precision_loss, reason = "a mean of means")]
-        let mean = found.iter().map(|one| one.1.mean).sum::<f64>() / found.len() as f64;
+        let mean = statistics.iter().map(|entry| entry.1.mean).sum::<f64>() / statistics.len() as f64;
         // Of equal values, the earliest counts.
         let best = |is_better: fn(f64, f64) -> bool| {
             move |a: PlacedExtreme, b: PlacedExtreme| {
-                let is_earlier = b.extreme.value == a.extreme.value && b.extreme.at < a.extreme.at;
+                let is_earlier = b.extreme.value == a.extreme.value && b.extreme.timestamp < a.extreme.timestamp;
                 if is_better(b.extreme.value, a.extreme.value) || is_earlier { b } else { a }
             }
         };
-        let min = found.iter().map(|(id, s)| placed(id, s.min)).reduce(best(|b, a| b < a));
-        let max = found.iter().map(|(id, s)| placed(id, s.max)).reduce(best(|b, a| b > a));
+        let min = statistics.iter().map(|(id, s)| placed(id, s.min)).reduce(best(|b, a| b < a));
+        let max = statistics.iter().map(|(id, s)| placed(id, s.max)).reduce(best(|b, a| b > a));
         rows.extend(min.zip(max).map(|(min, max)| row(None, mean, min, max)));
         Ok(())
     }

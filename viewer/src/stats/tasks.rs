@@ -50,8 +50,8 @@ impl TaskGroup {
 }
 
 /// The longer of two tasks. Of equally long ones, the one with the smaller id.
-fn longer_task(one: Option<LongestTask>, other: Option<LongestTask>) -> Option<LongestTask> {
-    one.into_iter().chain(other).max_by_key(|task| (task.latency, std::cmp::Reverse(task.first)))
+fn longer_task(first: Option<LongestTask>, second: Option<LongestTask>) -> Option<LongestTask> {
+    first.into_iter().chain(second).max_by_key(|task| (task.latency, std::cmp::Reverse(task.first)))
 }
 
 /// A state.
@@ -81,7 +81,7 @@ pub(crate) fn tasks_of(
     let mut parts = parts(source, ty, extent)?;
     let joined = join(source, &mut parts, continuations, extent)?;
     let mut latencies: BTreeMap<(ContainerId, ValueId), Vec<i64>> = BTreeMap::new();
-    let mut found: BTreeMap<(ContainerId, ValueId), TaskGroup> = BTreeMap::new();
+    let mut groups: BTreeMap<(ContainerId, ValueId), TaskGroup> = BTreeMap::new();
     for first in parts.iter().filter(|part| !part.has_previous && joined.contains(&part.value)) {
         let (mut last, mut active) = (first, 0_i128);
         loop {
@@ -95,15 +95,15 @@ pub(crate) fn tasks_of(
             let key = (first.container, first.value);
             let latency = last.life.to.0.saturating_sub(first.life.from.0);
             latencies.entry(key).or_default().push(latency);
-            let tasks = found.entry(key).or_default();
+            let tasks = groups.entry(key).or_default();
             tasks.active += active;
             tasks.longest = longer_task(tasks.longest, Some(LongestTask { latency, first: first.id }));
         }
     }
     for (key, latencies) in latencies {
-        found.entry(key).or_default().latencies = latencies.into_iter().collect();
+        groups.entry(key).or_default().latencies = latencies.into_iter().collect();
     }
-    Ok(found)
+    Ok(groups)
 }
 
 /// The result of [`tasks_by_value`].
@@ -138,14 +138,14 @@ pub fn tasks_by_value(
     if states > max_states {
         return Ok(TasksByValue::TooMany(states));
     }
-    let mut found: BTreeMap<(TypeId, ValueId), TaskGroup> = BTreeMap::new();
+    let mut groups: BTreeMap<(TypeId, ValueId), TaskGroup> = BTreeMap::new();
     for ty in &model.types {
         let tasks = tasks_of(source, ty.id, time_range, &continuations)?.into_iter();
         for ((_, value), tasks) in tasks.filter(|((container, _), _)| containers.contains(container)) {
-            found.entry((ty.id, value)).or_default().merge(tasks);
+            groups.entry((ty.id, value)).or_default().merge(tasks);
         }
     }
-    Ok(TasksByValue::Read(found))
+    Ok(TasksByValue::Read(groups))
 }
 
 fn parts(source: &dyn TimelineSource, ty: TypeId, extent: TimeRange) -> Result<Vec<TaskPart>, QueryError> {
@@ -172,9 +172,9 @@ fn join(
     extent: TimeRange,
 ) -> Result<FxHashSet<ValueId>, QueryError> {
     let (mut begins, mut ends): (FxHashMap<_, Vec<usize>>, FxHashMap<_, Vec<usize>>) = Default::default();
-    for (at, part) in parts.iter().enumerate() {
-        begins.entry((part.container, part.life.from)).or_default().push(at);
-        ends.entry((part.container, part.life.to)).or_default().push(at);
+    for (index, part) in parts.iter().enumerate() {
+        begins.entry((part.container, part.life.from)).or_default().push(index);
+        ends.entry((part.container, part.life.to)).or_default().push(index);
     }
     let mut joined = FxHashSet::default();
     for &ty in types {

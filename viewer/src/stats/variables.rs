@@ -9,7 +9,7 @@ pub struct VariableExtreme {
     /// The smallest or largest number.
     pub value: f64,
     /// The first timestamp in the time range with this value.
-    pub at: GlobalNanos,
+    pub timestamp: GlobalNanos,
 }
 
 /// Statistics of a variable.
@@ -35,21 +35,21 @@ pub fn variable(
     ty: TypeId,
     time_range: TimeRange,
 ) -> Result<Option<VariableStats>, QueryError> {
-    let whole = |time_range| -> Result<Option<SeriesColumn>, QueryError> {
+    let extremes = |time_range| -> Result<Option<SeriesColumn>, QueryError> {
         Ok(source.series(container, ty, time_range, 1)?.pop().flatten())
     };
-    let Some(all) = whole(time_range)? else { return Ok(None) };
+    let Some(all) = extremes(time_range)? else { return Ok(None) };
     let first = |holds: &dyn Fn(&SeriesColumn) -> bool| {
         let mut part = time_range;
         while part.to.0.saturating_sub(part.from.0) > 1 {
             let middle = GlobalNanos(part.from.0.midpoint(part.to.0));
-            let left = TimeRange { to: middle, ..part };
-            let found = whole(left)?.is_some_and(|column| holds(&column));
-            part = if found { left } else { TimeRange { from: middle, ..part } };
+            let first_half = TimeRange { to: middle, ..part };
+            let is_in_first_half = extremes(first_half)?.is_some_and(|column| holds(&column));
+            part = if is_in_first_half { first_half } else { TimeRange { from: middle, ..part } };
         }
         Ok(part.from)
     };
-    let min = VariableExtreme { value: all.min, at: first(&|column| column.min <= all.min)? };
-    let max = VariableExtreme { value: all.max, at: first(&|column| column.max >= all.max)? };
+    let min = VariableExtreme { value: all.min, timestamp: first(&|column| column.min <= all.min)? };
+    let max = VariableExtreme { value: all.max, timestamp: first(&|column| column.max >= all.max)? };
     Ok(Some(VariableStats { mean: all.mean, min, max }))
 }

@@ -35,15 +35,15 @@ pub(crate) fn depth_first(mut containers: Vec<ContainerInfo>) -> OrderedContaine
     stack.reverse();
     let mut positions = vec![u32::MAX; ids];
     let mut order = Vec::with_capacity(containers.len());
-    while let Some((at, depth)) = stack.pop() {
-        let container = &mut containers[at as usize];
+    while let Some((index, depth)) = stack.pop() {
+        let container = &mut containers[index as usize];
         container.depth = depth;
         positions[container.id.index()] = order.len() as u32;
-        order.push(at);
+        order.push(index);
         stack.extend(children[container.id.index()].iter().rev().map(|&child| (child, depth + 1)));
     }
     let mut remaining: Vec<Option<ContainerInfo>> = containers.into_iter().map(Some).collect();
-    let containers = order.into_iter().filter_map(|at| remaining[at as usize].take()).collect();
+    let containers = order.into_iter().filter_map(|index| remaining[index as usize].take()).collect();
     OrderedContainers { containers, positions }
 }
 

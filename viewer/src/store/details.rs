@@ -150,9 +150,9 @@ impl DetailTable {
         if first == 0 {
             return second;
         }
-        let both: Vec<StoredField> = self.fields_of(first).iter().chain(self.fields_of(second)).copied().collect();
+        let fields: Vec<StoredField> = self.fields_of(first).iter().chain(self.fields_of(second)).copied().collect();
         let place = [first, second].map(|row| self.rows[row as usize]).into_iter().find(|row| row.file != NO_FILE);
-        self.fields.extend(both);
+        self.fields.extend(fields);
         let row = u32::try_from(self.rows.len()).unwrap_or(0);
         if row != 0 {
             let (file, line) = place.map_or((NO_FILE, 0), |place| (place.file, place.line));
@@ -214,7 +214,7 @@ impl DetailTable {
     /// The text of a link key, or `k` and its number if the trace has no text for it.
     pub(crate) fn key(&self, key: u64) -> String {
         match self.keys.binary_search_by_key(&key, |named| named.0) {
-            Ok(at) => self.texts.get(self.keys[at].1).to_owned(),
+            Ok(index) => self.texts.get(self.keys[index].1).to_owned(),
             Err(_) => format!("k{key}"),
         }
     }

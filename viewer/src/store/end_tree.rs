@@ -49,16 +49,16 @@ impl EndTree {
         time_range: TimeRange,
         end: impl Fn(usize) -> i64 + 'a,
     ) -> impl Iterator<Item = usize> + 'a {
-        let mut at = 0;
+        let mut position = 0;
         std::iter::from_fn(move || {
-            while at < started {
-                let passed = self.passed_over(at, time_range.from.0);
+            while position < started {
+                let passed = self.passed_over(position, time_range.from.0);
                 if passed > 0 {
-                    at += passed;
+                    position += passed;
                 } else {
-                    at += 1;
-                    if end(at - 1) > time_range.from.0 {
-                        return Some(at - 1);
+                    position += 1;
+                    if end(position - 1) > time_range.from.0 {
+                        return Some(position - 1);
                     }
                 }
             }
@@ -66,11 +66,11 @@ impl EndTree {
         })
     }
 
-    /// Size of the largest group that begins at `at` and has ended by `from`; 0 if there is none.
-    fn passed_over(&self, at: usize, from: i64) -> usize {
+    /// Size of the largest group that begins at `position` and has ended by `from`; 0 if there is none.
+    fn passed_over(&self, position: usize, from: i64) -> usize {
         let (mut passed, mut size) = (0, FAN);
         for level in &self.levels {
-            if !at.is_multiple_of(size) || level[at / size] > from {
+            if !position.is_multiple_of(size) || level[position / size] > from {
                 break;
             }
             passed = size;

@@ -21,7 +21,7 @@ pub(crate) trait NumberedList {
     fn len(&self) -> usize;
 }
 
-macro_rules! numbered {
+macro_rules! impl_numbered_list {
     ($($lane:ty),*) => {$(
         impl NumberedList for $lane {
             fn base(&self) -> u32 {
@@ -35,7 +35,7 @@ macro_rules! numbered {
     )*};
 }
 
-numbered!(StoreStateLane, StoreMarkLane, StoreLinks, StoreVariableLane);
+impl_numbered_list!(StoreStateLane, StoreMarkLane, StoreLinks, StoreVariableLane);
 
 /// The lane with entity `number`, and the entity's position in it. `lanes` are sorted by base;
 /// empty lanes share the base of the next one.
@@ -143,7 +143,7 @@ impl EntityLookup for TraceStore {
         let lanes = self.state_lanes(container).iter();
         let states = lanes
             .flat_map(|lane| {
-                lane.touching_range(TimestampExtent::at(timestamp))
+                lane.touching_range(TimestampExtent::instant(timestamp))
                     .map(|index| EntityId::State(number(lane.base, index)))
             })
             .take(max_count);

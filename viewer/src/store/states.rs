@@ -160,11 +160,11 @@ impl StoreStateLane {
 
     fn sparse_sums(&self) -> TimeSums {
         let width = self.table.len();
-        let whole = self.len() / BLOCK * BLOCK;
+        let full_blocks_len = self.len() / BLOCK * BLOCK;
         // Counting first allows one allocation for all lists.
         let mut last_block = vec![usize::MAX; width];
         let mut offsets = vec![0_u32; width + 1];
-        for index in 0..whole {
+        for index in 0..full_blocks_len {
             let value = self.values[index] as usize;
             if last_block[value] != index / BLOCK {
                 last_block[value] = index / BLOCK;
@@ -178,7 +178,7 @@ impl StoreStateLane {
         let (mut blocks, mut times) = (vec![0_u32; entries], vec![0_i64; entries]);
         let mut filled: Vec<usize> = offsets[..width].iter().map(|&offset| offset as usize).collect();
         let mut total = vec![0_i64; width];
-        for index in 0..whole {
+        for index in 0..full_blocks_len {
             let value = self.values[index] as usize;
             total[value] += self.end(index) - self.start(index);
             let first = offsets[value] as usize;
@@ -289,7 +289,7 @@ impl StoreStateLane {
                 for value in 0..width {
                     let list = offsets[value] as usize..offsets[value + 1] as usize;
                     let before = |block: usize| {
-                        let passed = blocks[list.clone()].partition_point(|&at| (at as usize) < block);
+                        let passed = blocks[list.clone()].partition_point(|&number| (number as usize) < block);
                         if passed == 0 { 0 } else { sums[list.start + passed - 1] }
                     };
                     times.add(value as u32, before(high) - before(low));

@@ -131,12 +131,13 @@ impl StoreParts {
     ) -> TimeRange {
         let TimestampExtent { first, last } = self.extent;
         let last_state =
-            states.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
+            states.iter().filter_map(|lane| lane.len().checked_sub(1).map(|last| (lane.start(last), lane.end(last))));
         let last_mark = marks
             .iter()
-            .filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.timestamp(at), lane.timestamp(at))));
-        let last_sample =
-            variables.iter().filter_map(|lane| lane.len().checked_sub(1).map(|at| (lane.start(at), lane.end(at))));
+            .filter_map(|lane| lane.len().checked_sub(1).map(|last| (lane.timestamp(last), lane.timestamp(last))));
+        let last_sample = variables
+            .iter()
+            .filter_map(|lane| lane.len().checked_sub(1).map(|last| (lane.start(last), lane.end(last))));
         let last_link = links
             .iter()
             .filter_map(|table| table.rows.last().map(|row| (row.earlier_timestamp(), row.earlier_timestamp())));
@@ -180,11 +181,11 @@ fn nested_sums(lanes: &[StoreStateLane]) -> Vec<NestedCheckpoints> {
             rows.push(word);
             Ok(())
         };
-        while let Some(Reverse((start, lane, at))) = next.pop() {
+        while let Some(Reverse((start, lane, index))) = next.pop() {
             let of = &lanes[lane];
-            let Ok(()) = writer.push(NestedState { start, end: of.end(at), value: of.value(at).0 }, &mut keep);
-            if at + 1 < of.len() {
-                next.push(Reverse((of.start(at + 1), lane, at + 1)));
+            let Ok(()) = writer.push(NestedState { start, end: of.end(index), value: of.value(index).0 }, &mut keep);
+            if index + 1 < of.len() {
+                next.push(Reverse((of.start(index + 1), lane, index + 1)));
             }
         }
         let Ok(mut words) = writer.finish(&mut keep);
@@ -212,8 +213,8 @@ fn seal_variables(mut raw: Vec<RawVariable>) -> Vec<StoreVariableLane> {
 /// Least and largest value of each variable type, over all containers.
 fn ranges_by_type(variables: &[StoreVariableLane]) -> FxHashMap<TypeId, ValueRange> {
     let mut ranges: FxHashMap<TypeId, ValueRange> = FxHashMap::default();
-    for (ty, one) in variables.iter().filter_map(|lane| Some((lane.ty, lane.range()?))) {
-        ranges.entry(ty).and_modify(|all| *all = all.join(one)).or_insert(one);
+    for (ty, range) in variables.iter().filter_map(|lane| Some((lane.ty, lane.range()?))) {
+        ranges.entry(ty).and_modify(|all| *all = all.join(range)).or_insert(range);
     }
     ranges
 }
@@ -237,16 +238,16 @@ pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeMode
             ty.color = ty.color.or(Some(chosen));
         }
     }
-    let numbered = values.iter().zip((0..).map(ValueId));
-    let collective_values = numbered.filter(|(value, _)| value.is_collective).map(|(_, id)| id).collect();
+    let values_with_ids = values.iter().zip((0..).map(ValueId));
+    let collective_values = values_with_ids.filter(|(value, _)| value.is_collective).map(|(_, id)| id).collect();
     let values = values
         .into_iter()
         .zip(colors)
         .enumerate()
-        .map(|(at, (value, color))| {
+        .map(|(index, (value, color))| {
             let style = value.style.or(types.get(value.ty.index()).map_or(DrawStyle::NONE, |ty| ty.style));
             let RawValue { ty, name, category, .. } = value;
-            ValueInfo { id: ValueId(at as u32), ty, name, color, style, category }
+            ValueInfo { id: ValueId(index as u32), ty, name, color, style, category }
         })
         .collect();
     TypeModel { types, values, collective_values }

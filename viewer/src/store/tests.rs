@@ -14,12 +14,12 @@ const LOAD: TypeId = TypeId(3);
 const MESSAGE: TypeId = TypeId(4);
 const FAULT: TypeId = TypeId(5);
 
-fn at(time: i64) -> GlobalNanos {
+fn timestamp(time: i64) -> GlobalNanos {
     GlobalNanos(time)
 }
 
 fn span(from: i64, to: i64) -> TimeRange {
-    TimeRange { from: at(from), to: at(to) }
+    TimeRange { from: timestamp(from), to: timestamp(to) }
 }
 
 fn define(ty: TypeId, kind: PajeTypeKind, parent: TypeId, name: &str) -> PajeEvent<'_> {
@@ -44,7 +44,7 @@ fn model() -> Vec<PajeEvent<'static>> {
         category: None,
     }));
     events.extend([("thread 10", 1), ("thread 2", 2)].map(|(name, id)| PajeEvent::CreateContainer {
-        time: at(0),
+        time: timestamp(0),
         container: ContainerId(id),
         ty: THREAD,
         parent: ContainerId::ROOT,
@@ -56,7 +56,7 @@ fn model() -> Vec<PajeEvent<'static>> {
 
 fn push(time: i64, container: u32, value: u32, extra: &'static [ExtraField<'static>]) -> PajeEvent<'static> {
     PajeEvent::PushState {
-        time: at(time),
+        time: timestamp(time),
         container: ContainerId(container),
         ty: ACTIVITY,
         value: ValueId(value),
@@ -66,7 +66,7 @@ fn push(time: i64, container: u32, value: u32, extra: &'static [ExtraField<'stat
 }
 
 fn pop(time: i64, container: u32) -> PajeEvent<'static> {
-    PajeEvent::PopState { time: at(time), container: ContainerId(container), ty: ACTIVITY }
+    PajeEvent::PopState { time: timestamp(time), container: ContainerId(container), ty: ACTIVITY }
 }
 
 fn small() -> TraceStore {
@@ -79,7 +79,7 @@ fn small() -> TraceStore {
         push(20, 1, 1, WAITS),
         push(22, 2, 0, &[]),
         PajeEvent::StartLink {
-            time: at(25),
+            time: timestamp(25),
             container: link.0,
             ty: link.1,
             value: link.2,
@@ -90,7 +90,7 @@ fn small() -> TraceStore {
         },
         pop(30, 2),
         PajeEvent::EndLink {
-            time: at(40),
+            time: timestamp(40),
             container: link.0,
             ty: link.1,
             value: link.2,
@@ -101,10 +101,22 @@ fn small() -> TraceStore {
         },
         pop(40, 1),
         pop(60, 1),
-        PajeEvent::Variable { time: at(60), container: ContainerId(2), ty: LOAD, op: VariableOp::Set, value: 2.0 },
-        PajeEvent::Variable { time: at(80), container: ContainerId(2), ty: LOAD, op: VariableOp::Add, value: 4.0 },
+        PajeEvent::Variable {
+            time: timestamp(60),
+            container: ContainerId(2),
+            ty: LOAD,
+            op: VariableOp::Set,
+            value: 2.0,
+        },
+        PajeEvent::Variable {
+            time: timestamp(80),
+            container: ContainerId(2),
+            ty: LOAD,
+            op: VariableOp::Add,
+            value: 4.0,
+        },
         PajeEvent::NewEvent {
-            time: at(100),
+            time: timestamp(100),
             container: ContainerId(1),
             ty: FAULT,
             value: ValueId(3),

@@ -94,18 +94,18 @@ impl TraceStore {
 
     pub(crate) fn state_lane(&self, lane: StateLaneId) -> Option<&StoreStateLane> {
         let key = (lane.container, lane.ty, lane.depth);
-        let found = self.states.binary_search_by_key(&key, |lane| (lane.container, lane.ty, lane.depth)).ok()?;
-        Some(&self.states[found])
+        let index = self.states.binary_search_by_key(&key, |lane| (lane.container, lane.ty, lane.depth)).ok()?;
+        Some(&self.states[index])
     }
 
     pub(crate) fn variable(&self, container: ContainerId, ty: TypeId) -> Option<&StoreVariableLane> {
-        let found = self.variables.binary_search_by_key(&(container, ty), |lane| (lane.container, lane.ty)).ok()?;
-        Some(&self.variables[found])
+        let index = self.variables.binary_search_by_key(&(container, ty), |lane| (lane.container, lane.ty)).ok()?;
+        Some(&self.variables[index])
     }
 
     pub(crate) fn link_table(&self, ty: TypeId) -> Option<&StoreLinks> {
-        let found = self.links.binary_search_by_key(&ty, |table| table.ty).ok()?;
-        Some(&self.links[found])
+        let index = self.links.binary_search_by_key(&ty, |table| table.ty).ok()?;
+        Some(&self.links[index])
     }
 }
 

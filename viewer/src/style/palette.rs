@@ -36,8 +36,8 @@ const RAMP: [RgbColor; 5] =
     [rgb(64, 120, 200), rgb(138, 103, 190), rgb(201, 82, 134), rgb(225, 95, 56), rgb(236, 146, 28)];
 
 /// Colour number `at` of `of` colours, from small to large.
-pub(crate) fn ramp(at: usize, of: usize) -> RgbColor {
-    let place = at * (RAMP.len() - 1) * 256 / of.saturating_sub(1).max(1);
+pub(crate) fn ramp(rank: usize, of: usize) -> RgbColor {
+    let place = rank * (RAMP.len() - 1) * 256 / of.saturating_sub(1).max(1);
     let (from, part) = ((place / 256).min(RAMP.len() - 2), place);
     let part = (part - from * 256).min(256);
     let (a, b) = (RAMP[from], RAMP[from + 1]);
@@ -53,9 +53,9 @@ const SHADES: [i32; 4] = [0, 45, -30, 22];
 const COLORS: usize = BASE.len() * SHADES.len();
 
 /// Colour number `at` of the palette. The first eight differ most.
-fn palette(at: usize) -> RgbColor {
-    let base = BASE[at % BASE.len()];
-    let shade = SHADES[at / BASE.len() % SHADES.len()];
+fn palette(number: usize) -> RgbColor {
+    let base = BASE[number % BASE.len()];
+    let shade = SHADES[number / BASE.len() % SHADES.len()];
     let mix = |channel: u8| {
         let target = if shade > 0 { 255 } else { 0 };
         let mixed = i32::from(channel) + (target - i32::from(channel)) * shade.abs() / 100;
@@ -80,24 +80,24 @@ pub(crate) fn assign(types: &[TypeInfo], values: &[RawValue]) -> Vec<RgbColor> {
 /// of the list.
 pub(crate) fn assign_colors(names: &[(TypeId, &str)], trace_colors: &[Option<RgbColor>]) -> Vec<RgbColor> {
     let mut order: Vec<usize> = (0..names.len()).collect();
-    order.sort_by_key(|&at| names[at]);
+    order.sort_by_key(|&name_index| names[name_index]);
     let mut colors = vec![BASE[0]; names.len()];
     for group in order.chunk_by(|&a, &b| names[a].0 == names[b].0) {
         let mut used = [false; COLORS];
-        for color in group.iter().filter_map(|&at| trace_colors[at]) {
-            if let Some(at) = (0..COLORS).find(|&at| palette(at) == color) {
-                used[at] = true;
+        for color in group.iter().filter_map(|&name_index| trace_colors[name_index]) {
+            if let Some(number) = (0..COLORS).find(|&number| palette(number) == color) {
+                used[number] = true;
             }
         }
-        for &at in group {
-            colors[at] = trace_colors[at].unwrap_or_else(|| {
-                let first = hash(names[at].1) as usize % BASE.len();
+        for &name_index in group {
+            colors[name_index] = trace_colors[name_index].unwrap_or_else(|| {
+                let first = hash(names[name_index].1) as usize % BASE.len();
                 // First the free colours of the same shade in a circle from the hashed one, then
                 // the next shade.
                 let tries = (0..COLORS).map(|step| step / BASE.len() * BASE.len() + (first + step) % BASE.len());
-                let found = tries.clone().find(|&candidate| !used[candidate]).unwrap_or(first);
-                used[found] = true;
-                palette(found)
+                let number = tries.clone().find(|&candidate| !used[candidate]).unwrap_or(first);
+                used[number] = true;
+                palette(number)
             });
         }
     }
@@ -113,8 +113,12 @@ fn hash(name: &str) -> u64 {
 mod tests {
     #[test]
     fn no_default_colour_looks_idle() {
-        for at in 0..COLORS {
-            assert!(!crate::style::theme::ColorTheme::has_low_contrast(palette(at)), "{at}: {:?}", palette(at));
+        for number in 0..COLORS {
+            assert!(
+                !crate::style::theme::ColorTheme::has_low_contrast(palette(number)),
+                "{number}: {:?}",
+                palette(number)
+            );
         }
     }
 
@@ -122,7 +126,7 @@ mod tests {
 
     #[test]
     fn names_of_a_type_get_different_colours_in_any_order() {
-        let texts: Vec<String> = (0..COLORS).map(|at| format!("value {at}")).collect();
+        let texts: Vec<String> = (0..COLORS).map(|number| format!("value {number}")).collect();
         let forward: Vec<(TypeId, &str)> = texts.iter().map(|text| (TypeId(1), text.as_str())).collect();
         let backward: Vec<(TypeId, &str)> = forward.iter().rev().copied().collect();
         let trace_colors = vec![None; COLORS];

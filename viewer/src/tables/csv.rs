@@ -44,8 +44,8 @@ impl RowForm for CsvForm {
     fn header(&self, columns: &ExtraColumns, out: &mut Vec<u8>) {
         let source = SOURCE.into_iter().filter(|_| columns.source);
         let titles = columns.titles.iter().map(String::as_str);
-        for (at, title) in FIXED.into_iter().chain(source).chain(titles).enumerate() {
-            if at > 0 {
+        for (index, title) in FIXED.into_iter().chain(source).chain(titles).enumerate() {
+            if index > 0 {
                 out.push(b',');
             }
             self.name(title, out);

@@ -157,7 +157,7 @@ impl RowDetailTable {
 
     /// Frees the details with this number.
     pub(crate) fn free_row(&mut self, number: u32) {
-        if let Some(detail) = (number as usize).checked_sub(1).and_then(|at| self.details.get_mut(at)) {
+        if let Some(detail) = (number as usize).checked_sub(1).and_then(|index| self.details.get_mut(index)) {
             detail.clear();
             self.free.push(number);
         }

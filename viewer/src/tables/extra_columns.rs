@@ -52,11 +52,11 @@ impl ExtraColumns {
                 continue;
             }
             self.indexes.insert((number, at_end), self.titles.len());
-            let plain = if at_end { format!("{name}_end") } else { name.clone() };
-            let numbered = (2..).map(|number| format!("{plain}_{number}"));
-            let title = std::iter::once(plain.clone()).chain(numbered).find(|title| !titles.contains(title));
+            let base_title = if at_end { format!("{name}_end") } else { name.clone() };
+            let alternatives = (2..).map(|number| format!("{base_title}_{number}"));
+            let title = std::iter::once(base_title.clone()).chain(alternatives).find(|title| !titles.contains(title));
             titles.extend(title.clone());
-            self.titles.push(title.unwrap_or(plain));
+            self.titles.push(title.unwrap_or(base_title));
         }
     }
 

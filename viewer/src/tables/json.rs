@@ -85,8 +85,8 @@ fn extra(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
         return;
     }
     out.extend_from_slice(b",\"fields\":");
-    for (at, field) in detail.fields.iter().enumerate() {
-        out.push(if at == 0 { b'{' } else { b',' });
+    for (index, field) in detail.fields.iter().enumerate() {
+        out.push(if index == 0 { b'{' } else { b',' });
         let name = context.details.names.get(field.name);
         if field.at_end {
             text(&format!("{name}_end"), out);

@@ -120,8 +120,8 @@ fn decimals(timestamp: f64, out: &mut Vec<u8>) {
 
 fn nine_decimals(number: f64, out: &mut Vec<u8>) {
     match integer_value(number) {
-        Some(whole) if whole != 0 || number.is_sign_positive() => {
-            push_signed(whole, out);
+        Some(integer) if integer != 0 || number.is_sign_positive() => {
+            push_signed(integer, out);
             out.extend_from_slice(b".000000000");
         }
         // The format of C's `printf`.

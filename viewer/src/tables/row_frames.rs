@@ -44,8 +44,8 @@ impl RowFrames {
     pub(crate) fn of(&mut self, place: FramePlace, fill: impl FnOnce(&mut RowFrame)) -> &RowFrame {
         let FramePlace { kind, number } = place;
         // Places of different kinds are spread over the cache.
-        let at = (number as usize).wrapping_add(kind as usize * KEPT / 4) % KEPT;
-        let frame = &mut self.0[at];
+        let index = (number as usize).wrapping_add(kind as usize * KEPT / 4) % KEPT;
+        let frame = &mut self.0[index];
         if frame.place != Some(place) {
             frame.place = Some(place);
             frame.before.clear();

@@ -156,15 +156,15 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
     /// Frees the fields of an entity that has been written.
     fn end(&mut self, detail: u32) {
         if F::HAS_HEADER
-            && let Some(found) = self.details.get(detail)
+            && let Some(detail_text) = self.details.get(detail)
         {
-            for field in &found.fields {
+            for field in &detail_text.fields {
                 if self.columns.index_of(field).is_none() {
                     self.columns.late.insert(self.details.names.get(field.name).to_owned());
                     break;
                 }
             }
-            if found.line.is_some() && !self.columns.source {
+            if detail_text.line.is_some() && !self.columns.source {
                 self.columns.late.insert("File".to_owned());
             }
         }
@@ -220,11 +220,11 @@ impl<'a> NameTable<'a> {
 }
 
 /// Sets the name of a number. Numbers are dense, except in a trace with errors.
-fn set(names: &mut NameList, at: usize, name: Box<[u8]>) {
-    if names.len() <= at {
-        names.resize_with(at + 1, Box::default);
+fn set(names: &mut NameList, index: usize, name: Box<[u8]>) {
+    if names.len() <= index {
+        names.resize_with(index + 1, Box::default);
     }
-    names[at] = name;
+    names[index] = name;
 }
 
 impl<F: RowForm> EntitySink for RowWriter<'_, F> {

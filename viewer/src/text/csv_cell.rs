@@ -24,8 +24,8 @@ pub fn append(text: &str, out: &mut Vec<u8>) {
     if !is_quoted {
         return out.extend_from_slice(text.as_bytes());
     }
-    for (at, part) in text.split('"').enumerate() {
-        if at > 0 {
+    for (index, part) in text.split('"').enumerate() {
+        if index > 0 {
             out.extend_from_slice(b"\"\"");
         }
         out.extend_from_slice(part.as_bytes());

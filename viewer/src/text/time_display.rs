@@ -52,10 +52,10 @@ pub(crate) fn unit_of(nanos: i64) -> DisplayUnit {
 pub(crate) fn in_unit(nanos: i64, unit: DisplayUnit, digits: usize) -> String {
     let name = unit.name;
     let RoundedTime { count, per_unit } = round_to_unit(nanos, unit.nanos, digits);
-    let (whole, part) = (count / per_unit, count % per_unit);
+    let (integer, fraction) = (count / per_unit, count % per_unit);
     let sign = if nanos < 0 && count > 0 { "−" } else { "" };
-    let whole = group_digits(u64::try_from(whole).unwrap_or(u64::MAX));
-    if digits == 0 { format!("{sign}{whole} {name}") } else { format!("{sign}{whole}.{part:0digits$} {name}") }
+    let integer = group_digits(u64::try_from(integer).unwrap_or(u64::MAX));
+    if digits == 0 { format!("{sign}{integer} {name}") } else { format!("{sign}{integer}.{fraction:0digits$} {name}") }
 }
 
 /// The size of a length in a unit, rounded to a number of decimals.
@@ -75,22 +75,22 @@ fn round_to_unit(nanos: i64, unit: i64, digits: usize) -> RoundedTime {
 /// A number of nanoseconds in days, hours, minutes and seconds.
 /// It is rounded to `unit` (one of these) with a number of decimals. Parts that are 0 are left out.
 pub(crate) fn in_clock_units(nanos: i64, unit: i64, digits: usize) -> String {
-    let RoundedTime { count: mut left, per_unit } = round_to_unit(nanos, unit, digits);
-    let sign = if nanos < 0 && left > 0 { "−" } else { "" };
+    let RoundedTime { count: mut remainder, per_unit } = round_to_unit(nanos, unit, digits);
+    let sign = if nanos < 0 && remainder > 0 { "−" } else { "" };
     let mut parts = Vec::new();
     for DisplayUnit { nanos: size, name } in LONG_UNITS {
         if size < unit {
             break;
         }
-        let one = u128::from((size / unit).unsigned_abs()) * per_unit;
-        let (whole, part) = (left / one, left % one);
+        let unit_count = u128::from((size / unit).unsigned_abs()) * per_unit;
+        let (integer, fraction) = (remainder / unit_count, remainder % unit_count);
         if size > unit || digits == 0 {
-            left = part;
-            if whole > 0 || size == unit && parts.is_empty() {
-                parts.push(format!("{} {name}", group_digits(u64::try_from(whole).unwrap_or(u64::MAX))));
+            remainder = fraction;
+            if integer > 0 || size == unit && parts.is_empty() {
+                parts.push(format!("{} {name}", group_digits(u64::try_from(integer).unwrap_or(u64::MAX))));
             }
-        } else if left > 0 || parts.is_empty() {
-            parts.push(format!("{whole}.{part:0digits$} {name}"));
+        } else if remainder > 0 || parts.is_empty() {
+            parts.push(format!("{integer}.{fraction:0digits$} {name}"));
         }
     }
     format!("{sign}{}", parts.join(" "))
@@ -101,8 +101,8 @@ pub(crate) fn in_clock_units(nanos: i64, unit: i64, digits: usize) -> String {
 pub fn group_digits(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3 * 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+    for (digit_index, digit) in digits.chars().enumerate() {
+        if digit_index > 0 && (digits.len() - digit_index).is_multiple_of(3) {
             text.push('\u{202f}');
         }
         text.push(digit);
@@ -146,8 +146,8 @@ pub fn duration(nanos: i64) -> String {
         };
     }
     let unit = unit_of(nanos);
-    let whole = size / unit.nanos.unsigned_abs();
-    let digits = if unit.nanos == 1 { 0 } else { 4_usize.saturating_sub(whole.max(1).to_string().len()) };
+    let units = size / unit.nanos.unsigned_abs();
+    let digits = if unit.nanos == 1 { 0 } else { 4_usize.saturating_sub(units.max(1).to_string().len()) };
     in_unit(nanos, unit, digits)
 }
 

@@ -182,8 +182,8 @@ impl ChartCanvas {
         title: Option<String>,
     ) {
         // Half the width of a mark is 0.46 of its size.
-        let (at, size) = ((center.0, center.1 + radius), radius / 0.46);
-        self.items.push(SceneItem::Mark(SceneMark { at, shape: MarkShape::Circle, size, fill, id: None, title }));
+        let (position, size) = ((center.0, center.1 + radius), radius / 0.46);
+        self.items.push(SceneItem::Mark(SceneMark { position, shape: MarkShape::Circle, size, fill, id: None, title }));
     }
 
     /// The style of labels of axes.

@@ -24,11 +24,11 @@ fn texts<'a>(items: &'a [SceneItem], list: &mut Vec<&'a SceneText>) {
 fn extent(text: &SceneText) -> OutlineRect {
     let width = font::width(&text.text, text.size, text.weight);
     let left = match text.anchor {
-        TextAnchor::Start => text.at.0,
-        TextAnchor::Middle => text.at.0 - width / 2.0,
-        TextAnchor::End => text.at.0 - width,
+        TextAnchor::Start => text.position.0,
+        TextAnchor::Middle => text.position.0 - width / 2.0,
+        TextAnchor::End => text.position.0 - width,
     };
-    OutlineRect::new(left, text.at.1 - text.size * 0.74, width, text.size * 0.74)
+    OutlineRect::new(left, text.position.1 - text.size * 0.74, width, text.size * 0.74)
 }
 
 fn overlap(a: &OutlineRect, b: &OutlineRect) -> bool {
@@ -72,7 +72,7 @@ fn the_layout_is_the_same_in_all_themes() {
         let words = |scene: &Scene| {
             let mut list = Vec::new();
             texts(&scene.items, &mut list);
-            list.iter().map(|text| (text.text.clone(), text.at)).collect::<Vec<_>>()
+            list.iter().map(|text| (text.text.clone(), text.position)).collect::<Vec<_>>()
         };
         let light = words(&scene(ThemeKind::Light));
         assert!(!light.is_empty());

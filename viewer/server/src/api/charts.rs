@@ -121,7 +121,7 @@ pub(crate) async fn variables(State(app): State<Arc<AppState>>, Query(request): 
             let place = |(id, extreme): (ContainerId, stats::VariableExtreme)| {
                 json!({
                     "value": extreme.value,
-                    "at": extreme.at.0.saturating_sub(trace.origin),
+                    "at": extreme.timestamp.0.saturating_sub(trace.origin),
                     "container": id.0,
                     "name": names.iter().find(|info| info.id == id).map_or("", |info| &info.name),
                 })

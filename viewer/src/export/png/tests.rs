@@ -31,9 +31,10 @@ fn row(number: u16) -> Vec<SceneItem> {
     let (y, x) = (f32::from(number) * 22.37, f32::from(number % 17) * 11.3);
     let frame = |x, width| OutlineRect::new(x, y + 2.13, width, 18.21);
     let columns = (0..40)
-        .map(|at| vec![(0, f32::from(at % 7_u16) / 14.0), (1, 0.25)])
+        .map(|number| vec![(0, f32::from(number % 7_u16) / 14.0), (1, 0.25)])
         .collect::<crate::scene::MixtureColumns<u16>>();
-    let points: Vec<(f32, f32)> = (0..20_u8).map(|at| (f32::from(at) * 9.7, y + f32::from(at * 7 % 13))).collect();
+    let points: Vec<(f32, f32)> =
+        (0..20_u8).map(|number| (f32::from(number) * 9.7, y + f32::from(number * 7 % 13))).collect();
     vec![
         SceneItem::Rect(FilledRect::decoration(frame(x, 61.7), RgbColor { red: 9, green: 99, blue: 199 }, 3.0)),
         SceneItem::Cells(SceneCells {
@@ -51,14 +52,14 @@ fn row(number: u16) -> Vec<SceneItem> {
         SceneItem::Band(VariableBand {
             x: 290.3,
             step: 2.7,
-            columns: (0..30_u8).map(|at| [0.0, 9.0, 4.5].map(|of| y + of + f32::from(at % 5))).collect(),
+            columns: (0..30_u8).map(|number| [0.0, 9.0, 4.5].map(|of| y + of + f32::from(number % 5))).collect(),
             floor: y + 20.0,
-            pale: paint(7),
+            band_paint: paint(7),
             fill: paint(8),
             line: SceneStroke { paint: paint(9), width: 1.1 },
         }),
         SceneItem::Mark(SceneMark {
-            at: (x + 100.4, y + 19.7),
+            position: (x + 100.4, y + 19.7),
             shape: tumit_paje::MarkShape::ALL[usize::from(number) % 5],
             size: 9.3,
             fill: paint(number),
@@ -66,7 +67,7 @@ fn row(number: u16) -> Vec<SceneItem> {
             title: None,
         }),
         SceneItem::Text(SceneText {
-            at: (x + 3.3, y + 15.1),
+            position: (x + 3.3, y + 15.1),
             text: format!("gjÅ thread {number}"),
             size: 11.0,
             weight: FontWeight::Regular,
@@ -93,7 +94,7 @@ fn scene(rows: u16, links: bool) -> Scene {
             title: None,
         })
     };
-    items.extend((0..rows - 1).map(|at| arrow(place(at, 50.3 + f32::from(at % 9)), place(at + 1, 230.7))));
+    items.extend((0..rows - 1).map(|row| arrow(place(row, 50.3 + f32::from(row % 9)), place(row + 1, 230.7))));
     items.extend(links.then(|| arrow(place(0, 10.0), place(rows - 1, 390.0))));
     let height = f32::from(rows) * 22.37;
     let window = Some(OutlineRect::new(0.0, 0.0, 380.0, height - 3.3));
@@ -110,10 +111,10 @@ fn scene(rows: u16, links: bool) -> Scene {
 
 /// Compares an image in slices of `lines` lines with the whole image: the number of different
 /// channels, and the largest difference.
-fn differences(whole: &PngPixels, scene: &Scene, scale: f32, lines: u32) -> (usize, u8) {
+fn differences(image: &PngPixels, scene: &Scene, scale: f32, lines: u32) -> (usize, u8) {
     let sliced = pixels(scene, scale, lines);
-    assert_eq!((sliced.0, sliced.1), (whole.0, whole.1));
-    let all = whole.2.iter().zip(&sliced.2).map(|(a, b)| a.abs_diff(*b));
+    assert_eq!((sliced.0, sliced.1), (image.0, image.1));
+    let all = image.2.iter().zip(&sliced.2).map(|(a, b)| a.abs_diff(*b));
     (all.clone().filter(|&difference| difference > 0).count(), all.max().unwrap_or(0))
 }
 
@@ -122,9 +123,9 @@ fn an_image_in_slices_is_the_image_in_one_piece() {
     let heights = &[97, 333, 1000][..];
     for (rows, scale, heights) in [(40, 1.0, heights), (40, 2.0, heights), (20, 3.0, heights), (700, 1.0, &[333])] {
         let scene = scene(rows, false);
-        let whole = pixels(&scene, scale, u32::MAX);
+        let image = pixels(&scene, scale, u32::MAX);
         for &lines in heights {
-            let (count, most) = differences(&whole, &scene, scale, lines);
+            let (count, most) = differences(&image, &scene, scale, lines);
             // Coordinates are rounded differently at different heights. At a few edges of letters,
             // a line of samples within a pixel is therefore on the other side of the edge.
             let all = f64::from(scene.width * scene.height * scale * scale) * 3.0;
@@ -139,9 +140,9 @@ fn an_image_of_one_slice_is_drawn_in_one_piece() {
     let scene = scene(60, true);
     let mut bytes = Vec::new();
     write(&scene, 1.0, &mut bytes).unwrap();
-    let mut whole = Vec::new();
-    write_slices(&scene, 1.0, u32::MAX, &mut whole).unwrap();
-    assert_eq!(bytes, whole);
+    let mut expected_bytes = Vec::new();
+    write_slices(&scene, 1.0, u32::MAX, &mut expected_bytes).unwrap();
+    assert_eq!(bytes, expected_bytes);
 }
 
 #[test]

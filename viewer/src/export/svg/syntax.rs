@@ -19,11 +19,11 @@ impl SvgNumber {
 
     pub(super) fn push_to(self, text: &mut String) {
         let hundredths = self.hundredths();
-        let (whole, part) = (hundredths.unsigned_abs() / 100, (hundredths.unsigned_abs() % 100) as u8);
+        let (integer, part) = (hundredths.unsigned_abs() / 100, (hundredths.unsigned_abs() % 100) as u8);
         if hundredths < 0 {
             text.push('-');
         }
-        text.push_str(itoa::Buffer::new().format(whole));
+        text.push_str(itoa::Buffer::new().format(integer));
         if part > 0 {
             text.push('.');
             text.push(char::from(b'0' + part / 10));

@@ -35,8 +35,8 @@ impl io::Write for ShortWriter {
 fn a_long_image_is_sent_completely_in_parts() {
     let paint = ColorWithOpacity { color: RgbColor { red: 0, green: 0, blue: 0 }, alpha: 1.0 };
     let line = |number: u16| {
-        let at = f32::from(number);
-        SceneItem::Line(SceneLine { from: (at, 0.0), to: (at, 1.0), width: 1.0, paint })
+        let x = f32::from(number);
+        SceneItem::Line(SceneLine { from: (x, 0.0), to: (x, 1.0), width: 1.0, paint })
     };
     let group = |number: u16| SceneGroup {
         name: format!("row {number}"),
@@ -45,13 +45,13 @@ fn a_long_image_is_sent_completely_in_parts() {
     };
     let items = (0..3).flat_map(|number| [line(number), SceneItem::Group(group(number)), line(number)]).collect();
     let scene = Scene { width: 100.0, height: 50.0, items, ..Scene::default() };
-    let whole = to_string(&scene);
-    assert!(whole.len() > 6 * TEXT_BYTES, "{}", whole.len());
+    let expected_text = to_string(&scene);
+    assert!(expected_text.len() > 6 * TEXT_BYTES, "{}", expected_text.len());
     let mut out = ShortWriter { text: Vec::new(), room: usize::MAX, longest_write: 0 };
     write(&scene, &mut out).unwrap();
-    assert!(out.text == whole.as_bytes());
+    assert!(out.text == expected_text.as_bytes());
     assert!(out.longest_write < 2 * TEXT_BYTES, "{} at a time", out.longest_write);
-    let mut full = ShortWriter { text: Vec::new(), room: whole.len() - 1, longest_write: 0 };
+    let mut full = ShortWriter { text: Vec::new(), room: expected_text.len() - 1, longest_write: 0 };
     assert_eq!(write(&scene, &mut full).unwrap_err().to_string(), "full");
 }
 

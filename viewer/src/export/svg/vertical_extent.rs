@@ -15,9 +15,9 @@ pub(crate) struct HeightRange {
 
 /// Whether an element may be visible between two heights, in the coordinates of its group. It is
 /// always true for groups.
-pub(crate) fn is_within(item: &SceneItem, visible: HeightRange) -> bool {
+pub(crate) fn is_within(item: &SceneItem, window: HeightRange) -> bool {
     let range = height_range(item);
-    range.bottom >= visible.top && range.top <= visible.bottom
+    range.bottom >= window.top && range.top <= window.bottom
 }
 
 /// The heights that an element may touch.
@@ -43,7 +43,9 @@ fn height_range(item: &SceneItem) -> HeightRange {
             let heights = arrow.head().map(|point| point.1).into_iter().chain([arrow.from.1, arrow.to.1]);
             around(&mut heights.into_iter(), arrow.width + 2.0)
         }
-        SceneItem::Mark(mark) => around(&mut [mark.at.1 - mark.height(), mark.at.1].into_iter(), mark.half_width()),
-        SceneItem::Text(text) => around(&mut [text.at.1 - text.size, text.at.1].into_iter(), text.size),
+        SceneItem::Mark(mark) => {
+            around(&mut [mark.position.1 - mark.height(), mark.position.1].into_iter(), mark.half_width())
+        }
+        SceneItem::Text(text) => around(&mut [text.position.1 - text.size, text.position.1].into_iter(), text.size),
     }
 }

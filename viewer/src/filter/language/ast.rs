@@ -201,7 +201,7 @@ impl DurationStatistic {
 
     /// The word in an expression.
     pub(crate) fn word(self) -> &'static str {
-        Self::ALL.iter().find(|one| one.1 == self).map_or("", |one| one.0)
+        Self::ALL.iter().find(|entry| entry.1 == self).map_or("", |entry| entry.0)
     }
 }
 

@@ -44,11 +44,12 @@ const MAX_LANES: usize = 64;
 pub fn complete(source: &dyn TimelineSource, text: &str, max_count: usize) -> Vec<Completion> {
     let Ok(tokens) = parse::tokens(text, FilterVersion::Two) else { return Vec::new() };
     // The last words may be the beginning of a name. The longest possible beginning is tried first.
-    let plain = |token: &FilterToken| matches!(token, FilterToken::Word(word) if !RESERVED.contains(&word.as_str()));
-    let open = tokens.iter().rev().take_while(|placed| plain(&placed.token)).count();
+    let is_plain_word =
+        |token: &FilterToken| matches!(token, FilterToken::Word(word) if !RESERVED.contains(&word.as_str()));
+    let open = tokens.iter().rev().take_while(|placed| is_plain_word(&placed.token)).count();
     let ends_with_space = text.ends_with(char::is_whitespace);
     for words in (0..=open).rev() {
-        let from = tokens.get(tokens.len() - words).map_or(text.len(), |placed| placed.at.start);
+        let from = tokens.get(tokens.len() - words).map_or(text.len(), |placed| placed.byte_range.start);
         let (before, prefix) = text.split_at(from);
         let is_open = matches!(tokens.last(), Some(PlacedToken { token: FilterToken::Open | FilterToken::Close, .. }));
         if words == 0
@@ -58,9 +59,9 @@ pub fn complete(source: &dyn TimelineSource, text: &str, max_count: usize) -> Ve
         {
             continue;
         }
-        let found = completions(source, before, prefix, from);
-        if !found.is_empty() {
-            return found.into_iter().take(max_count).collect();
+        let completions = completions(source, before, prefix, from);
+        if !completions.is_empty() {
+            return completions.into_iter().take(max_count).collect();
         }
     }
     Vec::new()
@@ -70,18 +71,18 @@ fn completions(source: &dyn TimelineSource, before: &str, prefix: &str, from: us
     let prefix = prefix.trim_end().to_lowercase();
     let in_condition = parse::tokens(before, FilterVersion::Two).is_ok_and(|tokens| parse::has_condition(&tokens));
     // The rank is the sort key.
-    let mut found: Vec<(u8, Completion)> = Vec::new();
+    let mut completions: Vec<(u8, Completion)> = Vec::new();
     let (mut named, mut words) = (BTreeSet::new(), BTreeSet::new());
     for next in parse::next(before) {
         match next {
             ExpectedToken::Word(word) if word.starts_with(&prefix) && word != prefix && words.insert(word) => {
-                found.push((0, Completion { text: word.to_owned(), from, kind: "word", is_hint: false }));
+                completions.push((0, Completion { text: word.to_owned(), from, kind: "word", is_hint: false }));
             }
             ExpectedToken::Word(_) => {}
             ExpectedToken::Named(kind) if named.insert(kind) => {
                 let names = names(source, kind);
                 if names.is_none() && prefix.is_empty() {
-                    found.push((3, Completion { text: kind.to_owned(), from, kind, is_hint: true }));
+                    completions.push((3, Completion { text: kind.to_owned(), from, kind, is_hint: true }));
                 }
                 for name in names.into_iter().flatten() {
                     let lower = name.to_lowercase();
@@ -91,14 +92,14 @@ fn completions(source: &dyn TimelineSource, before: &str, prefix: &str, from: us
                     let rank = if lower.starts_with(&prefix) { 1 } else { 2 };
                     let text =
                         if in_condition { ConditionName(&name).to_string() } else { FilterName(&name).to_string() };
-                    found.push((rank, Completion { text, from, kind, is_hint: false }));
+                    completions.push((rank, Completion { text, from, kind, is_hint: false }));
                 }
             }
             ExpectedToken::Named(_) => {}
         }
     }
-    found.sort_by_key(|one| one.0);
-    found.into_iter().map(|one| one.1).collect()
+    completions.sort_by_key(|entry| entry.0);
+    completions.into_iter().map(|entry| entry.1).collect()
 }
 
 /// The names of a kind in a trace; `None` if any text is possible.
@@ -174,7 +175,10 @@ mod tests {
             include_str!("../../../tests/header.paje")
         );
         let store = TraceStore::from_paje("trace", trace.as_bytes()).expect("the text is a valid Pajé file");
-        complete(&store, text, 20).into_iter().map(|one| format!("{}{}", &text[..one.from], one.text)).collect()
+        complete(&store, text, 20)
+            .into_iter()
+            .map(|completion| format!("{}{}", &text[..completion.from], completion.text))
+            .collect()
     }
 
     #[test]
@@ -201,15 +205,15 @@ mod tests {
         assert!(texts("").contains(&"bright".to_owned()));
         assert!(texts("only where ").contains(&"only where file".to_owned()));
         assert!(texts("what is this ").is_empty());
-        let whole = |text: &str, next: &str| texts(text).contains(&format!("{text}{next}"));
-        assert!(["not", "(", "involves", "value"].iter().all(|next| whole("only where ", next)));
-        assert!(["not", "(", "involves", "value"].iter().all(|next| whole("only where (", next)));
+        let completes_to = |text: &str, next: &str| texts(text).contains(&format!("{text}{next}"));
+        assert!(["not", "(", "involves", "value"].iter().all(|next| completes_to("only where ", next)));
+        assert!(["not", "(", "involves", "value"].iter().all(|next| completes_to("only where (", next)));
         assert_eq!(texts("only where involves n"), ["only where involves Node 1", "only where involves Node 2"]);
         assert_eq!(texts("only where container = node 2, Nod").len(), 2);
-        assert!([",", "or", "and", "of"].iter().all(|next| whole("only where container = Node 1 ", next)));
-        assert!(whole("only where (container = Node 1 ", ")"));
+        assert!([",", "or", "and", "of"].iter().all(|next| completes_to("only where container = Node 1 ", next)));
+        assert!(completes_to("only where (container = Node 1 ", ")"));
         assert_eq!(texts("only where container = Node 1 a"), ["only where container = Node 1 and"]);
-        assert!(["sent", "received"].iter().all(|next| whole("count ", next)));
+        assert!(["sent", "received"].iter().all(|next| completes_to("count ", next)));
     }
 
     #[test]

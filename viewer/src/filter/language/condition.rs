@@ -58,7 +58,7 @@ impl Condition {
 
     fn exactly_one(mut all: Vec<Self>) -> Result<Self, Vec<Self>> {
         match all.pop() {
-            Some(one) if all.is_empty() => Ok(one),
+            Some(condition) if all.is_empty() => Ok(condition),
             last => {
                 all.extend(last);
                 Err(all)
@@ -71,7 +71,7 @@ impl Condition {
         match self {
             Self::Field(_) => false,
             Self::Involves(_) => true,
-            Self::Not(one) => one.has_ends(),
+            Self::Not(condition) => condition.has_ends(),
             Self::And(all) | Self::Or(all) => all.iter().any(Self::has_ends),
         }
     }
@@ -83,7 +83,9 @@ impl Condition {
         types: &[TypeId],
     ) -> Result<ResolvedCondition, FilterError> {
         let all = |all: &[Self]| {
-            all.iter().map(|one| one.resolve(source, types)).collect::<Result<Vec<ResolvedCondition>, FilterError>>()
+            all.iter()
+                .map(|condition| condition.resolve(source, types))
+                .collect::<Result<Vec<ResolvedCondition>, FilterError>>()
         };
         Ok(match self {
             Self::Field(test) => {
@@ -93,11 +95,11 @@ impl Condition {
             }
             Self::Involves(named) => {
                 let list = source.containers();
-                let found = named.containers(&list)?;
-                let below = |at: usize| list[at..container_tree::end(&list, at)].iter().map(|info| info.id);
-                ResolvedCondition::Involves(found.into_iter().flat_map(below).collect())
+                let containers = named.containers(&list)?;
+                let below = |index: usize| list[index..container_tree::end(&list, index)].iter().map(|info| info.id);
+                ResolvedCondition::Involves(containers.into_iter().flat_map(below).collect())
             }
-            Self::Not(one) => ResolvedCondition::Not(Box::new(one.resolve(source, types)?)),
+            Self::Not(condition) => ResolvedCondition::Not(Box::new(condition.resolve(source, types)?)),
             Self::And(some) => ResolvedCondition::And(all(some)?),
             Self::Or(some) => ResolvedCondition::Or(all(some)?),
         })
@@ -124,9 +126,9 @@ impl ResolvedCondition {
                 Some(ends) => ends.iter().any(|end| containers.contains(end)),
                 None => containers.contains(&facts.container),
             },
-            Self::Not(one) => !one.fits(facts, ends),
-            Self::And(all) => all.iter().all(|one| one.fits(facts, ends)),
-            Self::Or(all) => all.iter().any(|one| one.fits(facts, ends)),
+            Self::Not(condition) => !condition.fits(facts, ends),
+            Self::And(all) => all.iter().all(|condition| condition.fits(facts, ends)),
+            Self::Or(all) => all.iter().any(|condition| condition.fits(facts, ends)),
         }
     }
 
@@ -135,7 +137,7 @@ impl ResolvedCondition {
         match self {
             Self::Field(_) => None,
             Self::Involves(containers) => Some(ends.iter().any(|end| containers.contains(end))),
-            Self::Not(one) => one.decided_by_endpoints(ends).map(|fits| !fits),
+            Self::Not(condition) => condition.decided_by_endpoints(ends).map(|fits| !fits),
             Self::And(all) => Self::join_parts(all, ends, false),
             Self::Or(all) => Self::join_parts(all, ends, true),
         }
@@ -144,8 +146,8 @@ impl ResolvedCondition {
     /// One part with the value `decisive` decides. Otherwise all parts must be known.
     fn join_parts(all: &[Self], ends: [ContainerId; 2], decisive: bool) -> Option<bool> {
         let mut is_known = true;
-        for one in all {
-            match one.decided_by_endpoints(ends) {
+        for condition in all {
+            match condition.decided_by_endpoints(ends) {
                 Some(fits) if fits == decisive => return Some(decisive),
                 Some(_) => {}
                 None => is_known = false,

@@ -18,7 +18,7 @@ pub fn check(source: &dyn TimelineSource, usage: FieldUse, name: &str, types: &[
     }
     let search = FieldSearch::run(source, types, &|facts| field(facts, name).is_some())?;
     // Without entities, the fields are unknown.
-    if search.found || search.examined == 0 || search.examined >= MAX_EXAMINED {
+    if search.has_match || search.examined == 0 || search.examined >= MAX_EXAMINED {
         return Ok(());
     }
     let names: Vec<&str> = search.names.iter().map(String::as_str).chain(COMMON_FIELDS).collect();
@@ -38,13 +38,13 @@ pub(crate) fn has_own(
         |ty: &TypeId| model.types.get(ty.index()).is_some_and(|ty| matches!(ty.kind, PajeTypeKind::Link { .. }));
     let types: Vec<TypeId> = types.iter().copied().filter(|ty| with_links || !is_link(ty)).collect();
     let has = |facts: &EntityFacts| facts.fields.iter().any(|field| field.0.eq_ignore_ascii_case(name));
-    Ok(FieldSearch::run(source, &types, &has)?.found)
+    Ok(FieldSearch::run(source, &types, &has)?.has_match)
 }
 
 /// The search for a field among the first entities of some types.
 #[derive(Default)]
 struct FieldSearch {
-    found: bool,
+    has_match: bool,
     /// Number of entities that were searched.
     examined: usize,
     /// The names of the extra fields of these entities.
@@ -63,23 +63,23 @@ impl FieldSearch {
         for &ty in types {
             let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
             if matches!(kind, PajeTypeKind::Link { .. }) {
-                let found = source.links(ty, time_range, MAX_EXAMINED)?;
-                if search.ends(source, &mut found.items.iter().map(|link| link.id), found.total, has)? {
+                let links = source.links(ty, time_range, MAX_EXAMINED)?;
+                if search.ends(source, &mut links.items.iter().map(|link| link.id), links.total, has)? {
                     return Ok(search);
                 }
             }
             for info in list.iter() {
                 let depths = if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 };
                 for depth in 0..depths {
-                    let found =
+                    let states =
                         source.states(StateLaneId { container: info.id, ty, depth }, time_range, MAX_EXAMINED)?;
-                    if search.ends(source, &mut found.items.iter().map(|state| state.id), found.total, has)? {
+                    if search.ends(source, &mut states.items.iter().map(|state| state.id), states.total, has)? {
                         return Ok(search);
                     }
                 }
                 if kind == PajeTypeKind::Event {
-                    let found = source.events(info.id, ty, time_range, MAX_EXAMINED)?;
-                    if search.ends(source, &mut found.items.iter().map(|mark| mark.id), found.total, has)? {
+                    let events = source.events(info.id, ty, time_range, MAX_EXAMINED)?;
+                    if search.ends(source, &mut events.items.iter().map(|mark| mark.id), events.total, has)? {
                         return Ok(search);
                     }
                 }
@@ -100,7 +100,7 @@ impl FieldSearch {
         for id in ids {
             let facts = source.facts(id)?;
             if has(&facts) {
-                self.found = true;
+                self.has_match = true;
                 return Ok(true);
             }
             self.names.extend(facts.fields.into_iter().map(|field| field.0));

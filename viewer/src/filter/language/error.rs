@@ -20,7 +20,7 @@ pub enum FilterError {
         /// The token that was found.
         found: Box<str>,
         /// The byte range of that token in the expression.
-        at: Range<usize>,
+        byte_range: Range<usize>,
         /// A correct expression of the same form.
         example: &'static str,
     },
@@ -97,7 +97,7 @@ impl FilterError {
     #[must_use]
     pub fn place(&self, text: &str) -> Range<usize> {
         match self {
-            Self::Syntax { at, .. } => at.clone(),
+            Self::Syntax { byte_range, .. } => byte_range.clone(),
             Self::NoMatch { pattern, .. } => place_of(pattern, text),
             Self::NoEnd { name, .. } => place_of(name, text),
             _ => 0..text.len(),

@@ -45,7 +45,7 @@ impl FromStr for NamePatterns {
     fn from_str(text: &str) -> Result<Self, FilterError> {
         let mut reader = FilterReader::new(text, FilterVersion::Two)?;
         let names = reader.patterns("a name")?;
-        if reader.at < reader.tokens.len() {
+        if reader.token_index < reader.tokens.len() {
             return Err(reader.expected_error("a comma"));
         }
         Ok(names)
@@ -68,7 +68,7 @@ impl FilterExpr {
 fn read(text: &str, grammar: FilterVersion) -> Result<FilterExpr, FilterError> {
     let mut reader = FilterReader::new(text, grammar)?;
     let filter = reader.filter()?;
-    if reader.at < reader.tokens.len() {
+    if reader.token_index < reader.tokens.len() {
         return Err(reader.expected_error("nothing more"));
     }
     Ok(filter)
@@ -80,7 +80,7 @@ pub(crate) fn next(text: &str) -> Vec<ExpectedToken> {
     let Ok(mut reader) = FilterReader::new(text, FilterVersion::Two) else { return Vec::new() };
     match reader.filter() {
         // An error before the end of the text leaves nothing to complete.
-        Err(_) if reader.at < reader.tokens.len() => Vec::new(),
+        Err(_) if reader.token_index < reader.tokens.len() => Vec::new(),
         _ => reader.next,
     }
 }
@@ -89,8 +89,8 @@ impl FilterReader<'_> {
     fn filter(&mut self) -> Result<FilterExpr, FilterError> {
         self.could_be(VERBS.map(ExpectedToken::Word));
         let verb = self.word().unwrap_or("").to_owned();
-        self.at += usize::from(!verb.is_empty());
-        let verb = SYNONYMS.iter().find(|one| one.0 == verb).map_or(verb.as_str(), |one| one.1);
+        self.token_index += usize::from(!verb.is_empty());
+        let verb = SYNONYMS.iter().find(|entry| entry.0 == verb).map_or(verb.as_str(), |entry| entry.1);
         Ok(match verb {
             "hide" => self.selection(SelectionEffect::Hide)?,
             "only" => self.selection(SelectionEffect::Only)?,
@@ -114,7 +114,7 @@ impl FilterReader<'_> {
             "series" => self.series()?,
             "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
             _ => {
-                self.at = 0;
+                self.token_index = 0;
                 return Err(self.expected_error(alternatives(&VERBS)));
             }
         })
@@ -131,7 +131,7 @@ impl FilterReader<'_> {
         let Some(criterion) = self.word().map(str::to_owned) else {
             return Err(self.expected_error(alternatives(&SELECTIONS)));
         };
-        self.at += 1;
+        self.token_index += 1;
         Ok(match criterion.as_str() {
             "type" | "types" => FilterExpr::Types { keep, types: self.patterns("the name of a type")? },
             "value" | "values" => {
@@ -150,14 +150,14 @@ impl FilterReader<'_> {
             "duration" => {
                 let comparison = self.compare()?;
                 if matches!(comparison, Comparison::Like | Comparison::Unlike) {
-                    self.at -= 1;
+                    self.token_index -= 1;
                     return Err(self.expected_error("one of =, !=, <, <=, >, >="));
                 }
                 let nanos = self.nanos()?;
                 FilterExpr::Duration { keep, comparison, nanos, of: self.of()? }
             }
             _ => {
-                self.at -= 1;
+                self.token_index -= 1;
                 return Err(self.expected_error(alternatives(&SELECTIONS)));
             }
         })
@@ -200,11 +200,11 @@ impl FilterReader<'_> {
         let (mut edges, is_time): (Vec<f64>, bool) = (Vec::new(), is_duration(&field));
         self.could_be([ExpectedToken::Word("<")]);
         if self.token() == Some(&FilterToken::Compare(Comparison::Less)) {
-            self.at += 1;
+            self.token_index += 1;
             loop {
                 let edge = self.number(is_time)?;
                 if edges.last().is_some_and(|last| *last >= edge) || edges.len() >= MAX_CLASSES {
-                    self.at -= 1;
+                    self.token_index -= 1;
                     return Err(self.expected_error(format!("at most {MAX_CLASSES} numbers in increasing order")));
                 }
                 edges.push(edge);
@@ -212,7 +212,7 @@ impl FilterReader<'_> {
                 if self.token() != Some(&FilterToken::Comma) {
                     break;
                 }
-                self.at += 1;
+                self.token_index += 1;
             }
         }
         Ok(FilterExpr::Classify { of, field, edges })

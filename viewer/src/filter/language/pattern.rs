@@ -91,15 +91,15 @@ impl NamePatterns {
             }
             paths.push(stack.join("/"));
         }
-        let names = |at: usize| {
-            let mut names = vec![list[at].name.as_str()];
-            let path = paths.get(at).map_or("", String::as_str);
+        let names = |index: usize| {
+            let mut names = vec![list[index].name.as_str()];
+            let path = paths.get(index).map_or("", String::as_str);
             names.extend(path.match_indices('/').map(|(slash, _)| &path[slash + 1..]));
             names.extend((!path.is_empty()).then_some(path));
             names
         };
-        let all = (0..list.len()).filter(|&at| list[at].depth > 0);
-        self.find("container", all.map(|at| (at, names(at))))
+        let all = (0..list.len()).filter(|&index| list[index].depth > 0);
+        self.find("container", all.map(|index| (index, names(index))))
     }
 
     /// The elements of `all` that match. It is an error if one of the patterns matches nothing. A
@@ -110,13 +110,13 @@ impl NamePatterns {
         all: impl Iterator<Item = (T, Vec<&'a str>)>,
     ) -> Result<Vec<T>, FilterError> {
         let all: Vec<(T, Vec<&str>)> = all.collect();
-        let mut found = vec![false; all.len()];
+        let mut is_match = vec![false; all.len()];
         for pattern in &self.0 {
             let mut mark = |fits: &dyn Fn(&str) -> bool| {
                 let mut any = false;
-                for (found, (_, names)) in found.iter_mut().zip(&all) {
+                for (is_match, (_, names)) in is_match.iter_mut().zip(&all) {
                     let fits = names.iter().any(|name| fits(name));
-                    (*found, any) = (*found || fits, any || fits);
+                    (*is_match, any) = (*is_match || fits, any || fits);
                 }
                 any
             };
@@ -126,7 +126,7 @@ impl NamePatterns {
                 return Err(FilterError::no_match(kind, pattern, &names));
             }
         }
-        Ok(all.iter().zip(found).filter(|(_, found)| *found).map(|((id, _), _)| *id).collect())
+        Ok(all.iter().zip(is_match).filter(|(_, is_match)| *is_match).map(|((id, _), _)| *id).collect())
     }
 }
 
@@ -254,8 +254,8 @@ pub(crate) fn values_of(
     let of = NamePatterns::new(of.cloned().into_iter().collect());
     let types = types(model, &of, kind, is_candidate)?;
     let candidates = model.values.iter().filter(|value| types.contains(&value.ty));
-    let found = patterns.find("value", candidates.map(|value| (value.id, vec![value.name.as_str()])))?;
-    Ok((types, found))
+    let ids = patterns.find("value", candidates.map(|value| (value.id, vec![value.name.as_str()])))?;
+    Ok((types, ids))
 }
 
 #[cfg(test)]
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn errors_about_fields_have_an_example_of_the_same_form() {
-        let known = ["Bytes", "Tag"];
+        let field_names = ["Bytes", "Tag"];
         for (usage, field, form) in [
             (FieldUse::Condition, "Bites", "only where Bytes >"),
             (FieldUse::Condition, "self time", "keep Thread with self time"),
@@ -293,7 +293,7 @@ mod tests {
             (FieldUse::Key, "x", "sort Node by sum Bytes"),
             (FieldUse::Reduction, "Tags", "sum Tag of"),
         ] {
-            let message = FilterError::no_field(usage, field, &known).to_string();
+            let message = FilterError::no_field(usage, field, &field_names).to_string();
             let example = message.trim_end_matches('`').rsplit_once("; example: `").expect("one example exists").1;
             assert!(example.starts_with(form), "{message}");
             assert!(example.parse::<crate::filter::FilterExpr>().is_ok(), "{example}");

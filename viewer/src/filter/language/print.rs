@@ -20,8 +20,8 @@ struct ConditionNames<'a>(&'a NamePatterns);
 
 impl fmt::Display for ConditionNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, pattern) in self.0.iter().enumerate() {
-            write!(f, "{}{}", if at > 0 { ", " } else { "" }, ConditionName(pattern.as_str()))?;
+        for (index, pattern) in self.0.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { ", " } else { "" }, ConditionName(pattern.as_str()))?;
         }
         Ok(())
     }
@@ -57,15 +57,15 @@ impl fmt::Display for Operand<'_> {
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let joined = |f: &mut fmt::Formatter<'_>, all: &[Self], word: &str| {
-            for (at, one) in all.iter().enumerate() {
-                write!(f, "{}{}", if at > 0 { word } else { "" }, Operand(one, self.binding() + 1))?;
+            for (index, condition) in all.iter().enumerate() {
+                write!(f, "{}{}", if index > 0 { word } else { "" }, Operand(condition, self.binding() + 1))?;
             }
             Ok(())
         };
         match self {
             Self::Field(test) => test.fmt(f),
             Self::Involves(containers) => write!(f, "{INVOLVES} {}", ConditionNames(containers)),
-            Self::Not(one) => write!(f, "not {}", Operand(one, self.binding())),
+            Self::Not(condition) => write!(f, "not {}", Operand(condition, self.binding())),
             Self::And(all) => joined(f, all, " and "),
             Self::Or(all) => joined(f, all, " or "),
         }
@@ -76,8 +76,8 @@ struct TypeNames<'a>(&'a NamePatterns);
 
 impl fmt::Display for TypeNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, pattern) in self.0.iter().enumerate() {
-            write!(f, "{}{}", if at > 0 { ", " } else { "" }, FilterName(pattern.as_str()))?;
+        for (index, pattern) in self.0.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { ", " } else { "" }, FilterName(pattern.as_str()))?;
         }
         Ok(())
     }
@@ -191,12 +191,12 @@ impl fmt::Display for Reduction {
 impl fmt::Display for SeriesExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("series ")?;
-        for (at, series) in self.series.iter().enumerate() {
-            write!(f, "{}{}", if at > 0 { ", " } else { "" }, series.word())?;
+        for (index, series) in self.series.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { ", " } else { "" }, series.word())?;
         }
         f.write_str(if self.per_unit { " per unit" } else { "" })?;
-        for (at, (option, value)) in self.options.iter().enumerate() {
-            write!(f, "{}{option} = {}", if at > 0 { ", " } else { " with " }, FilterName(value))?;
+        for (index, (option, value)) in self.options.iter().enumerate() {
+            write!(f, "{}{option} = {}", if index > 0 { ", " } else { " with " }, FilterName(value))?;
         }
         self.name.as_ref().map_or(Ok(()), |name| write!(f, " into {}", FilterName(name)))
     }
@@ -236,8 +236,8 @@ impl fmt::Display for FilterExpr {
             Self::Series(series) => series.fmt(f),
             Self::Classify { of, field, edges } => {
                 write!(f, "classify {} by {}", FilterName(of.as_str()), FilterName(field))?;
-                for (at, &edge) in edges.iter().enumerate() {
-                    f.write_str(if at == 0 { " < " } else { ", " })?;
+                for (index, &edge) in edges.iter().enumerate() {
+                    f.write_str(if index == 0 { " < " } else { ", " })?;
                     #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
                     if is_duration(field) { TimeText(edge as i64).fmt(f) } else { write!(f, "{edge}") }?;
                 }

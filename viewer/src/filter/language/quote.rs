@@ -9,9 +9,9 @@ pub(crate) struct FilterName<'a>(pub(super) &'a str);
 
 impl fmt::Display for FilterName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = |word: &str| !word.is_empty() && !word.contains(is_special) && !RESERVED.contains(&word);
+        let is_plain = |word: &str| !word.is_empty() && !word.contains(is_special) && !RESERVED.contains(&word);
         // The parser joins words with single spaces.
-        if self.0.split(' ').all(plain) {
+        if self.0.split(' ').all(is_plain) {
             return f.write_str(self.0);
         }
         write!(f, "{}", QuotedName(self.0))

@@ -106,7 +106,7 @@ impl ExecutionSeries {
     }
 
     pub(crate) fn of_word(word: &str) -> Option<Self> {
-        WORDS.iter().find(|(known, ..)| *known == word).map(|(.., series)| *series)
+        WORDS.iter().find(|(keyword, ..)| *keyword == word).map(|(.., series)| *series)
     }
 
     fn texts(self) -> (&'static str, &'static str) {

@@ -96,14 +96,14 @@ impl<P: EntityPredicate> EntityFilterSource<P> {
     fn ends_of(&self, facts: &EntityFacts, ty: TypeId) -> Result<Option<[ContainerId; 2]>, QueryError> {
         let timestamp = facts.life.from.min(facts.life.to);
         let instant = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
-        let mut found = None;
+        let mut endpoints = None;
         entity_walk::links(self.inner.as_ref(), ty, instant, |link| {
             if link.id == facts.id {
-                found = Some([link.start, link.end]);
+                endpoints = Some([link.start, link.end]);
             }
             Ok(())
         })?;
-        Ok(found)
+        Ok(endpoints)
     }
 
     fn link(&self, ty: TypeId, link: &LinkEntity) -> Result<bool, QueryError> {
@@ -150,11 +150,11 @@ pub(crate) fn type_of(model: &TypeModel, facts: &EntityFacts) -> Option<TypeId> 
     if fitting.next().is_none() {
         return Some(first.id);
     }
-    let path = |mut at: TypeId| {
+    let path = |mut type_id: TypeId| {
         let mut names = Vec::new();
-        while let Some(ty) = model.types.get(at.index()).filter(|ty| ty.id != TypeId::ROOT && names.len() < 1000) {
+        while let Some(ty) = model.types.get(type_id.index()).filter(|ty| ty.id != TypeId::ROOT && names.len() < 1000) {
             names.push(ty.name.as_str());
-            at = ty.parent;
+            type_id = ty.parent;
         }
         names.reverse();
         names
@@ -185,13 +185,13 @@ impl<T: Copy> PassingEntities<T> {
 
 /// The items that pass.
 fn keep_passing<T>(items: Vec<T>, passes: impl Fn(&T) -> Result<bool, QueryError>) -> Result<Vec<T>, QueryError> {
-    let mut kept = Vec::new();
+    let mut passing_items = Vec::new();
     for item in items {
         if passes(&item)? {
-            kept.push(item);
+            passing_items.push(item);
         }
     }
-    Ok(kept)
+    Ok(passing_items)
 }
 
 /// Computes the shares of columns from single states.
@@ -208,21 +208,21 @@ impl StateColumns {
     /// Adds a state. It costs O(log columns), plus the columns that the state covers.
     pub(crate) fn add(&mut self, value: ValueId, life: TimeRange) {
         let columns = self.shares.len() as u32;
-        let column = |at: u32| self.time_range.column(at, columns);
+        let column = |column_index: u32| self.time_range.column(column_index, columns);
         // A bisection without a list, because columns are computed on demand.
         let (mut low, mut high) = (0, columns);
         while low < high {
             let middle = low.midpoint(high);
             if column(middle).to <= life.from { low = middle + 1 } else { high = middle }
         }
-        for at in low..columns {
-            let cell = column(at);
+        for column_index in low..columns {
+            let cell = column(column_index);
             if cell.from >= life.to {
                 break;
             }
             let nanos = cell.to.0.min(life.to.0) - cell.from.0.max(life.from.0);
             if nanos > 0 {
-                add(&mut self.shares[at as usize], value, nanos);
+                add(&mut self.shares[column_index as usize], value, nanos);
             }
         }
     }
@@ -303,12 +303,12 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         if !self.predicate.applies_to(lane.ty) {
             return self.inner.states(lane, time_range, limit);
         }
-        let mut found = PassingEntities::new(limit);
+        let mut entities = PassingEntities::new(limit);
         entity_walk::states(self.inner_source(), lane, time_range, |state| {
-            found.add(state, self.state(lane.ty, state)?);
+            entities.add(state, self.state(lane.ty, state)?);
             Ok(())
         })?;
-        Ok(found.listed)
+        Ok(entities.listed)
     }
 
     fn events(
@@ -321,24 +321,24 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
         if !self.predicate.applies_to(ty) {
             return self.inner.events(container, ty, time_range, limit);
         }
-        let mut found = PassingEntities::new(limit);
+        let mut entities = PassingEntities::new(limit);
         entity_walk::events(self.inner_source(), (container, ty), time_range, |mark| {
-            found.add(mark, self.is_selected(mark.id, ty, mark.value, 0)?);
+            entities.add(mark, self.is_selected(mark.id, ty, mark.value, 0)?);
             Ok(())
         })?;
-        Ok(found.listed)
+        Ok(entities.listed)
     }
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
         if !self.predicate.applies_to(ty) {
             return self.inner.links(ty, time_range, limit);
         }
-        let mut found = PassingEntities::new(limit);
+        let mut entities = PassingEntities::new(limit);
         entity_walk::links(self.inner_source(), ty, time_range, |link| {
-            found.add(link, self.link(ty, link)?);
+            entities.add(link, self.link(ty, link)?);
             Ok(())
         })?;
-        Ok(found.listed)
+        Ok(entities.listed)
     }
 
     fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {

@@ -49,10 +49,10 @@ pub(crate) fn apply(
     let mut members = patterns.containers(&list)?;
     // Containers below a member belong to the member, and are not members themselves.
     let mut end = 0;
-    members.retain(|&at| {
-        let top = at >= end;
-        end = if top { container_tree::end(&list, at) } else { end };
-        top
+    members.retain(|&index| {
+        let is_outermost = index >= end;
+        end = if is_outermost { container_tree::end(&list, index) } else { end };
+        is_outermost
     });
     Ok(make_groups(inner, vec![GroupPlan { name: name.to_owned(), members }])?)
 }
@@ -67,7 +67,7 @@ pub(crate) fn make_groups(
     let mut groups = FxHashMap::default();
     let mut of = FxHashMap::default();
     for plan in plans {
-        let members: Vec<ContainerInfo> = plan.members.iter().map(|&at| list[at].clone()).collect();
+        let members: Vec<ContainerInfo> = plan.members.iter().map(|&index| list[index].clone()).collect();
         let Some(first) = members.first() else { continue };
         next = next.saturating_add(1);
         let id = ContainerId(next);

@@ -44,11 +44,11 @@ impl HideSource {
         let (model, list) = (inner.model(), inner.containers());
         let positions = container_tree::positions(&list);
         let mut is_visible = vec![false; list.len()];
-        for at in (0..list.len()).filter(|&at| list[at].depth == 0 || container(at)) {
-            let mut above = Some(at);
-            while let Some(at) = above.filter(|&at| !is_visible[at]) {
-                is_visible[at] = true;
-                above = positions.get(&list[at].parent).copied();
+        for index in (0..list.len()).filter(|&index| list[index].depth == 0 || container(index)) {
+            let mut above = Some(index);
+            while let Some(index) = above.filter(|&index| !is_visible[index]) {
+                is_visible[index] = true;
+                above = positions.get(&list[index].parent).copied();
             }
         }
         let visible_containers: Vec<ContainerInfo> =
@@ -80,13 +80,13 @@ impl HideSource {
 
     /// The lanes that are not hidden.
     fn visible_lanes(&self, lanes: &[StateLaneId]) -> Result<Vec<StateLaneId>, QueryError> {
-        let mut visible = Vec::with_capacity(lanes.len());
+        let mut lanes_of_types = Vec::with_capacity(lanes.len());
         for lane in lanes {
             if !self.is_type_hidden(lane.container, lane.ty)? {
-                visible.push(*lane);
+                lanes_of_types.push(*lane);
             }
         }
-        Ok(visible)
+        Ok(lanes_of_types)
     }
 
     fn shows_both(&self, start: ContainerId, end: ContainerId) -> bool {
@@ -98,12 +98,12 @@ impl HideSource {
     fn has_link(&self, id: EntityId, facts: &EntityFacts, ty: TypeId) -> Result<bool, QueryError> {
         let timestamp = facts.life.from.min(facts.life.to);
         let instant = TimeRange { from: timestamp, to: GlobalNanos(timestamp.0.saturating_add(1)) };
-        let mut found = false;
+        let mut is_linked = false;
         entity_walk::links(self.inner_source(), ty, instant, |link| {
-            found |= link.id == id && self.shows_both(link.start, link.end);
+            is_linked |= link.id == id && self.shows_both(link.start, link.end);
             Ok(())
         })?;
-        Ok(found)
+        Ok(is_linked)
     }
 }
 
@@ -140,17 +140,18 @@ impl FilterLayer for HideSource {
         limit: usize,
     ) -> Result<MixtureCells, QueryError> {
         crate::filter::sources::entity_filter::check(time_range, columns)?;
-        let visible = self.visible_lanes(lanes)?;
-        if visible.len() == lanes.len() {
+        let visible_lanes = self.visible_lanes(lanes)?;
+        if visible_lanes.len() == lanes.len() {
             return self.inner.largest_shares(lanes, time_range, columns, limit);
         }
-        let mut found = self.inner.largest_shares(&visible, time_range, columns, limit)?.cells.into_iter();
+        let mut cells_of_lanes =
+            self.inner.largest_shares(&visible_lanes, time_range, columns, limit)?.cells.into_iter();
         let mut cells = Vec::with_capacity(lanes.len().saturating_mul(columns as usize));
         for lane in lanes {
             if self.hides(lane.ty) {
                 cells.extend((0..columns).map(|_| MixtureCell::default()));
             } else {
-                cells.extend(found.by_ref().take(columns as usize));
+                cells.extend(cells_of_lanes.by_ref().take(columns as usize));
             }
         }
         Ok(MixtureCells { columns, cells })
@@ -208,17 +209,17 @@ impl FilterLayer for HideSource {
         if !self.hides_containers {
             return self.inner.links(ty, time_range, limit);
         }
-        let mut found = empty_list();
+        let mut list = empty_list();
         entity_walk::links(self.inner_source(), ty, time_range, |link| {
             if self.shows_both(link.start, link.end) {
-                found.total += 1;
-                if found.items.len() < limit {
-                    found.items.push(*link);
+                list.total += 1;
+                if list.items.len() < limit {
+                    list.items.push(*link);
                 }
             }
             Ok(())
         })?;
-        Ok(found)
+        Ok(list)
     }
 
     fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
@@ -358,12 +359,12 @@ impl FilterLayer for HideSource {
 }
 
 /// Marks the containers at some positions, and all containers below them.
-pub(crate) fn with_all_below(list: &[ContainerInfo], found: &[usize]) -> Vec<bool> {
-    let mut named = vec![false; list.len()];
-    for &at in found {
-        named[at..container_tree::end(list, at)].fill(true);
+pub(crate) fn with_all_below(list: &[ContainerInfo], subtree_roots: &[usize]) -> Vec<bool> {
+    let mut is_included = vec![false; list.len()];
+    for &index in subtree_roots {
+        is_included[index..container_tree::end(list, index)].fill(true);
     }
-    named
+    is_included
 }
 
 /// Whether a type is a container type.

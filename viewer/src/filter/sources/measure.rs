@@ -137,14 +137,14 @@ impl MeasuredTree<'_> {
     fn add_counts(&self, ty: TypeId, values: Option<&[ValueId]>, counts: &mut [i64]) -> Result<(), QueryError> {
         let (source, list, time_range) = (self.source.as_ref(), self.list.as_slice(), self.time_range);
         let fits = |value: ValueId| i64::from(values.is_none_or(|values| values.contains(&value)));
-        let whole = |total: u64| i64::try_from(total).unwrap_or(i64::MAX);
+        let count_of = |total: u64| i64::try_from(total).unwrap_or(i64::MAX);
         match self.model.types[ty.index()].kind {
             PajeTypeKind::State => {
                 for (count, info) in counts.iter_mut().zip(list) {
                     for depth in 0..source.depths(info.id, ty) {
                         let lane = StateLaneId { container: info.id, ty, depth };
                         if values.is_none() {
-                            *count += whole(source.states(lane, time_range, 0)?.total);
+                            *count += count_of(source.states(lane, time_range, 0)?.total);
                             continue;
                         }
                         entity_walk::states(source, lane, time_range, |state| {
@@ -157,7 +157,7 @@ impl MeasuredTree<'_> {
             PajeTypeKind::Event => {
                 for (count, info) in counts.iter_mut().zip(list) {
                     if values.is_none() {
-                        *count += whole(source.events(info.id, ty, time_range, 0)?.total);
+                        *count += count_of(source.events(info.id, ty, time_range, 0)?.total);
                         continue;
                     }
                     entity_walk::events(source, (info.id, ty), time_range, |mark| {
@@ -205,8 +205,8 @@ impl MeasuredTree<'_> {
                     VariableStatistic::Min => column.min,
                     VariableStatistic::Max => column.max,
                 };
-                let one = PartialMean { sum, count: 1.0 };
-                *direct = Some(direct.map_or(one, |before| statistic.join(before, one)));
+                let sample = PartialMean { sum, count: 1.0 };
+                *direct = Some(direct.map_or(sample, |before| statistic.join(before, sample)));
             }
         }
         let joined = subtrees::combine(&self.list, &direct, |a, b| statistic.join(a, b));
@@ -256,7 +256,7 @@ fn times(
         for &ty in types.iter().filter(|&&ty| source.depths(info.id, ty) > 0) {
             let all = crate::stats::nested_times(source, &[info.id], ty, time_range)?;
             let time = |time: &NestedTime| if is_self { time.self_time } else { time.total };
-            let sum = all.iter().filter(|one| values.contains(&one.value)).map(time).sum::<i128>();
+            let sum = all.iter().filter(|time_of_value| values.contains(&time_of_value.value)).map(time).sum::<i128>();
             *direct = Some(direct.unwrap_or(0.0) + sum as f64);
         }
     }

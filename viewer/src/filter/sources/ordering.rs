@@ -63,7 +63,7 @@ pub(crate) fn sort(
         };
         if descending { order.reverse() } else { order }
     };
-    Ok(sort_siblings(inner, &list, |at| types.contains(&list[at].ty), compare))
+    Ok(sort_siblings(inner, &list, |index| types.contains(&list[index].ty), compare))
 }
 
 /// Moves containers before their siblings, in the order of the patterns that match them.
@@ -74,8 +74,8 @@ pub(crate) fn move_to_front(
     let list = inner.containers();
     let mut rank = vec![usize::MAX; list.len()];
     for (place, pattern) in patterns.iter().enumerate() {
-        for at in NamePatterns::new(vec![pattern.clone()]).containers(&list)? {
-            rank[at] = rank[at].min(place);
+        for index in NamePatterns::new(vec![pattern.clone()]).containers(&list)? {
+            rank[index] = rank[index].min(place);
         }
     }
     Ok(sort_siblings(inner, &list, |_| true, |&a, &b| rank[a].cmp(&rank[b])))
@@ -85,11 +85,11 @@ pub(crate) fn move_to_front(
 fn sort_siblings(
     inner: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    moved: impl Fn(usize) -> bool,
+    is_moved: impl Fn(usize) -> bool,
     compare: impl Fn(&usize, &usize) -> Ordering,
 ) -> Arc<dyn TimelineSource> {
-    let mut places: Vec<usize> = (0..list.len()).filter(|&at| list[at].depth > 0 && moved(at)).collect();
-    places.sort_by_key(|&at| list[at].parent);
+    let mut places: Vec<usize> = (0..list.len()).filter(|&index| list[index].depth > 0 && is_moved(index)).collect();
+    places.sort_by_key(|&index| list[index].parent);
     let mut new = list.to_vec();
     for siblings in places.chunk_by(|&a, &b| list[a].parent == list[b].parent) {
         let mut sorted = siblings.to_vec();
@@ -113,7 +113,7 @@ pub(crate) fn keep_best(
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
     let numbers = measure::numbers(inner, by)?;
-    let mut all: Vec<usize> = (0..list.len()).filter(|&at| types.contains(&list[at].ty)).collect();
+    let mut all: Vec<usize> = (0..list.len()).filter(|&index| types.contains(&list[index].ty)).collect();
     all.sort_by(|&a, &b| match (&by.measure, numbers[a], numbers[b]) {
         (Measure::Name, ..) => compare_naturally(&list[a].name, &list[b].name),
         (_, Some(a), Some(b)) if lowest => a.total_cmp(&b),
@@ -121,7 +121,7 @@ pub(crate) fn keep_best(
         (_, a, b) => a.is_none().cmp(&b.is_none()),
     });
     let dropped = with_all_below(&list, all.get(number as usize..).unwrap_or(&[]));
-    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
+    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |index| !dropped[index])))
 }
 
 /// Keeps the containers of a type with a statistic that meets the comparison, and hides the other
@@ -136,10 +136,10 @@ pub(crate) fn keep_matching(
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
     let numbers = measure::numbers(inner, by)?;
-    let fails = |at: &usize| {
-        types.contains(&list[*at].ty) && !numbers[*at].is_some_and(|found| comparison.is_true(&found, &number))
+    let fails = |index: &usize| {
+        types.contains(&list[*index].ty) && !numbers[*index].is_some_and(|value| comparison.is_true(&value, &number))
     };
     let failing: Vec<usize> = (0..list.len()).filter(fails).collect();
     let dropped = with_all_below(&list, &failing);
-    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |at| !dropped[at])))
+    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |index| !dropped[index])))
 }

@@ -62,8 +62,10 @@ pub(crate) fn apply(
         let kind = if reduction.form == ReductionForm::State { PajeTypeKind::State } else { PajeTypeKind::Variable };
         let color = variable_color(&name).filter(|_| kind == PajeTypeKind::Variable);
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, style: DrawStyle::NONE });
-        let owned: Vec<_> =
-            (0..list.len()).filter(|&at| list[at].ty == owner).map(|at| at..container_tree::end(&list, at)).collect();
+        let owned: Vec<_> = (0..list.len())
+            .filter(|&index| list[index].ty == owner)
+            .map(|index| index..container_tree::end(&list, index))
+            .collect();
         for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &memory)?) {
             let (container, base) = (list[below.start].id, free.sample);
             if reduction.form == ReductionForm::Variable {
@@ -123,9 +125,10 @@ pub(crate) fn add_variables(
 
 /// Colours that differ from those of all other types, if there are enough.
 fn variable_colors(model: &TypeModel, variables: &[(String, ProvidedSeries)]) -> Vec<RgbColor> {
-    let known = model.types.iter().filter(|ty| ty.color.is_some()).map(|ty| (ty.name.as_str(), ty.color));
+    let colored_types = model.types.iter().filter(|ty| ty.color.is_some()).map(|ty| (ty.name.as_str(), ty.color));
     let new = variables.iter().map(|(name, series)| (name.as_str(), series.color));
-    let (names, colors): (Vec<_>, Vec<_>) = known.chain(new).map(|(name, color)| ((TypeId::ROOT, name), color)).unzip();
+    let (names, colors): (Vec<_>, Vec<_>) =
+        colored_types.chain(new).map(|(name, color)| ((TypeId::ROOT, name), color)).unzip();
     let assigned = palette::assign_colors(&names, &colors);
     assigned[assigned.len() - variables.len()..].to_vec()
 }
@@ -163,8 +166,8 @@ impl ReduceSource {
     }
 
     fn result(&self, container: ContainerId, ty: TypeId) -> Option<&ContainerReduction> {
-        let found = self.results.binary_search_by_key(&(container, ty), |result| (result.container, result.ty)).ok()?;
-        Some(&self.results[found])
+        let index = self.results.binary_search_by_key(&(container, ty), |result| (result.container, result.ty)).ok()?;
+        Some(&self.results[index])
     }
 
     fn own_entity(&self, id: EntityId) -> Option<Result<EntityFacts, QueryError>> {
@@ -273,11 +276,11 @@ impl FilterLayer for ReduceSource {
                 cells.extend((0..columns).map(|_| MixtureCell::default()));
                 continue;
             };
-            let mut found = states.store.cells(&[within], time_range, columns)?.cells;
-            for share in found.iter_mut().flat_map(|cell| &mut cell.shares) {
+            let mut cells_of_lane = states.store.cells(&[within], time_range, columns)?.cells;
+            for share in cells_of_lane.iter_mut().flat_map(|cell| &mut cell.shares) {
                 share.0 = states.value(share.0);
             }
-            cells.extend(found);
+            cells.extend(cells_of_lane);
         }
         Ok(MixtureCells { columns, cells })
     }

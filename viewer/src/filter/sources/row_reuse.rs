@@ -24,23 +24,23 @@ pub(crate) fn reuse(
     let types = pattern::types(&model, patterns, "container type", |ty| {
         ty.kind == PajeTypeKind::Container && ty.id != TypeId::ROOT
     })?;
-    let mut order: Vec<usize> = (0..list.len()).filter(|&at| types.contains(&list[at].ty)).collect();
+    let mut order: Vec<usize> = (0..list.len()).filter(|&index| types.contains(&list[index].ty)).collect();
     // A container of the type below another one would lie below its own row.
     let nested: FxHashSet<usize> = order
         .iter()
-        .flat_map(|&at| (at + 1)..container_tree::end(&list, at))
-        .filter(|at| order.binary_search(at).is_ok())
+        .flat_map(|&index| (index + 1)..container_tree::end(&list, index))
+        .filter(|index| order.binary_search(index).is_ok())
         .collect();
-    order.retain(|at| !nested.contains(at));
-    order.sort_by_key(|&at| (list[at].parent, list[at].ty, list[at].life.from));
+    order.retain(|index| !nested.contains(index));
+    order.sort_by_key(|&index| (list[index].parent, list[index].ty, list[index].life.from));
     let mut rows: Vec<Vec<usize>> = Vec::new();
     for siblings in order.chunk_by(|&a, &b| (list[a].parent, list[a].ty) == (list[b].parent, list[b].ty)) {
         let first = rows.len();
         // Rows by the timestamp at which they become free, then by number. The row that became free
         // first is taken.
         let mut free: BTreeSet<(GlobalNanos, usize)> = BTreeSet::new();
-        for &at in siblings {
-            let life = list[at].life;
+        for &index in siblings {
+            let life = list[index].life;
             let row = match free.first().copied().filter(|row| row.0 <= life.from) {
                 Some(row) => {
                     free.remove(&row);
@@ -51,7 +51,7 @@ pub(crate) fn reuse(
                     rows.len() - 1
                 }
             };
-            rows[row].push(at);
+            rows[row].push(index);
             free.insert((life.to, row));
         }
         debug_assert!(rows[first..].iter().all(|row| !row.is_empty()), "each row has a container");
@@ -59,7 +59,7 @@ pub(crate) fn reuse(
     rows.retain(|row| row.len() > 1);
     let plan = |members: Vec<usize>| {
         const MAX_NAMES: usize = 2;
-        let names: Vec<&str> = members.iter().take(MAX_NAMES).map(|&at| list[at].name.as_str()).collect();
+        let names: Vec<&str> = members.iter().take(MAX_NAMES).map(|&index| list[index].name.as_str()).collect();
         let more = members.len() - names.len();
         let name = if more > 0 { format!("{} +{more}", names.join(", ")) } else { names.join(", ") };
         GroupPlan { name, members }

@@ -136,12 +136,12 @@ fn selected_values(
         let values = model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.id).collect();
         return Ok((types, values));
     }
-    let found = if chosen == StyledTypes::All {
+    let types_and_values = if chosen == StyledTypes::All {
         pattern::values(model, patterns, of)
     } else {
         pattern::values_of(model, patterns, of, chosen.description(), |ty| chosen.fits(ty))
     };
-    Ok((Vec::new(), found?.1))
+    Ok((Vec::new(), types_and_values?.1))
 }
 
 /// Makes all values grey except these.

@@ -34,10 +34,10 @@ pub(crate) fn apply(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let kept_range = requested_range.intersection(inner.extent())?;
     let list = inner.containers();
-    let alive = |at: usize| overlaps(list[at].life, kept_range);
+    let alive = |index: usize| overlaps(list[index].life, kept_range);
     let hidden = HideSource::new(Arc::clone(inner), |_| true, alive);
-    let visible: &dyn TimelineSource = &hidden;
-    let mut clipped = visible.containers().as_ref().clone();
+    let source: &dyn TimelineSource = &hidden;
+    let mut clipped = source.containers().as_ref().clone();
     for info in &mut clipped {
         info.life = clip(info.life, kept_range);
     }
@@ -72,8 +72,8 @@ impl TimeCutSource {
     }
 
     fn kept_range(&self, time_range: TimeRange) -> Option<TimeRange> {
-        let kept = clip(time_range, self.kept_range);
-        (kept.from < kept.to).then_some(kept)
+        let intersection = clip(time_range, self.kept_range);
+        (intersection.from < intersection.to).then_some(intersection)
     }
 
     fn contains(&self, time_range: TimeRange) -> bool {
@@ -93,15 +93,15 @@ impl TimeCutSource {
             return Ok(cells);
         }
         for (lane, cells) in lanes.iter().zip(cells.cells.chunks_mut(columns as usize)) {
-            for (at, cell) in (0_u32..).zip(cells) {
-                let column = time_range.column(at, columns);
+            for (column_index, cell) in (0_u32..).zip(cells) {
+                let column = time_range.column(column_index, columns);
                 if self.contains(column) {
                     continue;
                 }
                 *cell = match self.kept_range(column) {
-                    Some(kept) => {
-                        let one = self.inner_source().largest_shares(&[*lane], kept, 1, limit)?;
-                        one.cells.into_iter().next().unwrap_or_default()
+                    Some(part) => {
+                        let cells = self.inner_source().largest_shares(&[*lane], part, 1, limit)?;
+                        cells.cells.into_iter().next().unwrap_or_default()
                     }
                     None => MixtureCell::default(),
                 };
@@ -121,18 +121,18 @@ impl TimeCutSource {
         if time_range.from <= self.kept_range.from && time_range.to >= self.kept_range.to {
             return self.inner_source().links(ty, self.kept_range, limit);
         }
-        let mut found = empty_list();
+        let mut list = empty_list();
         entity_walk::links(&self.inner, ty, time_range, |link| {
             let (a, b) = (link.start_time, link.end_time);
             if overlaps(TimeRange { from: a.min(b), to: a.max(b) }, self.kept_range) {
-                found.total += 1;
-                if found.items.len() < limit {
-                    found.items.push(*link);
+                list.total += 1;
+                if list.items.len() < limit {
+                    list.items.push(*link);
                 }
             }
             Ok(())
         })?;
-        Ok(found)
+        Ok(list)
     }
 
     fn cut_facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
@@ -188,8 +188,8 @@ impl FilterLayer for TimeCutSource {
         time_range: TimeRange,
     ) -> Result<Vec<NestedTime>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(kept) = self.kept_range(time_range) else { return Ok(Vec::new()) };
-        self.inner_source().nested_times(container, ty, kept)
+        let Some(part) = self.kept_range(time_range) else { return Ok(Vec::new()) };
+        self.inner_source().nested_times(container, ty, part)
     }
 
     fn states(
@@ -199,8 +199,8 @@ impl FilterLayer for TimeCutSource {
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(kept) = self.kept_range(time_range) else { return Ok(empty_list()) };
-        let mut listed = self.inner_source().states(lane, kept, limit)?;
+        let Some(part) = self.kept_range(time_range) else { return Ok(empty_list()) };
+        let mut listed = self.inner_source().states(lane, part, limit)?;
         for state in &mut listed.items {
             state.life = clip(state.life, self.kept_range);
         }
@@ -215,8 +215,8 @@ impl FilterLayer for TimeCutSource {
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(kept) = self.kept_range(time_range) else { return Ok(empty_list()) };
-        self.inner_source().events(container, ty, kept, limit)
+        let Some(part) = self.kept_range(time_range) else { return Ok(empty_list()) };
+        self.inner_source().events(container, ty, part, limit)
     }
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
@@ -242,9 +242,9 @@ impl FilterLayer for TimeCutSource {
             return self.inner_source().event_counts(container, ty, time_range, columns, limit);
         }
         let counted = |column| match self.kept_range(column) {
-            Some(kept) => {
-                let one = self.inner_source().event_counts(container, ty, kept, 1, limit)?;
-                Ok(one.into_iter().next().unwrap_or_default())
+            Some(part) => {
+                let counts = self.inner_source().event_counts(container, ty, part, 1, limit)?;
+                Ok(counts.into_iter().next().unwrap_or_default())
             }
             None => Ok(EventCount::default()),
         };
@@ -276,8 +276,8 @@ impl FilterLayer for TimeCutSource {
         limit: usize,
     ) -> Result<EntityList<VariableSample>, QueryError> {
         entity_filter::check(time_range, 1)?;
-        let Some(kept) = self.kept_range(time_range) else { return Ok(empty_list()) };
-        let mut listed = self.inner_source().samples(container, ty, kept, limit)?;
+        let Some(part) = self.kept_range(time_range) else { return Ok(empty_list()) };
+        let mut listed = self.inner_source().samples(container, ty, part, limit)?;
         for sample in &mut listed.items {
             sample.life = clip(sample.life, self.kept_range);
         }
@@ -292,11 +292,11 @@ impl FilterLayer for TimeCutSource {
         columns: u32,
     ) -> Result<Vec<Option<SeriesColumn>>, QueryError> {
         let mut series = self.inner_source().series(container, ty, time_range, columns)?;
-        for (at, found) in (0_u32..).zip(&mut series) {
-            let column = time_range.column(at, columns);
+        for (column_index, entry) in (0_u32..).zip(&mut series) {
+            let column = time_range.column(column_index, columns);
             if !self.contains(column) {
-                *found = match self.kept_range(column) {
-                    Some(kept) => self.inner_source().series(container, ty, kept, 1)?.pop().flatten(),
+                *entry = match self.kept_range(column) {
+                    Some(part) => self.inner_source().series(container, ty, part, 1)?.pop().flatten(),
                     None => None,
                 };
             }
@@ -344,7 +344,7 @@ impl FilterLayer for TimeCutSource {
 
     fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {
         match self.kept_range(time_range) {
-            Some(kept) => self.inner_source().is_dense(lane, kept, limit),
+            Some(part) => self.inner_source().is_dense(lane, part, limit),
             None => Ok(false),
         }
     }

@@ -19,15 +19,17 @@ pub(crate) fn types(
     patterns: &NamePatterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (model, list) = (inner.model(), inner.containers());
-    let named = pattern::types(&model, patterns, "type", |ty| ty.id != TypeId::ROOT)?;
+    let types = pattern::types(&model, patterns, "type", |ty| ty.id != TypeId::ROOT)?;
     let (container_types, entity_types): (Vec<TypeId>, Vec<TypeId>) =
-        named.into_iter().partition(|&ty| is_container(&model, ty));
-    let found: Vec<usize> = (0..list.len()).filter(|&at| container_types.contains(&list[at].ty)).collect();
-    let named = with_all_below(&list, &found);
+        types.into_iter().partition(|&ty| is_container(&model, ty));
+    let subtree_roots: Vec<usize> =
+        (0..list.len()).filter(|&index| container_types.contains(&list[index].ty)).collect();
+    let is_named = with_all_below(&list, &subtree_roots);
     let is_unaffected = |ty: TypeId| is_container(&model, ty) || entity_types.is_empty();
     let is_type_visible =
         |ty: TypeId| is_unaffected(ty) || entity_types.contains(&ty) == (keep == SelectionEffect::Only);
-    let is_container_visible = |at: usize| container_types.is_empty() || named[at] == (keep == SelectionEffect::Only);
+    let is_container_visible =
+        |index: usize| container_types.is_empty() || is_named[index] == (keep == SelectionEffect::Only);
     Ok(Arc::new(HideSource::new(Arc::clone(inner), is_type_visible, is_container_visible)))
 }
 
@@ -39,8 +41,12 @@ pub(crate) fn containers(
     patterns: &NamePatterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
-    let named = with_all_below(&list, &patterns.containers(&list)?);
-    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |at| named[at] == (keep == SelectionEffect::Only))))
+    let is_named = with_all_below(&list, &patterns.containers(&list)?);
+    Ok(Arc::new(HideSource::new(
+        Arc::clone(inner),
+        |_| true,
+        |index| is_named[index] == (keep == SelectionEffect::Only),
+    )))
 }
 
 /// A source with the containers of some ids only, all containers below them, and all containers
@@ -51,7 +57,7 @@ pub fn only_containers(
     is_chosen: impl Fn(ContainerId) -> bool,
 ) -> Arc<dyn TimelineSource> {
     let list = inner.containers();
-    let found: Vec<usize> = (0..list.len()).filter(|&at| is_chosen(list[at].id)).collect();
-    let kept = with_all_below(&list, &found);
-    Arc::new(HideSource::new(Arc::clone(inner), |_| true, |at| kept[at]))
+    let subtree_roots: Vec<usize> = (0..list.len()).filter(|&index| is_chosen(list[index].id)).collect();
+    let is_included = with_all_below(&list, &subtree_roots);
+    Arc::new(HideSource::new(Arc::clone(inner), |_| true, |index| is_included[index]))
 }

@@ -12,8 +12,8 @@ pub(crate) struct VariableRanges(Mutex<BTreeMap<TypeId, Option<ValueRange>>>);
 impl VariableRanges {
     /// The range of a type, computed at the first request.
     pub(crate) fn of(&self, ty: TypeId, compute: impl FnOnce() -> Option<ValueRange>) -> Option<ValueRange> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&ty).copied();
-        known.unwrap_or_else(|| {
+        let cached_range = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&ty).copied();
+        cached_range.unwrap_or_else(|| {
             let range = compute();
             self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(ty, range);
             range

@@ -91,7 +91,7 @@ mod tests {
             pack(&mut bytes, values.iter().copied(), width);
             prop_assert_eq!(bytes.len(), packed_bytes(values.len(), width));
             bytes.extend([0xFF; SLACK]);
-            let back: Vec<u64> = (0..values.len()).map(|at| get(&bytes, at, width)).collect();
+            let back: Vec<u64> = (0..values.len()).map(|index| get(&bytes, index, width)).collect();
             prop_assert_eq!(&back, &values);
         }
 

@@ -21,8 +21,8 @@ macro_rules! by_width {
 
 /// Writes the numbers with these indexes.
 macro_rules! numbers {
-    ($bytes:ident, $out:ident, $bits:ident; $($at:literal)*) => {
-        $($out[$at] = number::<$bits>($bytes, $at);)*
+    ($bytes:ident, $out:ident, $bits:ident; $($index:literal)*) => {
+        $($out[$index] = number::<$bits>($bytes, $index);)*
     };
 }
 
@@ -41,8 +41,8 @@ fn copy_words<const BITS: usize>(bytes: &[u8], out: &mut [u64; BLOCK]) -> bool {
 }
 
 #[inline(always)]
-fn number<const BITS: usize>(bytes: &[u8], at: usize) -> u64 {
-    let bit = at * BITS;
+fn number<const BITS: usize>(bytes: &[u8], index: usize) -> u64 {
+    let bit = index * BITS;
     let word = bytes[bit / 8..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
     word >> (bit % 8) & ((1 << BITS) - 1)
 }
@@ -54,13 +54,13 @@ mod tests {
 
     #[test]
     fn an_unpacked_block_equals_its_single_numbers() {
-        let bytes: Vec<u8> = (0..BLOCK * 8 + SLACK).map(|at| (at * at * 31 + at * 7 + 5) as u8).collect();
+        let bytes: Vec<u8> = (0..BLOCK * 8 + SLACK).map(|index| (index * index * 31 + index * 7 + 5) as u8).collect();
         for width in 1..=57 {
             let mut out = [0; BLOCK];
             let enough = bit_fields::packed_bytes(BLOCK, width) + SLACK;
             assert!(block(&bytes[..enough], width, &mut out));
             assert!(
-                out.iter().enumerate().all(|(at, &number)| number == bit_fields::get(&bytes, at, width)),
+                out.iter().enumerate().all(|(index, &number)| number == bit_fields::get(&bytes, index, width)),
                 "{width}"
             );
             assert!(!block(&bytes[..enough - 1], width, &mut out));

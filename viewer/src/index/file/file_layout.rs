@@ -50,14 +50,14 @@ impl TableRef {
 }
 
 /// The position `by` bytes further into the file. 0 means none, and stays 0.
-fn shift_position(at: u64, by: u64) -> u64 {
-    if at == 0 { 0 } else { at + by }
+fn shift_position(position: u64, by: u64) -> u64 {
+    if position == 0 { 0 } else { position + by }
 }
 
 /// A range of bytes in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageBytes {
-    pub(crate) at: u64,
+    pub(crate) offset: u64,
     /// Number of bytes, or of records where the field's comment states so.
     pub(crate) len: u64,
 }
@@ -124,7 +124,7 @@ impl HeaderWords<'_> {
     }
 
     fn place(&mut self) -> PageBytes {
-        PageBytes { at: self.next(), len: self.next() }
+        PageBytes { offset: self.next(), len: self.next() }
     }
 }
 
@@ -137,7 +137,7 @@ fn put_table(out: &mut Vec<u8>, table: TableRef) {
 }
 
 fn put_places(out: &mut Vec<u8>, places: &[PageBytes]) {
-    places.iter().for_each(|place| put(out, &[place.at, place.len]));
+    places.iter().for_each(|place| put(out, &[place.offset, place.len]));
 }
 
 impl IndexHeader {
@@ -205,14 +205,14 @@ impl IndexHeader {
             parts: words.table(),
             open_links: words.table(),
         };
-        let pages = header.checksums.at / PAGE as u64;
-        let whole = header.checksums.at.is_multiple_of(PAGE as u64)
+        let pages = header.checksums.offset / PAGE as u64;
+        let is_complete = header.checksums.offset.is_multiple_of(PAGE as u64)
             && (pages.max(1) - 1).checked_mul(4) == Some(header.checksums.len)
-            && header.checksums.at.checked_add(header.checksums.len) == Some(length)
+            && header.checksums.offset.checked_add(header.checksums.len) == Some(length)
             && header.length == length;
         match () {
             () if header.key != key => Err(IndexRefusal::Stale),
-            () if !whole => Err(IndexRefusal::Damaged),
+            () if !is_complete => Err(IndexRefusal::Damaged),
             () => Ok(header),
         }
     }
@@ -264,7 +264,7 @@ impl LaneRecord {
 
     /// The same record, with all its positions `by` bytes further into the file.
     pub(crate) fn shifted_by(self, by: u64) -> Self {
-        let of = |place: PageBytes| PageBytes { at: shift_position(place.at, by), ..place };
+        let of = |place: PageBytes| PageBytes { offset: shift_position(place.offset, by), ..place };
         Self { table: self.table.shifted_by(by), values: of(self.values), sums: of(self.sums), ..self }
     }
 
@@ -304,8 +304,8 @@ mod tests {
             depth: 3,
             base: u32::MAX,
             table: TableRef { rows: 5, payload: 6, directory: 7 },
-            values: PageBytes { at: 8, len: 9 },
-            sums: PageBytes { at: 10, len: 11 },
+            values: PageBytes { offset: 8, len: 9 },
+            sums: PageBytes { offset: 10, len: 11 },
             extra: u64::MAX,
         };
         let mut bytes = Vec::new();
@@ -316,8 +316,8 @@ mod tests {
         let header = IndexHeader {
             key: IndexKey { size: 1, content: 2, options: 3 },
             length: 3 * PAGE as u64 + 8,
-            checksums: PageBytes { at: 3 * PAGE as u64, len: 8 },
-            model: PageBytes { at: 77, len: 78 },
+            checksums: PageBytes { offset: 3 * PAGE as u64, len: 8 },
+            model: PageBytes { offset: 77, len: 78 },
             text_ends: table(4),
             references: table(5),
             reference_tree: 6,

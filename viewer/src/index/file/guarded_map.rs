@@ -135,11 +135,11 @@ extern "C" fn on_bus_error(_signal: libc::c_int, info: *mut libc::siginfo_t, _co
         if start <= RESERVED || address < start || address - start >= len {
             continue;
         }
-        let at = (address & !(page - 1)) as *mut libc::c_void;
+        let page_start = (address & !(page - 1)) as *mut libc::c_void;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         // SAFETY: the page belongs to a map of this module, which nothing writes to, and stays
         // readable.
-        let mapped = unsafe { libc::mmap(at, *page, libc::PROT_READ, flags, -1, 0) };
+        let mapped = unsafe { libc::mmap(page_start, *page, libc::PROT_READ, flags, -1, 0) };
         if mapped != libc::MAP_FAILED {
             slot.is_hit.store(true, Ordering::Relaxed);
             return;

@@ -112,7 +112,7 @@ impl IndexBytes {
         let pages = header.checksums.len / 4 + 1;
         let verified: Vec<AtomicU64> = (0..pages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let index_bytes = Self { data, header, path: path.to_owned(), verified, damaged: AtomicBool::new(false) };
-        let checksums = &index_bytes.data[header.checksums.at as usize..];
+        let checksums = &index_bytes.data[header.checksums.offset as usize..];
         if XxHash3_64::oneshot(checksums) != header.checksums_hash {
             return Err(IndexRefusal::Damaged.into());
         }
@@ -140,26 +140,27 @@ impl IndexBytes {
 
     #[cold]
     fn verify(&self, page: u64) -> bool {
-        let (at, sum) = (page as usize * PAGE, self.header.checksums.at as usize + (page as usize).wrapping_sub(1) * 4);
-        let stored = self.data.get(sum..).and_then(<[u8]>::first_chunk).map(|sum| u32::from_le_bytes(*sum));
-        let computed = self.data.get(at..at + PAGE).map(page_checksum);
-        let right = stored.is_some() && stored == computed;
-        if right && let Some(bits) = self.verified.get((page / 64) as usize) {
+        let (offset, sum_offset) =
+            (page as usize * PAGE, self.header.checksums.offset as usize + (page as usize).wrapping_sub(1) * 4);
+        let file_sum = self.data.get(sum_offset..).and_then(<[u8]>::first_chunk).map(|sum| u32::from_le_bytes(*sum));
+        let page_sum = self.data.get(offset..offset + PAGE).map(page_checksum);
+        let is_equal = file_sum.is_some() && file_sum == page_sum;
+        if is_equal && let Some(bits) = self.verified.get((page / 64) as usize) {
             bits.fetch_or(1 << (page % 64), Ordering::Relaxed);
         }
-        right
+        is_equal
     }
 
     /// `len` bytes at `at`. If the file lacks them, or if they are damaged, it returns no bytes,
     /// and [`Self::is_damaged`] is true from then on.
     #[inline]
-    pub(crate) fn slice(&self, at: u64, len: usize) -> &[u8] {
-        let end = at.saturating_add(len as u64);
-        if at >= PAGE as u64 && end <= self.header.checksums.at {
-            let (first, last) = (at / PAGE as u64, end.saturating_sub(1).max(at) / PAGE as u64);
+    pub(crate) fn slice(&self, offset: u64, len: usize) -> &[u8] {
+        let end = offset.saturating_add(len as u64);
+        if offset >= PAGE as u64 && end <= self.header.checksums.offset {
+            let (first, last) = (offset / PAGE as u64, end.saturating_sub(1).max(offset) / PAGE as u64);
             // Most ranges are within one page.
             if self.is_right(first) && (first == last || (first + 1..=last).all(|page| self.is_right(page))) {
-                return self.data.get(at as usize..end as usize).unwrap_or(&[]);
+                return self.data.get(offset as usize..end as usize).unwrap_or(&[]);
             }
         }
         self.damage();
@@ -169,9 +170,9 @@ impl IndexBytes {
     /// Prefetches some bytes that will be read soon. It has no other effect, for any position.
     #[inline]
     #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the hint takes a pointer; see SAFETY"))]
-    pub(crate) fn prefetch(&self, at: u64, len: usize) {
-        let end = (at as usize).saturating_add(len);
-        let Some(bytes) = self.data.get(at as usize..end) else { return };
+    pub(crate) fn prefetch(&self, offset: u64, len: usize) {
+        let end = (offset as usize).saturating_add(len);
+        let Some(bytes) = self.data.get(offset as usize..end) else { return };
         for line in bytes.chunks(LINE) {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a prefetch hint has no effect that the program can observe, and is allowed
@@ -206,7 +207,7 @@ impl IndexBytes {
 
     /// The word at `at`; 0 if it cannot be read.
     #[inline]
-    pub(crate) fn word(&self, at: u64) -> u64 {
-        self.slice(at, 8).first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+    pub(crate) fn word(&self, offset: u64) -> u64 {
+        self.slice(offset, 8).first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
     }
 }

@@ -33,14 +33,14 @@ impl MaxEndTreeWriter {
 
     /// Writes all levels, lowest first. Returns their position.
     pub(crate) fn finish(self, out: &mut PageWriter) -> io::Result<u64> {
-        let at = out.align()?;
+        let offset = out.align()?;
         let mut level = self.blocks;
         loop {
             for most in &level {
                 out.write(&most.to_le_bytes())?;
             }
             if level.len() <= 1 {
-                return Ok(at);
+                return Ok(offset);
             }
             level = level.chunks(FAN as usize).filter_map(|group| group.iter().copied().max()).collect();
         }

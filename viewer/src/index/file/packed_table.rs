@@ -99,7 +99,7 @@ impl<const K: usize> PackedTableWriter<K> {
         self.block.clear();
         self.block.resize(head_bytes, 0);
         let mut shapes = [(0, 0, 0); K];
-        for (at, column) in columns.into_iter().enumerate() {
+        for (column_index, column) in columns.into_iter().enumerate() {
             // The directory contains the base of the first column if its first number is its least,
             // as in a sorted column.
             let smallest = column.iter().copied().min().unwrap_or(0);
@@ -109,10 +109,10 @@ impl<const K: usize> PackedTableWriter<K> {
                 all |= number - smallest;
             }
             let shift = if all == 0 { 0 } else { all.trailing_zeros() as u8 };
-            let base = if at == 0 { smallest.wrapping_sub(first) } else { smallest };
-            shapes[at] = (smallest, shift, bit_fields::width(largest >> shift));
-            self.block[at] = shapes[at].2;
-            self.block[K + at] = shift | if base == 0 { 0 } else { HAS_BASE };
+            let base = if column_index == 0 { smallest.wrapping_sub(first) } else { smallest };
+            shapes[column_index] = (smallest, shift, bit_fields::width(largest >> shift));
+            self.block[column_index] = shapes[column_index].2;
+            self.block[K + column_index] = shift | if base == 0 { 0 } else { HAS_BASE };
             if base != 0 {
                 self.block.extend_from_slice(&base.to_le_bytes());
             }
@@ -134,9 +134,9 @@ impl<const K: usize> PackedTableWriter<K> {
         let Self { rows, payload, directory, .. } = self;
         // A read of the last numbers also touches the bytes after them.
         out.write(&[0; SLACK])?;
-        let at = out.align()?;
+        let directory_offset = out.align()?;
         directory.each_portion(1, |bytes| out.write(bytes))?;
-        Ok(TableRef { rows, payload, directory: at })
+        Ok(TableRef { rows, payload, directory: directory_offset })
     }
 }
 
@@ -172,7 +172,7 @@ impl<'a> TableColumn<'a> {
     #[inline]
     pub(crate) fn from(&self, index: usize) -> impl Iterator<Item = u64> + use<'a> {
         let Self { base, shift, .. } = *self;
-        self.stored_numbers(index).map(move |stored| base.wrapping_add(stored << shift))
+        self.stored_numbers(index).map(move |number| base.wrapping_add(number << shift))
     }
 
     /// The numbers from `index` on as stored. A difference of stored numbers, shifted left by
@@ -220,8 +220,8 @@ impl<'a> TableColumn<'a> {
         let mut len = high.saturating_sub(low);
         while len > 0 {
             let half = len / 2;
-            let stored = bit_fields::word(self.bytes, (low + half) * usize::from(self.width)) & self.mask;
-            let is_less = stored < bound;
+            let number = bit_fields::word(self.bytes, (low + half) * usize::from(self.width)) & self.mask;
+            let is_less = number < bound;
             low = std::hint::select_unpredictable(is_less, low + half + 1, low);
             len = std::hint::select_unpredictable(is_less, len - half - 1, half);
         }
@@ -246,7 +246,7 @@ pub(crate) struct TableBlock<'a, const K: usize> {
 impl<'a, const K: usize> PackedTable<'a, K> {
     pub(crate) fn new(index_bytes: &'a IndexBytes, of: TableRef) -> Self {
         // A number of rows that does not fit in the file counts as 0.
-        let max_rows = index_bytes.header.checksums.at.saturating_mul(4);
+        let max_rows = index_bytes.header.checksums.offset.saturating_mul(4);
         Self { index_bytes, of: if of.rows > max_rows { TableRef::default() } else { of } }
     }
 
@@ -280,7 +280,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         let Some(&entries) = entries.first_chunk::<{ 2 * ENTRY }>().filter(|_| len > 0) else {
             return TableBlock { len: 0, ..block };
         };
-        let word = |at: usize| u64::from_le_bytes(*entries[at..].first_chunk().unwrap_or(&[0; 8]));
+        let word = |offset: usize| u64::from_le_bytes(*entries[offset..].first_chunk().unwrap_or(&[0; 8]));
         let (first, place, end) = (word(0), word(8) & u64::from(u32::MAX), word(24) & u64::from(u32::MAX));
         (block.flags, block.next) = ((word(8) >> 32) as u32, word(16));
         let max_bytes = (2 * K).next_multiple_of(8) + K * (8 + 8 * BLOCK) + MAX_TRAILER_BYTES;
@@ -289,11 +289,11 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         let Some((head, mut rest)) = bytes.split_at_checked((2 * K).next_multiple_of(8)) else {
             return TableBlock { len: 0, ..block };
         };
-        for (at, column) in block.columns.iter_mut().enumerate() {
-            let shift = head[K + at];
-            (column.width, column.shift) = (head[at].min(64), shift & 0x3F);
+        for (column_index, column) in block.columns.iter_mut().enumerate() {
+            let shift = head[K + column_index];
+            (column.width, column.shift) = (head[column_index].min(64), shift & 0x3F);
             column.mask = bit_fields::mask(column.width);
-            column.base = if at == 0 { first } else { 0 };
+            column.base = if column_index == 0 { first } else { 0 };
             if shift & HAS_BASE != 0
                 && let Some((base, after)) = rest.split_first_chunk()
             {
@@ -314,7 +314,8 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     pub(crate) fn prefetch(&self, number: u64) {
         let entries = self.index_bytes.slice(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
         let Some(entries) = entries.first_chunk::<{ 2 * ENTRY }>() else { return };
-        let place = |at: usize| entries[at..].first_chunk().map_or(0, |place| u64::from(u32::from_le_bytes(*place)));
+        let place =
+            |offset: usize| entries[offset..].first_chunk().map_or(0, |place| u64::from(u32::from_le_bytes(*place)));
         let (place, end) = (place(8), place(8 + ENTRY));
         let bytes = end.saturating_sub(place).saturating_mul(8).min(PREFETCHED) as usize;
         self.index_bytes.prefetch(self.of.payload.saturating_add(place * 8), bytes);
@@ -322,13 +323,13 @@ impl<'a, const K: usize> PackedTable<'a, K> {
 
     /// The block of a row, and the row's index in it.
     #[inline]
-    pub(crate) fn at(&self, row: u64) -> (TableBlock<'a, K>, usize) {
+    pub(crate) fn block_at(&self, row: u64) -> (TableBlock<'a, K>, usize) {
         (self.block(row / BLOCK as u64), (row % BLOCK as u64) as usize)
     }
 
     /// A whole row.
     pub(crate) fn row(&self, row: u64) -> [u64; K] {
-        let (block, index) = self.at(row);
+        let (block, index) = self.block_at(row);
         block.columns.map(|column| column.get(index))
     }
 
@@ -447,7 +448,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     ) {
         let mut row = rows.start;
         while row < rows.end {
-            let (block, first) = self.at(row);
+            let (block, first) = self.block_at(row);
             let last = block.len.min((rows.end - block.row) as usize);
             if first >= last || !visit(&block, first..last) {
                 return;

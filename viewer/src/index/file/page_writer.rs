@@ -76,16 +76,16 @@ impl PageWriter {
     }
 
     fn write_pages(&mut self) -> io::Result<()> {
-        let whole = self.buffer.len() / PAGE * PAGE;
+        let full_bytes = self.buffer.len() / PAGE * PAGE;
         match &mut self.sink {
             PageSink::File { file, checksums } => {
-                checksums.extend(self.buffer[..whole].chunks(PAGE).map(page_checksum));
-                file.write_all(&self.buffer[..whole])?;
+                checksums.extend(self.buffer[..full_bytes].chunks(PAGE).map(page_checksum));
+                file.write_all(&self.buffer[..full_bytes])?;
             }
-            PageSink::Piece(written) => written.write(&self.buffer[..whole])?,
+            PageSink::Piece(piece) => piece.write(&self.buffer[..full_bytes])?,
         }
-        self.start += whole as u64;
-        self.buffer.drain(..whole);
+        self.start += full_bytes as u64;
+        self.buffer.drain(..full_bytes);
         Ok(())
     }
 
@@ -100,8 +100,8 @@ impl PageWriter {
 
     /// Pads the last page with zeros and appends the checksums of all pages. It fails for a piece.
     pub(crate) fn finish(mut self) -> io::Result<FinishedPages> {
-        let whole = self.buffer.len().next_multiple_of(PAGE);
-        self.buffer.resize(whole, 0);
+        let padded_len = self.buffer.len().next_multiple_of(PAGE);
+        self.buffer.resize(padded_len, 0);
         self.write_pages()?;
         let PageSink::File { mut file, checksums } = self.sink else { return Err(io::ErrorKind::InvalidInput.into()) };
         let checksums: Vec<u8> = checksums.iter().flat_map(|sum| sum.to_le_bytes()).collect();

@@ -107,8 +107,8 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
         generation: 1,
     };
     summary.diagnostics.shrink_to_fit();
-    let whole = DescriptionSection { summary, model, containers, details: container_details };
-    assembly.finish(details, [states, marks, variables, links, nested], overviews, &whole)
+    let description = DescriptionSection { summary, model, containers, details: container_details };
+    assembly.finish(details, [states, marks, variables, links, nested], overviews, &description)
 }
 
 impl IndexAssembly<'_> {
@@ -121,10 +121,10 @@ impl IndexAssembly<'_> {
     ) -> io::Result<([LaneDirectory; 5], Vec<OverviewWriter>)> {
         let room = self.room;
         // Two threads, because each has a piece in memory.
-        let done = map_in_order(jobs, 2, |job| job.write(room, extent));
+        let pieces = map_in_order(jobs, 2, |job| job.write(room, extent));
         let mut directories = std::array::from_fn(|_| LaneDirectory::new(self.room));
         let mut overviews = Vec::new();
-        for piece in done {
+        for piece in pieces {
             let LanePiece { out, end, directories: own, ends, overview } = piece?;
             self.end = self.end.max(end);
             let by = self.out.append(out)?;
@@ -180,7 +180,7 @@ impl IndexAssembly<'_> {
         details: DetailTableWriter,
         lanes: [LaneDirectory; 5],
         overviews: Vec<OverviewWriter>,
-        whole: &DescriptionSection,
+        description: &DescriptionSection,
     ) -> io::Result<()> {
         let Self { room, byte_streams, mut out, mut header, .. } = self;
         header.overview = overview::write(overviews, room, &mut out)?;
@@ -191,11 +191,11 @@ impl IndexAssembly<'_> {
         header.variables = variables.write(&mut out)?;
         header.links = links.write(&mut out)?;
         header.nested = nested.write(&mut out)?;
-        let model = whole.encode();
-        header.model = PageBytes { at: out.align()?, len: model.len() as u64 };
+        let model = description.encode();
+        header.model = PageBytes { offset: out.align()?, len: model.len() as u64 };
         out.write(&model)?;
         let FinishedPages { mut file, checksums_at, checksums } = out.finish()?;
-        header.checksums = PageBytes { at: checksums_at, len: checksums.len() as u64 };
+        header.checksums = PageBytes { offset: checksums_at, len: checksums.len() as u64 };
         header.checksums_hash = XxHash3_64::oneshot(&checksums);
         header.length = checksums_at + header.checksums.len;
         file.rewind()?;

@@ -92,11 +92,11 @@ fn lane<'a>(
     place: EntityPlace,
     byte_streams: &mut ByteStreams,
 ) -> &'a mut LaneSummary {
-    let at = place.number as usize;
-    if lanes.len() <= at {
-        lanes.resize(at + 1, None);
+    let index = place.number as usize;
+    if lanes.len() <= index {
+        lanes.resize(index + 1, None);
     }
-    lanes[at].get_or_insert_with(|| new_lane(place, 0, byte_streams))
+    lanes[index].get_or_insert_with(|| new_lane(place, 0, byte_streams))
 }
 
 fn new_lane(place: EntityPlace, depth: u32, byte_streams: &mut ByteStreams) -> LaneSummary {
@@ -145,11 +145,11 @@ impl EntitySink for IndexBuilder {
 
     #[inline]
     fn state(&mut self, place: EntityPlace, state: EndedState) {
-        let at = place.number as usize;
-        if self.states.len() <= at {
-            self.states.resize_with(at + 1, Vec::new);
+        let index = place.number as usize;
+        if self.states.len() <= index {
+            self.states.resize_with(index + 1, Vec::new);
         }
-        let lanes = &mut self.states[at];
+        let lanes = &mut self.states[index];
         while lanes.len() <= state.depth as usize {
             let depth = lanes.len() as u32;
             lanes.push(new_lane(place, depth, &mut self.byte_streams));

@@ -16,13 +16,13 @@ impl LaneValues {
     }
 
     pub(crate) fn insert(&mut self, value: u64) {
-        let at = value as usize;
-        if self.places.len() <= at {
-            self.places.resize(at + 1, 0);
+        let index = value as usize;
+        if self.places.len() <= index {
+            self.places.resize(index + 1, 0);
         }
-        if self.places[at] == 0 {
+        if self.places[index] == 0 {
             self.values.push(value);
-            self.places[at] = self.values.len() as u32;
+            self.places[index] = self.values.len() as u32;
         }
     }
 

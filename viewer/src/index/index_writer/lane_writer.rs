@@ -100,9 +100,9 @@ impl LaneDirectory {
 
     pub(crate) fn write(self, out: &mut PageWriter) -> io::Result<PageBytes> {
         let len = self.records.len() / LaneRecord::BYTES as u64;
-        let at = out.align()?;
+        let offset = out.align()?;
         self.records.each_portion(1, |bytes| out.write(bytes))?;
-        Ok(PageBytes { at, len })
+        Ok(PageBytes { offset, len })
     }
 }
 
@@ -240,7 +240,7 @@ impl LanePiece {
                 nodes.push(value, end.wrapping_sub(start));
             }
             let table = table.finish(&mut self.out, sortable_timestamp(end))?;
-            let sums = PageBytes { at: nodes.finish(&mut self.out)?, len: 0 };
+            let sums = PageBytes { offset: nodes.finish(&mut self.out)?, len: 0 };
             self.include_times(now, end);
             self.directories[2].push(&LaneRecord { table, sums, ..record(&lane, base) })?;
         }
@@ -254,7 +254,7 @@ impl LanePiece {
         types: u64,
         extent: TimestampExtent,
     ) -> io::Result<()> {
-        let mut both = RowSorter::<3, 3>::new(&room.part(2));
+        let mut endpoints = RowSorter::<3, 3>::new(&room.part(2));
         let mut sorted = links.finish()?;
         let mut next = sorted.next()?;
         while let Some([ty, ..]) = next.filter(|words| words[0] < types) {
@@ -270,30 +270,30 @@ impl LanePiece {
                 tree.push(effective_end(low, high));
                 ends.push([sortable_timestamp(effective_end(low, high))]);
                 ends.flush()?;
-                both.push([row.start.0.into(), sortable_timestamp(row.start_time), number]);
+                endpoints.push([row.start.0.into(), sortable_timestamp(row.start_time), number]);
                 if (row.end, row.end_time) != (row.start, row.start_time) {
-                    both.push([row.end.0.into(), sortable_timestamp(row.end_time), number]);
+                    endpoints.push([row.end.0.into(), sortable_timestamp(row.end_time), number]);
                 }
-                both.flush()?;
+                endpoints.flush()?;
                 density.push(&row, number)?;
                 number += 1;
                 self.include_times(low, low);
                 next = sorted.next()?;
             }
             let table = table.finish(&mut self.out, 0)?;
-            let at = tree.finish(&mut self.out)?;
-            let sums = PageBytes { at, len: density.finish(small, &mut self.out, at)? };
+            let offset = tree.finish(&mut self.out)?;
+            let sums = PageBytes { offset, len: density.finish(small, &mut self.out, offset)? };
             let (mut ends, mut column) = (ends.finish()?, PackedTableWriter::<1>::new(room, &mut self.out)?);
             while let Some(end) = ends.next()? {
                 column.push(&mut self.out, end)?;
             }
             let ends = column.finish(&mut self.out, 0)?;
-            let values = PageBytes { at: ends.payload, len: ends.rows };
+            let values = PageBytes { offset: ends.payload, len: ends.rows };
             let (ty, extra) = (ty as u32, ends.directory - ends.payload);
             self.directories[3].push(&LaneRecord { ty, base, table, values, sums, extra, ..LaneRecord::default() })?;
         }
-        let (mut both, mut table) = (both.finish()?, PackedTableWriter::<3>::new(room, &mut self.out)?);
-        while let Some(row) = both.next()? {
+        let (mut endpoints, mut table) = (endpoints.finish()?, PackedTableWriter::<3>::new(room, &mut self.out)?);
+        while let Some(row) = endpoints.next()? {
             table.push(&mut self.out, row)?;
         }
         self.ends = Some(table.finish(&mut self.out, 0)?);

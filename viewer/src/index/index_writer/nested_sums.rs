@@ -33,15 +33,15 @@ pub(crate) struct NestedLanes {
 /// The containers and types with many nested states. `lanes` are sorted by container, type and
 /// depth.
 pub(crate) fn groups(lanes: &[GatheredLane]) -> Vec<NestedLanes> {
-    let place = |one: &GatheredLane| (one.lane.container, one.lane.ty);
+    let place = |gathered_lane: &GatheredLane| (gathered_lane.lane.container, gathered_lane.lane.ty);
     let is_nested = |lanes: &&[GatheredLane]| {
-        let states: u64 = lanes.iter().map(|one| one.lane.rows).sum();
+        let states: u64 = lanes.iter().map(|gathered_lane| gathered_lane.lane.rows).sum();
         (2..=MAX_DEPTHS).contains(&lanes.len()) && states >= NEEDS_CHECKPOINTS
     };
     let group = |lanes: &[GatheredLane]| NestedLanes {
         container: lanes[0].lane.container.0,
         ty: lanes[0].lane.ty.0,
-        lanes: lanes.iter().map(|one| (one.lane.rows, Arc::clone(&one.rows))).collect(),
+        lanes: lanes.iter().map(|gathered_lane| (gathered_lane.lane.rows, Arc::clone(&gathered_lane.rows))).collect(),
     };
     lanes.chunk_by(|a, b| place(a) == place(b)).filter(is_nested).map(group).collect()
 }
@@ -51,9 +51,9 @@ impl NestedLanes {
     pub(crate) fn write(&self, room: &TemporarySpace, out: &mut PageWriter) -> io::Result<LaneRecord> {
         let mut readers = Vec::with_capacity(self.lanes.len());
         let mut next = BinaryHeap::with_capacity(self.lanes.len());
-        for (at, (rows, taken)) in self.lanes.iter().enumerate() {
-            let mut reader = StateReader { from: taken.read()?, left: *rows, last: 0 };
-            next.extend(reader.next()?.map(|state| Reverse((state.start, at, state.end, state.value))));
+        for (lane, (rows, byte_stream)) in self.lanes.iter().enumerate() {
+            let mut reader = StateReader { from: byte_stream.read()?, remaining: *rows, last: 0 };
+            next.extend(reader.next()?.map(|state| Reverse((state.start, lane, state.end, state.value))));
             readers.push(reader);
         }
         let mut writer = CheckpointWriter::new(next.peek().map_or(0, |first| first.0.0));
@@ -71,12 +71,12 @@ impl NestedLanes {
             }
         }
         let head = writer.finish(&mut keep)?;
-        let at = out.align()?;
+        let offset = out.align()?;
         for word in &head {
             out.write(&word.to_le_bytes())?;
         }
         rows.each_portion(1, |bytes| out.write(bytes))?;
-        let sums = PageBytes { at, len: words + head.len() as u64 };
+        let sums = PageBytes { offset, len: words + head.len() as u64 };
         let table = TableRef { rows: head[0], ..TableRef::default() };
         Ok(LaneRecord { container: self.container, ty: self.ty, table, sums, ..LaneRecord::default() })
     }
@@ -85,16 +85,16 @@ impl NestedLanes {
 /// Reads the states of one lane.
 struct StateReader<'a> {
     from: ByteStreamReader<'a>,
-    left: u64,
+    remaining: u64,
     last: i64,
 }
 
 impl StateReader<'_> {
     fn next(&mut self) -> io::Result<Option<NestedState>> {
-        if self.left == 0 {
+        if self.remaining == 0 {
             return Ok(None);
         }
-        self.left -= 1;
+        self.remaining -= 1;
         let start = self.last.wrapping_add(self.from.number()?.cast_signed());
         self.last = start.wrapping_add(self.from.number()?.cast_signed());
         let value = read_value(&mut self.from)?.value as u32;

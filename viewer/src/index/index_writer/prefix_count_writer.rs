@@ -65,9 +65,9 @@ impl PrefixCountWriter {
 
     /// Writes the values and the entries.
     pub(crate) fn finish(self, out: &mut PageWriter) -> io::Result<PrefixCountSections> {
-        let values = PageBytes { at: out.align()?, len: self.values.values.len() as u64 };
+        let values = PageBytes { offset: out.align()?, len: self.values.values.len() as u64 };
         self.values.values.iter().try_for_each(|&value| out.write(&(value as u32).to_le_bytes()))?;
-        let sums = PageBytes { at: out.align()?, len: self.rows.div_ceil(stride(self.counts.len())) };
+        let sums = PageBytes { offset: out.align()?, len: self.rows.div_ceil(stride(self.counts.len())) };
         self.entries.each_portion(1, |bytes| out.write(bytes))?;
         Ok(PrefixCountSections { values, sums })
     }

@@ -51,7 +51,7 @@ pub(crate) fn write(
     let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
     let mut block = PendingStateBlock::new(if sums.is_dense() { values.len() } else { 0 });
     let (mut from, mut last) = (rows.read()?, 0_i64);
-    let mut last_state = TimestampExtent::at(0);
+    let mut last_state = TimestampExtent::instant(0);
     for _ in 0..lane.rows {
         let start = last.wrapping_add(from.number()?.cast_signed());
         last = start.wrapping_add(from.number()?.cast_signed());
@@ -72,11 +72,11 @@ pub(crate) fn write(
         columns.finish()?;
     }
     let table = table.finish(out, sortable_timestamp(last))?;
-    let at = out.align()?;
+    let offset = out.align()?;
     for value in values {
         out.write(&(*value as u32).to_le_bytes())?;
     }
-    let values = PageBytes { at, len: values.len() as u64 };
+    let values = PageBytes { offset, len: values.len() as u64 };
     let sums = sums.finish(out)?;
     let record = LaneRecord { table, values, sums, extra, ..record };
     Ok(WrittenStateLane { record, last: last_state.time_range() })
@@ -92,7 +92,7 @@ struct LaneSurvey {
 impl LaneSurvey {
     fn of(rows: &FinishedByteStream, lane: &LaneSummary, lane_values: &mut LaneValues) -> io::Result<Self> {
         lane_values.clear();
-        let mut survey = Self { extent: TimestampExtent::at(0), time: 0 };
+        let mut survey = Self { extent: TimestampExtent::instant(0), time: 0 };
         let mut from = rows.read()?;
         for row in 0..lane.rows {
             let start = survey.extent.last.wrapping_add(from.number()?.cast_signed());
@@ -195,15 +195,15 @@ impl TimeSumWriter {
     }
 
     fn finish(self, out: &mut PageWriter) -> io::Result<PageBytes> {
-        let Self::Kept { rows, width, .. } = self else { return Ok(PageBytes { at: 0, len: NO_SUMS }) };
-        let at = out.align()?;
+        let Self::Kept { rows, width, .. } = self else { return Ok(PageBytes { offset: 0, len: NO_SUMS }) };
+        let offset = out.align()?;
         if let Some(width) = width {
             out.write(&u64::from(width).to_le_bytes())?;
         }
         rows.each_portion(1, |bytes| out.write(bytes))?;
         // A read of the last numbers also touches the bytes after them.
         out.write(&[0; SLACK])?;
-        Ok(PageBytes { at, len: if width.is_some() { CHECKPOINTS } else { DENSE } })
+        Ok(PageBytes { offset, len: if width.is_some() { CHECKPOINTS } else { DENSE } })
     }
 }
 

@@ -105,21 +105,21 @@ impl LinkDensityWriter {
         )
     }
 
-    fn add(&mut self, at: usize, bin: i64, group: LinkGroupKey, links: EqualLinks) -> io::Result<()> {
-        let Some(level) = self.levels.get(at) else { return Ok(()) };
+    fn add(&mut self, level_index: usize, bin: i64, group: LinkGroupKey, links: EqualLinks) -> io::Result<()> {
+        let Some(level) = self.levels.get(level_index) else { return Ok(()) };
         if level.bin != bin || level.groups.len() >= self.max_groups {
-            self.write(at)?;
-            self.levels[at].bin = bin;
+            self.write(level_index)?;
+            self.levels[level_index].bin = bin;
         }
-        let sum = self.levels[at].groups.entry(group).or_insert(EqualLinks { count: 0, first: links.first });
+        let sum = self.levels[level_index].groups.entry(group).or_insert(EqualLinks { count: 0, first: links.first });
         *sum = EqualLinks { count: sum.count + links.count, first: sum.first.min(links.first) };
         Ok(())
     }
 
     /// Writes the rows of the current bin, and adds them to the next width.
-    fn write(&mut self, at: usize) -> io::Result<()> {
+    fn write(&mut self, level_index: usize) -> io::Result<()> {
         let links = self.links;
-        let level = &mut self.levels[at];
+        let level = &mut self.levels[level_index];
         let bin = level.bin;
         let mut rows: Vec<(LinkGroupKey, EqualLinks)> = level.groups.drain().collect();
         rows.sort_unstable();
@@ -138,7 +138,7 @@ impl LinkDensityWriter {
         for ([start, end, value, span], counted) in rows {
             let high = bin.wrapping_add((span >> 1).cast_signed());
             let wider = (high >> STEP).wrapping_sub(bin >> STEP).cast_unsigned() << 1 | span & 1;
-            self.add(at + 1, bin >> STEP, [start, end, value, wider], counted)?;
+            self.add(level_index + 1, bin >> STEP, [start, end, value, wider], counted)?;
         }
         Ok(())
     }
@@ -146,8 +146,8 @@ impl LinkDensityWriter {
     /// Writes the tables and their list. Positions in the list are relative to `from`. Returns the
     /// offset of the list from `from`, or 0 if there is no list.
     pub(crate) fn finish(mut self, room: &TemporarySpace, out: &mut PageWriter, from: u64) -> io::Result<u64> {
-        for at in 0..self.levels.len() {
-            self.write(at)?;
+        for level_index in 0..self.levels.len() {
+            self.write(level_index)?;
         }
         let (mut list, mut least) = (Vec::new(), self.links / LINKS_PER_ROW);
         for level in self.levels {
@@ -158,7 +158,9 @@ impl LinkDensityWriter {
             let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
             level.rows.each_portion(ROW_BYTES, |rows| {
                 rows.chunks_exact(ROW_BYTES).try_for_each(|row| {
-                    let word = |at: usize| row[8 * at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+                    let word = |word_index: usize| {
+                        row[8 * word_index..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+                    };
                     table.push(out, std::array::from_fn(word))
                 })
             })?;
@@ -168,10 +170,10 @@ impl LinkDensityWriter {
         if list.is_empty() {
             return Ok(0);
         }
-        let at = out.align()?;
+        let offset = out.align()?;
         out.write(&(list.len() as u64 / 4).to_le_bytes())?;
         list.iter().try_for_each(|word| out.write(&word.to_le_bytes()))?;
-        Ok(at - from)
+        Ok(offset - from)
     }
 }
 
@@ -181,19 +183,19 @@ impl LinkDensityWriter {
 pub(crate) struct LinkDensity<'a>(Vec<(u8, PackedTable<'a, COLUMNS>)>);
 
 impl<'a> LinkDensity<'a> {
-    /// The widths up to `widest`. The list is `place.len` bytes after `place.at`.
+    /// The widths up to `widest`. The list is `place.len` bytes after `place.offset`.
     pub(crate) fn new(index_bytes: &'a IndexBytes, place: PageBytes, widest: u8) -> Self {
         if place.len == 0 {
             return Self(Vec::new());
         }
-        let at = place.at.saturating_add(place.len);
+        let offset = place.offset.saturating_add(place.len);
         let level = |number: u64| {
-            let word = |at_word: u64| index_bytes.word(at.saturating_add(8 + 32 * number + 8 * at_word));
-            let absolute = |by: u64| place.at.saturating_add(by);
+            let word = |word_index: u64| index_bytes.word(offset.saturating_add(8 + 32 * number + 8 * word_index));
+            let absolute = |by: u64| place.offset.saturating_add(by);
             let of = TableRef { rows: word(1), payload: absolute(word(2)), directory: absolute(word(3)) };
             (word(0).clamp(1, 63) as u8, PackedTable::new(index_bytes, of))
         };
-        let levels = (0..index_bytes.word(at).min(MAX_LEVELS)).rev().map(level);
+        let levels = (0..index_bytes.word(offset).min(MAX_LEVELS)).rev().map(level);
         Self(levels.filter(|level| level.0 <= widest).collect())
     }
 

@@ -70,14 +70,14 @@ impl<'a> IndexLinks<'a> {
     pub(crate) fn new(index_bytes: &'a IndexBytes, record: LaneRecord) -> Self {
         let ends = TableRef {
             rows: record.values.len,
-            payload: record.values.at,
-            directory: record.values.at.saturating_add(record.extra),
+            payload: record.values.offset,
+            directory: record.values.offset.saturating_add(record.extra),
         };
         Self {
             record,
             table: PackedTable::new(index_bytes, record.table),
             ends: PackedTable::new(index_bytes, ends),
-            tree: MaxEndTree { index_bytes, offset: record.sums.at },
+            tree: MaxEndTree { index_bytes, offset: record.sums.offset },
         }
     }
 

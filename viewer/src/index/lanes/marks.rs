@@ -41,8 +41,8 @@ impl<'a> IndexMarkLane<'a> {
     }
 
     pub(crate) fn row(&self, row: u64) -> IndexMark {
-        let [at, value, detail] = self.table.row(row);
-        IndexMark { timestamp: timestamp(at), value: ValueId(value as u32), detail: detail as u32 }
+        let [sortable_time, value, detail] = self.table.row(row);
+        IndexMark { timestamp: timestamp(sortable_time), value: ValueId(value as u32), detail: detail as u32 }
     }
 
     /// Rows of the events in a time range.

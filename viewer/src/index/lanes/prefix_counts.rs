@@ -39,14 +39,14 @@ impl<'a> PrefixCounts<'a> {
         Self { index_bytes, values: if fits { values } else { PageBytes::default() }, sums }
     }
 
-    fn numbers(&self, at: u64) -> impl Iterator<Item = u32> + use<'a> {
-        let bytes = self.index_bytes.slice(at, 4 * self.values.len as usize);
+    fn numbers(&self, offset: u64) -> impl Iterator<Item = u32> + use<'a> {
+        let bytes = self.index_bytes.slice(offset, 4 * self.values.len as usize);
         bytes.chunks_exact(4).map(|number| number.first_chunk().map_or(0, |number| u32::from_le_bytes(*number)))
     }
 
     fn entry(&self, number: u64) -> impl Iterator<Item = u32> + use<'a> {
         touch();
-        self.numbers(self.sums.at.saturating_add(number.saturating_mul(4 * self.values.len)))
+        self.numbers(self.sums.offset.saturating_add(number.saturating_mul(4 * self.values.len)))
     }
 
     /// Adds the events in a range of rows to `counts`. The values are in column `column` of the
@@ -63,7 +63,7 @@ impl<'a> PrefixCounts<'a> {
             let (first, last) = (rows.start.div_ceil(stride), (rows.end / stride).min(self.sums.len.saturating_sub(1)));
             if first < last {
                 let (before, after) = (self.entry(first), self.entry(last));
-                for (value, (before, after)) in self.numbers(self.values.at).zip(before.zip(after)) {
+                for (value, (before, after)) in self.numbers(self.values.offset).zip(before.zip(after)) {
                     counts.add(value, u64::from(after.saturating_sub(before)));
                 }
                 count_rows(table, column, rows.start..first * stride, counts);

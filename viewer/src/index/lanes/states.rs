@@ -63,7 +63,7 @@ impl StateBlock<'_> {
     pub(crate) fn part_sums(&self, part: usize, values: usize) -> impl Iterator<Item = u64> + use<'_> {
         let width = bit_fields::width(self.next.wrapping_sub(self.columns[0].get(0)));
         let first = part.saturating_sub(1) * values;
-        (first..first + values).map(move |at| bit_fields::get(self.trailer, at, width))
+        (first..first + values).map(move |index| bit_fields::get(self.trailer, index, width))
     }
 }
 
@@ -148,19 +148,19 @@ impl<'a> IndexStateLane<'a> {
     }
 
     /// The block of a state, and the state's index in it.
-    pub(crate) fn at(&self, row: u64) -> (StateBlock<'a>, usize) {
-        self.table.at(row)
+    pub(crate) fn block_at(&self, row: u64) -> (StateBlock<'a>, usize) {
+        self.table.block_at(row)
     }
 
     /// The value for one of the lane's own numbers.
     pub(crate) fn value(&self, local: u64) -> ValueId {
-        let bytes = self.index_bytes.slice(self.record.values.at.saturating_add(4 * local), 4);
+        let bytes = self.index_bytes.slice(self.record.values.offset.saturating_add(4 * local), 4);
         ValueId(bytes.first_chunk().map_or(0, |value| u32::from_le_bytes(*value)))
     }
 
     /// The list that [`Self::value`] reads, four bytes per value.
     pub(crate) fn values(&self) -> &'a [u8] {
-        self.index_bytes.slice(self.record.values.at, 4 * self.record.values.len as usize)
+        self.index_bytes.slice(self.record.values.offset, 4 * self.record.values.len as usize)
     }
 
     /// Number of the entity in a row.
@@ -190,7 +190,7 @@ impl<'a> IndexStateLane<'a> {
     fn first_unless(&self, timestamp: i64, before: impl Fn(i64) -> bool) -> u64 {
         let row = self.table.lower_bound(0, sortable_timestamp(timestamp));
         let Some(last) = row.checked_sub(1) else { return row };
-        let (block, index) = self.at(last);
+        let (block, index) = self.block_at(last);
         if index >= block.len || before(end(&block, index)) { row } else { last }
     }
 

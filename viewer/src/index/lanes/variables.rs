@@ -59,14 +59,14 @@ impl VariableNodeWriter {
 
     /// Writes all levels, lowest first. Returns their position.
     pub(crate) fn finish(self, out: &mut PageWriter) -> io::Result<u64> {
-        let at = out.align()?;
+        let offset = out.align()?;
         let mut level = self.blocks;
         loop {
             for number in level.iter().flat_map(|node| [node.min, node.max, node.integral]) {
                 out.write(&number.to_le_bytes())?;
             }
             if level.len() <= 1 {
-                return Ok(at);
+                return Ok(offset);
             }
             let join = |group: &[VariableNode]| group.iter().fold(VariableNode::EMPTY, |all, &node| all.join(node));
             level = level.chunks(FAN as usize).map(join).collect();
@@ -104,14 +104,14 @@ impl<'a> IndexVariableLane<'a> {
 
     /// The time range and the value of a sample.
     pub(crate) fn row(&self, row: u64) -> (TimeRange, f64) {
-        let (block, index) = self.table.at(row);
+        let (block, index) = self.table.block_at(row);
         let life = TimeRange { from: GlobalNanos(start(&block, index)), to: GlobalNanos(end(&block, index)) };
         (life, value(&block, index))
     }
 
     /// Smallest and largest value.
     pub(crate) fn range(&self) -> Option<ValueRange> {
-        let (mut nodes, mut level) = (self.table.blocks(), self.record.sums.at);
+        let (mut nodes, mut level) = (self.table.blocks(), self.record.sums.offset);
         while nodes > 1 {
             level = level.saturating_add(NODE * nodes);
             nodes = nodes.div_ceil(FAN);
@@ -155,15 +155,15 @@ impl<'a> IndexVariableLane<'a> {
     }
 
     fn node(&self, level: u64, node: u64) -> VariableNode {
-        let at = level.saturating_add(NODE * node);
-        let number = |step: u64| f64::from_bits(self.index_bytes.word(at.saturating_add(8 * step)));
+        let offset = level.saturating_add(NODE * node);
+        let number = |step: u64| f64::from_bits(self.index_bytes.word(offset.saturating_add(8 * step)));
         VariableNode { min: number(0), max: number(1), integral: number(2) }
     }
 
     /// Combines whole blocks, with the largest possible nodes.
     fn whole_blocks(&self, blocks: Range<u64>) -> VariableNode {
         let (mut low, mut high, mut all) = (blocks.start, blocks.end, VariableNode::EMPTY);
-        let (mut level, mut nodes) = (self.record.sums.at, self.table.blocks());
+        let (mut level, mut nodes) = (self.record.sums.offset, self.table.blocks());
         while low < high {
             let of = |range: Range<u64>| range.fold(VariableNode::EMPTY, |sum, node| sum.join(self.node(level, node)));
             let (inner_low, inner_high) = (low.div_ceil(FAN), high / FAN);
@@ -262,18 +262,18 @@ impl<'a> SampleWalk<'a> {
             return None;
         }
         self.load(first / BLOCK as u64);
-        let (at, bound) = ((first % BLOCK as u64) as usize, sortable_timestamp(to));
-        if at >= self.block.len || self.starts[at] >= bound {
+        let (index, bound) = ((first % BLOCK as u64) as usize, sortable_timestamp(to));
+        if index >= self.block.len || self.starts[index] >= bound {
             return None;
         }
         let clipped = |sample: BlockSample| {
             VariableNode::of(sample.value, sample.end.min(to).saturating_sub(sample.start.max(from)).max(0))
         };
-        let (first_sample, mut last) = (self.sample(at), None);
+        let (first_sample, mut last) = (self.sample(index), None);
         let mut all = clipped(first_sample);
         match self.next_block().filter(|_| self.block.next < bound) {
             Some(next) => {
-                all = all.join(self.combine_samples(at + 1..self.block.len));
+                all = all.join(self.combine_samples(index + 1..self.block.len));
                 let number = self.lane.table.blocks_before(next, bound).saturating_sub(1).max(next);
                 all = all.join(self.lane.whole_blocks(next..number));
                 self.load(number);
@@ -285,8 +285,8 @@ impl<'a> SampleWalk<'a> {
             }
             None => {
                 let end = self.starts[..self.block.len].partition_point(|&start| start < bound);
-                if let Some(before) = end.checked_sub(1).filter(|&before| before > at) {
-                    all = all.join(self.combine_samples(at + 1..before));
+                if let Some(before) = end.checked_sub(1).filter(|&before| before > index) {
+                    all = all.join(self.combine_samples(index + 1..before));
                     last = Some(before);
                 }
             }

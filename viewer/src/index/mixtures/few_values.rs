@@ -36,7 +36,7 @@ pub(crate) struct FewValuesWalk<'l, 'a, const N: usize> {
     count: usize,
     /// The lane's own numbers of its values, sorted by value.
     order: [u8; N],
-    at: StateCursor<'a>,
+    cursor: StateCursor<'a>,
     /// The timestamp of the current edge. The next field: the time of each value before it.
     timestamp: i64,
     before: ValueTimes<N>,
@@ -50,7 +50,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         (0..).zip(&mut values[..count]).for_each(|(local, value)| *value = lane.value(local));
         let mut order = std::array::from_fn(|local| local as u8);
         order[..count].sort_unstable_by_key(|&local| values[usize::from(local)]);
-        Some(Self { lane, values, count, order, at: StateCursor::new(lane), timestamp: i64::MIN, before: [0; N] })
+        Some(Self { lane, values, count, order, cursor: StateCursor::new(lane), timestamp: i64::MIN, before: [0; N] })
     }
 
     /// Appends the mixture of values of each column: the `max_shares` largest shares. Columns are
@@ -70,7 +70,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
             if column.from.0 != self.timestamp {
                 self.move_to(column.from.0);
             }
-            if self.at.is_at(sortable_timestamp(column.to.0)) {
+            if self.cursor.is_at(sortable_timestamp(column.to.0)) {
                 self.within_one(column.to.0, max_shares, cells);
                 continue;
             }
@@ -90,8 +90,8 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         cells: &mut MixtureCellWriter,
     ) {
         let mut before = None;
-        for (at, (column, &block)) in columns.zip(blocks).enumerate() {
-            if let Some(&upcoming) = blocks.get(at + AHEAD) {
+        for (column_index, (column, &block)) in columns.zip(blocks).enumerate() {
+            if let Some(&upcoming) = blocks.get(column_index + AHEAD) {
                 self.lane.table.prefetch(upcoming);
                 self.lane.index_bytes.prefetch(self.sums_at(upcoming), 16 * self.count);
             }
@@ -123,7 +123,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
 
     /// The position of the sums before a block.
     fn sums_at(&self, block: u64) -> u64 {
-        self.lane.record.sums.at.saturating_add(block.saturating_mul(8 * self.count as u64))
+        self.lane.record.sums.offset.saturating_add(block.saturating_mul(8 * self.count as u64))
     }
 
     /// The time of each value before a timestamp. The lane must have dense sums.
@@ -177,12 +177,12 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         // One number combines a time and the index of its value. Such numbers are sorted without
         // unpredictable branches.
         let (mut keys, mut count, mut all) = ([0; N], 0, 0);
-        for (at, &local) in order.iter().enumerate() {
+        for (rank, &local) in order.iter().enumerate() {
             let time = time_of(local);
-            let mut key = (time.cast_unsigned() << PLACE_BITS) | (N - 1 - at) as u64;
+            let mut key = (time.cast_unsigned() << PLACE_BITS) | (N - 1 - rank) as u64;
             count += usize::from(time > 0);
             all |= time;
-            for larger in &mut keys[..=at] {
+            for larger in &mut keys[..=rank] {
                 (*larger, key) = ((*larger).max(key), (*larger).min(key));
             }
         }
@@ -215,12 +215,12 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
 
     /// Appends the column from the current edge to a timestamp. No other state starts between them.
     fn within_one(&mut self, to: i64, max_shares: usize, cells: &mut MixtureCellWriter) {
-        let (value, end) = self.at.open;
+        let (value, end) = self.cursor.open;
         let from = std::mem::replace(&mut self.timestamp, to);
-        if self.at.index == 0 || end <= from {
+        if self.cursor.index == 0 || end <= from {
             return cells.fill(cells.len() + 1);
         }
-        add(&mut self.before, value, self.at.duration_before(from).wrapping_sub(self.at.duration_before(to)));
+        add(&mut self.before, value, self.cursor.duration_before(from).wrapping_sub(self.cursor.duration_before(to)));
         let value = self.values[value as usize % N];
         cells.push_one((value, end.min(to).wrapping_sub(from)), max_shares);
     }
@@ -229,14 +229,14 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     fn move_to(&mut self, timestamp: i64) {
         let bound = sortable_timestamp(timestamp);
         // Columns narrower than a nanosecond overlap.
-        if bound <= self.at.last && self.at.index > 0 {
-            (self.at, self.before, self.timestamp) = (StateCursor::new(self.lane), [0; N], i64::MIN);
+        if bound <= self.cursor.last && self.cursor.index > 0 {
+            (self.cursor, self.before, self.timestamp) = (StateCursor::new(self.lane), [0; N], i64::MIN);
         }
         let (row, block, open, rest_time) =
-            (self.at.index, self.at.block.row, self.at.open.0, self.at.duration_before(self.timestamp));
-        self.at.seek(self.lane, bound);
+            (self.cursor.index, self.cursor.block.row, self.cursor.open.0, self.cursor.duration_before(self.timestamp));
+        self.cursor.seek(self.lane, bound);
         self.timestamp = timestamp;
-        let edge = &self.at;
+        let edge = &self.cursor;
         let is_summed = self.lane.record.sums.len == DENSE;
         let distance = (nearest_sums(&edge.block, edge.index) * STATES_PER_SUM).abs_diff(edge.index);
         if edge.block.row == block && (!is_summed || edge.index.saturating_sub(row) <= distance) {
@@ -254,7 +254,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
                 add_states::<N, false>(&mut self.before, &of, from..to);
             }
         }
-        add(&mut self.before, self.at.open.0, self.at.duration_before(timestamp).wrapping_neg());
+        add(&mut self.before, self.cursor.open.0, self.cursor.duration_before(timestamp).wrapping_neg());
     }
 }
 

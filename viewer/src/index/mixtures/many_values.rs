@@ -23,13 +23,13 @@ pub(crate) struct ManyValuesWalk<'l, 'a> {
     lane: &'l IndexStateLane<'a>,
     /// The lane's values, four bytes each.
     values: &'a [u8],
-    at: StateCursor<'a>,
+    cursor: StateCursor<'a>,
     unpacked: UnpackedStates,
 }
 
 impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     pub(crate) fn new(lane: &'l IndexStateLane<'a>) -> Self {
-        Self { lane, values: lane.values(), at: StateCursor::new(lane), unpacked: UnpackedStates::new() }
+        Self { lane, values: lane.values(), cursor: StateCursor::new(lane), unpacked: UnpackedStates::new() }
     }
 
     fn value(&self, local: u64) -> ValueId {
@@ -45,27 +45,27 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         times: &mut IndexTimeSums,
         cells: &mut MixtureCellWriter,
     ) {
-        let mut left = self.at;
+        let mut left = self.cursor;
         let count = self.lane.record.values.len as usize;
         for column_range in columns {
             let (from, to) = (sortable_timestamp(column_range.from.0), sortable_timestamp(column_range.to.0));
             // Columns narrower than a nanosecond overlap.
-            if from <= self.at.last && self.at.index > 0 {
-                self.at = left;
+            if from <= self.cursor.last && self.cursor.index > 0 {
+                self.cursor = left;
             }
-            self.at.seek(self.lane, from);
-            if self.at.is_at(to) {
-                let time = self.at.open.1.min(column_range.to.0).wrapping_sub(column_range.from.0);
-                if self.at.index > 0 && self.at.open.1 > column_range.from.0 {
-                    cells.push_one((self.value(self.at.open.0), time), max_shares);
+            self.cursor.seek(self.lane, from);
+            if self.cursor.is_at(to) {
+                let time = self.cursor.open.1.min(column_range.to.0).wrapping_sub(column_range.from.0);
+                if self.cursor.index > 0 && self.cursor.open.1 > column_range.from.0 {
+                    cells.push_one((self.value(self.cursor.open.0), time), max_shares);
                 } else {
                     cells.fill(cells.len() + 1);
                 }
                 continue;
             }
-            left = self.at;
-            self.at.seek(self.lane, to);
-            let right = self.at;
+            left = self.cursor;
+            self.cursor.seek(self.lane, to);
+            let right = self.cursor;
             times.reset(count);
             self.sum((&left, &right), column_range, |value, time| times.add(value, time));
             cells.push_unordered(
@@ -80,10 +80,10 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     pub(crate) fn add_times(mut self, time_range: TimeRange, sums: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
         sums.clear();
         sums.resize(self.values.len() / 4, 0);
-        self.at.seek(self.lane, sortable_timestamp(time_range.from.0));
-        let left = self.at;
-        self.at.seek(self.lane, sortable_timestamp(time_range.to.0));
-        let right = self.at;
+        self.cursor.seek(self.lane, sortable_timestamp(time_range.from.0));
+        let left = self.cursor;
+        self.cursor.seek(self.lane, sortable_timestamp(time_range.to.0));
+        let right = self.cursor;
         self.sum((&left, &right), time_range, |value, time| {
             if let Some(sum) = sums.get_mut(value as usize) {
                 *sum = sum.wrapping_add(time);
@@ -129,12 +129,12 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         if low >= high {
             return self.add_states_between(left, right, add);
         }
-        let width = (lane.index_bytes.word(lane.record.sums.at) as u8).min(64);
+        let width = (lane.index_bytes.word(lane.record.sums.offset) as u8).min(64);
         let size = packed_bytes(values, width);
         let totals = |checkpoint: u64| {
             touch();
-            let at = checkpoint.saturating_mul(size as u64).saturating_add(8);
-            lane.index_bytes.slice(lane.record.sums.at.saturating_add(at), size + SLACK)
+            let offset = checkpoint.saturating_mul(size as u64).saturating_add(8);
+            lane.index_bytes.slice(lane.record.sums.offset.saturating_add(offset), size + SLACK)
         };
         let (before, after) = (totals(low), totals(high));
         let (mut old, mut new) = ([0; BLOCK], [0; BLOCK]);
@@ -144,7 +144,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
                 // The bytes before are a whole number of words.
                 let rest = totals.get(packed_bytes(first, width)..).unwrap_or(&[]);
                 if !bit_unpacking::block(rest, width, out) {
-                    (0..part.len()).for_each(|at| out[at] = bit_fields::get(rest, at, width));
+                    (0..part.len()).for_each(|index| out[index] = bit_fields::get(rest, index, width));
                 }
             }
             for (value, (old, new)) in part.zip(old.iter().zip(&new)) {
@@ -181,7 +181,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     fn visit(&mut self, rows: Range<u64>, mut give: impl FnMut(u64, i64)) {
         let mut row = rows.start;
         while row < rows.end {
-            let (block, first) = self.lane.at(row);
+            let (block, first) = self.lane.block_at(row);
             let last = block.len.min((rows.end - block.row) as usize);
             if first >= last {
                 break;

@@ -46,7 +46,7 @@ fn first_column(origin: i64, exponent: u8) -> i64 {
 
 /// Key of a column; `None` if the column or the lane is out of range.
 fn key(lane: u64, column: i64, origin: i64, exponent: u8) -> Option<u64> {
-    let column = column.checked_sub(first_column(origin, exponent)).and_then(|at| u64::try_from(at).ok())?;
+    let column = column.checked_sub(first_column(origin, exponent)).and_then(|number| u64::try_from(number).ok())?;
     (column >> COLUMN_BITS == 0 && lane >> (64 - COLUMN_BITS) == 0).then_some(lane << COLUMN_BITS | column)
 }
 
@@ -122,9 +122,9 @@ pub(crate) fn write(
         let TableRef { rows, payload, directory } = table.finish(out, u64::MAX)?;
         head.extend([u64::from(exponent), rows, payload, directory]);
     }
-    let at = out.align()?;
+    let offset = out.align()?;
     head.iter().try_for_each(|word| out.write(&word.to_le_bytes()))?;
-    Ok(PageBytes { at, len: head.len() as u64 * 8 / LEVEL_BYTES })
+    Ok(PageBytes { offset, len: head.len() as u64 * 8 / LEVEL_BYTES })
 }
 
 /// Sums the columns of one lane, from left to right.
@@ -192,8 +192,8 @@ impl LaneOverview<'_> {
                 count: 0,
                 latest_key: 0,
             });
-            let left = (rest > 0).then_some((0, rest));
-            for (value, time) in shares.iter().map(|share| (u64::from(share.0.0) + 1, share.1)).chain(left) {
+            let remainder = (rest > 0).then_some((0, rest));
+            for (value, time) in shares.iter().map(|share| (u64::from(share.0.0) + 1, share.1)).chain(remainder) {
                 let more = key - std::mem::replace(&mut rows.latest_key, key);
                 rows.count += 1;
                 byte_streams.append(rows.byte_stream, |bytes| {
@@ -268,7 +268,7 @@ impl<'a> OverviewTable<'a> {
         // There are no columns before the beginning of the trace.
         let before = first_column(self.origin, self.exponent).saturating_sub(self.first);
         let skipped = before.clamp(0, self.columns.into());
-        let column = |at: i64| key(lane, self.first.checked_add(at)?, self.origin, self.exponent);
+        let column = |number: i64| key(lane, self.first.checked_add(number)?, self.origin, self.exponent);
         let (begin, end) = (column(skipped.min(i64::from(self.columns) - 1).max(0)), column(self.columns.into()));
         let (Some(begin), Some(end)) = (begin, end) else {
             // All columns lie before the trace, or in a range without stored columns.
@@ -282,22 +282,22 @@ impl<'a> OverviewTable<'a> {
         cells.fill(cells.len() + self.columns as usize);
         let [mut keys, mut values, mut times] = [[0; BLOCK]; COLUMNS];
         while row < rows {
-            let (block, mut index) = self.table.at(row);
+            let (block, mut index) = self.table.block_at(row);
             let [key, value, time] = &block.columns;
             key.unpack(index..block.len, &mut keys);
             value.unpack(index..block.len, &mut values);
             time.unpack(index..block.len, &mut times);
             while index < block.len {
                 let key = keys[index];
-                let rows = keys[index..block.len].iter().take_while(|&&other| other == key).count();
+                let rows = keys[index..block.len].iter().take_while(|&&candidate| candidate == key).count();
                 let of = index..index + rows;
                 index = of.end;
                 if key >= end {
                     return true;
                 }
                 // The next block may contain further rows of this column.
-                let others = of.clone().find(|&at| values[at] == 0).unwrap_or(of.end);
-                let share = |at: usize| (ValueId(values[at].wrapping_sub(1) as u32), times[at].cast_signed());
+                let others = of.clone().find(|&index| values[index] == 0).unwrap_or(of.end);
+                let share = |index: usize| (ValueId(values[index].wrapping_sub(1) as u32), times[index].cast_signed());
                 let rest = times[others..of.end].iter().fold(0_i64, |sum, time| sum.wrapping_add(time.cast_signed()));
                 let cell = first.saturating_add(key.wrapping_sub(begin) as usize);
                 cells.append(cell, (of.start..others).map(share), self.max_shares, rest);
@@ -326,11 +326,11 @@ impl OverviewTable<'_> {
 
 /// The table of a column width.
 fn table(index_bytes: &IndexBytes, exponent: u8) -> Option<PackedTable<'_, COLUMNS>> {
-    let PageBytes { at, len } = index_bytes.header.overview;
+    let PageBytes { offset, len } = index_bytes.header.overview;
     for level in 0..len.min(64) {
-        let at = at.saturating_add(level * LEVEL_BYTES);
-        if index_bytes.word(at) == u64::from(exponent) {
-            let word = |number: u64| index_bytes.word(at + 8 * number);
+        let offset = offset.saturating_add(level * LEVEL_BYTES);
+        if index_bytes.word(offset) == u64::from(exponent) {
+            let word = |number: u64| index_bytes.word(offset + 8 * number);
             return Some(PackedTable::new(
                 index_bytes,
                 TableRef { rows: word(1), payload: word(2), directory: word(3) },

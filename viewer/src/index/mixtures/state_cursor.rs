@@ -57,21 +57,21 @@ impl<'a> StateCursor<'a> {
         let starts = &self.block.columns[0];
         let len = self.block.len;
         // The next state is known to start before `timestamp`.
-        let mut at = (self.index + 1).min(len);
-        let linear = len.min(at + STEPS);
-        while at < linear && starts.get(at) < timestamp {
-            at += 1;
+        let mut index = (self.index + 1).min(len);
+        let linear = len.min(index + STEPS);
+        while index < linear && starts.get(index) < timestamp {
+            index += 1;
         }
-        if at == linear && at < len {
-            at = starts.lower_bound(at, len, timestamp);
+        if index == linear && index < len {
+            index = starts.lower_bound(index, len, timestamp);
         }
-        self.index = at;
+        self.index = index;
         self.next = match () {
-            () if at < len => starts.get(at),
+            () if index < len => starts.get(index),
             () if self.block.row + (len as u64) < lane.len() && len > 0 => self.block.next,
             () => u64::MAX,
         };
-        if let Some(last) = at.checked_sub(1) {
+        if let Some(last) = index.checked_sub(1) {
             self.last = starts.get(last);
             self.open = (self.block.columns[2].get(last), end(&self.block, last));
         }

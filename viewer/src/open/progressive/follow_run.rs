@@ -93,7 +93,7 @@ impl TraceFollower {
         let outcome = TraceInputFile::Run(Box::new(run)).feed(&options, &mut simulation)?;
         // Missing data of a running process is not damage.
         let is_running = open > 0;
-        let of_now = |found: TraceDiagnostic| if is_running { found.at_most_warning() } else { found };
+        let of_now = |finding: TraceDiagnostic| if is_running { finding.at_most_warning() } else { finding };
         simulation.report(outcome.diagnostics.into_iter().map(of_now));
         simulation.set_wall_clock(outcome.wall_clock);
         Ok((Arc::new(simulation.into_store()), TraceAvailability::Growing { open, processes }))
@@ -130,7 +130,7 @@ impl TraceFollower {
 }
 
 fn has_extension(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|found| found == ending)
+    path.extension().is_some_and(|extension| extension == ending)
 }
 
 /// A hash of the bytes of a live file; 0 if the file has disappeared.

@@ -24,11 +24,11 @@ impl TraceFollower {
 
     /// Waits for a number of milliseconds, or until it is cancelled.
     pub(crate) fn pause(&self, milliseconds: u64) {
-        let mut left = milliseconds;
-        while left > 0 && !self.is_cancelled() {
-            let step = left.min(LOOK_EVERY);
+        let mut remaining = milliseconds;
+        while remaining > 0 && !self.is_cancelled() {
+            let step = remaining.min(LOOK_EVERY);
             std::thread::sleep(std::time::Duration::from_millis(step));
-            left -= step;
+            remaining -= step;
         }
     }
 }

@@ -174,7 +174,7 @@ fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::R
             // Lines of the legend are lower than strips of events may be.
             let (shape, size) = (of.mark(), 9.0 * of.size.clamp(0.4, 1.5));
             SceneItem::Mark(SceneMark {
-                at: (x + 8.0, y + size / 2.0),
+                position: (x + 8.0, y + size / 2.0),
                 shape,
                 size,
                 fill: paint,

@@ -183,8 +183,8 @@ impl ColumnMean {
         let columns = columns.max(1) as f32;
         let largest = self.present.iter().map(|&place| share(place)).fold(0.0, f32::max);
         let min_share = (columns / f32::from(steps)).min(largest);
-        let visible: f32 = self.present.iter().map(|&place| share(place)).filter(|&share| share >= min_share).sum();
-        let scale = if visible > 0.0 { all / visible / columns } else { 0.0 };
+        let drawn_sum: f32 = self.present.iter().map(|&place| share(place)).filter(|&share| share >= min_share).sum();
+        let scale = if drawn_sum > 0.0 { all / drawn_sum / columns } else { 0.0 };
         let Self { sums, present, .. } = self;
         present.drain(..).filter_map(move |place| {
             let share = std::mem::take(&mut sums[usize::from(place)]);
@@ -314,7 +314,7 @@ mod tests {
             step: 1.0,
             columns,
             floor: 5.0,
-            pale: paint,
+            band_paint: paint,
             fill: paint,
             line: SceneStroke { paint, width: 1.5 },
         };
@@ -354,14 +354,14 @@ mod tests {
             let mut sections = WireSections::default();
             let paints = [1, 2, 3, 4, 5, 6];
             let steps = sections.cells(&cells, &paints, ColumnScale { detail: ColumnDetail { columns: 1, steps: 2 }, resolution: 1.0 }) as f32;
-            let found = read(&sections);
-            prop_assert_eq!(found.len(), columns.len());
-            for (some, found) in shares.iter().zip(&found) {
+            let decoded = read(&sections);
+            prop_assert_eq!(decoded.len(), columns.len());
+            for (expected, decoded) in shares.iter().zip(&decoded) {
                 let mut edge = 0.0;
                 for place in 0..6u16 {
-                    let all = some.iter().filter(|part| part.0 <= place).map(|part| part.1).sum::<f32>();
-                    edge += found.iter().filter(|part| part.0 == u64::from(place) + 1).map(|part| part.1 as f32).sum::<f32>();
-                    let is_single = found.len() == 1 && found[0].1 == 1;
+                    let all = expected.iter().filter(|part| part.0 <= place).map(|part| part.1).sum::<f32>();
+                    edge += decoded.iter().filter(|part| part.0 == u64::from(place) + 1).map(|part| part.1 as f32).sum::<f32>();
+                    let is_single = decoded.len() == 1 && decoded[0].1 == 1;
                     let exact = all * steps;
                     prop_assert!((edge - exact).abs() <= 0.501 || is_single && exact < 0.501, "{edge} {exact}");
                 }

@@ -57,19 +57,19 @@ impl ContinuationTypes {
         }
         let touching = touching_states(source, &model, &samples)?;
         let mut cache: FxHashMap<(LinkPoint, LinkPoint), Vec<TypeId>> = FxHashMap::default();
-        let mut found = Self::default();
-        for (link, some) in &samples {
+        let mut continuations = Self::default();
+        for (link, samples_of_link) in &samples {
             let mut counts: FxHashMap<TypeId, usize> = FxHashMap::default();
-            for one in some {
-                let (start, end) = ((one.start, one.start_time.0), (one.end, one.end_time.0));
+            for sample in samples_of_link {
+                let (start, end) = ((sample.start, sample.start_time.0), (sample.end, sample.end_time.0));
                 let types = cache.entry((start, end)).or_insert_with(|| continued_types(&touching, start, end));
                 types.iter().for_each(|ty| *counts.entry(*ty).or_default() += 1);
             }
-            for (ty, _) in counts.into_iter().filter(|(_, count)| count * 2 > some.len()) {
-                found.by_type.entry(ty).or_default().push(*link);
+            for (ty, _) in counts.into_iter().filter(|(_, count)| count * 2 > samples_of_link.len()) {
+                continuations.by_type.entry(ty).or_default().push(*link);
             }
         }
-        Ok(found)
+        Ok(continuations)
     }
 }
 
@@ -91,15 +91,15 @@ fn touching_states(
         times.entry(link.start).or_default().insert(link.start_time.0);
         times.entry(link.end).or_default().insert(link.end_time.0);
     }
-    let mut found = FxHashMap::default();
+    let mut states = FxHashMap::default();
     for (container, times) in times {
         for ty in types_in(source, model, container).into_iter().filter(|ty| ty.kind == PajeTypeKind::State) {
             for depth in 0..source.depths(container, ty.id) {
-                touching_in(source, StateLaneId { container, ty: ty.id, depth }, &times, &mut found)?;
+                touching_in(source, StateLaneId { container, ty: ty.id, depth }, &times, &mut states)?;
             }
         }
     }
-    Ok(found)
+    Ok(states)
 }
 
 /// Adds the states of a lane. It is read whole if it has fewer states than there are timestamps.
@@ -107,14 +107,14 @@ fn touching_in(
     source: &dyn TimelineSource,
     lane: StateLaneId,
     times: &BTreeSet<i64>,
-    found: &mut FxHashMap<LinkPoint, TouchingStates>,
+    states: &mut FxHashMap<LinkPoint, TouchingStates>,
 ) -> Result<(), QueryError> {
     let mut add = |state: &StateEntity| {
         let (of, ids) = ((lane.ty, state.value), FirstIds { first: state.id, several: false });
         let mut note = |time: i64, is_end: bool| {
             if times.contains(&time) {
-                let at = found.entry((lane.container, time)).or_default();
-                let of = (if is_end { &mut at.ends } else { &mut at.begins }).entry(of);
+                let touching_states = states.entry((lane.container, time)).or_default();
+                let of = (if is_end { &mut touching_states.ends } else { &mut touching_states.begins }).entry(of);
                 of.and_modify(|earlier| earlier.several |= earlier.first != state.id).or_insert(ids);
             }
         };
@@ -142,8 +142,12 @@ fn continued_types(touching: &FxHashMap<LinkPoint, TouchingStates>, start: LinkP
     let (Some(start), Some(end)) = (touching.get(&start), touching.get(&end)) else { return Vec::new() };
     let (few, many) =
         if start.ends.len() <= end.begins.len() { (&start.ends, &end.begins) } else { (&end.begins, &start.ends) };
-    let differs = |one: &FirstIds, other: &FirstIds| one.several || other.several || one.first != other.first;
-    let is_there = |(of, one): &(&(TypeId, ValueId), &FirstIds)| many.get(of).is_some_and(|other| differs(one, other));
+    let differs = |first_ids: &FirstIds, second_ids: &FirstIds| {
+        first_ids.several || second_ids.several || first_ids.first != second_ids.first
+    };
+    let is_there = |(of, first_ids): &(&(TypeId, ValueId), &FirstIds)| {
+        many.get(of).is_some_and(|second_ids| differs(first_ids, second_ids))
+    };
     let mut types: Vec<TypeId> = few.iter().filter(is_there).map(|(of, _)| of.0).collect();
     types.sort_unstable();
     types.dedup();

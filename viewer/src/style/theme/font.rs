@@ -67,19 +67,19 @@ pub fn width(text: &str, size: f32, weight: FontWeight) -> f32 {
 /// Cuts a text to the width `available`, with an ellipsis. `None` if not even two letters and the
 /// ellipsis fit.
 #[must_use]
-pub fn fit(text: &str, size: f32, weight: FontWeight, available: f32) -> Option<String> {
-    if width(text, size, weight) <= available {
+pub fn fit(text: &str, size: f32, weight: FontWeight, max_width: f32) -> Option<String> {
+    if width(text, size, weight) <= max_width {
         return (!text.is_empty()).then(|| text.to_owned());
     }
-    let room = available - width("…", size, weight);
+    let room = max_width - width("…", size, weight);
     let (mut used, mut end, mut letters) = (0.0, 0, 0);
-    for (at, c) in text.char_indices() {
+    for (offset, c) in text.char_indices() {
         let mut buffer = [0; 4];
         used += width(c.encode_utf8(&mut buffer), size, weight);
         if used > room {
             break;
         }
-        end = at + c.len_utf8();
+        end = offset + c.len_utf8();
         letters += 1;
     }
     (letters >= 2).then(|| format!("{}…", text[..end].trim_end()))

@@ -288,7 +288,7 @@ fn of_diagram(
 fn first_text(items: &[SceneItem]) -> f32 {
     let upper_edge = |item: &SceneItem| match item {
         SceneItem::Group(group) => first_text(&group.items),
-        SceneItem::Text(text) => text.at.1 - text.size,
+        SceneItem::Text(text) => text.position.1 - text.size,
         _ => f32::INFINITY,
     };
     items.iter().map(upper_edge).fold(f32::INFINITY, f32::min)

@@ -35,8 +35,8 @@ fn moved(mut item: SceneItem, (x, y): (f32, f32)) -> SceneItem {
             (band.x, band.floor) = (band.x + x, band.floor + y);
         }
         SceneItem::Arrow(arrow) => [&mut arrow.from, &mut arrow.to].into_iter().for_each(shift),
-        SceneItem::Mark(mark) => shift(&mut mark.at),
-        SceneItem::Text(text) => shift(&mut text.at),
+        SceneItem::Mark(mark) => shift(&mut mark.position),
+        SceneItem::Text(text) => shift(&mut text.position),
     }
     item
 }

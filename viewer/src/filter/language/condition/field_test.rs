@@ -23,7 +23,7 @@ impl FieldTest {
     pub fn fits(&self, facts: &EntityFacts) -> bool {
         match self.path(facts) {
             Some(path) => self.fits_path(&path),
-            None => entity_fields::field(facts, &self.field).is_some_and(|found| self.compare(&found)),
+            None => entity_fields::field(facts, &self.field).is_some_and(|text| self.compare(&text)),
         }
     }
 
@@ -49,8 +49,8 @@ impl FieldTest {
         }
     }
 
-    fn compare(&self, found: &str) -> bool {
-        let is_one = |operand: &NamePattern| self.fits_operand(operand, found);
+    fn compare(&self, text: &str) -> bool {
+        let is_one = |operand: &NamePattern| self.fits_operand(operand, text);
         match self.comparison {
             Comparison::Unequal | Comparison::Unlike => !self.operands.iter().any(is_one),
             _ => self.operands.iter().any(is_one),
@@ -59,16 +59,16 @@ impl FieldTest {
 
     /// Whether a text fits one operand. `!=` and `!~` are treated as `=` and `~`. Two numbers are
     /// compared as numbers, other texts by character. `~` matches a pattern.
-    pub(super) fn fits_operand(&self, operand: &NamePattern, found: &str) -> bool {
+    pub(super) fn fits_operand(&self, operand: &NamePattern, text: &str) -> bool {
         let comparison = match self.comparison {
-            Comparison::Like | Comparison::Unlike => return operand.fits(found),
+            Comparison::Like | Comparison::Unlike => return operand.fits(text),
             Comparison::Unequal => Comparison::Equal,
             comparison => comparison,
         };
-        let numbers = found.trim().parse::<f64>().ok().zip(operand.as_str().trim().parse::<f64>().ok());
+        let numbers = text.trim().parse::<f64>().ok().zip(operand.as_str().trim().parse::<f64>().ok());
         match numbers {
             Some((a, b)) => comparison.is_true(&a, &b),
-            None => comparison.is_true(&found, &operand.as_str()),
+            None => comparison.is_true(&text, &operand.as_str()),
         }
     }
 }

@@ -33,7 +33,7 @@ impl FieldTest {
             ("from", OperandKind::Start),
             ("to", OperandKind::End),
         ];
-        let about = fields.iter().find(|(name, _)| self.field.eq_ignore_ascii_case(name)).map(|one| one.1);
+        let about = fields.iter().find(|(name, _)| self.field.eq_ignore_ascii_case(name)).map(|entry| entry.1);
         let Some(about) = about.filter(|_| matches!(self.comparison, Comparison::Equal | Comparison::Like)) else {
             return Ok(());
         };
@@ -67,24 +67,24 @@ impl FieldTest {
         about: OperandKind,
     ) -> Result<(), FilterError> {
         let list = source.containers();
-        let mut found: Vec<Vec<usize>> = vec![Vec::new(); self.operands.iter().count()];
+        let mut containers: Vec<Vec<usize>> = vec![Vec::new(); self.operands.iter().count()];
         let mut path: Vec<String> = Vec::new();
-        for (at, info) in list.iter().enumerate() {
+        for (index, info) in list.iter().enumerate() {
             path.truncate(info.depth as usize);
             path.push(info.name.clone());
-            for (found, operand) in found.iter_mut().zip(self.operands.iter()) {
+            for (matches, operand) in containers.iter_mut().zip(self.operands.iter()) {
                 if path_ends(&path).any(|name| self.fits_operand(operand, &name)) {
-                    found.push(at);
+                    matches.push(index);
                 }
             }
         }
-        for (found, operand) in found.iter().zip(self.operands.iter()) {
-            if found.is_empty() {
+        for (containers, operand) in containers.iter().zip(self.operands.iter()) {
+            if containers.is_empty() {
                 let names: Vec<&str> = list.iter().skip(1).map(|info| info.name.as_str()).collect();
                 return Err(FilterError::no_match("container", operand, &names));
             }
             if matches!(about, OperandKind::Start | OperandKind::End) {
-                self.check_ends(source, types, found, operand, about)?;
+                self.check_ends(source, types, containers, operand, about)?;
             }
         }
         Ok(())
@@ -97,7 +97,7 @@ impl FieldTest {
         &self,
         source: &dyn TimelineSource,
         types: &[TypeId],
-        found: &[usize],
+        containers: &[usize],
         operand: &NamePattern,
         about: OperandKind,
     ) -> Result<(), FilterError> {
@@ -114,18 +114,18 @@ impl FieldTest {
                 _ => false,
             })
         };
-        if found.iter().any(|&at| declared(&list[at])) {
+        if containers.iter().any(|&index| declared(&list[index])) {
             return Ok(());
         }
         let used = used_ends(source, &links, about)?;
-        let Some(one) = list.iter().find(|info| used.contains(&info.id)) else { return Ok(()) };
-        if found.iter().any(|&at| used.contains(&list[at].id)) {
+        let Some(container) = list.iter().find(|info| used.contains(&info.id)) else { return Ok(()) };
+        if containers.iter().any(|&index| used.contains(&list[index].id)) {
             return Ok(());
         }
-        let has_below = found.iter().find(|&&at| container_tree::end(&list, at) > at + 1);
+        let has_below = containers.iter().find(|&&index| container_tree::end(&list, index) > index + 1);
         let (comparison, name) = match has_below {
-            Some(&at) => ("~", format!("{}/*", list[at].name)),
-            None => ("=", one.name.clone()),
+            Some(&index) => ("~", format!("{}/*", list[index].name)),
+            None => ("=", container.name.clone()),
         };
         let of: Vec<String> = links.iter().map(|ty| FilterName(&ty.name).to_string()).collect();
         let (word, verb) = if about == OperandKind::Start { ("from", "starts") } else { ("to", "ends") };

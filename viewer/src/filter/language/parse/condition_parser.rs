@@ -45,19 +45,20 @@ impl FilterReader<'_> {
         }
         self.could_be([ExpectedToken::Word("(")]);
         if self.token() == Some(&FilterToken::Open) {
-            self.at += 1;
+            self.token_index += 1;
             let inner = self.any_of(depth + 1)?;
             self.could_be([ExpectedToken::Word(")")]);
             if self.token() != Some(&FilterToken::Close) {
                 return Err(self.expected_error("`)`"));
             }
-            self.at += 1;
+            self.token_index += 1;
             return Ok(inner);
         }
         self.could_be([ExpectedToken::Word(INVOLVES)]);
-        let is_field = matches!(self.tokens.get(self.at + 1), Some(PlacedToken { token: FilterToken::Compare(_), .. }));
+        let is_field =
+            matches!(self.tokens.get(self.token_index + 1), Some(PlacedToken { token: FilterToken::Compare(_), .. }));
         if self.word() == Some(INVOLVES) && !is_field {
-            self.at += 1;
+            self.token_index += 1;
             return Ok(Condition::Involves(self.patterns("the name of a container")?));
         }
         self.comparison_of_field().map(Condition::Field)

@@ -41,16 +41,16 @@ const EXAMPLES: [(&str, &str); 28] = [
 pub(crate) fn example(text: &str) -> &'static str {
     let mut words = text.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let first = SYNONYMS.iter().find(|one| one.0 == first).map_or(first, |one| one.1);
-    let both = format!("{first} {}", second.strip_suffix('s').unwrap_or(second));
-    let of = |form: &str| EXAMPLES.iter().find(|one| one.0 == form).map(|one| one.1);
+    let first = SYNONYMS.iter().find(|entry| entry.0 == first).map_or(first, |entry| entry.1);
+    let two_words = format!("{first} {}", second.strip_suffix('s').unwrap_or(second));
+    let of = |form: &str| EXAMPLES.iter().find(|entry| entry.0 == form).map(|entry| entry.1);
     match first {
         "size" => "size 1.5 Wait* of Activity",
         "bright" => "bright Wait* of Activity",
         "category" => "category idle Wait* of Activity",
         "series" => "series busy, max-pending-messages per unit with level = Thread",
         "colour" => "color #d62728 Wait* of Activity",
-        _ => of(&both).or_else(|| of(first)).unwrap_or("hide value Wait* of Activity"),
+        _ => of(&two_words).or_else(|| of(first)).unwrap_or("hide value Wait* of Activity"),
     }
 }
 
@@ -60,9 +60,15 @@ impl FilterError {
         text: &str,
         expected: impl Into<Box<str>>,
         found: impl Into<Box<str>>,
-        at: Range<usize>,
+        byte_range: Range<usize>,
     ) -> Self {
-        Self::Syntax { text: text.into(), expected: expected.into(), found: found.into(), at, example: example(text) }
+        Self::Syntax {
+            text: text.into(),
+            expected: expected.into(),
+            found: found.into(),
+            byte_range,
+            example: example(text),
+        }
     }
 }
 

@@ -29,14 +29,14 @@ pub(super) struct FilterReader<'a> {
     pub(super) grammar: FilterVersion,
     pub(super) tokens: Vec<PlacedToken>,
     /// The index of the next token.
-    pub(super) at: usize,
+    pub(super) token_index: usize,
     /// The possible tokens at the end.
     pub(super) next: Vec<ExpectedToken>,
 }
 
 impl<'a> FilterReader<'a> {
     pub(super) fn new(text: &'a str, grammar: FilterVersion) -> Result<Self, FilterError> {
-        Ok(Self { text, grammar, tokens: tokens(text, grammar)?, at: 0, next: Vec::new() })
+        Ok(Self { text, grammar, tokens: tokens(text, grammar)?, token_index: 0, next: Vec::new() })
     }
 
     /// Whether `and`, `or`, `not` and parentheses are tokens.
@@ -45,12 +45,12 @@ impl<'a> FilterReader<'a> {
     }
 
     pub(super) fn token(&self) -> Option<&FilterToken> {
-        self.tokens.get(self.at).map(|placed| &placed.token)
+        self.tokens.get(self.token_index).map(|placed| &placed.token)
     }
 
     /// Records possible tokens if this is the end of the expression.
     pub(super) fn could_be(&mut self, next: impl IntoIterator<Item = ExpectedToken>) {
-        if self.at == self.tokens.len() {
+        if self.token_index == self.tokens.len() {
             self.next.extend(next);
         }
     }
@@ -68,8 +68,11 @@ impl<'a> FilterReader<'a> {
             Some(FilterToken::Comma) => "a comma".to_owned(),
             Some(FilterToken::Compare(comparison)) => format!("`{}`", comparison.sign()),
         };
-        let at = self.tokens.get(self.at).map_or(self.text.len()..self.text.len(), |placed| placed.at.clone());
-        FilterError::syntax(self.text, expected, found, at)
+        let byte_range = self
+            .tokens
+            .get(self.token_index)
+            .map_or(self.text.len()..self.text.len(), |placed| placed.byte_range.clone());
+        FilterError::syntax(self.text, expected, found, byte_range)
     }
 
     pub(super) fn word(&self) -> Option<&str> {
@@ -83,7 +86,7 @@ impl<'a> FilterReader<'a> {
     pub(super) fn accept_keyword(&mut self, keyword: &'static str) -> bool {
         self.could_be([ExpectedToken::Word(keyword)]);
         let is_next = self.word() == Some(keyword);
-        self.at += usize::from(is_next);
+        self.token_index += usize::from(is_next);
         is_next
     }
 
@@ -102,7 +105,7 @@ impl<'a> FilterReader<'a> {
                 _ => break,
             };
             name = Some(name.map_or_else(|| more.clone(), |name| format!("{name} {more}")));
-            self.at += 1;
+            self.token_index += 1;
         }
         name
     }
@@ -128,16 +131,16 @@ impl<'a> FilterReader<'a> {
             if self.token() != Some(&FilterToken::Comma) {
                 break;
             }
-            self.at += 1;
+            self.token_index += 1;
             all.push(self.pattern(description)?);
         }
         Ok(NamePatterns::new(all))
     }
 
     pub(super) fn patterns(&mut self, description: &'static str) -> Result<NamePatterns, FilterError> {
-        let before = self.at;
+        let before = self.token_index;
         let all = self.patterns_if(description)?;
-        if self.at == before { Err(self.expected_error(description)) } else { Ok(all) }
+        if self.token_index == before { Err(self.expected_error(description)) } else { Ok(all) }
     }
 
     pub(super) fn of(&mut self) -> Result<Option<NamePattern>, FilterError> {
@@ -149,7 +152,7 @@ impl<'a> FilterReader<'a> {
         let Some(&FilterToken::Compare(comparison)) = self.token() else {
             return Err(self.expected_error("one of =, !=, <, <=, >, >=, ~, !~"));
         };
-        self.at += 1;
+        self.token_index += 1;
         Ok(comparison)
     }
 
@@ -158,28 +161,29 @@ impl<'a> FilterReader<'a> {
     }
 
     pub(super) fn time_range(&mut self) -> Result<OpenTimeRange, FilterError> {
-        let (text, at) = self.time_text(time_range::FORMS)?;
-        text.parse().map_err(|error| self.wrong_time(&error, at))
+        let (text, byte_range) = self.time_text(time_range::FORMS)?;
+        text.parse().map_err(|error| self.wrong_time(&error, byte_range))
     }
 
     pub(super) fn nanos(&mut self) -> Result<i64, FilterError> {
-        let (text, at) = self.time_text("a time in seconds, or with units")?;
-        time_text::parse(&text).map_err(|error| self.wrong_time(&error, at))
+        let (text, byte_range) = self.time_text("a time in seconds, or with units")?;
+        time_text::parse(&text).map_err(|error| self.wrong_time(&error, byte_range))
     }
 
     /// Reads a time or time range, with its position. The kinds of spaces in it matter, so it is
     /// the text of the expression, unless it has quotes.
     fn time_text(&mut self, description: &'static str) -> Result<(String, Range<usize>), FilterError> {
-        let first = self.at;
+        let first = self.token_index;
         let name = self.name(description)?;
-        let tokens = &self.tokens[first..self.at];
-        let at = tokens.first().map_or(0, |first| first.at.start)..tokens.last().map_or(0, |last| last.at.end);
+        let tokens = &self.tokens[first..self.token_index];
+        let byte_range = tokens.first().map_or(0, |first| first.byte_range.start)
+            ..tokens.last().map_or(0, |last| last.byte_range.end);
         let has_quotes = tokens.iter().any(|placed| matches!(placed.token, FilterToken::Quoted(_)));
-        Ok((if has_quotes { name } else { self.text[at.clone()].to_owned() }, at))
+        Ok((if has_quotes { name } else { self.text[byte_range.clone()].to_owned() }, byte_range))
     }
 
-    fn wrong_time(&self, error: &TimeTextError, at: Range<usize>) -> FilterError {
-        FilterError::syntax(self.text, error.expected.clone(), format!("`{}`", error.text), at)
+    fn wrong_time(&self, error: &TimeTextError, byte_range: Range<usize>) -> FilterError {
+        FilterError::syntax(self.text, error.expected.clone(), format!("`{}`", error.text), byte_range)
     }
 
     /// Reads a number; for times, in nanoseconds.
@@ -190,7 +194,7 @@ impl<'a> FilterReader<'a> {
         }
         let text = self.name("a number")?;
         text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| {
-            self.at -= 1;
+            self.token_index -= 1;
             self.expected_error("a number")
         })
     }

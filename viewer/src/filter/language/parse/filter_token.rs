@@ -23,7 +23,7 @@ pub(crate) enum FilterToken {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlacedToken {
     pub(crate) token: FilterToken,
-    pub(crate) at: Range<usize>,
+    pub(crate) byte_range: Range<usize>,
 }
 
 /// Version of the language, stored in filter files.
@@ -55,8 +55,8 @@ pub(crate) fn tokens(text: &str, grammar: FilterVersion) -> Result<Vec<PlacedTok
                 sign.push(c);
             }
             let comparison = comparison(&sign).ok_or_else(|| {
-                let found = format!("`{sign}`");
-                FilterError::syntax(text, "=, !=, <, <=, >, >=, ~ or !~", found, from..from + sign.len())
+                let token_text = format!("`{sign}`");
+                FilterError::syntax(text, "=, !=, <, <=, >, >=, ~ or !~", token_text, from..from + sign.len())
             })?;
             FilterToken::Compare(comparison)
         } else {
@@ -68,14 +68,14 @@ pub(crate) fn tokens(text: &str, grammar: FilterVersion) -> Result<Vec<PlacedTok
             FilterToken::Word(word)
         };
         let to = chars.peek().map_or(text.len(), |next| next.0);
-        tokens.push(PlacedToken { token, at: from..to });
+        tokens.push(PlacedToken { token, byte_range: from..to });
     }
     Ok(tokens)
 }
 
 /// Whether an expression begins with `hide where` or `only where`.
 pub(crate) fn has_condition(tokens: &[PlacedToken]) -> bool {
-    let is = |at: usize, words: &[&str]| matches!(tokens.get(at), Some(PlacedToken { token: FilterToken::Word(word), .. }) if words.contains(&word.as_str()));
+    let is = |index: usize, words: &[&str]| matches!(tokens.get(index), Some(PlacedToken { token: FilterToken::Word(word), .. }) if words.contains(&word.as_str()));
     is(0, &["hide", "only"]) && is(1, &["where"])
 }
 

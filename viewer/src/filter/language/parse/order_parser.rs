@@ -27,7 +27,7 @@ impl FilterReader<'_> {
         self.could_be([ExpectedToken::Named("a number of containers")]);
         let number = self.word().and_then(|word| word.parse().ok());
         let number = number.ok_or_else(|| self.expected_error("a number of containers"))?;
-        self.at += 1;
+        self.token_index += 1;
         let ty = self.pattern("the name of a container type")?;
         self.need("by")?;
         let by = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
@@ -47,9 +47,9 @@ impl FilterReader<'_> {
     fn measure(&mut self) -> Result<Measure, FilterError> {
         self.could_be(MEASURES.map(ExpectedToken::Word));
         let word = self.word().unwrap_or("").to_owned();
-        self.at += usize::from(!word.is_empty());
-        let word = SYNONYMS.iter().find(|one| one.0 == word).map_or(word.as_str(), |one| one.1);
-        if let Some(&(_, statistic)) = DurationStatistic::ALL.iter().find(|one| one.0 == word) {
+        self.token_index += usize::from(!word.is_empty());
+        let word = SYNONYMS.iter().find(|entry| entry.0 == word).map_or(word.as_str(), |entry| entry.1);
+        if let Some(&(_, statistic)) = DurationStatistic::ALL.iter().find(|entry| entry.0 == word) {
             return Ok(Measure::Duration {
                 statistic,
                 values: self.patterns_if("the name of a value")?,
@@ -80,7 +80,7 @@ impl FilterReader<'_> {
             "min" => self.field_measure(ReduceOperation::Min)?,
             "max" => self.field_measure(ReduceOperation::Max)?,
             _ => {
-                self.at -= usize::from(!word.is_empty());
+                self.token_index -= usize::from(!word.is_empty());
                 return Err(self.expected_error(alternatives(&MEASURES)));
             }
         })

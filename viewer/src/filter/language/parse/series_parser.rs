@@ -34,10 +34,10 @@ impl FilterReader<'_> {
     fn one_series(&mut self) -> Result<ExecutionSeries, FilterError> {
         let words = ExecutionSeries::words();
         self.could_be(words.map(ExpectedToken::Word));
-        let found = self.word().and_then(ExecutionSeries::of_word);
-        let found = found.ok_or_else(|| self.expected_error(alternatives(&words)))?;
-        self.at += 1;
-        Ok(found)
+        let series = self.word().and_then(ExecutionSeries::of_word);
+        let series = series.ok_or_else(|| self.expected_error(alternatives(&words)))?;
+        self.token_index += 1;
+        Ok(series)
     }
 
     /// Whether the word is `unit`.
@@ -53,7 +53,7 @@ impl FilterReader<'_> {
     fn accept_comma(&mut self) -> bool {
         self.could_be([ExpectedToken::Word(",")]);
         let is_next = self.token() == Some(&FilterToken::Comma);
-        self.at += usize::from(is_next);
+        self.token_index += usize::from(is_next);
         is_next
     }
 
@@ -62,12 +62,12 @@ impl FilterReader<'_> {
         self.could_be(SERIES_OPTIONS.map(ExpectedToken::Word));
         let option = self.word().and_then(|word| SERIES_OPTIONS.into_iter().find(|option| *option == word));
         let option = option.ok_or_else(|| self.expected_error(alternatives(&SERIES_OPTIONS)))?;
-        self.at += 1;
+        self.token_index += 1;
         self.could_be([ExpectedToken::Word("=")]);
         if self.token() != Some(&FilterToken::Compare(Comparison::Equal)) {
             return Err(self.expected_error("`=`"));
         }
-        self.at += 1;
+        self.token_index += 1;
         let description = match option {
             "level" => "the name of a container type",
             "states" | "tasks" => "the name of a type of states",

@@ -13,7 +13,7 @@ impl FilterReader<'_> {
     pub(super) fn color(&mut self) -> Result<FilterExpr, FilterError> {
         self.could_be([ExpectedToken::Named("a colour such as #d62728")]);
         let color = self.word().and_then(color).ok_or_else(|| self.expected_error("a colour such as #d62728"))?;
-        self.at += 1;
+        self.token_index += 1;
         let (values, of) = self.values_or_type("the name of a value", "the name of a type")?;
         Ok(FilterExpr::Color { values, of, color })
     }
@@ -23,7 +23,7 @@ impl FilterReader<'_> {
         self.could_be(MarkShape::ALL.map(|shape| ExpectedToken::Word(shape.name())));
         let shape = self.word().and_then(|word| word.parse().ok());
         let shape = shape.ok_or_else(|| self.expected_error(alternatives(&MarkShape::ALL.map(MarkShape::name))))?;
-        self.at += 1;
+        self.token_index += 1;
         let (values, of) = self.values_or_type("the name of a value of events", "the name of a type of events")?;
         Ok(FilterExpr::Shape { values, of, shape })
     }
@@ -33,7 +33,7 @@ impl FilterReader<'_> {
         self.could_be([ExpectedToken::Named("a size such as 1.5")]);
         let size = self.word().and_then(|word| word.parse().ok()).and_then(DrawStyle::checked_size);
         let size = size.ok_or_else(|| self.expected_error("a size such as 1.5, above 0"))?;
-        self.at += 1;
+        self.token_index += 1;
         let (values, of) = self.values_or_type("the name of a value", "the name of a type")?;
         Ok(FilterExpr::Size { values, of, size })
     }
@@ -44,7 +44,7 @@ impl FilterReader<'_> {
         self.could_be(words.map(ExpectedToken::Word));
         let category = self.word().and_then(|word| word.parse().ok());
         let category = category.ok_or_else(|| self.expected_error(alternatives(&words)))?;
-        self.at += 1;
+        self.token_index += 1;
         let (values, of) = self.values_or_type("the name of a value of states", "the name of a type of states")?;
         Ok(FilterExpr::Category { values, of, category })
     }
@@ -56,10 +56,10 @@ impl FilterReader<'_> {
         values: &'static str,
         types: &'static str,
     ) -> Result<(NamePatterns, Option<NamePattern>), FilterError> {
-        let before = self.at;
+        let before = self.token_index;
         let values = self.patterns_if(values)?;
         let of = if self.accept_keyword("of") { Some(self.pattern(types)?) } else { None };
-        if self.at == before {
+        if self.token_index == before {
             return Err(self.expected_error("the name of a value, or `of` and the name of a type"));
         }
         Ok((values, of))

@@ -41,26 +41,26 @@ impl FieldClasses {
 
     /// Classes chosen from the values of some entities of these types, from the whole trace.
     pub(crate) fn from_sample(source: &dyn TimelineSource, field: &str, types: &[TypeId]) -> Result<Self, FilterError> {
-        let mut found = Vec::new();
+        let mut texts = Vec::new();
         visit_sample(source, types, |id, nanos| {
             if is_duration(field) {
-                found.push(nanos.to_string());
+                texts.push(nanos.to_string());
             } else {
-                found.extend(entity_fields::field(&source.facts(id)?, field));
+                texts.extend(entity_fields::field(&source.facts(id)?, field));
             }
             Ok(())
         })?;
-        Ok(Self::of_all(&found))
+        Ok(Self::of_all(&texts))
     }
 
     /// Classes chosen from these values.
-    fn of_all(found: &[String]) -> Self {
-        let mut numbers: Vec<f64> = found.iter().filter_map(|text| number(text)).collect();
+    fn of_all(values: &[String]) -> Self {
+        let mut numbers: Vec<f64> = values.iter().filter_map(|text| number(text)).collect();
         let mut texts: BTreeMap<&str, usize> = BTreeMap::new();
-        for text in found {
+        for text in values {
             *texts.entry(text.trim()).or_default() += 1;
         }
-        let are_numbers = !numbers.is_empty() && numbers.len() == found.len();
+        let are_numbers = !numbers.is_empty() && numbers.len() == values.len();
         if are_numbers && texts.len() > MAX_SINGLE_NUMBERS {
             numbers.sort_by(f64::total_cmp);
             return Self::Numbers(edges(&numbers));
@@ -88,14 +88,15 @@ impl FieldClasses {
                     true => edges.iter().map(|&edge| nanos(edge)).collect(),
                     false => format_distinct(edges),
                 };
-                let name = |at: usize| match (at.checked_sub(1).and_then(|at| edges.get(at)), edges.get(at)) {
-                    (None, Some(to)) => format!("{field} < {to}"),
-                    (Some(from), Some(to)) => format!("{field} {from} to {to}"),
-                    (Some(from), None) => format!("{field} ≥ {from}"),
-                    (None, None) => field.to_owned(),
-                };
+                let name =
+                    |index: usize| match (index.checked_sub(1).and_then(|index| edges.get(index)), edges.get(index)) {
+                        (None, Some(to)) => format!("{field} < {to}"),
+                        (Some(from), Some(to)) => format!("{field} {from} to {to}"),
+                        (Some(from), None) => format!("{field} ≥ {from}"),
+                        (None, None) => field.to_owned(),
+                    };
                 let of = edges.len() + 1;
-                (0..of).map(|at| (name(at), palette::ramp(at, of))).chain([none]).collect()
+                (0..of).map(|index| (name(index), palette::ramp(index, of))).chain([none]).collect()
             }
             Self::Texts { texts, are_numbers } => {
                 let name = |text: &String| match number(text).filter(|_| is_duration(field)) {
@@ -106,10 +107,11 @@ impl FieldClasses {
                 let group: Vec<(Ty, &str)> = names.iter().map(|name| (Ty::ROOT, name.as_str())).collect();
                 let chosen = palette::assign_colors(&group, &vec![None; names.len()]);
                 let of = names.len();
-                let colors =
-                    (0..of).map(|at| if *are_numbers { palette::ramp(at, of) } else { chosen[at] }).collect::<Vec<_>>();
-                let other = (format!("other {field}"), palette::NONE);
-                names.into_iter().zip(colors).chain([other, none]).collect()
+                let colors = (0..of)
+                    .map(|index| if *are_numbers { palette::ramp(index, of) } else { chosen[index] })
+                    .collect::<Vec<_>>();
+                let rest = (format!("other {field}"), palette::NONE);
+                names.into_iter().zip(colors).chain([rest, none]).collect()
             }
         }
     }
@@ -161,7 +163,7 @@ fn number(text: &str) -> Option<f64> {
 fn edges(numbers: &[f64]) -> Vec<f64> {
     let (Some(&first), Some(&last)) = (numbers.first(), numbers.last()) else { return Vec::new() };
     let quantiles = |round: &dyn Fn(f64) -> f64| {
-        let mut edges: Vec<f64> = (1..RANGES).map(|at| round(numbers[numbers.len() * at / RANGES])).collect();
+        let mut edges: Vec<f64> = (1..RANGES).map(|range| round(numbers[numbers.len() * range / RANGES])).collect();
         edges.dedup();
         // An edge needs a number below it, and one at it or above it.
         edges.retain(|edge| first < *edge && *edge <= last);
@@ -171,7 +173,7 @@ fn edges(numbers: &[f64]) -> Vec<f64> {
         [&one_two_five, &|number| round_digits(number, 0), &|number| round_digits(number, 1), &|number| number];
     let mut all: Vec<Vec<f64>> = roundings.into_iter().map(quantiles).collect();
     let max_edges = all.iter().map(Vec::len).max().unwrap_or(0);
-    all.iter().position(|edges| edges.len() == max_edges).map_or_else(Vec::new, |at| all.swap_remove(at))
+    all.iter().position(|edges| edges.len() == max_edges).map_or_else(Vec::new, |index| all.swap_remove(index))
 }
 
 /// A number with `digits` digits after its first one.
@@ -199,11 +201,11 @@ fn visit_sample(
     mut visit: impl FnMut(EntityId, i64) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let (model, list, extent) = (source.model(), source.containers(), source.extent());
-    let whole = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+    let trace_range = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let step = list.len().div_ceil(MAX_CONTAINERS).max(1);
     for &ty in types {
         let mut remaining = MAX_EXAMINED;
-        for column in whole.columns(SAMPLED_COLUMNS) {
+        for column in trace_range.columns(SAMPLED_COLUMNS) {
             let limit = (MAX_EXAMINED / SAMPLED_COLUMNS as usize / list.len().clamp(1, MAX_CONTAINERS)).max(2);
             let mut take = |id: EntityId, nanos: i64| {
                 remaining = remaining.saturating_sub(1);

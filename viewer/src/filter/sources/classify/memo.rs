@@ -35,12 +35,12 @@ impl ClassMemo {
             EntityId::Link(number) => (&self.links, number),
             EntityId::OpenLink(_) | EntityId::Sample(_) | EntityId::Container(_) => return find(),
         };
-        let (page, at) = (number as usize / PAGE, number as usize % PAGE);
+        let (page, offset) = (number as usize / PAGE, number as usize % PAGE);
         let page = pages[page].get_or_init(|| (0..PAGE).map(|_| AtomicU8::new(0)).collect());
-        match page[at].load(Ordering::Relaxed) {
+        match page[offset].load(Ordering::Relaxed) {
             0 => {
                 let class = find()?;
-                page[at].store(class + 1, Ordering::Relaxed);
+                page[offset].store(class + 1, Ordering::Relaxed);
                 Ok(class)
             }
             class => Ok(class - 1),

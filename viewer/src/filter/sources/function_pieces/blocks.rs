@@ -137,13 +137,13 @@ impl PieceBlocks {
     }
 
     fn read(&self, block: usize) -> Result<Vec<FunctionPiece>, QueryError> {
-        let Some(found) = self.blocks.get(block) else { return Ok(Vec::new()) };
-        piece_bytes::unpack(&found.bytes.read()?, found.from).ok_or(QueryError::PutAside)
+        let Some(block) = self.blocks.get(block) else { return Ok(Vec::new()) };
+        piece_bytes::unpack(&block.bytes.read()?, block.from).ok_or(QueryError::PutAside)
     }
 
     /// Piece number `at`.
-    pub(crate) fn piece(&self, at: usize) -> Result<FunctionPiece, QueryError> {
-        self.read(at / BLOCK)?.get(at % BLOCK).copied().ok_or(QueryError::Unknown { kind: "sample" })
+    pub(crate) fn piece(&self, index: usize) -> Result<FunctionPiece, QueryError> {
+        self.read(index / BLOCK)?.get(index % BLOCK).copied().ok_or(QueryError::Unknown { kind: "sample" })
     }
 
     /// The pieces that overlap a time range, as samples of a variable. The number of the first
@@ -180,9 +180,9 @@ impl PieceBlocks {
             if block * BLOCK >= end {
                 break;
             }
-            let numbered = (block * BLOCK..).zip(self.read(block)?);
-            let numbered = numbered.map(|(number, piece)| NumberedPiece { number, piece });
-            items.extend(numbered.filter(|numbered| (low..end).contains(&numbered.number)));
+            let pieces = (block * BLOCK..).zip(self.read(block)?);
+            let pieces = pieces.map(|(number, piece)| NumberedPiece { number, piece });
+            items.extend(pieces.filter(|piece| (low..end).contains(&piece.number)));
         }
         Ok(EntityList { total: high.saturating_sub(low) as u64, items })
     }
@@ -241,8 +241,8 @@ mod tests {
             any::<f64>().prop_filter("a mean", |value| value.abs() < 1e280),
             Just(1e200)
         ];
-        let one = (prop_oneof![4 => Just(0_i64), 1 => 1_i64..1_000_000], 1_i64..1_000_000, value);
-        prop::collection::vec(one, 0..1_500).prop_map(|list| {
+        let piece = (prop_oneof![4 => Just(0_i64), 1 => 1_i64..1_000_000], 1_i64..1_000_000, value);
+        prop::collection::vec(piece, 0..1_500).prop_map(|list| {
             let mut timestamp = -500_000_000;
             let mut pieces: Vec<FunctionPiece> = Vec::new();
             for (gap, length, value) in list {
@@ -282,22 +282,22 @@ mod tests {
             prop_assert_eq!(steps.len(), pieces.len());
             prop_assert_eq!(steps.iter().collect::<Result<Vec<_>, _>>().unwrap(), pieces.clone());
             let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + length) };
-            let numbered = pieces.iter().copied().enumerate().map(|(number, piece)| NumberedPiece { number, piece });
+            let numbered_pieces = pieces.iter().copied().enumerate().map(|(number, piece)| NumberedPiece { number, piece });
             let inside: Vec<NumberedPiece> =
-                numbered.filter(|one| one.piece.from < time_range.to.0 && one.piece.to > from).collect();
+                numbered_pieces.filter(|numbered_piece| numbered_piece.piece.from < time_range.to.0 && numbered_piece.piece.to > from).collect();
             let listed = steps.overlapping_pieces(time_range, limit).unwrap();
             prop_assert_eq!(listed.total, inside.len() as u64);
             prop_assert_eq!(&listed.items[..], &inside[..inside.len().min(limit)]);
             for NumberedPiece { number, piece } in inside.iter().step_by(97) {
                 prop_assert_eq!(steps.piece(*number).unwrap(), *piece);
             }
-            for (column, found) in time_range.columns(columns).zip(steps.columns(time_range, columns).unwrap()) {
+            for (column, result) in time_range.columns(columns).zip(steps.columns(time_range, columns).unwrap()) {
                 let there = pieces.iter().filter(|piece| piece.from < column.to.0 && piece.to > column.from.0);
-                let all = there.fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, column))).column();
-                prop_assert_eq!(found.map(|of| (of.min, of.max)), all.map(|of| (of.min, of.max)));
-                if let (Some(found), Some(all)) = (found, all) {
-                    let largest = all.min.abs().max(all.max.abs());
-                    prop_assert!((found.mean - all.mean).abs() <= largest * 1e-9, "{} {}", found.mean, all.mean);
+                let expected = there.fold(PieceSum::EMPTY, |expected, piece| expected.join(PieceSum::of(piece, column))).column();
+                prop_assert_eq!(result.map(|of| (of.min, of.max)), expected.map(|of| (of.min, of.max)));
+                if let (Some(result), Some(expected)) = (result, expected) {
+                    let largest = expected.min.abs().max(expected.max.abs());
+                    prop_assert!((result.mean - expected.mean).abs() <= largest * 1e-9, "{} {}", result.mean, expected.mean);
                 }
             }
         }

@@ -181,11 +181,11 @@ impl FoldTree {
     }
 
     fn set(&mut self, leaf: usize, node: FoldNode) {
-        let mut at = self.nodes.len() / 2 + leaf;
-        self.nodes[at] = node;
-        while at > 1 {
-            at /= 2;
-            self.nodes[at] = self.nodes[2 * at].join(self.nodes[2 * at + 1]);
+        let mut node_index = self.nodes.len() / 2 + leaf;
+        self.nodes[node_index] = node;
+        while node_index > 1 {
+            node_index /= 2;
+            self.nodes[node_index] = self.nodes[2 * node_index].join(self.nodes[2 * node_index + 1]);
         }
     }
 
@@ -195,8 +195,8 @@ impl FoldTree {
         let leaves = self.nodes.len() / 2;
         let mut nodes = vec![FoldNode::EMPTY; 4 * leaves];
         nodes[2 * leaves..3 * leaves].copy_from_slice(&self.nodes[leaves..]);
-        for at in (1..2 * leaves).rev() {
-            nodes[at] = nodes[2 * at].join(nodes[2 * at + 1]);
+        for node_index in (1..2 * leaves).rev() {
+            nodes[node_index] = nodes[2 * node_index].join(nodes[2 * node_index + 1]);
         }
         self.nodes = nodes;
         self.free.extend((leaves + 1..2 * leaves).rev());

@@ -23,8 +23,8 @@ impl GroupSource {
         }
         let mut sums = vec![MixtureCell::default(); columns as usize];
         for within in within.chunks(query::lanes_at_once(columns)) {
-            let found = self.inner.cells(within, time_range, columns)?.cells;
-            for lane in found.chunks(columns.max(1) as usize) {
+            let cells = self.inner.cells(within, time_range, columns)?.cells;
+            for lane in cells.chunks(columns.max(1) as usize) {
                 for (sum, cell) in sums.iter_mut().zip(lane) {
                     for &(value, nanos) in &cell.shares {
                         entity_filter::add(&mut sum.shares, value, nanos);
@@ -49,8 +49,8 @@ impl GroupSource {
     ) -> Result<Vec<MixtureCell>, QueryError> {
         let mut sums: Vec<BTreeMap<ValueId, i128>> = vec![BTreeMap::new(); columns as usize];
         for within in lanes.chunks(query::lanes_at_once(columns)) {
-            let found = self.inner.cells(within, time_range, columns)?.cells;
-            for (cell, column) in found.iter().zip((0..columns as usize).cycle()) {
+            let cells = self.inner.cells(within, time_range, columns)?.cells;
+            for (cell, column) in cells.iter().zip((0..columns as usize).cycle()) {
                 for &(value, nanos) in &cell.shares {
                     *sums[column].entry(value).or_default() += i128::from(nanos);
                 }

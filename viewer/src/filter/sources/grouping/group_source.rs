@@ -48,7 +48,7 @@ impl GroupSource {
 
     /// The path of a container in the grouped trace.
     pub(super) fn path(&self, container: ContainerId) -> Vec<String> {
-        let at = self.positions.get(&container);
-        at.map_or_else(Vec::new, |&at| container_tree::path(&self.list, &self.positions, at))
+        let index = self.positions.get(&container);
+        index.map_or_else(Vec::new, |&index| container_tree::path(&self.list, &self.positions, index))
     }
 }

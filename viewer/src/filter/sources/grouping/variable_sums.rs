@@ -42,8 +42,8 @@ impl GroupSource {
 
     /// The sum of a variable over the members of a group, if several members have it.
     pub(super) fn sum(&self, container: ContainerId, ty: TypeId) -> Option<&GroupVariable> {
-        let found = self.sums.binary_search_by_key(&(container, ty), |sum| (sum.container, sum.ty)).ok()?;
-        Some(&self.sums[found])
+        let index = self.sums.binary_search_by_key(&(container, ty), |sum| (sum.container, sum.ty)).ok()?;
+        Some(&self.sums[index])
     }
 
     /// The first member of a group with samples of a variable. It is called only if at most one has

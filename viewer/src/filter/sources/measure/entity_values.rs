@@ -33,16 +33,16 @@ impl MeasuredEntity {
     /// The lowest container with both endpoints of a link in it or below it. The sums of this
     /// container and of those above it count the link twice.
     fn common_ancestor(&self, list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>) -> Option<usize> {
-        let [Some(mut one), Some(mut other)] = self.places else { return None };
-        while one != other {
-            let lower = if list[one].depth >= list[other].depth { &mut one } else { &mut other };
+        let [Some(mut first), Some(mut second)] = self.places else { return None };
+        while first != second {
+            let lower = if list[first].depth >= list[second].depth { &mut first } else { &mut second };
             let above = positions.get(&list[*lower].parent).copied()?;
             if above == *lower {
                 return None;
             }
             *lower = above;
         }
-        Some(one)
+        Some(first)
     }
 }
 
@@ -66,8 +66,8 @@ fn visit(
             })?;
             continue;
         }
-        for (at, info) in list.iter().enumerate() {
-            let places = [Some(at), None];
+        for (index, info) in list.iter().enumerate() {
+            let places = [Some(index), None];
             if kind == PajeTypeKind::Event {
                 entity_walk::events(source, (info.id, ty), time_range, |mark| {
                     of(MeasuredEntity { places, id: mark.id, value: mark.value, nanos: 0 })
@@ -98,25 +98,28 @@ pub(crate) fn durations(
     let (types, named) = pattern::values_of(&model, values, of, "type of states or links", has_duration)?;
     let positions = container_tree::positions(list);
     let (mut direct, mut counted_twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
-    visit(source.as_ref(), list, &model, &types, time_range, |one| {
-        if values.is_any() || named.contains(&one.value) {
-            one.places.into_iter().flatten().for_each(|at| direct[at].push(one.nanos));
-            one.common_ancestor(list, &positions).into_iter().for_each(|at| counted_twice[at].push(one.nanos));
+    visit(source.as_ref(), list, &model, &types, time_range, |entity| {
+        if values.is_any() || named.contains(&entity.value) {
+            entity.places.into_iter().flatten().for_each(|index| direct[index].push(entity.nanos));
+            entity
+                .common_ancestor(list, &positions)
+                .into_iter()
+                .for_each(|index| counted_twice[index].push(entity.nanos));
         }
         Ok(())
     })?;
     #[expect(clippy::cast_precision_loss, reason = "an order by duration")]
     let statistic = |all: Vec<i64>| {
         let all = all.into_iter().collect::<Durations>();
-        let at = |share| all.quantile(share).map(|nanos| nanos as f64);
+        let quantile = |share| all.quantile(share).map(|nanos| nanos as f64);
         match statistic {
             DurationStatistic::Mean => all.mean(),
-            DurationStatistic::Shortest => at(0.0),
-            DurationStatistic::Median => at(0.5),
-            DurationStatistic::P90 => at(0.9),
-            DurationStatistic::P95 => at(0.95),
-            DurationStatistic::P99 => at(0.99),
-            DurationStatistic::Longest => at(1.0),
+            DurationStatistic::Shortest => quantile(0.0),
+            DurationStatistic::Median => quantile(0.5),
+            DurationStatistic::P90 => quantile(0.9),
+            DurationStatistic::P95 => quantile(0.95),
+            DurationStatistic::P99 => quantile(0.99),
+            DurationStatistic::Longest => quantile(1.0),
         }
     };
     let once = subtree_numbers(list, &direct)
@@ -140,12 +143,12 @@ fn multiset_difference(mut all: Vec<i64>, mut some: Vec<i64>) -> Vec<i64> {
 /// For each container, the numbers of it and of all containers below it. In the list, a container
 /// is followed directly by all containers below it.
 fn subtree_numbers<'a>(list: &'a [ContainerInfo], direct: &'a [Vec<i64>]) -> impl Iterator<Item = Vec<i64>> + 'a {
-    list.iter().enumerate().map(move |(at, info)| {
-        let last = list[at + 1..]
+    list.iter().enumerate().map(move |(index, info)| {
+        let last = list[index + 1..]
             .iter()
-            .position(|other| other.depth <= info.depth)
-            .map_or(list.len(), |offset| at + 1 + offset);
-        direct[at..last].concat()
+            .position(|next| next.depth <= info.depth)
+            .map_or(list.len(), |offset| index + 1 + offset);
+        direct[index..last].concat()
     })
 }
 
@@ -189,14 +192,14 @@ pub(crate) fn fields(
     entity_fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     let positions = container_tree::positions(list);
     let mut direct: Vec<Option<FieldSums>> = vec![None; list.len()];
-    visit(source.as_ref(), list, &model, &types, time_range, |one| {
-        if let Some(number) = number(source.as_ref(), one.id, field)? {
-            let one_of = FieldSums { count: 1.0, sum: number, smallest: number, largest: number };
+    visit(source.as_ref(), list, &model, &types, time_range, |entity| {
+        if let Some(number) = number(source.as_ref(), entity.id, field)? {
+            let sums = FieldSums { count: 1.0, sum: number, smallest: number, largest: number };
             let (smallest, largest) = (f64::INFINITY, f64::NEG_INFINITY);
             let once_less = FieldSums { count: -1.0, sum: -number, smallest, largest };
-            let twice = one.common_ancestor(list, &positions).map(|at| (at, once_less));
-            for (at, sum) in one.places.into_iter().flatten().map(|at| (at, one_of)).chain(twice) {
-                direct[at] = Some(direct[at].map_or(sum, |direct: FieldSums| direct.combine(sum)));
+            let correction = entity.common_ancestor(list, &positions).map(|index| (index, once_less));
+            for (index, sum) in entity.places.into_iter().flatten().map(|index| (index, sums)).chain(correction) {
+                direct[index] = Some(direct[index].map_or(sum, |direct: FieldSums| direct.combine(sum)));
             }
         }
         Ok(())
@@ -230,10 +233,10 @@ pub(crate) fn links(
         entity_fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     }
     let mut direct = vec![Some(0.0); list.len()];
-    visit(source.as_ref(), list, &model, &types, time_range, |one| {
-        let amount = field.map_or(Ok(Some(1.0)), |field| number(source.as_ref(), one.id, field))?;
-        if let (Some(at), Some(amount)) = (one.places[usize::from(!sent)], amount) {
-            direct[at] = direct[at].map(|sum| sum + amount);
+    visit(source.as_ref(), list, &model, &types, time_range, |entity| {
+        let amount = field.map_or(Ok(Some(1.0)), |field| number(source.as_ref(), entity.id, field))?;
+        if let (Some(index), Some(amount)) = (entity.places[usize::from(!sent)], amount) {
+            direct[index] = direct[index].map(|sum| sum + amount);
         }
         Ok(())
     })?;

@@ -14,9 +14,9 @@ pub(super) fn combine<T: Copy>(
     let mut all = direct.to_vec();
     // Children come after their parents. So in reverse order, each container is complete when it is
     // added to its parent.
-    for at in (1..list.len()).rev() {
-        let Some(&parent) = positions.get(&list[at].parent).filter(|&&parent| parent < at) else { continue };
-        all[parent] = match (all[parent], all[at]) {
+    for index in (1..list.len()).rev() {
+        let Some(&parent) = positions.get(&list[index].parent).filter(|&&parent| parent < index) else { continue };
+        all[parent] = match (all[parent], all[index]) {
             (Some(a), Some(b)) => Some(join(a, b)),
             (a, b) => a.or(b),
         };
@@ -31,7 +31,8 @@ pub(super) fn common_ancestor(
     mut a: usize,
     mut b: usize,
 ) -> usize {
-    let above = |at: usize| positions.get(&list[at].parent).copied().filter(|&parent| parent < at).unwrap_or(0);
+    let above =
+        |index: usize| positions.get(&list[index].parent).copied().filter(|&parent| parent < index).unwrap_or(0);
     while a != b {
         if a != 0 && list[a].depth >= list[b].depth {
             a = above(a);

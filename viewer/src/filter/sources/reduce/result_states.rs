@@ -77,7 +77,7 @@ impl ResultStates {
         }
         let first = ValueId(model.values.len() as u32);
         let value_ids: FxHashMap<(TypeId, i64), ValueId> =
-            values.keys().zip(0..).map(|(&key, at)| (key, ValueId(at))).collect();
+            values.keys().zip(0..).map(|(&key, number)| (key, ValueId(number))).collect();
         let mut shades: BTreeMap<TypeId, TypeShades> = BTreeMap::new();
         for (ty, _) in values.keys() {
             shades.entry(*ty).or_default().total += 1;
@@ -89,7 +89,11 @@ impl ResultStates {
             shades.assigned += 1;
             model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE, category: None });
         }
-        let of = results.iter().zip(1..).map(|(result, at)| ((result.container, result.ty), ContainerId(at))).collect();
+        let of = results
+            .iter()
+            .zip(1..)
+            .map(|(result, number)| ((result.container, result.ty), ContainerId(number)))
+            .collect();
         let store = simulate_pieces(results, &value_ids, MAX_STATES_IN_MEMORY)?;
         for result in results {
             result.steps = PieceBlocks::default();
@@ -194,31 +198,32 @@ fn send(
     // the current piece, or its end if it has begun.
     let mut next: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
     let mut current: Vec<CurrentPiece> = Vec::with_capacity(all.len());
-    for (at, pieces) in all.iter_mut().enumerate() {
+    for (index, pieces) in all.iter_mut().enumerate() {
         let piece = pieces.next().transpose()?;
-        next.extend(piece.map(|piece| Reverse((piece.from, at))));
+        next.extend(piece.map(|piece| Reverse((piece.from, index))));
         current.push(CurrentPiece { piece, has_begun: false });
     }
     let begin = GlobalNanos(next.peek().map_or(0, |first| first.0.0));
-    for at in 1..=results.len() as u32 {
-        let (container, parent) = (ContainerId(at), ContainerId::ROOT);
+    for number in 1..=results.len() as u32 {
+        let (container, parent) = (ContainerId(number), ContainerId::ROOT);
         sink.event(&PajeEvent::CreateContainer { time: begin, container, ty: OWNER, parent, name: "", extra: &[] })?;
     }
     let mut end = begin;
-    while let Some(Reverse((timestamp, at))) = next.pop() {
-        let CurrentPiece { piece: Some(piece), has_begun } = current[at] else { continue };
-        let (time, container, ty) = (GlobalNanos(timestamp), ContainerId(at as u32 + 1), STATE);
+    while let Some(Reverse((timestamp, index))) = next.pop() {
+        let CurrentPiece { piece: Some(piece), has_begun } = current[index] else { continue };
+        let (time, container, ty) = (GlobalNanos(timestamp), ContainerId(index as u32 + 1), STATE);
         if has_begun {
             sink.event(&PajeEvent::PopState { time, container, ty })?;
-            let piece = all[at].next().transpose()?;
-            next.extend(piece.map(|piece| Reverse((piece.from, at))));
-            current[at] = CurrentPiece { piece, has_begun: false };
+            let piece = all[index].next().transpose()?;
+            next.extend(piece.map(|piece| Reverse((piece.from, index))));
+            current[index] = CurrentPiece { piece, has_begun: false };
             end = time;
         } else {
-            let value = value_ids.get(&(results[at].ty, sortable_integer(piece.value))).copied().unwrap_or(ValueId(0));
+            let value =
+                value_ids.get(&(results[index].ty, sortable_integer(piece.value))).copied().unwrap_or(ValueId(0));
             sink.event(&PajeEvent::PushState { time, container, ty, value, extra: &[], source: None })?;
-            next.push(Reverse((piece.to, at)));
-            current[at].has_begun = true;
+            next.push(Reverse((piece.to, index)));
+            current[index].has_begun = true;
         }
     }
     Ok(sink.finish(end)?)
@@ -231,11 +236,11 @@ fn sortable_integer(value: f64) -> i64 {
 }
 
 /// Shade number `at` of `of`, from light to dark blue. Larger numbers are darker.
-fn shade(at: usize, of: usize) -> RgbColor {
+fn shade(rank: usize, of: usize) -> RgbColor {
     const LIGHT: [f64; 3] = [236.0, 241.0, 247.0];
     const DARK: [f64; 3] = [8.0, 64.0, 129.0];
     #[expect(clippy::cast_precision_loss, reason = "a shade")]
-    let part = at as f64 / (of.max(2) - 1) as f64;
+    let part = rank as f64 / (of.max(2) - 1) as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a channel")]
     let channel = |of: usize| (LIGHT[of] + (DARK[of] - LIGHT[of]) * part).round() as u8;
     RgbColor { red: channel(0), green: channel(1), blue: channel(2) }
@@ -255,16 +260,17 @@ mod tests {
             .map(|container| {
                 let memory = PieceMemory::new(0);
                 let mut fold = PieceFold::new(ReduceOperation::Count, life, None, &memory);
-                for at in 0..3_000_i64 {
-                    let from = at * 31 + i64::from(container);
-                    fold.add(&FunctionPiece { from, to: from + 7 + at * 13 % 101, value: 1.0 })
+                for number in 0..3_000_i64 {
+                    let from = number * 31 + i64::from(container);
+                    fold.add(&FunctionPiece { from, to: from + 7 + number * 13 % 101, value: 1.0 })
                         .expect("the pieces can be written");
                 }
                 let steps = fold.finish().expect("the pieces can be written");
                 ContainerReduction { container: ContainerId(container), ty: TypeId(7), base: 0, steps }
             })
             .collect();
-        let value_ids = (0..50).map(|at| ((TypeId(7), sortable_integer(f64::from(at))), ValueId(at))).collect();
+        let value_ids =
+            (0..50).map(|number| ((TypeId(7), sortable_integer(f64::from(number))), ValueId(number))).collect();
         let all = results.iter().map(|result| result.steps.len() as u64).sum::<u64>();
         let [store, index] = [usize::MAX, 0]
             .map(|max_bytes| simulate_pieces(&results, &value_ids, max_bytes).expect("the simulation succeeds"));
