@@ -10,7 +10,7 @@ use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, V
 
 use crate::placements::{ElementPlace, Placements};
 
-/// The array of a parallel sort at the present time, and the number of pairs in the wrong order
+/// The array of a parallel sort at the time cursor, and the number of pairs in the wrong order
 /// over time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SortView;
@@ -22,7 +22,7 @@ impl PerspectiveView for SortView {
             number: None,
             title: "Parallel sort",
             group: ViewGroup::User,
-            summary: "The array at the present time, and the disorder that is left.",
+            summary: "The array at the time cursor, and the disorder that is left.",
             needs: "events `Placement` with the fields element, position, value and thread",
             modes: &[TimeMode::At],
             options: &[],

@@ -142,7 +142,7 @@ pub struct LevelChart {
     pub from: i64,
     /// End of the time range in nanoseconds.
     pub to: i64,
-    /// The present time, if the view has one.
+    /// The time cursor, if the view has one.
     pub cursor: Option<i64>,
     /// The axis of the values.
     pub axis: ChartAxis,
@@ -343,7 +343,7 @@ pub struct ScatterChart {
     pub from: i64,
     /// End of the time range in nanoseconds.
     pub to: i64,
-    /// The present time, if the view has one.
+    /// The time cursor, if the view has one.
     pub cursor: Option<i64>,
     /// The quantity on the vertical axis.
     pub axis: ChartAxis,

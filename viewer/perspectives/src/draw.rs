@@ -24,7 +24,7 @@ mod mark_panel;
 mod mark_text;
 mod matrix_panel;
 mod network_panel;
-mod number_text;
+pub(crate) mod number_text;
 mod panel_grid;
 mod plot_area;
 mod portrait_panel;

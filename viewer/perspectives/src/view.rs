@@ -41,7 +41,7 @@ impl ViewGroup {
 /// The time that a view shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeMode {
-    /// The present time `t`, and the maximum from the start of the time range to `t`.
+    /// The time cursor `t`, and the maximum from the start of the time range to `t`.
     At,
     /// The whole time range.
     Range,
@@ -102,7 +102,7 @@ pub struct ViewRequest {
     pub mode: TimeMode,
     /// The time range: the selection, or the whole trace.
     pub range: TimeRange,
-    /// The present time.
+    /// The time cursor.
     pub time: GlobalNanos,
     /// The number of columns of charts over time, at least 1.
     pub columns: u32,
@@ -115,7 +115,7 @@ pub struct ViewRequest {
 
 impl ViewRequest {
     /// The width of a moving time range if none is chosen: from a twentieth of the time range
-    /// before the present time to a twentieth after it.
+    /// before the time cursor to a twentieth after it.
     pub fn usual_width(range: TimeRange) -> i64 {
         (range.to.0.saturating_sub(range.from.0) / 20).max(1)
     }
@@ -140,7 +140,7 @@ impl ViewRequest {
         if self.needs_table { of() } else { ChartTable::default() }
     }
 
-    /// The time range from the start to the present time, for maxima so far.
+    /// The time range from the start to the time cursor, for maxima so far.
     pub fn range_until_time(&self) -> TimeRange {
         TimeRange { from: self.range.from, to: GlobalNanos(self.time.0.saturating_add(1)).max(self.range.from) }
     }
@@ -162,7 +162,7 @@ impl ViewRequest {
 /// use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 /// use tumit_viewer::query::{GlobalNanos, PajeTypeKind, entity_walk};
 ///
-/// /// The numbers of events until the present time.
+/// /// The numbers of events until the time cursor.
 /// struct EventNumbers;
 ///
 /// impl PerspectiveView for EventNumbers {
@@ -172,7 +172,7 @@ impl ViewRequest {
 ///             number: None,
 ///             title: "Numbers of events",
 ///             group: ViewGroup::User,
-///             summary: "The number of events of each type until the present time.",
+///             summary: "The number of events of each type until the time cursor.",
 ///             needs: "events",
 ///             modes: &[TimeMode::At],
 ///             options: &[],

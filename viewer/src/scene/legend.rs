@@ -177,7 +177,8 @@ pub fn legend(
 
 /// Creates the group of a type of counted entities. It has one entry per value if several values
 /// occur.
-/// `plain` is the colour of entities without one. `paint` converts the other colours for the theme.
+/// `default_color` is the colour of entities without one. `paint` converts the other colours for
+/// the theme.
 fn counted_group(
     values: &[&ValueInfo],
     ty: &TypeInfo,

@@ -150,7 +150,7 @@ impl LaneSums {
         Self { columns, rows: Vec::new(), values: Vec::new(), places, others: vec![0.0; columns] }
     }
 
-    /// Adds cells, lane by lane, as shares of `whole`.
+    /// Adds cells, lane by lane, as shares of `column_nanos`.
     fn add(&mut self, cells: &[MixtureCell], column_nanos: f64) {
         for (cell, column) in cells.iter().zip((0..self.columns).cycle()) {
             self.others[column] += share(cell.rest, column_nanos);

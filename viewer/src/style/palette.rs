@@ -35,7 +35,7 @@ pub(crate) const NONE: RgbColor = rgb(150, 150, 150);
 const RAMP: [RgbColor; 5] =
     [rgb(64, 120, 200), rgb(138, 103, 190), rgb(201, 82, 134), rgb(225, 95, 56), rgb(236, 146, 28)];
 
-/// Colour number `at` of `of` colours, from small to large.
+/// Colour number `rank` of `of` colours, from small to large.
 pub(crate) fn ramp(rank: usize, of: usize) -> RgbColor {
     let place = rank * (RAMP.len() - 1) * 256 / of.saturating_sub(1).max(1);
     let (from, part) = ((place / 256).min(RAMP.len() - 2), place);
@@ -52,7 +52,7 @@ const SHADES: [i32; 4] = [0, 45, -30, 22];
 /// Number of different colours.
 const COLORS: usize = BASE.len() * SHADES.len();
 
-/// Colour number `at` of the palette. The first eight differ most.
+/// Colour `number` of the palette. The first eight differ most.
 fn palette(number: usize) -> RgbColor {
     let base = BASE[number % BASE.len()];
     let shade = SHADES[number / BASE.len() % SHADES.len()];

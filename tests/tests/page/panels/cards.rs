@@ -103,7 +103,7 @@ fn a_unit_is_lit_in_all_cards_and_in_the_diagram() {
         "utilization-gantt"
     ]);
     show_cards(&mut browser, &viewer, &cards);
-    // The diagram has the line of the present time.
+    // The diagram has the line of the time cursor.
     assert_eq!(lit_cards(&mut browser), json!([false, false, false, false, false, true]));
     focus_marks(&mut browser, "Utilization summary");
     browser.key("ArrowRight");

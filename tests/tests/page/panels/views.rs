@@ -18,7 +18,7 @@ pub(super) fn open_dock(browser: &mut BrowserPage) {
     browser.wait(CARDS_SETTLED);
 }
 
-/// The pixels of all cards, with the line of the present time.
+/// The pixels of all cards, with the line of the time cursor.
 fn images(browser: &mut BrowserPage) -> Value {
     browser.wait(CARDS_SETTLED);
     // An empty overlay has no size before its first use.

@@ -1,7 +1,7 @@
 //! [`GainModel`]: the largest possible gain if some states took less time.
 //!
 //! The model follows all units forward in time. Of each unit it knows the largest decrease of the
-//! present time that is possible: the *gain*. A state that takes less time adds its part. A unit
+//! current time that is possible: the *gain*. A state that takes less time adds its part. A unit
 //! that waited for another one takes its gain. If the trace does not show which of two units
 //! determined a time, the larger gain counts.
 //!

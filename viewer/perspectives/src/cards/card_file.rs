@@ -119,7 +119,7 @@ impl CardFile {
     }
 }
 
-/// The present time if a panel of elements shows it, otherwise the time range.
+/// The time cursor if a panel of elements shows it, otherwise the time range.
 fn default_modes(panels: &[CardPanel]) -> Vec<TimeMode> {
     let has_elements = panels.iter().any(|panel| matches!(panel.contents, PanelContents::Elements(_)));
     if has_elements { vec![TimeMode::At] } else { vec![TimeMode::Range, TimeMode::At, TimeMode::Moving] }

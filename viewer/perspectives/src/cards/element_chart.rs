@@ -37,7 +37,7 @@ struct PlacedElement {
     is_moving: bool,
 }
 
-/// The chart of the elements at the present time, or at the end of the time range.
+/// The chart of the elements at the time cursor, or at the end of the time range.
 ///
 /// # Errors
 /// The line of the events that cannot be read, and the reason.
@@ -127,7 +127,7 @@ impl ElementDrawing<'_> {
         self.history.lists[movement.list].y.as_ref().map_or(0.0, |y| y[movement.index] * self.factors[1])
     }
 
-    /// An element at the present time. It moves from its earlier place to the new one during the
+    /// An element at the time cursor. It moves from its earlier place to the new one during the
     /// glide after its event.
     #[expect(clippy::cast_precision_loss, reason = "a position in an image")]
     fn place(&self, element: &MovingElement) -> Option<PlacedElement> {

@@ -110,7 +110,7 @@ fn place_column(
     })
 }
 
-/// The events that a request shows: those of the time range, or those up to the present time.
+/// The events that a request shows: those of the time range, or those up to the time cursor.
 fn visible_events(
     execution: &Execution,
     request: &ViewRequest,

@@ -15,10 +15,9 @@ pub(super) struct NumberUnit {
     pub(super) is_binary: bool,
 }
 
+/// Units of bytes. Each is 1024 times the one before.
+const BYTE_UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const KIB: f64 = 1024.0;
-/// Units of bytes, the largest first.
-const BYTES: [(&str, f64); 5] =
-    [("TiB", KIB * KIB * KIB * KIB), ("GiB", KIB * KIB * KIB), ("MiB", KIB * KIB), ("KiB", KIB), ("B", 1.0)];
 /// Units of times, the largest first, with the smallest duration that is written in them.
 const NANOS: [(&str, f64, f64); 7] = [
     ("d", 86_400e9, 3.0 * 86_400e9),
@@ -37,8 +36,11 @@ impl NumberUnit {
         match axis_unit {
             AxisUnit::Count => Self { name: "", size: 1.0, is_binary: false },
             AxisUnit::Percent => Self { name: "%", size: 1.0, is_binary: false },
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive number saturates")]
             AxisUnit::Bytes => {
-                let (name, size) = BYTES.into_iter().find(|(_, size)| largest >= *size).unwrap_or(BYTES[4]);
+                let (name, size) = byte_unit(largest as u64);
+                #[expect(clippy::cast_precision_loss, reason = "a power of two is exact")]
+                let size = size as f64;
                 Self { name, size, is_binary: true }
             }
             AxisUnit::Nanos => {
@@ -57,6 +59,20 @@ impl NumberUnit {
             (false, false) => format!("{name}, {}", self.name),
         }
     }
+}
+
+/// The largest unit of which a number of bytes is a multiple of at least 1, and its size in bytes.
+fn byte_unit(bytes: u64) -> (&'static str, u64) {
+    let exponent = bytes.max(1).ilog2() / 10;
+    (BYTE_UNITS[exponent as usize], 1 << (10 * exponent))
+}
+
+/// A number of bytes as text, in the largest binary unit of which it is a multiple of at least 1.
+/// It is truncated to one decimal.
+pub(crate) fn bytes_text(bytes: u64) -> String {
+    let (unit, size) = byte_unit(bytes);
+    let (integer, tenths) = (bytes / size, u128::from(bytes % size) * 10 / u128::from(size));
+    if tenths == 0 { format!("{integer} {unit}") } else { format!("{integer}.{tenths} {unit}") }
 }
 
 /// A number with a number of decimals, and narrow spaces between groups of thousands.
@@ -115,5 +131,16 @@ mod tests {
         assert_eq!(decimal(-1234.5, 1), "−1\u{202f}234.5");
         assert_eq!(decimal(-0.04, 1), "0.0");
         assert_eq!(NumberUnit::new(AxisUnit::Bytes, 3e6).heading("pending"), "pending, MiB");
+    }
+
+    #[test]
+    fn bytes_are_written_in_binary_units() {
+        assert_eq!(bytes_text(0), "0 B");
+        assert_eq!(bytes_text(1023), "1023 B");
+        assert_eq!(bytes_text(1536), "1.5 KiB");
+        assert_eq!(bytes_text(u64::MAX), "15.9 EiB");
+        for (value, name) in [(0.5, "B"), (1023.9, "B"), (-2048.0, "KiB"), (1e13, "TiB"), (1e30, "EiB")] {
+            assert_eq!(NumberUnit::new(AxisUnit::Bytes, value).name, name, "{value}");
+        }
     }
 }

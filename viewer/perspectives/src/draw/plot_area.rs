@@ -121,7 +121,7 @@ impl PlotArea {
         }
     }
 
-    /// Draws the line of the present time, with the time above it.
+    /// Draws the line of the time cursor, with the time above it.
     pub(super) fn draw_cursor(&self, canvas: &mut ChartCanvas, scale: &TimeScale, time: Option<i64>) {
         let Some(time) = time else { return };
         if time < scale.time_range.from.0 || time > scale.time_range.to.0 {

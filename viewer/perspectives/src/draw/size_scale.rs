@@ -1,5 +1,6 @@
 //! [`SizeScale`]: the colour code of message sizes, as a legend (`ParaGraph`'s colour code).
 
+use super::number_text::bytes_text;
 use crate::chart::{ChartPaint, LegendItem};
 
 /// Maximum number of bins. More shades of one colour look alike.
@@ -76,20 +77,11 @@ impl SizeScale {
     }
 }
 
-/// A number of bytes as text, in the largest binary unit of which it is a multiple of at least 1.
-pub(crate) fn bytes_text(bytes: u64) -> String {
-    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let unit = (bytes.max(1).ilog2() / 10) as usize;
-    let size = 1_u64 << (10 * unit);
-    let (integer, tenths) = (bytes / size, u128::from(bytes % size) * 10 / u128::from(size));
-    if tenths == 0 { format!("{integer} {}", UNITS[unit]) } else { format!("{integer}.{tenths} {}", UNITS[unit]) }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{SizeScale, bytes_text};
+    use super::SizeScale;
 
     proptest! {
         #[test]
@@ -105,11 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_written_in_binary_units() {
-        assert_eq!(bytes_text(0), "0 B");
-        assert_eq!(bytes_text(1023), "1023 B");
-        assert_eq!(bytes_text(1536), "1.5 KiB");
-        assert_eq!(bytes_text(u64::MAX), "15.9 EiB");
+    fn limits_of_bins_are_written_in_binary_units() {
         let chosen = SizeScale::with_limits(&[1000, 2048]);
         assert_eq!([0, 999, 1000, 2048].map(|size| chosen.bin(size)), [0, 0, 1, 2]);
         let labels: Vec<String> = chosen.legend().into_iter().map(|item| item.label).collect();

@@ -15,7 +15,7 @@ fn timestamp_in(time: i64, range: TimeRange) -> String {
     timestamp(GlobalNanos(time), (nanos / 1000).max(1))
 }
 
-/// The present time, such as `at 1.538 s`.
+/// The time cursor, such as `at 1.538 s`.
 pub(crate) fn time_caption(request: &ViewRequest) -> String {
     format!("at {}", timestamp_in(request.time.0, request.range))
 }
@@ -30,7 +30,7 @@ pub(crate) fn range_caption(request: &ViewRequest) -> String {
     }
 }
 
-/// The present time in the mode `at`, otherwise the time range.
+/// The time cursor in the mode `at`, otherwise the time range.
 pub(crate) fn mode_caption(request: &ViewRequest) -> String {
     if request.mode == TimeMode::At { time_caption(request) } else { range_caption(request) }
 }

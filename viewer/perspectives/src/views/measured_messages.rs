@@ -7,7 +7,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{AxisUnit, ChartTable, TableValue};
-use crate::draw::size_scale::bytes_text;
+use crate::draw::number_text::bytes_text;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, UnitMessage, UnitMessages};
@@ -103,7 +103,7 @@ impl<'a> MeasuredMessages<'a> {
         }
     }
 
-    /// The messages that are pending at the present time, or that are sent in the visible time
+    /// The messages that are pending at the time cursor, or that are sent in the visible time
     /// range.
     pub(crate) fn visible_messages(
         &self,

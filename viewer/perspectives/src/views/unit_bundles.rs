@@ -34,7 +34,7 @@ pub(crate) struct UnitBundles {
 
 impl UnitBundles {
     /// Bundles the units in the requested order into at most `max_bundles` bundles of equal size.
-    /// The last bundle may be smaller. The bundles do not depend on the present time, so they are
+    /// The last bundle may be smaller. The bundles do not depend on the time cursor, so they are
     /// made once.
     pub(crate) fn new(
         execution: &Execution,

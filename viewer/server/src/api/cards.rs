@@ -41,7 +41,7 @@ const MAX_CARDS: usize = 64;
 /// The drawings of all cards at one time.
 type CardDrawings = Vec<Result<CardDrawing, CardError>>;
 
-/// Draws the cards, at the present time and at later ones.
+/// Draws the cards, at the time cursor and at later ones.
 ///
 /// The answer is the length of a JSON text in four bytes, little-endian, the text, and the byte
 /// sections of all drawings. The text is `{"cards": […], "later": [[…]…]}`. Each list of `later`

@@ -77,7 +77,7 @@ fn view_json(info: &ViewInfo<'_>) -> Value {
         "options": info.options,
         // The options of all views that have an effect on this one.
         "common": common_options(info).map(|option| option.name).collect::<Vec<_>>(),
-        // A diagram covers the whole time range and does not change with the present time.
+        // A diagram covers the whole time range and does not change with the time cursor.
         "is_diagram": DiagramMode::of_name(info.name).is_some(),
     })
 }

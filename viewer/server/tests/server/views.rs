@@ -120,7 +120,7 @@ async fn later_times_have_the_drawings_of_single_requests() {
             let scene = &of_time[card]["scene"];
             assert!(scene.is_null() || scene == &single[card]["scene"], "{time} {card}");
         }
-        // The page draws the line of the present time, so that charts over time stay the same.
+        // The page draws the line of the time cursor, so that charts over time stay the same.
         assert_eq!(of_time[2].get("scene").is_some(), at == 0);
     }
 }

@@ -24,9 +24,9 @@ const ASPECT = 1.55;
 const GAP = 8;
 /** The words for the time modes. @type {Record<string, [string, string]>} */
 const MODES = {
-  at: ["at t", "The present time, and the maximum so far"],
+  at: ["at t", "The values at the time cursor, and the maximum so far"],
   range: ["range", "The selected time range, or the visible one"],
-  moving: ["moving", "The time around the present time; the option Width is half its length"],
+  moving: ["moving", "The time around the time cursor; the option Width is half its length"],
 };
 
 /**
@@ -49,7 +49,7 @@ const latestRequest = new LatestRequest(fetchCards, report);
 let asking = null;
 const latestTextRequest = new LatestRequest(fetchText, report);
 
-/** Draws all cards for the present time, range and options. */
+/** Draws all cards for the time cursor, range and options. */
 export function refreshCards() {
   if (!isShown() || tiles.length === 0) return Promise.resolve();
   refreshMessages();

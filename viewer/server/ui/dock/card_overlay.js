@@ -1,4 +1,4 @@
-// The overlay of a card: the marks of pointed units, the pointed mark, the present time, and a node
+// The overlay of a card: the marks of pointed units, the pointed mark, the time cursor, and a node
 // that is being moved.
 
 import { cssColor, sizedContext } from "../util/dom.js";
@@ -52,7 +52,7 @@ export function paintOverlay(tile) {
 }
 
 /**
- * The line of the present time, with the time above it.
+ * The line of the time cursor, with the time above it.
  * @param {CanvasRenderingContext2D} context
  * @param {import("./card_regions.js").Region[]} regions
  */

@@ -30,7 +30,7 @@ function parameters(cards) {
  * Requests the drawings of cards at one time or several.
  * @param {CardRequest[]} cards
  * @param {string} purpose
- * @param {number[]} [times] the first time and later ones; without it, the present time
+ * @param {number[]} [times] the first time and later ones; without it, the time cursor
  * @returns {Promise<{ cards: any[], later?: any[][] } | undefined>}
  */
 export function requestCards(cards, purpose, times = []) {

@@ -37,7 +37,7 @@ let requestedKey = "";
 
 const latestRequest = new LatestRequest(fetchReport, (error) => showProblem(error instanceof Error ? error.message : String(error)));
 
-/** Shows the report of the present time range. */
+/** Shows the report of the current time range. */
 export function showDiagnosis() {
   if (!answer) box.replaceChildren(make("p", { class: "hint", role: "status", text: "Examining the trace…" }));
   refreshDiagnosis(0);

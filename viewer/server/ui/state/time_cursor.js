@@ -20,7 +20,7 @@ export function viewsRange() {
   return inside[0] < inside[1] ? { from: inside[0], to: inside[1] } : { from: 0, to: traceDuration() };
 }
 
-/** The present time. Without a choice, the middle of the time range. */
+/** The time cursor. Without a choice, the middle of the time range. */
 export function cursorTime() {
   const { from, to } = viewsRange();
   return Math.min(cursor ?? Math.round((from + to) / 2), traceDuration());

@@ -1,4 +1,4 @@
-// The zooms that led here, from the whole trace to the present time range. A click returns to one
+// The zooms that led here, from the whole trace to the current time range. A click returns to one
 // of them.
 
 import { byId, make } from "../util/dom.js";

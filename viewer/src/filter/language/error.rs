@@ -11,14 +11,14 @@ use crate::query::{OpenTimeRange, QueryError};
 #[non_exhaustive]
 pub enum FilterError {
     /// The text is not an expression.
-    #[error("`{text}`: expected {expected}, found {found}; example: `{example}`")]
+    #[error("`{text}`: expected {expected}, found {token}; example: `{example}`")]
     Syntax {
         /// The expression.
         text: Box<str>,
         /// The expected token.
         expected: Box<str>,
         /// The token that was found.
-        found: Box<str>,
+        token: Box<str>,
         /// The byte range of that token in the expression.
         byte_range: Range<usize>,
         /// A correct expression of the same form.

@@ -81,7 +81,7 @@ pub(crate) fn move_to_front(
     Ok(sort_siblings(inner, &list, |_| true, |&a, &b| rank[a].cmp(&rank[b])))
 }
 
-/// The list with those siblings sorted for which `moved` is true. The sort is stable.
+/// The list with those siblings sorted for which `is_moved` is true. The sort is stable.
 fn sort_siblings(
     inner: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],

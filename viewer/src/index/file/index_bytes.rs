@@ -151,8 +151,8 @@ impl IndexBytes {
         is_equal
     }
 
-    /// `len` bytes at `at`. If the file lacks them, or if they are damaged, it returns no bytes,
-    /// and [`Self::is_damaged`] is true from then on.
+    /// `len` bytes at `offset`. If the file lacks them, or if they are damaged, it returns no
+    /// bytes, and [`Self::is_damaged`] is true from then on.
     #[inline]
     pub(crate) fn slice(&self, offset: u64, len: usize) -> &[u8] {
         let end = offset.saturating_add(len as u64);
@@ -205,7 +205,7 @@ impl IndexBytes {
         self.damaged.load(Ordering::Relaxed)
     }
 
-    /// The word at `at`; 0 if it cannot be read.
+    /// The word at `offset`; 0 if it cannot be read.
     #[inline]
     pub(crate) fn word(&self, offset: u64) -> u64 {
         self.slice(offset, 8).first_chunk().map_or(0, |word| u64::from_le_bytes(*word))

@@ -34,7 +34,7 @@ pub(super) struct PerspectiveOptions {
     /// views. Needs -o with .svg, .png, .html, .csv or .json
     #[arg(long, value_name = "NAME", conflicts_with_all = ["fold", "follow", "source", "port", "socket", "no_open", "until_idle"], help_heading = "Perspectives")]
     perspective: Option<String>,
-    /// The present time of the view, in seconds, or with a unit: 250ms [default: the middle of the
+    /// The time cursor of the view, in seconds, or with a unit: 250ms [default: the middle of the
     /// time range]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "perspective", allow_hyphen_values = true, help_heading = "Perspectives")]
     at: Option<GlobalNanos>,
@@ -59,11 +59,11 @@ pub(super) struct PerspectiveOptions {
 /// The names of the time modes.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum TimeModeChoice {
-    /// The present time, and the maximum since the start of the time range
+    /// The values at the time cursor, and the maximum since the start of the time range
     At,
     /// The whole time range
     Range,
-    /// From the present time minus `--option width=TIME` to the present time plus this width
+    /// From the time cursor minus `--option width=TIME` to the time cursor plus this width
     /// [default: a twentieth of the time range]
     Moving,
 }
@@ -104,8 +104,8 @@ pub(super) struct RequestedView<'a> {
     stored_categories: StoredCategories,
 }
 
-/// Whether a chart marks the present time.
-fn has_present_time(chart: &ViewChart) -> bool {
+/// Whether a chart marks the time cursor.
+fn has_time_cursor(chart: &ViewChart) -> bool {
     let marks_time = |panel: &ChartPanel| {
         matches!(panel, ChartPanel::Levels(_) | ChartPanel::Scatter(_) | ChartPanel::Portrait(_) | ChartPanel::Marks(_))
     };
@@ -246,7 +246,7 @@ impl<'a> RequestedView<'a> {
         let request = self.request(range, image);
         self.report_time(&execution, &request);
         let chart = gallery::chart(view, &execution, &request)?;
-        if self.at.is_some() && self.mode == TimeMode::Range && !has_present_time(&chart) {
+        if self.at.is_some() && self.mode == TimeMode::Range && !has_time_cursor(&chart) {
             term::note(&format!("`{}` shows the whole time range: --at has no effect", view.info().name));
         }
         for output in &self.outputs {
@@ -284,7 +284,7 @@ impl<'a> RequestedView<'a> {
         Ok(Some((diagram, OpenTimeRange { from: Some(visible.from), to: Some(visible.to) })))
     }
 
-    /// Reports a present time outside of the time range.
+    /// Reports a time cursor outside of the time range.
     fn report_time(&self, execution: &Execution, request: &ViewRequest) {
         let Some(at) = self.at else { return };
         let extent = execution.extent();

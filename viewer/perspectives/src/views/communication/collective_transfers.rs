@@ -33,7 +33,7 @@ struct ExchangeSum {
 }
 
 impl CollectiveTransfers {
-    /// The transfers of the operations that are in progress at the present time, or that begin in
+    /// The transfers of the operations that are in progress at the time cursor, or that begin in
     /// the visible time range. `node` maps units to rows. O(parts), and O(members²) for each set of
     /// members of operations of kind `all-to-all`.
     pub(super) fn new(

@@ -96,7 +96,7 @@ impl<'a> UnitStatuses<'a> {
         Some(Self { execution, activity, request, shows_direction })
     }
 
-    /// The status at the present time.
+    /// The status at the time cursor.
     fn at(&self, unit: usize, time: i64) -> Result<NodeStatus, PerspectiveError> {
         let category = self.activity.at(unit, time);
         if category != ActivityCategory::Overhead || !self.shows_direction {
@@ -111,7 +111,7 @@ impl<'a> UnitStatuses<'a> {
         })
     }
 
-    /// The status of most units at the present time, or the category with the longest time.
+    /// The status of most units at the time cursor, or the category with the longest time.
     fn of_units(&self, units: &[usize]) -> Result<NodeStatus, PerspectiveError> {
         let mut times = [0_i128; NodeStatus::ALL.len()];
         let place = |status: NodeStatus| NodeStatus::ALL.iter().position(|known| *known == status);
@@ -143,7 +143,7 @@ impl<'a> UnitStatuses<'a> {
 }
 
 impl NetworkNodes {
-    /// The bundles of units at some positions. Their paint is the status at the present time, or
+    /// The bundles of units at some positions. Their paint is the status at the time cursor, or
     /// the category with the longest time. `shows_direction`: whether sending and receiving are
     /// distinguished.
     pub(crate) fn new(

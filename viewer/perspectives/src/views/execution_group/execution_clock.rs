@@ -1,4 +1,4 @@
-//! G23: the present time, and the fraction of the trace until then.
+//! G23: the time cursor, and the fraction of the trace until then.
 
 use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::text::time_display::{duration, timestamp};
@@ -12,7 +12,7 @@ use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 
-/// The present time as digits, and a bar for the fraction of the trace until then.
+/// The time cursor as digits, and a bar for the fraction of the trace until then.
 pub(crate) struct ExecutionClock;
 
 impl PerspectiveView for ExecutionClock {
@@ -22,7 +22,7 @@ impl PerspectiveView for ExecutionClock {
             number: Some(23),
             title: "Clock",
             group: ViewGroup::Execution,
-            summary: "The present time, and the percentage of the trace until then.",
+            summary: "The time cursor, and the percentage of the trace until then.",
             needs: "",
             modes: &[TimeMode::At],
             options: &[],

@@ -71,7 +71,7 @@ impl PerspectiveView for PhasePortrait {
             }
             Err(error) => return Err(error),
         };
-        // Only the cursor depends on the present time.
+        // Only the mark of the time cursor depends on it.
         let settings = (request.range, range, request.columns, window.width, counts_bytes);
         let choices = (request.options.counts_overhead, selected);
         let curve = execution.derived(&format!("{} {settings:?} {choices:?}", self.info().name), || {

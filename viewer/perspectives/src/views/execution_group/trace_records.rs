@@ -1,4 +1,4 @@
-//! [`TraceRecordsView`] (G24): the records of the trace around the present time.
+//! [`TraceRecordsView`] (G24): the records of the trace around the time cursor.
 
 use super::record_search::{RecordSearch, TraceRecord, TraceRecordKind};
 use crate::chart::{AxisUnit, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
@@ -8,10 +8,10 @@ use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
 use crate::views::captions;
 use crate::views::measured_messages::signed_number;
 
-/// The number of records before the present time, and after it: a usual card has room for them.
+/// The number of records before the time cursor, and after it: a usual card has room for them.
 const RECORDS: usize = 16;
 
-/// A list of the begins and ends of states, events and messages around the present time.
+/// A list of the begins and ends of states, events and messages around the time cursor.
 pub(crate) struct TraceRecordsView;
 
 impl PerspectiveView for TraceRecordsView {
@@ -21,7 +21,7 @@ impl PerspectiveView for TraceRecordsView {
             number: Some(24),
             title: "Trace records",
             group: ViewGroup::Execution,
-            summary: "The records of the trace around the present time.",
+            summary: "The records of the trace around the time cursor.",
             needs: "states, events or links",
             modes: &[TimeMode::At],
             options: &["unit"],
@@ -70,7 +70,7 @@ impl PerspectiveView for TraceRecordsView {
     }
 }
 
-/// A row of the list. The last records until the present time are marked.
+/// A row of the list. The last records until the time cursor are marked.
 fn row(execution: &Execution, record: &TraceRecord, is_present: bool) -> Result<Vec<TableValue>, PerspectiveError> {
     let model = execution.model();
     let facts = execution.source().facts(record.entity)?;

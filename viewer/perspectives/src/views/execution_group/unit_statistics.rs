@@ -98,7 +98,7 @@ impl MessageStatistics {
 }
 
 impl UnitStatistics {
-    /// The visible time range, or that from its start to the present time.
+    /// The visible time range, or that from its start to the time cursor.
     pub(crate) fn range(request: &ViewRequest) -> TimeRange {
         match request.mode {
             TimeMode::At => {
@@ -109,7 +109,7 @@ impl UnitStatistics {
         }
     }
 
-    /// The statistics of the visible time range, or from its start to the present time.
+    /// The statistics of the visible time range, or from its start to the time cursor.
     pub(crate) fn new(execution: &Execution, request: &ViewRequest) -> Result<Self, PerspectiveError> {
         let range = Self::range(request);
         let times = match execution.activity() {

@@ -21,7 +21,7 @@ use crate::views::{captions, category_legend};
 /// Maximum number of spokes. The ends of more spokes would be closer than about five pixels.
 const MAX_SPOKES: usize = 200;
 
-/// The utilization of each unit, smoothed over the time before the present time, and its maximum
+/// The utilization of each unit, smoothed over the time before the time cursor, and its maximum
 /// so far.
 ///
 /// The utilization at `t` is the fraction of the time range `[t − width, t)` in which the unit is

@@ -8,7 +8,8 @@ use crate::chart::{
     AxisUnit, ChartPaint, ChartPanel, ChartTable, LegendItem, StatusCell, StatusGrid, TableValue, TitledPanel,
     ViewChart,
 };
-use crate::draw::size_scale::{SizeScale, bytes_text};
+use crate::draw::number_text::bytes_text;
+use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, PendingSteps, UnitMessages};

@@ -100,7 +100,7 @@ impl UnitRuns {
         for piece in timeline.pieces(past) {
             runs.continue_with(kind(piece.category), piece.to.saturating_sub(piece.from));
         }
-        // A run that begins at the present time has length 0.
+        // A run that begins at the time cursor has length 0.
         runs.continue_with(kind(timeline.at(time)), 0);
         runs
     }

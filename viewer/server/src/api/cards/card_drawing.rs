@@ -215,7 +215,7 @@ impl EncodedScene {
     }
 }
 
-/// Whether a panel marks the present time after [`remove_cursor`].
+/// Whether a panel marks the time cursor after [`remove_cursor`].
 fn marks_time(panel: &ChartPanel) -> bool {
     matches!(panel, ChartPanel::Portrait(_))
 }
@@ -241,7 +241,7 @@ fn of_chart(
     CardScene { scene, top, subtitle, notes, regions, text }
 }
 
-/// Removes the line of the present time. The page draws it, so that the drawing stays the same
+/// Removes the line of the time cursor. The page draws it, so that the drawing stays the same
 /// while the time moves.
 fn remove_cursor(panel: &mut ChartPanel) {
     match panel {

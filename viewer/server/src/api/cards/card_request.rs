@@ -25,7 +25,7 @@ pub(crate) struct CardsRequest {
     pub(crate) trace: usize,
     /// Expressions of the filters that are on, as a JSON list.
     pub(crate) filters: String,
-    /// The present time.
+    /// The time cursor.
     pub(crate) t: i64,
     from: i64,
     to: i64,

@@ -31,7 +31,7 @@ pub(super) struct CardContext<'a> {
     pub(super) trace: &'a FilteredTrace,
     pub(super) request: &'a CardsRequest,
     pub(super) range: TimeRange,
-    /// The present time in nanoseconds after the trace's first timestamp.
+    /// The time cursor in nanoseconds after the trace's first timestamp.
     pub(super) time: i64,
     pub(super) rules: &'a [CategoryRule],
     pub(super) layouts: &'a ModelLayouts,

@@ -31,7 +31,7 @@ pub(super) struct MarkedMessages {
     senders: Option<FxHashSet<u32>>,
     /// The containers of the receiving units.
     receivers: Option<FxHashSet<u32>>,
-    /// Whether only messages are chosen that are pending at the present time.
+    /// Whether only messages are chosen that are pending at the time cursor.
     is_pending: bool,
 }
 

@@ -59,13 +59,13 @@ impl FilterError {
     pub(crate) fn syntax(
         text: &str,
         expected: impl Into<Box<str>>,
-        found: impl Into<Box<str>>,
+        token: impl Into<Box<str>>,
         byte_range: Range<usize>,
     ) -> Self {
         Self::Syntax {
             text: text.into(),
             expected: expected.into(),
-            found: found.into(),
+            token: token.into(),
             byte_range,
             example: example(text),
         }

@@ -56,7 +56,7 @@ impl<'a> FilterReader<'a> {
     }
 
     pub(super) fn expected_error(&self, expected: impl Into<Box<str>>) -> FilterError {
-        let found = match self.token() {
+        let token_text = match self.token() {
             None => "the end".to_owned(),
             Some(FilterToken::Word(word)) if self.in_condition() && CONDITION_WORDS.contains(&word.as_str()) => {
                 format!("`{word}`, which a name may contain only in quotes")
@@ -72,7 +72,7 @@ impl<'a> FilterReader<'a> {
             .tokens
             .get(self.token_index)
             .map_or(self.text.len()..self.text.len(), |placed| placed.byte_range.clone());
-        FilterError::syntax(self.text, expected, found, byte_range)
+        FilterError::syntax(self.text, expected, token_text, byte_range)
     }
 
     pub(super) fn word(&self) -> Option<&str> {

@@ -141,7 +141,7 @@ impl PieceBlocks {
         piece_bytes::unpack(&block.bytes.read()?, block.from).ok_or(QueryError::PutAside)
     }
 
-    /// Piece number `at`.
+    /// Piece number `index`.
     pub(crate) fn piece(&self, index: usize) -> Result<FunctionPiece, QueryError> {
         self.read(index / BLOCK)?.get(index % BLOCK).copied().ok_or(QueryError::Unknown { kind: "sample" })
     }

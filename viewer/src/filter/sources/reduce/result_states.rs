@@ -235,7 +235,7 @@ fn sortable_integer(value: f64) -> i64 {
     if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits }
 }
 
-/// Shade number `at` of `of`, from light to dark blue. Larger numbers are darker.
+/// Shade number `rank` of `of`, from light to dark blue. Larger numbers are darker.
 fn shade(rank: usize, of: usize) -> RgbColor {
     const LIGHT: [f64; 3] = [236.0, 241.0, 247.0];
     const DARK: [f64; 3] = [8.0, 64.0, 129.0];
