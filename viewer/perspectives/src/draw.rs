@@ -9,31 +9,22 @@
 //! assert_eq!((scene.title.as_str(), scene.width), ("Kiviat diagram", 640.0));
 //! ```
 
-mod bar_panel;
 mod chart_canvas;
 pub(crate) mod chart_palette;
 pub mod chart_region;
 mod color_scale;
 mod fill_pattern;
-mod grid_panel;
-mod kiviat_panel;
 mod legend_lines;
-mod level_panel;
 mod line_breaks;
-mod mark_panel;
 mod mark_text;
-mod matrix_panel;
-mod network_panel;
 pub(crate) mod number_text;
 mod panel_grid;
+mod panels;
 mod plot_area;
-mod portrait_panel;
-mod scatter_panel;
 mod scene_patterns;
 mod short_names;
 pub(crate) mod size_scale;
 pub mod table_column;
-mod table_panel;
 mod value_axis;
 
 use tumit_viewer::scene::{OutlineRect, Scene, TextAnchor};
@@ -47,6 +38,10 @@ use chart_region::ChartRegion;
 use legend_lines::LegendLines;
 use line_breaks::wrap;
 pub use mark_text::mark_text;
+use panels::{
+    bar_panel, grid_panel, kiviat_panel, level_panel, mark_panel, matrix_panel, network_panel, portrait_panel,
+    scatter_panel, table_panel,
+};
 pub use scene_patterns::add_patterns;
 
 /// The size and colours of an image.

@@ -3,14 +3,14 @@
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::timestamp;
 
-use super::bar_panel::bar_text;
 use super::chart_region::{ChartRegion, RegionShape};
-use super::grid_panel::cell_text;
-use super::kiviat_panel::spoke_text;
-use super::matrix_panel::cell_text as matrix_text;
-use super::network_panel::{edge_text, node_text};
 use super::number_text::exact_text;
-use super::scatter_panel::point_text;
+use super::panels::bar_panel::bar_text;
+use super::panels::grid_panel::cell_text;
+use super::panels::kiviat_panel::spoke_text;
+use super::panels::matrix_panel::cell_text as matrix_text;
+use super::panels::network_panel::{edge_text, node_text};
+use super::panels::scatter_panel::point_text;
 use super::table_column::TableColumnText;
 use crate::chart::{BarChart, ChartPanel, ChartTable, LevelChart, LevelExtremes, PortraitChart, ViewChart};
 

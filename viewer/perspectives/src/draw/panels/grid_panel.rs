@@ -3,22 +3,22 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
-use super::chart_canvas::{ChartCanvas, baseline_shift};
-use super::chart_region::{RegionShape, RegionSubject};
-use super::plot_area::label_step;
-use super::short_names::ShortNames;
 use crate::chart::{StatusCell, StatusGrid};
+use crate::draw::chart_canvas::{ChartCanvas, baseline_shift};
+use crate::draw::chart_region::{RegionShape, RegionSubject};
+use crate::draw::plot_area::label_step;
+use crate::draw::short_names::ShortNames;
 
 /// Maximum side of a cell in scene units. Few cells would otherwise fill the panel.
 const MAX_SIDE: f32 = 84.0;
 /// Maximum number of cells with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 16_384;
 
-pub(super) fn cell_text(cell: &StatusCell) -> String {
+pub(in crate::draw) fn cell_text(cell: &StatusCell) -> String {
     format!("{}: {}", cell.label, cell.status)
 }
 
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGrid) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: &StatusGrid) {
     let columns = grid.columns.max(1);
     let rows = grid.cells.len().div_ceil(columns).max(1);
     let style = canvas.label_style(TextAnchor::Middle);

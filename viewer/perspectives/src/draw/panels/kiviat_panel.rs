@@ -5,12 +5,12 @@ use std::f32::consts::TAU;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::font;
 
-use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, text_frame};
-use super::chart_region::{RegionShape, RegionSubject};
-use super::number_text::value_text;
-use super::plot_area::label_step;
-use super::short_names::ShortNames;
 use crate::chart::{AxisUnit, ChartPaint, KiviatChart, KiviatSpoke};
+use crate::draw::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, text_frame};
+use crate::draw::chart_region::{RegionShape, RegionSubject};
+use crate::draw::number_text::value_text;
+use crate::draw::plot_area::label_step;
+use crate::draw::short_names::ShortNames;
 
 /// Fractions of the radius with a circle: quarters, which are easy to read without labels.
 const RINGS: [f32; 4] = [0.25, 0.5, 0.75, 1.0];
@@ -25,7 +25,7 @@ struct KiviatCircle {
     count: usize,
 }
 
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &KiviatChart) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &KiviatChart) {
     let style = canvas.label_style(TextAnchor::Start);
     let names = spoke_names(&chart.spokes);
     let widest = names.iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
@@ -50,7 +50,7 @@ fn spoke_names(spokes: &[KiviatSpoke]) -> Vec<&str> {
 }
 
 /// The values of a spoke. A spoke of several units also has the smallest and largest value.
-pub(super) fn spoke_text(spoke: &KiviatSpoke) -> String {
+pub(in crate::draw) fn spoke_text(spoke: &KiviatSpoke) -> String {
     let percent = |value: f64| value_text(value * 100.0, AxisUnit::Percent);
     let [least, mean, largest] = spoke.now;
     let range =

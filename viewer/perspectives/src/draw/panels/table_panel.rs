@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use super::chart_canvas::{ChartCanvas, LabelStyle};
-use super::chart_region::{RegionShape, RegionSubject};
-use super::table_column::TableColumnText;
 use crate::chart::{ChartTable, TableValue};
+use crate::draw::chart_canvas::{ChartCanvas, LabelStyle};
+use crate::draw::chart_region::{RegionShape, RegionSubject};
+use crate::draw::table_column::TableColumnText;
 
 /// Minimum distance of columns in scene units, so that texts of adjacent columns stay apart.
 const GAP: f32 = 16.0;
@@ -18,7 +18,7 @@ const MAX_GAP: f32 = 44.0;
 const MAX_SHARE: f32 = 0.4;
 
 /// Draws the panel. Rows and columns without room are counted below it.
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTable) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table: &ChartTable) {
     let style = canvas.label_style(TextAnchor::Start);
     let line = style.size * 1.75;
     let rows = shown_rows(table, ((frame.height - line * 1.35) / line).floor().max(1.0) as usize);

@@ -1,9 +1,9 @@
 //! The values of bars: their ends, their parts, and their tooltips.
 
-use super::super::chart_canvas::name_of;
-use super::super::chart_region::RegionSubject;
-use super::super::number_text::exact_text;
 use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint, LegendItem};
+use crate::draw::chart_canvas::name_of;
+use crate::draw::chart_region::RegionSubject;
+use crate::draw::number_text::exact_text;
 
 /// Whether a part extends below 0.
 pub(super) fn has_negative(chart: &BarChart) -> bool {
@@ -32,7 +32,7 @@ pub(super) fn subject(chart: &BarChart) -> RegionSubject {
 }
 
 /// The tooltip of a bar: its name and values.
-pub(in super::super) fn bar_text(legend: &[LegendItem], bar: &ChartBar, axis_unit: AxisUnit) -> String {
+pub(in crate::draw) fn bar_text(legend: &[LegendItem], bar: &ChartBar, axis_unit: AxisUnit) -> String {
     let parts: Vec<String> = bar
         .parts
         .iter()

@@ -3,17 +3,17 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorWithOpacity;
 
-use super::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
-use super::chart_region::{RegionShape, RegionSubject};
-use super::plot_area::{PlotArea, PlotMargins, separate};
 use crate::chart::{LevelChart, LevelSeries};
+use crate::draw::chart_canvas::{ChartCanvas, ScenePoint, baseline_shift};
+use crate::draw::chart_region::{RegionShape, RegionSubject};
+use crate::draw::plot_area::{PlotArea, PlotMargins, separate};
 
 /// Maximum number of lines with labels at their ends. Labels of more lines would be far from their
 /// lines.
 const MAX_LABELED: usize = 5;
 
 /// Draws the panel.
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &LevelChart) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &LevelChart) {
     let has_negative = chart.series.iter().any(|series| {
         series.means.iter().any(|&mean| mean < 0.0) || series.extremes.iter().any(|extremes| extremes.least < 0.0)
     });

@@ -3,11 +3,11 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 
-use super::chart_canvas::{ChartCanvas, LabelStyle, baseline_shift};
-use super::chart_region::{RegionShape, RegionSubject};
-use super::plot_area::{LABEL_GAP, label_step};
-use super::value_axis::{ValueAxis, ValueTick};
 use crate::chart::{ChartMark, MarkAxis, MarkChart, MarkForm};
+use crate::draw::chart_canvas::{ChartCanvas, LabelStyle, baseline_shift};
+use crate::draw::chart_region::{RegionShape, RegionSubject};
+use crate::draw::plot_area::{LABEL_GAP, label_step};
+use crate::draw::value_axis::{ValueAxis, ValueTick};
 
 /// Maximum number of marks with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 8192;
@@ -35,7 +35,7 @@ struct MarkArea<'a> {
 }
 
 /// Draws the panel.
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MarkChart) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MarkChart) {
     let area = MarkArea::new(canvas, frame, chart);
     area.draw_vertical_axis(canvas, frame);
     area.draw_horizontal_axis(canvas);

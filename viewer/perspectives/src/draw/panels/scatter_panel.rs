@@ -5,17 +5,17 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorWithOpacity;
 use tumit_viewer::text::time_display::timestamp;
 
-use super::chart_canvas::{ChartCanvas, baseline_shift};
-use super::chart_region::{RegionShape, RegionSubject};
-use super::number_text::exact_text;
-use super::plot_area::{LABEL_GAP, PlotArea, PlotMargins, label_step};
-use super::value_axis::ValueAxis;
 use crate::chart::{ScatterChart, ScatterPoint};
+use crate::draw::chart_canvas::{ChartCanvas, baseline_shift};
+use crate::draw::chart_region::{RegionShape, RegionSubject};
+use crate::draw::number_text::exact_text;
+use crate::draw::plot_area::{LABEL_GAP, PlotArea, PlotMargins, label_step};
+use crate::draw::value_axis::ValueAxis;
 
 /// Maximum number of points with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 4096;
 
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart) {
     let area = if chart.categories.is_empty() {
         let has_negative = chart.points.iter().any(|point| point.value < 0.0);
         let lines_below = PlotArea::time_lines(canvas, frame.width * 0.9, chart.from, chart.to);
@@ -56,7 +56,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &Scatter
 }
 
 /// The time and the value of a point.
-pub(super) fn point_text(chart: &ScatterChart, point: &ScatterPoint) -> String {
+pub(in crate::draw) fn point_text(chart: &ScatterChart, point: &ScatterPoint) -> String {
     let value = match chart.categories.get(point.value as usize) {
         Some(name) => name.clone(),
         None => exact_text(point.value, chart.axis.axis_unit),

@@ -5,13 +5,13 @@ use tumit_viewer::query::TimeRange;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
-use super::chart_canvas::{ChartCanvas, LabelStyle, baseline_shift};
-use super::chart_region::{RegionShape, RegionSubject};
-use super::color_scale::ColorScale;
-use super::number_text::{exact_text, value_text};
-use super::plot_area::label_step;
-use super::short_names::ShortNames;
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
+use crate::draw::chart_canvas::{ChartCanvas, LabelStyle, baseline_shift};
+use crate::draw::chart_region::{RegionShape, RegionSubject};
+use crate::draw::color_scale::ColorScale;
+use crate::draw::number_text::{exact_text, value_text};
+use crate::draw::plot_area::label_step;
+use crate::draw::short_names::ShortNames;
 
 /// Maximum number of cells with tooltips, because each enlarges the SVG file.
 const MAX_TITLES: usize = 4096;
@@ -26,7 +26,7 @@ struct MatrixArea<'a> {
 }
 
 /// Draws the panel. Cells are square if rows and columns are the same.
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixChart) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &MatrixChart) {
     let style = canvas.label_style(TextAnchor::Start);
     let widest = row_names(&chart.rows).iter().map(|name| ChartCanvas::width(name, style)).fold(0.0, f32::max);
     let heading = ChartCanvas::width(&chart.row_heading, style);
@@ -82,7 +82,7 @@ fn title(chart: &MatrixChart, cell: &ChartMatrixCell) -> String {
 }
 
 /// The tooltip of a cell by its number, row by row. Cells that are not listed are 0.
-pub(super) fn cell_text(chart: &MatrixChart, index: usize) -> Option<String> {
+pub(in crate::draw) fn cell_text(chart: &MatrixChart, index: usize) -> Option<String> {
     let columns = chart.columns.len();
     let (row, column) = (u32::try_from(index.checked_div(columns)?).ok()?, u32::try_from(index % columns).ok()?);
     chart.rows.get(row as usize)?;

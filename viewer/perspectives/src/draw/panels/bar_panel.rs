@@ -6,19 +6,19 @@ mod bar_values;
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use super::chart_canvas::{ChartCanvas, baseline_shift};
-use super::chart_region::RegionShape;
-use super::number_text::value_text;
-use super::plot_area::{PlotArea, PlotMargins, label_step, separate};
 use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint};
+use crate::draw::chart_canvas::{ChartCanvas, baseline_shift};
+use crate::draw::chart_region::RegionShape;
+use crate::draw::number_text::value_text;
+use crate::draw::plot_area::{PlotArea, PlotMargins, label_step, separate};
 use bar_names::BarNames;
-pub(super) use bar_values::bar_text;
+pub(in crate::draw) use bar_values::bar_text;
 use bar_values::{end, has_negative, parts, subject};
 
 /// Maximum width of a bar in scene units. Few bars would otherwise fill the panel.
 const MAX_WIDTH: f32 = 64.0;
 
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart) {
     if let [bar] = chart.bars.as_slice() {
         return draw_meter(canvas, frame, chart, bar);
     }

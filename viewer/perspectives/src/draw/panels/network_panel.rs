@@ -3,11 +3,13 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 
-use super::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, name_of, text_frame};
-use super::chart_region::{RegionShape, RegionSubject};
-use super::number_text::exact_text;
-use super::short_names::ShortNames;
 use crate::chart::{LegendItem, NetworkChart, NetworkEdge, NetworkNode};
+use crate::draw::chart_canvas::{
+    ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, name_of, text_frame,
+};
+use crate::draw::chart_region::{RegionShape, RegionSubject};
+use crate::draw::number_text::exact_text;
+use crate::draw::short_names::ShortNames;
 
 /// If there are more edges, they are thin and translucent, so that edges below others stay visible.
 const MANY_EDGES: usize = 100;
@@ -35,7 +37,7 @@ enum NodeLabels {
 }
 
 /// Draws the panel.
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &NetworkChart) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &NetworkChart) {
     let style = canvas.label_style(TextAnchor::Middle);
     let names = ShortNames::new(chart.nodes.iter().map(|node| node.label.as_str()));
     let widest = names.widest(style);
@@ -87,13 +89,13 @@ fn nearest_distance(nodes: &[NetworkNode]) -> f32 {
 }
 
 /// The name and the status of a node.
-pub(super) fn node_text(legend: &[LegendItem], node: &NetworkNode) -> String {
+pub(in crate::draw) fn node_text(legend: &[LegendItem], node: &NetworkNode) -> String {
     let status = name_of(legend, node.paint).map(|status| format!(": {status}")).unwrap_or_default();
     format!("{}{status}", node.label)
 }
 
 /// The nodes and the value of an edge. `None` if a node does not exist.
-pub(super) fn edge_text(chart: &NetworkChart, edge: &NetworkEdge) -> Option<String> {
+pub(in crate::draw) fn edge_text(chart: &NetworkChart, edge: &NetworkEdge) -> Option<String> {
     let (from, to) = (chart.nodes.get(edge.from as usize)?, chart.nodes.get(edge.to as usize)?);
     let value = exact_text(edge.value, chart.axis.axis_unit);
     Some(format!("{} to {}: {value}, {}", from.label, to.label, chart.axis.label))

@@ -2,13 +2,13 @@
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use super::super::chart_canvas::{ChartCanvas, baseline_shift};
-use super::super::chart_region::RegionShape;
-use super::super::number_text::{decimal, value_text};
-use super::super::value_axis::ValueAxis;
 use super::bar_names::BarNames;
 use super::bar_values::{bar_text, end, has_negative, parts, subject};
 use crate::chart::{AxisUnit, BarChart, ChartPaint};
+use crate::draw::chart_canvas::{ChartCanvas, baseline_shift};
+use crate::draw::chart_region::RegionShape;
+use crate::draw::number_text::{decimal, value_text};
+use crate::draw::value_axis::ValueAxis;
 
 struct BarRows<'a> {
     chart: &'a BarChart,
@@ -40,7 +40,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     canvas.group("bars", None, |canvas| rows.draw_bars(canvas, &values));
     for (index, name) in names.short.names.iter().enumerate() {
         let y = rows.middle(index) + baseline_shift(style.size);
-        let style = super::super::chart_canvas::LabelStyle { color: canvas.theme.ink, ..style };
+        let style = crate::draw::chart_canvas::LabelStyle { color: canvas.theme.ink, ..style };
         canvas.text_within((inner.x - 8.0, y), name, widest + 1.0, style);
     }
 }

@@ -2,9 +2,9 @@
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use super::super::chart_canvas::ChartCanvas;
-use super::super::short_names::ShortNames;
 use crate::chart::BarChart;
+use crate::draw::chart_canvas::ChartCanvas;
+use crate::draw::short_names::ShortNames;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct BarNames<'a> {

@@ -3,16 +3,16 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorWithOpacity;
 
-use super::chart_canvas::{ChartCanvas, ScenePoint};
-use super::chart_region::{RegionShape, RegionSubject};
-use super::plot_area::{PlotArea, PlotMargins};
-use super::value_axis::ValueAxis;
 use crate::chart::{PortraitChart, PortraitPoint};
+use crate::draw::chart_canvas::{ChartCanvas, ScenePoint};
+use crate::draw::chart_region::{RegionShape, RegionSubject};
+use crate::draw::plot_area::{PlotArea, PlotMargins};
+use crate::draw::value_axis::ValueAxis;
 
 /// Opacity of the oldest points, which is still visible on all backgrounds.
 const OLDEST: f32 = 0.22;
 
-pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &PortraitChart) {
+pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &PortraitChart) {
     // The plane is not much wider than high.
     let width = frame.width.min(frame.height * 1.5);
     let frame = OutlineRect::new(frame.x + (frame.width - width) / 2.0, frame.y, width, frame.height);
