@@ -5,18 +5,14 @@ pub(crate) mod cards;
 pub(crate) mod categories;
 pub(crate) mod charts;
 pub(crate) mod diagram_mode;
+pub(crate) mod entities;
 pub(crate) mod export;
 pub(crate) mod filter_editor;
 pub(crate) mod find;
 pub(crate) mod image;
-pub(crate) mod link_chain;
-pub(crate) mod longest_entity;
-pub(crate) mod neighbour;
 pub(crate) mod next_event;
 pub(crate) mod numbers_and_names;
-mod operation;
 pub(crate) mod own_cards;
-pub(crate) mod rematch;
 pub(crate) mod row_times;
 pub(crate) mod rows;
 pub(crate) mod selected_rows;
@@ -382,6 +378,6 @@ fn facts_json(trace: &FilteredTrace, facts: &EntityFacts) -> Value {
         "source": facts.source.as_ref().map(|source| (&source.file, source.line)),
         "related": related,
         // As for related entities, an error is shown by the request that needs the answer.
-        "operation": operation::operation_json(trace, facts).unwrap_or_default(),
+        "operation": entities::operation::operation_json(trace, facts).unwrap_or_default(),
     })
 }

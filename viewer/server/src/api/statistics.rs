@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::charts::{lanes, members};
-use super::longest_entity::LongestEntity;
+use super::entities::longest_entity::LongestEntity;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;

@@ -7,7 +7,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::super::longest_entity::LongestEntity;
+use super::super::entities::longest_entity::LongestEntity;
 use super::super::{AppState, DrawRequest, RequestError};
 use super::lanes;
 use crate::api::streaming::grow;

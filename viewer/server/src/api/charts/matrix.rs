@@ -8,7 +8,7 @@ use axum::response::Response;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
-use super::super::longest_entity::LongestEntity;
+use super::super::entities::longest_entity::LongestEntity;
 use super::super::{AppState, DrawRequest, RequestError};
 use crate::api::selected_rows::SelectedRows;
 use crate::api::streaming::grow;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
-use crate::api::longest_entity::LongestEntity;
+use crate::api::entities::longest_entity::LongestEntity;
 use crate::api::{AppState, DrawRequest, JsonAnswer, compute};
 use tumit_viewer::query::TypeId;
 use tumit_viewer::stats::{TaskGroup, TasksByValue, json_number, tasks_by_value};

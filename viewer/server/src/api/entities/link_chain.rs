@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
-use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};
+use crate::api::{AppState, DrawRequest, FilteredTrace, JsonAnswer, compute};
 use tumit_viewer::query::{
     ContainerId, EntityId, GlobalNanos, LinkEntity, PajeTypeKind, QueryError, TimeRange, TimelineSource,
 };

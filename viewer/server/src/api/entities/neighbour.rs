@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
-use super::{AppState, DrawRequest, JsonAnswer, RequestError, compute, facts_json};
+use crate::api::{AppState, DrawRequest, JsonAnswer, RequestError, compute, facts_json};
 use tumit_viewer::query::{
     ContainerId, EntityFacts, EntityId, GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource,
     TypeId, ValueId,

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{AppState, DrawRequest, JsonAnswer, RequestError, compute};
+use crate::api::{AppState, DrawRequest, JsonAnswer, RequestError, compute};
 use tumit_viewer::query::{
     EntityFacts, EntityId, GlobalNanos, PajeTypeKind, QueryError, StateLaneId, TimeRange, TimelineSource,
 };
