@@ -111,10 +111,12 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
 /// Creates a file under a temporary name, and renames it when it is complete.
 fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>) -> Result<(), ExportError> {
     let error = |source| ExportError::Write { path: path.to_owned(), source };
-    let there = std::fs::metadata(path).map(|there| there.permissions()).ok();
+    let permissions = std::fs::metadata(path).map(|metadata| metadata.permissions()).ok();
     let (mut file, temporary) = output_permissions::create_temporary(path).map_err(error)?;
     let result = fill(&mut file)
-        .and_then(|()| file.set_permissions(output_permissions::permissions_of_file(there.as_ref())).map_err(error))
+        .and_then(|()| {
+            file.set_permissions(output_permissions::permissions_of_file(permissions.as_ref())).map_err(error)
+        })
         .and_then(|()| std::fs::rename(&temporary, path).map_err(error));
     if result.is_err() {
         // An incomplete file is useless.

@@ -60,8 +60,8 @@ impl FileKind {
             tempfile::Builder::new().prefix(".tumit-").permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
         match existing {
-            None => file.persist_noclobber(path).map_err(|failed| failed.error)?,
-            Some(existing) if is_same(&existing, path) => file.persist(path).map_err(|failed| failed.error)?,
+            None => file.persist_noclobber(path).map_err(|failure| failure.error)?,
+            Some(existing) if is_same(&existing, path) => file.persist(path).map_err(|failure| failure.error)?,
             Some(_) => return Err(foreign_file_error(path, "changed during the operation; try again")),
         };
         Ok(())
@@ -81,28 +81,28 @@ impl FileKind {
     /// The file of this kind at a path, if there is one. An empty file is none: nothing shows that
     /// Tumit wrote it.
     fn existing_file(self, path: &Path) -> io::Result<Option<Metadata>> {
-        let there = match std::fs::symlink_metadata(path) {
-            Ok(there) => there,
+        let link_metadata = match std::fs::symlink_metadata(path) {
+            Ok(link_metadata) => link_metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        if there.is_symlink() {
+        if link_metadata.is_symlink() {
             return Err(foreign_file_error(
                 path,
                 "is a symbolic link, which Tumit does not follow; remove it or choose another name",
             ));
         }
         let problem = format!("exists and is not a {}; move it or choose another name", self.name);
-        if !there.is_file() || there.len() > MAX_BYTES {
+        if !link_metadata.is_file() || link_metadata.len() > MAX_BYTES {
             return Err(foreign_file_error(path, &problem));
         }
         let mut options = File::options();
         options.read(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
         let (mut text, file) = (String::new(), options.open(path)?);
-        let opened = file.metadata()?;
+        let metadata = file.metadata()?;
         let is_text = file.take(MAX_BYTES).read_to_string(&mut text).is_ok();
         if is_text && (self.fits)(&text) {
-            return Ok(Some(opened));
+            return Ok(Some(metadata));
         }
         Err(foreign_file_error(path, &problem))
     }

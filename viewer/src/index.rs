@@ -242,8 +242,8 @@ fn link(file: &File, to: &Path) -> io::Result<()> {
     // A file with this name was left by a process that was killed at this point.
     let _ = std::fs::remove_file(to);
     let open = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let here = rustix::fs::CWD;
-    Ok(rustix::fs::linkat(here, open, here, to, rustix::fs::AtFlags::SYMLINK_FOLLOW)?)
+    let folder = rustix::fs::CWD;
+    Ok(rustix::fs::linkat(folder, open, folder, to, rustix::fs::AtFlags::SYMLINK_FOLLOW)?)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -228,11 +228,11 @@ fn strips_of(node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, Type
 /// The contents of the row of a folded container.
 fn summary_of(outline: &ContainerOutline, node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, TypeId)> {
     let types = outline.state_types_in_subtree(node.info.id);
-    let hidden: BTreeSet<ContainerId> =
+    let hidden_containers: BTreeSet<ContainerId> =
         options.arrangement.hidden.iter().flat_map(|&container| outline.subtree(container)).collect();
     let members = |ty: TypeId| {
         let all = outline.states_in_subtree(node.info.id, ty).into_iter();
-        all.filter(|member| !hidden.contains(&member.container)).collect::<Vec<_>>()
+        all.filter(|member| !hidden_containers.contains(&member.container)).collect::<Vec<_>>()
     };
     let mut kinds: Vec<_> = types
         .into_iter()

@@ -156,7 +156,7 @@ impl<E: EntitySink> Simulation<E> {
     #[inline]
     fn process_plain(&mut self, event: PlainEvent) {
         let PlainEvent { kind, time, container, ty, value } = event;
-        let valued = match kind {
+        let value_of_state = match kind {
             PlainKind::SetState | PlainKind::PushState => Some(value),
             PlainKind::PopState => None,
             PlainKind::ResetState | PlainKind::NewEvent => return self.process(&event.event()),
@@ -165,7 +165,7 @@ impl<E: EntitySink> Simulation<E> {
         if self.is_full() {
             return;
         }
-        let Some(index) = self.stack(container, ty, valued) else { return };
+        let Some(index) = self.stack(container, ty, value_of_state) else { return };
         let (stack, faults, out) = (&mut self.stacks[index], &mut self.faults, &mut self.entities);
         match kind {
             PlainKind::SetState => stack.set(time.0, value, 0, faults, out),

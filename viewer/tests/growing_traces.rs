@@ -10,7 +10,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tumit_paje::diagnostic_texts;
-use tumit_viewer::open::progressive::{CurrentTrace, OpenedTrace, TraceAvailability, TraceSnapshot, begin, follow};
+use tumit_viewer::open::background_read::{CurrentTrace, OpenedTrace, TraceAvailability, TraceSnapshot, begin, follow};
 use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError, open};
 

@@ -13,7 +13,7 @@ use tumit_viewer::export::{ImageFormat, encode};
 use tumit_viewer::filter::{FilterChain, FilterExpr};
 use tumit_viewer::index::{IndexKey, IndexReader};
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout};
-use tumit_viewer::open::progressive::follow;
+use tumit_viewer::open::background_read::follow;
 use tumit_viewer::query::{DrawStyle, GlobalNanos, MarkShape, TimeRange, TimelineSource};
 use tumit_viewer::scene::{ChartView, DocumentOptions, OutlineRect, Scene, SceneItem, chart, document, legend};
 use tumit_viewer::store::TraceStore;

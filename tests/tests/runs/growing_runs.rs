@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tests::programs::child_test;
 use tumit_viewer::OpenOptions;
-use tumit_viewer::open::progressive::{CurrentTrace, TraceAvailability, TraceSnapshot, follow};
+use tumit_viewer::open::background_read::{CurrentTrace, TraceAvailability, TraceSnapshot, follow};
 
 use crate::app;
 

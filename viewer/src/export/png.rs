@@ -77,8 +77,8 @@ fn write_slices(scene: &Scene, scale: f32, lines: u32, out: &mut dyn Write) -> R
     let slices = (0..size.height).step_by(lines as usize).map(|top| top..top.saturating_add(lines).min(size.height));
     let slices: Vec<Range<u32>> = slices.collect();
     png_encoder::write(out, size, is_opaque, effort, |append| {
-        for some in slices.chunks(SLICES_AT_ONCE) {
-            for slice in map_in_order(some.to_vec(), SLICES_AT_ONCE, |lines| draw_slice(scene, scale, size, lines)) {
+        for batch in slices.chunks(SLICES_AT_ONCE) {
+            for slice in map_in_order(batch.to_vec(), SLICES_AT_ONCE, |lines| draw_slice(scene, scale, size, lines)) {
                 let (pixels, lines) = slice?.ok_or_else(too_large)?;
                 append(&pixels, lines)?;
             }

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     /// Decodes a file as any reader does: the number of channels, and the colours.
-    fn unpacked(bytes: &[u8]) -> (usize, Vec<u8>) {
+    fn unpack(bytes: &[u8]) -> (usize, Vec<u8>) {
         let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
         let mut data = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut data).unwrap();
@@ -108,7 +108,7 @@ mod tests {
         pixels.fill(Color::from_rgba8(1, 2, 3, 255));
         pixels.pixels_mut()[71] = PremultipliedColorU8::from_rgba(200, 100, 0, 255).unwrap();
         for effort in [PngEffort::Least, PngEffort::Usual] {
-            let (channels, data) = unpacked(&pack(&pixels, effort).unwrap());
+            let (channels, data) = unpack(&pack(&pixels, effort).unwrap());
             assert_eq!((channels, data.len()), (3, 70 * 30 * 3), "{effort:?}");
             assert_eq!((&data[..3], &data[71 * 3..72 * 3]), (&[1, 2, 3][..], &[200, 100, 0][..]));
         }
@@ -118,7 +118,7 @@ mod tests {
     fn translucent_pixels_keep_their_opacity() {
         let mut pixels = Pixmap::new(3, 2).unwrap();
         pixels.pixels_mut()[4] = PremultipliedColorU8::from_rgba(64, 32, 0, 128).unwrap();
-        let (channels, data) = unpacked(&pack(&pixels, PngEffort::Least).unwrap());
+        let (channels, data) = unpack(&pack(&pixels, PngEffort::Least).unwrap());
         assert_eq!((channels, &data[..4]), (4, &[0, 0, 0, 0][..]));
         assert_eq!(&data[16..20], &[128, 64, 0, 128], "the colours are not multiplied by the opacity");
     }

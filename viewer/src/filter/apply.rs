@@ -20,7 +20,7 @@ impl FilterExpr {
     pub fn apply(&self, inner: &Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterError> {
         match self {
             Self::Types { keep, types } => type_selection::types(inner, *keep, types),
-            Self::Values { keep, values: named, of } => value_selection::apply(inner, *keep, named, of.as_ref()),
+            Self::Values { keep, values: patterns, of } => value_selection::apply(inner, *keep, patterns, of.as_ref()),
             Self::Containers { keep, containers } => type_selection::containers(inner, *keep, containers),
             Self::Attribute { keep, condition, of } => attribute_selection::apply(inner, *keep, condition, of.as_ref()),
             Self::Duration { keep, comparison, nanos, of } => {

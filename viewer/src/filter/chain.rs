@@ -125,8 +125,8 @@ impl FilterChain {
     /// # Errors
     /// The first filter that names something that the trace does not contain.
     pub fn apply(&self, source: Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterFailure> {
-        let mut acting = self.filters.iter().enumerate().filter(|(_, entry)| entry.on);
-        acting.try_fold(source, |source, (filter_index, entry)| {
+        let mut active_filters = self.filters.iter().enumerate().filter(|(_, entry)| entry.on);
+        active_filters.try_fold(source, |source, (filter_index, entry)| {
             entry.filter.apply(&source).map_err(|error| FilterFailure::new(filter_index, entry, error))
         })
     }

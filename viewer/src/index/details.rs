@@ -127,11 +127,11 @@ impl RecentRows {
             self.0.resize_with(CACHED_ROWS, || (0, Box::default()));
         }
         let place = rustc_hash::FxBuildHasher.hash_one(row) as usize >> 16;
-        let (cached, bytes) = &mut self.0[place % CACHED_ROWS];
+        let (cached_row, bytes) = &mut self.0[place % CACHED_ROWS];
         if **bytes == *row {
-            return *cached;
+            return *cached_row;
         }
-        *cached = number;
+        *cached_row = number;
         if bytes.len() == row.len() {
             bytes.copy_from_slice(row);
         } else {

@@ -418,9 +418,9 @@ impl TimelineSource for IndexReader {
         self.check_type(ty)?;
         check_time_range(time_range)?;
         let table = self.link_table(ty);
-        let counted = table.map_or(Ok(()), |table| table.counts(time_range, exponent.min(63), visit));
+        let result = table.map_or(Ok(()), |table| table.counts(time_range, exponent.min(63), visit));
         self.check_damage(())?;
-        counted
+        result
     }
 
     fn samples(
@@ -490,8 +490,8 @@ impl TimelineSource for IndexReader {
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        let related = entity_facts::related_entities(self, id, limit)?;
-        self.check_damage(related)
+        let result = entity_facts::related_entities(self, id, limit)?;
+        self.check_damage(result)
     }
 
     fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {

@@ -49,8 +49,8 @@ impl IndexPath {
     /// not be written or repaired.
     pub(crate) fn newest_first(&self) -> Vec<PathBuf> {
         let mut places = self.places().to_vec();
-        let modified = |place: &PathBuf| fs::metadata(place).and_then(|metadata| metadata.modified()).ok();
-        places.sort_by_cached_key(|place| std::cmp::Reverse(modified(place)));
+        let modification_time = |place: &PathBuf| fs::metadata(place).and_then(|metadata| metadata.modified()).ok();
+        places.sort_by_cached_key(|place| std::cmp::Reverse(modification_time(place)));
         places
     }
 }
@@ -164,13 +164,13 @@ struct DescribedFile {
 fn describe(path: &Path, out: &mut Vec<u8>) -> io::Result<DescribedFile> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
-    let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let modification_time = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let size = metadata.len();
     out.extend_from_slice(name);
     out.extend_from_slice(&[0]);
     out.extend_from_slice(&size.to_le_bytes());
-    out.extend_from_slice(&modified.map_or(0, |timestamp| timestamp.as_nanos()).to_le_bytes());
+    out.extend_from_slice(&modification_time.map_or(0, |timestamp| timestamp.as_nanos()).to_le_bytes());
     let mut starts_run = false;
     let mut sample = Vec::new();
     let samples = SAMPLES.min(size.div_ceil(SAMPLE_BYTES)).max(1);

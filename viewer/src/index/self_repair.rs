@@ -80,9 +80,9 @@ impl SelfRepairingIndex {
 
     /// Repairs the index. Returns whether another source answers now.
     #[cold]
-    fn repair(&self, damaged: &Arc<IndexReader>) -> bool {
+    fn repair(&self, reader: &Arc<IndexReader>) -> bool {
         let mut rebuilds = self.rebuilds.lock().unwrap_or_else(PoisonError::into_inner);
-        if !matches!(self.current_source(), AnswerSource::Index(index) if Arc::ptr_eq(&index, damaged)) {
+        if !matches!(self.current_source(), AnswerSource::Index(index) if Arc::ptr_eq(&index, reader)) {
             return true;
         }
         if *rebuilds >= TRIES {
@@ -202,18 +202,18 @@ impl TimelineSource for SelfRepairingIndex {
         // to [`WAITING`] counts.
         loop {
             let now = self.current_source();
-            let (mut waiting, mut visited) = (Vec::new(), false);
+            let (mut pending_counts, mut visited) = (Vec::new(), false);
             let source: &dyn TimelineSource = match &now {
                 AnswerSource::Index(index) => index.as_ref(),
                 AnswerSource::Memory(source) => source.as_ref(),
             };
             let answer = source.link_counts(ty, time_range, exponent, &mut |count| {
-                waiting.push(*count);
-                if waiting.len() < WAITING {
+                pending_counts.push(*count);
+                if pending_counts.len() < WAITING {
                     return Ok(());
                 }
                 visited = true;
-                waiting.drain(..).try_for_each(|count| visit(&count))
+                pending_counts.drain(..).try_for_each(|count| visit(&count))
             });
             match now {
                 AnswerSource::Index(index) if index.is_damaged() => {
@@ -223,7 +223,7 @@ impl TimelineSource for SelfRepairingIndex {
                 }
                 _ => {
                     answer?;
-                    return waiting.iter().try_for_each(visit);
+                    return pending_counts.iter().try_for_each(visit);
                 }
             }
         }

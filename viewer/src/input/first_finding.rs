@@ -102,9 +102,9 @@ fn finding_of_text(
 fn diagnostic_in_line(fault: &SimFault, text: &str) -> TraceDiagnostic {
     let line = TraceLine::of(fault.line).line;
     let of_file = if fault.file.is_empty() { String::new() } else { format!(" of {}", fault.file) };
-    let quoted = if text.is_empty() { String::new() } else { format!(" (`{text}`)") };
+    let quotation = if text.is_empty() { String::new() } else { format!(" (`{text}`)") };
     let (problem, advice) = (fault.fault.description(), fault.fault.advice());
-    let text = format!("line {line}{of_file}: {problem}{quoted}; the producer of the file should {advice}");
+    let text = format!("line {line}{of_file}: {problem}{quotation}; the producer of the file should {advice}");
     TraceDiagnostic::error(DiagnosticKind::Operation, text).at_line(&fault.file, line)
 }
 

@@ -139,8 +139,8 @@ mod tests {
             if now.generation > shown_at.len() as u64 + 1 {
                 shown_at.push(number + 1);
                 let lane = StateLaneId { container, ty, depth: 0 };
-                let listed = now.source.states(lane, now.source.extent(), 0).expect("the lane exists");
-                assert_eq!((listed.total, now.availability.percent()), (number + 1, Some(33)));
+                let list = now.source.states(lane, now.source.extent(), 0).expect("the lane exists");
+                assert_eq!((list.total, now.availability.percent()), (number + 1, Some(33)));
             }
         }
         let doubling = std::iter::successors(Some(FIRST), |count| Some(count * 2)).take_while(|count| *count <= MOST);

@@ -143,25 +143,25 @@ fn an_axis_has_two_different_ends_for_any_range_of_values() {
     assert_eq!(axis(None), None);
 }
 
-fn arranged(arrangement: RowArrangement) -> RowLayout {
+fn layout_of(arrangement: RowArrangement) -> RowLayout {
     RowLayout::new(&outline(), &LayoutOptions { arrangement, ..LayoutOptions::default() })
 }
 
 #[test]
 fn pinned_rows_come_first_and_only_once() {
-    let layout = arranged(RowArrangement { pinned: [5, 1].map(ContainerId).into(), ..RowArrangement::default() });
+    let layout = layout_of(RowArrangement { pinned: [5, 1].map(ContainerId).into(), ..RowArrangement::default() });
     assert_eq!(names(&layout), ["c5", "c1", "c2", "c3", "c4"]);
     assert_eq!(layout.rows.iter().map(|row| row.pinned).collect::<Vec<_>>(), [true, true, true, true, false]);
     assert_eq!(layout.rows.iter().map(|row| row.depth).collect::<Vec<_>>(), [0, 0, 1, 1, 0]);
     let last = &layout.rows[3];
     assert!(layout.pinned > last.y + last.height && (layout.rows[4].y - layout.pinned).abs() < 1e-3);
-    assert_eq!(arranged(RowArrangement::default()).pinned.to_bits(), 0.0_f32.to_bits());
+    assert_eq!(layout_of(RowArrangement::default()).pinned.to_bits(), 0.0_f32.to_bits());
 }
 
 #[test]
 fn hidden_rows_hide_their_descendants_and_are_in_no_summary() {
     let hidden = [ContainerId(3), ContainerId(4)].into();
-    let layout = arranged(RowArrangement { hidden, ..RowArrangement::default() });
+    let layout = layout_of(RowArrangement { hidden, ..RowArrangement::default() });
     assert_eq!(names(&layout), ["c1", "c2"]);
     let folds = FoldedContainers { level: Some(0), ..FoldedContainers::default() };
     let arrangement = RowArrangement { hidden: [ContainerId(3)].into(), ..RowArrangement::default() };
@@ -176,7 +176,7 @@ fn rows_move_among_their_siblings_only() {
     let order_after = |moves: &[(u32, u32)]| {
         let row_moves =
             moves.iter().map(|&(a, b)| RowMove { container: ContainerId(a), before: ContainerId(b) }).collect();
-        names(&arranged(RowArrangement { row_moves, ..RowArrangement::default() })).join(" ")
+        names(&layout_of(RowArrangement { row_moves, ..RowArrangement::default() })).join(" ")
     };
     assert_eq!(order_after(&[(4, 1)]), "c4 c5 c1 c2 c3");
     assert_eq!(order_after(&[(2, 0)]), "c1 c3 c2 c4 c5");

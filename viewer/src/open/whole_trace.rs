@@ -172,10 +172,10 @@ pub fn make_index(path: &Path, options: &OpenOptions) -> Result<PreparedIndex, T
     let cannot = |UnwritableIndex { path, source }| TraceOpenError::Index { path, source };
     let index_path = find_writable(&lookup.target).map_err(cannot)?;
     index::build(input, options, &lookup, &index_path)?;
-    let mut prepared = read_index(&index_path, false)
+    let mut index = read_index(&index_path, false)
         .map_err(|error| cannot(UnwritableIndex { path: index_path.clone(), source: io::Error::other(error) }))?;
-    prepared.summary.diagnostics.extend(diagnostic);
-    Ok(prepared)
+    index.summary.diagnostics.extend(diagnostic);
+    Ok(index)
 }
 
 /// The path at which no index can be written, and the reason.
@@ -208,8 +208,8 @@ fn find_writable(target: &IndexPath) -> Result<PathBuf, UnwritableIndex> {
     for (index, index_path) in target.places().iter().enumerate() {
         let folder = index_path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // The cache folder may not exist yet.
-        let created = if index > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
-        match created.and_then(|()| tempfile::tempfile_in(folder)) {
+        let creation = if index > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
+        match creation.and_then(|()| tempfile::tempfile_in(folder)) {
             Ok(_) => return Ok(index_path.clone()),
             Err(error) => why = why.or(Some(UnwritableIndex { path: index_path.clone(), source: error })),
         }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     /// A Pajé file with one state, and options that place its index at a path.
-    fn traced(folder: &std::path::Path) -> (std::path::PathBuf, OpenOptions) {
+    fn write_trace(folder: &std::path::Path) -> (std::path::PathBuf, OpenOptions) {
         let path = folder.join("small.paje");
         let body = "0 T 0 Thread\n2 S T State\n5 a S work \"0 1 0\"\n6 0 t 0 T t\n11 0 t S a\n7 2 T t\n";
         std::fs::write(&path, format!("{}{body}", include_str!("../../tests/header.paje")))
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn a_small_trace_has_no_index_unless_it_is_requested() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let (path, options) = traced(folder.path());
+        let (path, options) = write_trace(folder.path());
         let files = || std::fs::read_dir(folder.path()).expect("the folder exists").count();
         open(&path, &OpenOptions::default()).expect("the file is a valid Pajé file");
         assert_eq!(files(), 1);
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn an_invalid_index_is_rebuilt() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let (path, options) = traced(folder.path());
+        let (path, options) = write_trace(folder.path());
         let texts =
             || diagnostic_texts(&open(&path, &options).expect("the file is a valid Pajé file").summary().diagnostics);
         assert!(texts().is_empty() && texts().is_empty());
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn an_index_that_is_found_damaged_later_is_rebuilt() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let (path, options) = traced(folder.path());
+        let (path, options) = write_trace(folder.path());
         let mut text = std::fs::read_to_string(&path).expect("the file exists");
         for position in 0..700 {
             text.push_str(&format!("6 {position} c{position} 0 T c{position}\n11 {position} c{position} S a\n"));
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn a_cancelled_or_failed_build_leaves_no_file() {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
-        let (path, mut options) = traced(folder.path());
+        let (path, mut options) = write_trace(folder.path());
         options.cancel = Some(std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true)));
         assert!(matches!(open(&path, &options), Err(TraceOpenError::Cancelled)));
         options.cancel = None;

@@ -36,14 +36,14 @@ pub fn positions(list: &[ContainerInfo]) -> FxHashMap<ContainerId, usize> {
 pub fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, index: usize) -> Vec<String> {
     let Some(info) = list.get(index) else { return Vec::new() };
     let mut path = vec![info.name.clone()];
-    let mut below = info;
-    while let Some(above) =
-        positions.get(&below.parent).map(|&index| &list[index]).filter(|above| above.depth < below.depth)
+    let mut descendant = info;
+    while let Some(parent) =
+        positions.get(&descendant.parent).map(|&index| &list[index]).filter(|parent| parent.depth < descendant.depth)
     {
-        if above.depth > 0 {
-            path.push(above.name.clone());
+        if parent.depth > 0 {
+            path.push(parent.name.clone());
         }
-        below = above;
+        descendant = parent;
     }
     path.reverse();
     path
@@ -63,13 +63,13 @@ pub(crate) fn rebuild_tree(list: Vec<ContainerInfo>) -> Vec<ContainerInfo> {
     }
     stack.reverse();
     let mut remaining: Vec<Option<ContainerInfo>> = list.into_iter().map(Some).collect();
-    let mut sorted = Vec::with_capacity(remaining.len());
+    let mut depth_first_list = Vec::with_capacity(remaining.len());
     while let Some((index, depth)) = stack.pop() {
         let Some(mut info) = remaining[index].take() else { continue };
         info.depth = depth;
-        let below = children.get(&info.id).map_or(&[][..], Vec::as_slice);
-        stack.extend(below.iter().rev().map(|&child| (child, depth + 1)));
-        sorted.push(info);
+        let child_indexes = children.get(&info.id).map_or(&[][..], Vec::as_slice);
+        stack.extend(child_indexes.iter().rev().map(|&child| (child, depth + 1)));
+        depth_first_list.push(info);
     }
-    sorted
+    depth_first_list
 }

@@ -251,36 +251,36 @@ pub(crate) fn related_entities(
     let (from, to) = (entity.life.from, entity.life.to);
     let low = from.min(to);
     let during = TimeRange { from: low, to: GlobalNanos(effective_end(low.0, from.max(to).0)) };
-    let mut related = EntityCollector { entities: Vec::new(), limit, origin: id };
+    let mut collector = EntityCollector { entities: Vec::new(), limit, origin: id };
     // A list may contain an entity twice, and entities that were found before.
     let max_count = limit.saturating_add(1).saturating_mul(2);
     // A reference may point to a container that the simulation left out.
     let detail = tables.detail(entity.detail);
     for container in detail.references().filter(|&container| tables.container(container).is_ok()) {
-        related.add(vec![EntityId::Container(container)]);
-        related.add(tables.states_during(container, during, max_count));
+        collector.add(vec![EntityId::Container(container)]);
+        collector.add(tables.states_during(container, during, max_count));
     }
     match id {
-        EntityId::Container(container) => related.add(tables.referring_states(container, during, max_count)),
+        EntityId::Container(container) => collector.add(tables.referring_states(container, during, max_count)),
         EntityId::State(_) => {
-            related.add(tables.referring_states(entity.container, during, max_count));
-            related.add(tables.link_ends(entity.container, TimestampExtent { first: from.0, last: to.0 }, max_count));
+            collector.add(tables.referring_states(entity.container, during, max_count));
+            collector.add(tables.link_ends(entity.container, TimestampExtent { first: from.0, last: to.0 }, max_count));
         }
         EntityId::Link(link) => {
             if let Some(row) = tables.link(link) {
-                related.add(tables.states_at(row.start, row.start_time, max_count));
-                related.add(tables.states_at(row.end, row.end_time, max_count));
+                collector.add(tables.states_at(row.start, row.start_time, max_count));
+                collector.add(tables.states_at(row.end, row.end_time, max_count));
             }
         }
         EntityId::OpenLink(number) => {
             if let Some(row) = tables.open_link(number) {
-                related.add(tables.states_at(row.start, row.start_time, max_count));
+                collector.add(tables.states_at(row.start, row.start_time, max_count));
             }
         }
-        EntityId::Event(_) => related.add(tables.states_at(entity.container, from.0, max_count)),
+        EntityId::Event(_) => collector.add(tables.states_at(entity.container, from.0, max_count)),
         EntityId::Sample(_) => {}
     }
-    Ok(related.entities)
+    Ok(collector.entities)
 }
 
 /// Implements [`crate::query::TimelineSource::operation_parts`].

@@ -97,11 +97,11 @@ mod tests {
         all.extend((0..30_000).map(|n| (200 + n, 201 + n)));
         all.sort_unstable();
         let list = |time_range: TimeRange, limit: usize| {
-            let inside = |&(_, life): &(usize, &(i64, i64))| life.0 < time_range.to.0 && life.1 > time_range.from.0;
+            let overlaps = |&(_, life): &(usize, &(i64, i64))| life.0 < time_range.to.0 && life.1 > time_range.from.0;
             let overlapping_states: Vec<StateEntity> = all
                 .iter()
                 .enumerate()
-                .filter(inside)
+                .filter(overlaps)
                 .map(|(index, life)| StateEntity {
                     id: EntityId::State(index as u32),
                     value: ValueId(0),

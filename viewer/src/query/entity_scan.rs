@@ -192,12 +192,12 @@ pub fn run<A: Send>(
     add: impl FnMut(A, f64) + Send,
 ) -> Result<(), QueryError> {
     let all: u64 = jobs.iter().map(|job| job.weight).sum();
-    let (sum, failed) = (Mutex::new((add, 0_u64)), AtomicBool::new(false));
+    let (sum, has_failed) = (Mutex::new((add, 0_u64)), AtomicBool::new(false));
     let results = map_in_order(jobs, MAX_THREADS, |job| {
-        if failed.load(Ordering::Relaxed) {
+        if has_failed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let result = of(&job).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+        let result = of(&job).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))?;
         let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
         let (add, finished_weight) = &mut *sum;
         *finished_weight += job.weight;
@@ -286,12 +286,12 @@ mod tests {
         let thread = store.containers().last().expect("one exists").id;
         let list = ScanList::Events(thread, TypeId(0));
         let time_range = TimeRange { from: GlobalNanos(0), to: GlobalNanos(9) };
-        let mut added = 0;
+        let mut result_count = 0;
         let error = run(
             vec![ScanJob::of(list, time_range, true); 100],
             |_| Err::<(), _>(QueryError::Cancelled),
-            |(), _| added += 1,
+            |(), _| result_count += 1,
         );
-        assert_eq!((error, added), (Err(QueryError::Cancelled), 0));
+        assert_eq!((error, result_count), (Err(QueryError::Cancelled), 0));
     }
 }

@@ -127,19 +127,19 @@ fn in_order_of_creation(containers: &[ContainerInfo]) -> Vec<usize> {
 /// Positions of containers depth first, siblings in the order of their creation.
 fn depth_first(containers: &[ContainerInfo], creation_order: &[usize]) -> Vec<usize> {
     let mut children: HashMap<ContainerId, Vec<usize>> = HashMap::new();
-    let mut waiting = Vec::new();
+    let mut stack = Vec::new();
     for &index in creation_order.iter().rev() {
         let container = &containers[index];
         if container.id == container.parent {
-            waiting.push(index);
+            stack.push(index);
         } else {
             children.entry(container.parent).or_default().push(index);
         }
     }
     let mut order = Vec::with_capacity(containers.len());
-    while let Some(index) = waiting.pop() {
+    while let Some(index) = stack.pop() {
         order.push(index);
-        waiting.extend(children.remove(&containers[index].id).unwrap_or_default());
+        stack.extend(children.remove(&containers[index].id).unwrap_or_default());
     }
     order
 }
@@ -230,14 +230,14 @@ impl TraceReplay<'_> {
     }
 
     fn links_of(&mut self, ty: TypeId) -> Result<(), QueryError> {
-        let mut used: HashSet<(ContainerId, String)> = HashSet::new();
+        let mut link_keys: HashSet<(ContainerId, String)> = HashSet::new();
         for link in self.source.links(ty, EVER, usize::MAX)?.items {
             let facts = self.source.facts_without_paths(link.id)?;
             let text = facts.fields.get(2).map_or("", |(_, key)| key.as_str());
             let mut key = text.to_owned();
             // `pj_dump` rejects a key that is used twice.
             let mut count = 1;
-            while !used.insert((facts.container, key.clone())) {
+            while !link_keys.insert((facts.container, key.clone())) {
                 count += 1;
                 key = format!("{text} ({count})");
             }

@@ -28,8 +28,8 @@ pub(crate) fn times(
     lanes: &[StateLaneId],
 ) -> Result<Vec<(ValueId, i64)>, QueryError> {
     let mut times = BTreeMap::new();
-    for some in lanes.chunks(LANES_AT_ONCE) {
-        for &(value, nanos) in cells(some)?.cells.iter().flat_map(|cell| &cell.shares) {
+    for chunk in lanes.chunks(LANES_AT_ONCE) {
+        for &(value, nanos) in cells(chunk)?.cells.iter().flat_map(|cell| &cell.shares) {
             *times.entry(value).or_insert(0) += nanos;
         }
     }

@@ -9,8 +9,8 @@ pub(crate) fn isolate_name(name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     // A character that ends an isolate would end this one, so it is removed.
-    let inside: String = name.chars().filter(|sign| !('\u{2066}'..='\u{2069}').contains(sign)).collect();
-    Cow::Owned(format!("\u{2068}{inside}\u{2069}"))
+    let plain_text: String = name.chars().filter(|sign| !('\u{2066}'..='\u{2069}').contains(sign)).collect();
+    Cow::Owned(format!("\u{2068}{plain_text}\u{2069}"))
 }
 
 /// Whether a character belongs to a script that runs from right to left, or controls direction.

@@ -53,10 +53,10 @@ pub fn chart(
         all.over.extend(part.over);
         all.names.extend(part.names);
     }
-    let joined = operations::lines(&context, &mut all.items)?;
-    all.notes.extend(joined.note);
+    let operations = operations::lines(&context, &mut all.items)?;
+    all.notes.extend(operations.note);
     let names = state_labels::draw(&context, &all.names, &links.items);
-    let items = [all.items, all.over, links.items, joined.items, names].into_iter().flatten().collect();
+    let items = [all.items, all.over, links.items, operations.items, names].into_iter().flatten().collect();
     let is_quick = seen_rows
         .iter()
         .flat_map(|&row_index| &layout.rows[row_index].strips)

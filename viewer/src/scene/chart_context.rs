@@ -187,7 +187,7 @@ impl<'a> ChartContext<'a> {
             return None;
         }
         let colors = values.iter().map(|&value| self.color(value)).collect();
-        let mut placed = MixtureColumns::with_room(columns.len(), columns.parts().len());
+        let mut place_columns = MixtureColumns::with_room(columns.len(), columns.parts().len());
         // Place and share are packed into one number, which sorts faster.
         let (mut column, mut last): (Vec<u64>, &[_]) = (Vec::new(), &[]);
         let as_one = |&(value, share): &(ValueId, f32)| {
@@ -203,9 +203,9 @@ impl<'a> ChartContext<'a> {
                 column.sort_unstable();
             }
             #[expect(clippy::cast_possible_truncation, reason = "split in the order in which it was joined")]
-            placed.push(column.iter().map(|&part| ((part >> 32) as u16, f32::from_bits(part as u32))));
+            place_columns.push(column.iter().map(|&part| ((part >> 32) as u16, f32::from_bits(part as u32))));
         }
-        Some(SceneItem::Cells(SceneCells { frame, palette: colors, values, columns: placed }))
+        Some(SceneItem::Cells(SceneCells { frame, palette: colors, values, columns: place_columns }))
     }
 }
 

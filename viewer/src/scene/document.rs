@@ -267,17 +267,18 @@ impl DocumentPage<'_> {
         let length_width = font::width(&length, DURATION_SIZE, FontWeight::SemiBold);
         let mut texts = vec![self.trace_name(room - length_width - 20.0)];
         // An empty trace has no timestamps.
-        let mut wide = 0.0;
+        let mut range_width = 0.0;
         if !is_empty || self.scale.nanos() > 1 {
             let length = SceneText::new((right, MARGIN + 20.0), length, DURATION_SIZE, self.theme.ink);
             let time_range = self.time_range_text();
-            wide = font::width(&time_range, HEADING_SIZE, FontWeight::Regular);
+            range_width = font::width(&time_range, HEADING_SIZE, FontWeight::Regular);
             // A narrow image has a smaller text, which is not cut.
-            let size = HEADING_SIZE * (room / wide).min(1.0);
+            let size = HEADING_SIZE * (room / range_width).min(1.0);
             let time_range = SceneText::new((right, MARGIN + 41.0), time_range, size, self.theme.muted);
             texts.extend([length.semi_bold(), time_range].map(|text| text.with_anchor(TextAnchor::End)));
         }
-        let contents = font::fit(&contents, HEADING_SIZE, FontWeight::Regular, room - wide - 20.0).unwrap_or_default();
+        let contents =
+            font::fit(&contents, HEADING_SIZE, FontWeight::Regular, room - range_width - 20.0).unwrap_or_default();
         texts.insert(1, SceneText::new((MARGIN, MARGIN + 41.0), contents, HEADING_SIZE, self.theme.muted));
         texts.into_iter().filter(|text| !text.text.is_empty()).map(SceneItem::Text).collect()
     }

@@ -191,17 +191,17 @@ fn counted_group(
         let of_look = LegendEntry::of(ty.kind, style);
         LegendEntry { value, name: name.to_owned(), color, count: Some(count), ..of_look }
     };
-    let used: Vec<_> = values.iter().filter(|value| counts.contains_key(&value.id)).collect();
+    let values_with_entities: Vec<_> = values.iter().filter(|value| counts.contains_key(&value.id)).collect();
     // If each entity has a value of its own, for example a text, a list of values is useless.
-    let entries = if used.len() < 2 || used.len() > MAX_VALUES {
-        let first = used.first().copied();
+    let entries = if values_with_entities.len() < 2 || values_with_entities.len() > MAX_VALUES {
+        let first = values_with_entities.first().copied();
         let color = first.map(|value| value.color).or(ty.color).or(values.first().map(|value| value.color));
         vec![entry(None, &ty.name, (color, first.map_or(ty.style, |value| value.style)), counts.values().sum())]
     } else {
         let of = |value: &&&ValueInfo| {
             entry(Some(value.id.0), &value.name, (Some(value.color), value.style), counts[&value.id])
         };
-        used.iter().map(of).collect()
+        values_with_entities.iter().map(of).collect()
     };
     LegendGroup { name: ty.name.clone(), kind, types: vec![ty.id.0], containers: None, entries }
 }

@@ -47,7 +47,7 @@ const MIN_LABELED_WIDTH: f32 = 8.0;
 
 /// Returns all arrows of the image, and notes about them.
 pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<String>), QueryError> {
-    let mut placed = Vec::new();
+    let mut links = Vec::new();
     let mut crowd = ArrowCounts::new(context);
     // There are few colours, and each conversion computes powers.
     let mut strokes: FxHashMap<RgbColor, RgbColor> = FxHashMap::default();
@@ -73,10 +73,10 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
             continue;
         }
         for link in context.source.links(ty.id, time_range, LISTED)?.items {
-            placed.extend(place(context, &link, style_of(link.value)));
+            links.extend(place(context, &link, style_of(link.value)));
         }
     }
-    let mut bundles = if placed.len() > BUNDLED { bundle_links(placed) } else { placed };
+    let mut bundles = if links.len() > BUNDLED { bundle_links(links) } else { links };
     let first = bundles.len();
     bundles.extend(crowd.finish()?);
     Ok((draw(context, &bundles), note(&bundles[first..]).into_iter().collect()))
@@ -101,8 +101,8 @@ fn place(context: &ChartContext<'_>, link: &LinkEntity, (color, size): (RgbColor
     }
     let from = (context.scale.x(link.start_time), start.anchor());
     let to = (context.scale.x(link.end_time), end.anchor());
-    let reversed = link.end_time < link.start_time;
-    let color = if reversed { context.theme.alert } else { color };
+    let is_reversed = link.end_time < link.start_time;
+    let color = if is_reversed { context.theme.alert } else { color };
     let dimmed = context.options.dimmed.contains(&link.value);
     let life = TimeRange { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
     let (start_rows, end_rows) = (RowSpan::of(start_row), RowSpan::of(end_row));
@@ -111,11 +111,11 @@ fn place(context: &ChartContext<'_>, link: &LinkEntity, (color, size): (RgbColor
 
 /// Combines links with the same rows and similar timestamps. Each bundle has their number and the
 /// first of them.
-fn bundle_links(placed: Vec<PlacedLink>) -> Vec<PlacedLink> {
+fn bundle_links(links: Vec<PlacedLink>) -> Vec<PlacedLink> {
     #[expect(clippy::cast_possible_truncation, reason = "within 10⁵ of the image")]
     let bin = |x: f32| (x / NEAR).floor() as i32;
     let mut bundles: FxHashMap<_, PlacedLink> = FxHashMap::default();
-    for link in placed {
+    for link in links {
         let key = (
             link.start_rows,
             link.end_rows,
@@ -192,7 +192,7 @@ fn head(arrow: &PlacedLink) -> (usize, i32) {
 fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
     let crowd = ArrowDensity::new(bundles, context.view.width);
     #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
-    let many = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
+    let crowding = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
     #[expect(clippy::cast_precision_loss, reason = "a count as a share")]
     let all = bundles.iter().map(|bundle| bundle.count).sum::<u64>() as f32;
     #[expect(clippy::cast_precision_loss, reason = "a count as a width")]
@@ -200,16 +200,17 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
         let count = bundle.count;
         // The denser the arrows, the thinner and fainter they are, so that the states below stay
         // visible.
-        let covered = crowd.mean_cover(bundle, context.view.width).max(1e-6);
-        let clear = (CLEAR / covered).min(1.0);
+        let cover = crowd.mean_cover(bundle, context.view.width).max(1e-6);
+        let clear = (CLEAR / cover).min(1.0);
         // Among many arrows, one that crosses many rows in no visible time carries little
         // information at this zoom level. It is fainter.
-        let (wide, high) = ((bundle.to.0 - bundle.from.0).abs(), (bundle.to.1 - bundle.from.1).abs());
-        let steep = many * (high / LONG).min(1.0) * (1.0 - wide / MIN_LABELED_WIDTH).max(0.0);
+        let (width_of_arrow, height_of_arrow) =
+            ((bundle.to.0 - bundle.from.0).abs(), (bundle.to.1 - bundle.from.1).abs());
+        let steep = crowding * (height_of_arrow / LONG).min(1.0) * (1.0 - width_of_arrow / MIN_LABELED_WIDTH).max(0.0);
         let clear = clear * (1.0 - 0.6 * steep);
         // An arrow that represents a large share of all links is always visible.
         let clear = if count > 1 { clear.max((count as f32 / all).sqrt()) } else { clear };
-        let alpha = if bundle.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / covered)) };
+        let alpha = if bundle.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / cover)) };
         let width = 0.6 + 0.7 * clear + 0.25 * (count as f32).ln();
         let arrows_at_head = crowd.heads.get(&head(bundle)).map_or(1, HashSet::len);
         let head = match arrows_at_head {

@@ -28,12 +28,12 @@ pub(crate) fn draw_event_strip(
     let factor = context.event_strip_factor(types);
     let max_count = context.pixels() / APART;
     for &ty in types {
-        let listed = context.source.events(container, ty, context.view.time_range, max_count)?;
-        if listed.total > max_count as u64 {
+        let list = context.source.events(container, ty, context.view.time_range, max_count)?;
+        if list.total > max_count as u64 {
             out.extend(density(context, row, strip, ty)?);
             continue;
         }
-        for mark in &listed.items {
+        for mark in &list.items {
             let position = (context.scale.x(mark.time), strip.y + strip.height);
             let title = context.title(context.name(mark.value), TimeRange { from: mark.time, to: mark.time }, row);
             let (style, fill) = (
@@ -68,10 +68,10 @@ fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId)
         let mut bottom = strip.y + strip.height;
         for (value, number) in parts(count) {
             #[expect(clippy::cast_precision_loss, reason = "counts become heights")]
-            let high = height * (number as f32 / count.total as f32);
-            bottom -= high;
+            let part_height = height * (number as f32 / count.total as f32);
+            bottom -= part_height;
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
-            let frame = OutlineRect::new(column as f32 * width, bottom, width, high);
+            let frame = OutlineRect::new(column as f32 * width, bottom, width, part_height);
             let fill = ColorWithOpacity::with_alpha(context.theme.with_contrast(context.color(value)), 0.6);
             let describe = || {
                 let of =

@@ -53,15 +53,19 @@ fn has_many(context: &ChartContext<'_>, ty: TypeId) -> bool {
 /// The aligned column is one to two pixels wide. Its mixture is exact, is cheap for any number of
 /// values and states, and does not flicker when the view moves.
 fn largest_shares(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> Result<ValueMixtures, QueryError> {
-    let aligned = AlignedColumns::new(context, 1, of);
-    let cells = aligned.cells(context, &[lane])?;
+    let aligned_columns = AlignedColumns::new(context, 1, of);
+    let cells = aligned_columns.cells(context, &[lane])?;
     let mut mixtures =
         ValueMixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
-    for cell in aligned.column_indexes(context).map(|column| cells.get(column)) {
+    for cell in aligned_columns.column_indexes(context).map(|column| cells.get(column)) {
         let (shares, rest) = cell.map_or((&[][..], 0), |cell| (&cell.shares[..], cell.rest));
         let others = (rest > 0).then_some((OTHERS, rest));
         mixtures.push(
-            shares.iter().copied().chain(others).map(|(value, nanos)| (value, share(nanos, aligned.column_nanos))),
+            shares
+                .iter()
+                .copied()
+                .chain(others)
+                .map(|(value, nanos)| (value, share(nanos, aligned_columns.column_nanos))),
         );
     }
     Ok(mixtures)
@@ -69,14 +73,14 @@ fn largest_shares(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> R
 
 /// For each pixel column, the mean of the [`largest_shares`] of each lane.
 fn mean_of_largest(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
-    let aligned = AlignedColumns::new(context, lanes.len(), of);
-    let mut sums = LaneSums::new(context, aligned.count as usize);
-    for chunk in lanes.chunks(lanes_at_once(aligned.count)) {
-        sums.add(&aligned.cells(context, chunk)?, aligned.column_nanos);
+    let aligned_columns = AlignedColumns::new(context, lanes.len(), of);
+    let mut sums = LaneSums::new(context, aligned_columns.count as usize);
+    for chunk in lanes.chunks(lanes_at_once(aligned_columns.count)) {
+        sums.add(&aligned_columns.cells(context, chunk)?, aligned_columns.column_nanos);
     }
     let (mixtures, mut spread) = (sums.finish(), ValueMixtures::default());
     let columns: Vec<&[(ValueId, f32)]> = mixtures.iter().collect();
-    for column in aligned.column_indexes(context) {
+    for column in aligned_columns.column_indexes(context) {
         spread.push(columns.get(column).copied().unwrap_or_default().iter().copied());
     }
     Ok(spread)
@@ -105,8 +109,8 @@ struct AlignedColumns {
 
 impl AlignedColumns {
     fn new(context: &ChartContext<'_>, lanes: usize, of: usize) -> Self {
-        let aligned = context.view.time_range.align_to_columns(context.columns());
-        let (time_range, count) = (aligned.range, aligned.columns);
+        let alignment = context.view.time_range.align_to_columns(context.columns());
+        let (time_range, count) = (alignment.range, alignment.columns);
         let length = i128::from(time_range.to.0) - i128::from(time_range.from.0);
         #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
         let column_nanos = whole_of(length as f64 / f64::from(count), lanes, of);

@@ -137,9 +137,9 @@ fn picked_mixture(
 ) -> Result<Option<PickedMixture>, QueryError> {
     let (mut states, mut first) = (0, None);
     for lane in lanes {
-        let listed = context.source.states(*lane, context.view.time_range, 1)?;
-        states += listed.total;
-        first = first.or(listed.items.first().map(|state| state.id));
+        let list = context.source.states(*lane, context.view.time_range, 1)?;
+        states += list.total;
+        first = first.or(list.items.first().map(|state| state.id));
     }
     if states == 0 {
         return Ok(None);

@@ -48,9 +48,9 @@ const CROSSED: usize = 2;
 /// Collects the states of a strip that need a name. The states are given by depth. A depth that is
 /// drawn as mixtures is `None`.
 pub(crate) fn states(depths: &[Option<Vec<DrawnState>>], requests: &mut Vec<LabelRequest>) {
-    for (depth, placed) in depths.iter().enumerate() {
+    for (depth, states) in depths.iter().enumerate() {
         let deeper = depths.get(depth + 1);
-        for &state in placed.iter().flatten().filter(|state| state.frame.height >= LOWEST) {
+        for &state in states.iter().flatten().filter(|state| state.frame.height >= LOWEST) {
             let free = match deeper {
                 None => Some((state.frame.x, state.frame.right())),
                 Some(None) => None,
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(crossing(&arrow((10.0, 0.0), (60.0, 30.0)), lane), None);
     }
 
-    fn placed(x: f32, width: f32) -> DrawnState {
+    fn state_at(x: f32, width: f32) -> DrawnState {
         DrawnState { frame: OutlineRect::new(x, 0.0, width, 10.0), value: ValueId(0) }
     }
 
@@ -274,7 +274,7 @@ mod tests {
     fn the_widest_gap_between_states_is_found() {
         let frame = OutlineRect::new(10.0, 0.0, 100.0, 10.0);
         assert_eq!(widest_gap(frame, &[]), Some((10.0, 110.0)));
-        assert_eq!(widest_gap(frame, &[placed(0.0, 20.0), placed(50.0, 10.0)]), Some((60.0, 110.0)));
-        assert_eq!(widest_gap(frame, &[placed(0.0, 200.0)]), None);
+        assert_eq!(widest_gap(frame, &[state_at(0.0, 20.0), state_at(50.0, 10.0)]), Some((60.0, 110.0)));
+        assert_eq!(widest_gap(frame, &[state_at(0.0, 200.0)]), None);
     }
 }

@@ -25,20 +25,20 @@ pub(crate) fn strip(
     names: &mut Vec<LabelRequest>,
 ) -> Result<(), QueryError> {
     let container = context.layout.rows[row].container;
-    let mut placed = Vec::new();
+    let mut states_by_depth = Vec::new();
     for depth in 0..depths {
         let extent = strip.lane_extent(depth, depths);
         let lane = StateLaneId { container, ty: strip.ty, depth };
         let max_count = context.pixels() / 3;
         if context.source.is_dense(lane, context.view.time_range, max_count)? {
             draw_mixtures(context, &[lane], 1, extent, out)?;
-            placed.push(None);
+            states_by_depth.push(None);
         } else {
-            let listed = context.source.states(lane, context.view.time_range, max_count)?;
-            placed.push(Some(draw_states(context, row, &listed.items, extent, out)));
+            let list = context.source.states(lane, context.view.time_range, max_count)?;
+            states_by_depth.push(Some(draw_states(context, row, &list.items, extent, out)));
         }
     }
-    state_labels::states(&placed, names);
+    state_labels::states(&states_by_depth, names);
     Ok(())
 }
 
@@ -96,16 +96,16 @@ fn draw_states(
 ) -> Vec<DrawnState> {
     let pixels = context.pixels();
     let edges: Vec<PixelRange> = states.iter().map(|state| edges(context, state, pixels)).collect();
-    let mut mixed = vec![false; pixels];
+    let mut is_mixed = vec![false; pixels];
     for &edges in edges.iter().filter(|edges| edges.width() < NARROW) {
-        mixed[columns_of(edges, pixels)].fill(true);
+        is_mixed[columns_of(edges, pixels)].fill(true);
     }
     let unit = 1.0 / context.view.resolution;
-    let mut placed = Vec::new();
-    let mut mixtures: Vec<Vec<(ValueId, f64)>> = vec![Vec::new(); if mixed.contains(&true) { pixels } else { 0 }];
+    let mut drawn_states = Vec::new();
+    let mut mixtures: Vec<Vec<(ValueId, f64)>> = vec![Vec::new(); if is_mixed.contains(&true) { pixels } else { 0 }];
     for (state, &edges) in states.iter().zip(&edges) {
         if !mixtures.is_empty() {
-            for column in columns_of(edges, pixels).filter(|&column| mixed[column]) {
+            for column in columns_of(edges, pixels).filter(|&column| is_mixed[column]) {
                 #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
                 let column_start = column as f64;
                 add(
@@ -115,7 +115,7 @@ fn draw_states(
                 );
             }
         }
-        if let Some(Range { start, end }) = solid_range(edges, &mixed) {
+        if let Some(Range { start, end }) = solid_range(edges, &is_mixed) {
             let gap = if end - start >= 5.0 { 1.0 } else { 0.0 };
             let tall = height * context.height(state.value);
             let frame = OutlineRect::new(start * unit, top + height - tall, (end - start - gap) * unit, tall);
@@ -127,11 +127,11 @@ fn draw_states(
                 id: Some(state.id),
                 title,
             }));
-            placed.push(DrawnState { frame, value: state.value });
+            drawn_states.push(DrawnState { frame, value: state.value });
         }
     }
     let mut start = 0;
-    for run in mixed.chunk_by(|a, b| a == b) {
+    for run in is_mixed.chunk_by(|a, b| a == b) {
         if run[0] {
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
             let frame = OutlineRect::new(start as f32 * unit, top, run.len() as f32 * unit, height);
@@ -142,7 +142,7 @@ fn draw_states(
         }
         start += run.len();
     }
-    placed
+    drawn_states
 }
 
 /// The start and the end of a state in pixels.
@@ -181,15 +181,15 @@ fn columns_of(edges: PixelRange, pixels: usize) -> Range<usize> {
     clippy::cast_precision_loss,
     reason = "clipped to the image before"
 )]
-fn solid_range(edges: PixelRange, mixed: &[bool]) -> Option<Range<f32>> {
+fn solid_range(edges: PixelRange, is_mixed: &[bool]) -> Option<Range<f32>> {
     if edges.width() < NARROW {
         return None;
     }
-    let (mut first, mut last) = (edges.from.round() as usize, (edges.to.round() as usize).min(mixed.len()));
-    while first < last && mixed[first] {
+    let (mut first, mut last) = (edges.from.round() as usize, (edges.to.round() as usize).min(is_mixed.len()));
+    while first < last && is_mixed[first] {
         first += 1;
     }
-    while first < last && mixed[last - 1] {
+    while first < last && is_mixed[last - 1] {
         last -= 1;
     }
     (first < last).then_some(first as f32..last as f32)

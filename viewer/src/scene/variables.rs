@@ -60,8 +60,8 @@ pub(crate) fn strip(
             }));
         }
     } else {
-        let listed = context.source.samples(container, strip.ty, context.view.time_range, max_count)?;
-        for run in listed.items.chunk_by(|a, b| a.life.to == b.life.from) {
+        let samples = context.source.samples(container, strip.ty, context.view.time_range, max_count)?;
+        for run in samples.items.chunk_by(|a, b| a.life.to == b.life.from) {
             let points = steps(context, &axis, run);
             out.push(SceneItem::Curve(SceneCurve { points, floor, fill, stroke: Some(line) }));
         }

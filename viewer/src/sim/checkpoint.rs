@@ -208,9 +208,9 @@ mod tests {
             );
         }
         for byte_index in 0..bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[byte_index] ^= 4;
-            let why = load(&damaged).expect_err("it is damaged");
+            let mut damaged_bytes = bytes.clone();
+            damaged_bytes[byte_index] ^= 4;
+            let why = load(&damaged_bytes).expect_err("it is damaged");
             assert!(
                 matches!(
                     (byte_index, &why),

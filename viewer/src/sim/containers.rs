@@ -43,7 +43,7 @@ struct ContainerEntry {
 pub(crate) struct ContainerTable {
     all: Vec<Option<ContainerEntry>>,
     /// The slots of open containers with more than [`FEW_SLOTS`] slots.
-    many: BTreeMap<(ContainerId, TypeId), EntitySlot>,
+    slots_by_type: BTreeMap<(ContainerId, TypeId), EntitySlot>,
 }
 
 /// The containers at the end of a simulation.
@@ -57,7 +57,7 @@ pub(crate) struct ContainerParts {
 impl ContainerTable {
     /// The containers of an empty trace: only the root.
     pub(crate) fn new(root: &str) -> Self {
-        let mut containers = Self { all: Vec::new(), many: BTreeMap::new() };
+        let mut containers = Self { all: Vec::new(), slots_by_type: BTreeMap::new() };
         containers.insert(
             ContainerInfo {
                 id: ContainerId::ROOT,
@@ -187,7 +187,7 @@ impl ContainerTable {
         if entry.slots.len() <= FEW_SLOTS {
             return entry.slots.iter().find(|(of, _)| *of == ty).map(|&(_, slot)| slot);
         }
-        self.many.get(&(id, ty)).copied()
+        self.slots_by_type.get(&(id, ty)).copied()
     }
 
     /// Adds the slot of a type to an existing container.
@@ -196,7 +196,7 @@ impl ContainerTable {
         entry.slots.push((ty, slot));
         let first = if entry.slots.len() == FEW_SLOTS + 1 { 0 } else { entry.slots.len() - 1 };
         if entry.slots.len() > FEW_SLOTS {
-            self.many.extend(entry.slots[first..].iter().map(|&(ty, slot)| ((id, ty), slot)));
+            self.slots_by_type.extend(entry.slots[first..].iter().map(|&(ty, slot)| ((id, ty), slot)));
         }
     }
 
@@ -241,7 +241,7 @@ impl ContainerTable {
         if let Some(entry) = self.all.get_mut(id.index()).and_then(Option::as_mut) {
             entry.info.life.to = GlobalNanos(to);
             if entry.slots.len() > FEW_SLOTS {
-                entry.slots.iter().for_each(|(ty, _)| _ = self.many.remove(&(id, *ty)));
+                entry.slots.iter().for_each(|(ty, _)| _ = self.slots_by_type.remove(&(id, *ty)));
             }
             entry.closed = true;
             // Frees memory that only open containers need.

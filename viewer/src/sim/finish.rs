@@ -57,16 +57,16 @@ impl<E: EntitySink> Simulation<E> {
 
     /// The extent of a container and its contents so far, including its creation.
     fn container_extent(&self, container: ContainerId) -> TimestampExtent {
-        let created = self.containers.from(container);
+        let creation = self.containers.from(container);
         let of_slots = self.containers.slots(container).iter().map(|&(_, slot)| match slot {
             EntitySlot::Stack(stack) => self.stacks[stack as usize].extent(),
             EntitySlot::Variable(variable) => self.variables[variable as usize].extent(),
             EntitySlot::Marks(marks) => self.marks[marks as usize].extent,
         });
         let content = self.containers.content_extent(container);
-        let extent = of_slots.fold(TimestampExtent::instant(created).join(content), TimestampExtent::join);
+        let extent = of_slots.fold(TimestampExtent::instant(creation).join(content), TimestampExtent::join);
         // The root begins with the trace.
-        if container == ContainerId::ROOT { TimestampExtent { first: created, ..extent } } else { extent }
+        if container == ContainerId::ROOT { TimestampExtent { first: creation, ..extent } } else { extent }
     }
 
     /// Removes the container's stacks from the cache of recent stacks. Later operations on them

@@ -142,12 +142,12 @@ impl PendingLinks {
         out: &mut impl EntitySink,
         value_types: &[TypeId],
     ) -> io::Result<u64> {
-        let mut dropped = 0;
+        let mut drop_count = 0;
         self.waiting.for_each(|endpoint| {
             match endpoint.open_link(value_types).filter(|_| out.keeps_open_links()) {
                 Some(link) => out.open_link(&link),
                 None => {
-                    dropped += 1;
+                    drop_count += 1;
                     out.free_detail(endpoint.detail);
                     out.forget_key(endpoint.key.0);
                 }
@@ -155,7 +155,7 @@ impl PendingLinks {
             Ok(())
         })?;
         self.waiting.clear();
-        Ok(dropped)
+        Ok(drop_count)
     }
 
     /// Sends the starts that wait as open links, at the end of the trace or of a preview. Counts

@@ -42,9 +42,9 @@ impl RecentStacks {
 
     #[inline]
     pub(crate) fn get(&self, container: ContainerId, ty: TypeId) -> Option<usize> {
-        let cached = self.0[Self::place(container, ty)];
-        let is_hit = cached.container == container && cached.ty == ty && cached.stack != NO_STACK;
-        is_hit.then_some(cached.stack as usize)
+        let entry = self.0[Self::place(container, ty)];
+        let is_hit = entry.container == container && entry.ty == ty && entry.stack != NO_STACK;
+        is_hit.then_some(entry.stack as usize)
     }
 
     pub(crate) fn note(&mut self, container: ContainerId, ty: TypeId, stack: u32) {
@@ -53,9 +53,9 @@ impl RecentStacks {
 
     /// Removes a stack of an ended container.
     pub(crate) fn remove(&mut self, container: ContainerId, ty: TypeId) {
-        let cached = &mut self.0[Self::place(container, ty)];
-        if cached.container == container {
-            cached.stack = NO_STACK;
+        let entry = &mut self.0[Self::place(container, ty)];
+        if entry.container == container {
+            entry.stack = NO_STACK;
         }
     }
 }

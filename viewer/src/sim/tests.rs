@@ -99,13 +99,13 @@ fn the_first_of_a_kind_is_reported_with_advice() {
 
 #[test]
 fn states_beyond_the_maximum_depth_are_counted_and_not_kept() {
-    let nested = |depth: usize| {
+    let nest = |depth: usize| {
         let pushes = "12 1 t S a\n".repeat(depth);
         run(&format!("{pushes}{}7 9 P p\n", "13 2 t S\n".repeat(depth)))
     };
-    let (rows, texts) = nested(5000);
+    let (rows, texts) = nest(5000);
     assert_eq!((rows.len(), texts.len()), (5000, 0), "{texts:?}");
-    let (rows, texts) = nested((1 << 16) + 904);
+    let (rows, texts) = nest((1 << 16) + 904);
     assert_eq!(rows.len(), 1 << 16);
     assert!(rows.iter().all(|row| row.contains(", 1, 2, 1, ")));
     assert!(texts[0].starts_with("904 states are nested deeper"), "{texts:?}");

@@ -64,8 +64,8 @@ impl Collective {
 
     /// The part that has to begin before another part can end: the last part that it depends on.
     /// `None` if it depends on no other part, or if this is unknown.
-    pub fn awaited_by(&self, part: &CollectivePart) -> Option<&CollectivePart> {
-        let awaited = match self.kind {
+    pub fn wait_cause(&self, part: &CollectivePart) -> Option<&CollectivePart> {
+        let cause = match self.kind {
             CollectiveKind::Barrier | CollectiveKind::AllToAll => self.last_entered()?,
             CollectiveKind::OneToAll => self.root()?,
             CollectiveKind::AllToOne => {
@@ -73,12 +73,12 @@ impl Collective {
                 self.last_entered()?
             }
         };
-        (awaited.state != part.state && awaited.unit != part.unit && awaited.enter > part.enter).then_some(awaited)
+        (cause.state != part.state && cause.unit != part.unit && cause.enter > part.enter).then_some(cause)
     }
 
     /// The time in nanoseconds that a part waits for another one.
     pub fn wait_of(&self, part: &CollectivePart) -> i64 {
-        self.awaited_by(part).map_or(0, |awaited| awaited.enter.min(part.leave) - part.enter)
+        self.wait_cause(part).map_or(0, |cause| cause.enter.min(part.leave) - part.enter)
     }
 
     /// The transfers of the operation, as pairs of a sending and a receiving part: from the root to

@@ -138,12 +138,12 @@ impl PartsByOperation {
                 continue;
             }
             let read_ids: FxHashSet<EntityId> = states.iter().map(|state| state.part.state).collect();
-            for missing in all.iter().filter(|part| !read_ids.contains(&part.id)) {
-                let facts = source.facts_without_paths(missing.id)?;
+            for operation_part in all.iter().filter(|part| !read_ids.contains(&part.id)) {
+                let facts = source.facts_without_paths(operation_part.id)?;
                 let Some(unit) = unit_of(facts.container) else { continue };
                 let part = CollectivePart {
                     unit,
-                    state: missing.id,
+                    state: operation_part.id,
                     enter: facts.life.from.0,
                     leave: facts.life.to.0,
                     is_root: number_of_facts(&facts, IS_ROOT) == Some(1.0),

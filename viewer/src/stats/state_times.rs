@@ -95,7 +95,7 @@ pub(crate) fn times_of<'a>(
         ids.push(info.id);
     }
     let times = nested_times(source, &ids, ty, time_range)?;
-    let covered: i128 = times.iter().map(|time| time.self_time).sum();
+    let state_nanos: i128 = times.iter().map(|time| time.self_time).sum();
     let share = |nanos: i128| if existence > 0 { nanos as f64 / existence as f64 } else { 0.0 };
     let value = |time: NestedTime| ValueTime {
         value: time.value,
@@ -106,7 +106,7 @@ pub(crate) fn times_of<'a>(
     };
     let mut values: Vec<ValueTime> = times.into_iter().map(value).collect();
     values.sort_by(|a, b| b.nanos.cmp(&a.nanos).then(a.value.cmp(&b.value)));
-    Ok(StateTimes { values, existence_nanos: existence, none: (existence - covered).max(0) })
+    Ok(StateTimes { values, existence_nanos: existence, none: (existence - state_nanos).max(0) })
 }
 
 /// Minimum number of containers with nested states per thread.
@@ -122,18 +122,18 @@ pub(crate) fn nested_times(
     ty: TypeId,
     time_range: TimeRange,
 ) -> Result<Vec<NestedTime>, QueryError> {
-    let (mut flat, mut nested) = (Vec::new(), Vec::new());
+    let (mut flat_containers, mut nested_containers) = (Vec::new(), Vec::new());
     for &container in containers {
         match source.depths(container, ty) {
-            0 | 1 => flat.push(StateLaneId { container, ty, depth: 0 }),
-            _ => nested.push(container),
+            0 | 1 => flat_containers.push(StateLaneId { container, ty, depth: 0 }),
+            _ => nested_containers.push(container),
         }
     }
     let mut all = NestedTotals::default();
     // States that are not nested: one query for all containers.
-    let of_flat = of_lanes(source, &flat, time_range)?;
+    let of_flat = of_lanes(source, &flat_containers, time_range)?;
     all.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
-    let parts = map_parts(&nested, NESTED_PER_THREAD, |part, _| {
+    let parts = map_parts(&nested_containers, NESTED_PER_THREAD, |part, _| {
         let mut sums = NestedTotals::default();
         for &container in part {
             sums.add(source.nested_times(container, ty, time_range)?);

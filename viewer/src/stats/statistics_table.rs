@@ -82,11 +82,11 @@ impl StatsTableBuilder<'_> {
     }
 
     /// The sets of containers that share rows: each container alone, or all together.
-    fn parts(&self, having: Vec<ContainerId>) -> Vec<(Option<String>, Vec<ContainerId>)> {
+    fn parts(&self, containers: Vec<ContainerId>) -> Vec<(Option<String>, Vec<ContainerId>)> {
         match self.by {
-            RowGrouping::Container => having.into_iter().map(|id| (Some(self.path(id)), vec![id])).collect(),
-            RowGrouping::Value | RowGrouping::Type if having.is_empty() => Vec::new(),
-            RowGrouping::Value | RowGrouping::Type => vec![(None, having)],
+            RowGrouping::Container => containers.into_iter().map(|id| (Some(self.path(id)), vec![id])).collect(),
+            RowGrouping::Value | RowGrouping::Type if containers.is_empty() => Vec::new(),
+            RowGrouping::Value | RowGrouping::Type => vec![(None, containers)],
         }
     }
 
@@ -95,8 +95,8 @@ impl StatsTableBuilder<'_> {
     }
 
     fn states(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
-        let having = self.by_type.of(ty.id).into_iter().filter(|&id| self.source.depths(id, ty.id) > 0).collect();
-        for (container, part) in self.parts(having) {
+        let containers = self.by_type.of(ty.id).into_iter().filter(|&id| self.source.depths(id, ty.id) > 0).collect();
+        for (container, part) in self.parts(containers) {
             let infos = part.iter().map(|id| self.positions.get(id).map(|&position| &self.list[position]));
             let times = times_of(self.source, infos, ty.id, self.time_range)?;
             let mut durations_by_value = durations(self.source, &part, ty.id, self.time_range)?;
@@ -137,18 +137,18 @@ impl StatsTableBuilder<'_> {
 
     /// Tasks that consist of states of a type.
     fn tasks(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
-        let mut joined: BTreeMap<_, (Vec<Durations>, i128)> = BTreeMap::new();
+        let mut groups: BTreeMap<_, (Vec<Durations>, i128)> = BTreeMap::new();
         for ((container, value), tasks) in tasks_of(self.source, ty.id, self.time_range, &self.continuations)? {
             let key = match self.by {
                 RowGrouping::Container => (Some(container), Some(value)),
                 RowGrouping::Value => (None, Some(value)),
                 RowGrouping::Type => (None, None),
             };
-            let all = joined.entry(key).or_default();
+            let all = groups.entry(key).or_default();
             all.0.push(tasks.latencies);
             all.1 += tasks.active;
         }
-        for ((container, value), (latencies, active)) in joined {
+        for ((container, value), (latencies, active)) in groups {
             let all: Durations = latencies.into_iter().flat_map(Durations::into_nanos).collect();
             let row = StatsRow {
                 value: value.and_then(|value| self.value(value)),
@@ -185,13 +185,13 @@ impl StatsTableBuilder<'_> {
     }
 
     fn events(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
-        let mut having = Vec::new();
+        let mut containers = Vec::new();
         for id in self.by_type.of(ty.id) {
             if self.source.events(id, ty.id, self.time_range, 0)?.total > 0 {
-                having.push(id);
+                containers.push(id);
             }
         }
-        for (container, part) in self.parts(having) {
+        for (container, part) in self.parts(containers) {
             let mut counts: BTreeMap<Option<ValueId>, u64> = BTreeMap::new();
             for id in part {
                 entity_walk::events(self.source, (id, ty.id), self.time_range, |mark| {
@@ -214,7 +214,7 @@ impl StatsTableBuilder<'_> {
             Some(field) => Some(field.to_owned()),
             None => size_field(self.source, ty.id, self.time_range)?,
         };
-        let mut joined: BTreeMap<_, (Vec<Durations>, Option<f64>)> = BTreeMap::new();
+        let mut groups: BTreeMap<_, (Vec<Durations>, Option<f64>)> = BTreeMap::new();
         for (of, traffic) in link_traffic(self.source, ty.id, self.time_range, field.as_deref())? {
             let LinkTrafficKey { start, end, value } = of;
             let key = match self.by {
@@ -222,11 +222,11 @@ impl StatsTableBuilder<'_> {
                 RowGrouping::Value => (None, Some(value)),
                 RowGrouping::Type => (None, None),
             };
-            let all = joined.entry(key).or_default();
+            let all = groups.entry(key).or_default();
             all.0.push(traffic.durations);
             all.1 = all.1.map_or(traffic.size, |sum| Some(sum + traffic.size.unwrap_or(0.0)));
         }
-        for ((ends, value), (nanos, size)) in joined {
+        for ((ends, value), (nanos, size)) in groups {
             let all: Durations = nanos.into_iter().flat_map(Durations::into_nanos).collect();
             let row = StatsRow {
                 to: ends.map(|ends| self.path(ends.1)),
@@ -254,12 +254,12 @@ impl StatsTableBuilder<'_> {
             max_in: Some(self.path(max.container)),
             ..Self::row("variable", ty, container)
         };
-        let placed = |&container: &ContainerId, extreme: VariableExtreme| PlacedExtreme { container, extreme };
+        let place_extreme = |&container: &ContainerId, extreme: VariableExtreme| PlacedExtreme { container, extreme };
         if self.by == RowGrouping::Container {
             rows.extend(
-                statistics
-                    .iter()
-                    .map(|(id, s)| row(Some(self.path(*id)), s.mean, placed(id, s.min), placed(id, s.max))),
+                statistics.iter().map(|(id, s)| {
+                    row(Some(self.path(*id)), s.mean, place_extreme(id, s.min), place_extreme(id, s.max))
+                }),
             );
             return Ok(());
         }
@@ -272,8 +272,8 @@ impl StatsTableBuilder<'_> {
                 if is_better(b.extreme.value, a.extreme.value) || is_earlier { b } else { a }
             }
         };
-        let min = statistics.iter().map(|(id, s)| placed(id, s.min)).reduce(best(|b, a| b < a));
-        let max = statistics.iter().map(|(id, s)| placed(id, s.max)).reduce(best(|b, a| b > a));
+        let min = statistics.iter().map(|(id, s)| place_extreme(id, s.min)).reduce(best(|b, a| b < a));
+        let max = statistics.iter().map(|(id, s)| place_extreme(id, s.max)).reduce(best(|b, a| b > a));
         rows.extend(min.zip(max).map(|(min, max)| row(None, mean, min, max)));
         Ok(())
     }

@@ -79,10 +79,10 @@ pub(crate) fn tasks_of(
     let extent = full_extent(source);
     let Some(continuations) = continuations.by_type.get(&ty) else { return Ok(BTreeMap::new()) };
     let mut parts = parts(source, ty, extent)?;
-    let joined = join(source, &mut parts, continuations, extent)?;
+    let continued_values = join(source, &mut parts, continuations, extent)?;
     let mut latencies: BTreeMap<(ContainerId, ValueId), Vec<i64>> = BTreeMap::new();
     let mut groups: BTreeMap<(ContainerId, ValueId), TaskGroup> = BTreeMap::new();
-    for first in parts.iter().filter(|part| !part.has_previous && joined.contains(&part.value)) {
+    for first in parts.iter().filter(|part| !part.has_previous && continued_values.contains(&part.value)) {
         let (mut last, mut active) = (first, 0_i128);
         loop {
             active += i128::from(last.life.to.0) - i128::from(last.life.from.0);
@@ -176,7 +176,7 @@ fn join(
         begins.entry((part.container, part.life.from)).or_default().push(index);
         ends.entry((part.container, part.life.to)).or_default().push(index);
     }
-    let mut joined = FxHashSet::default();
+    let mut continued_values = FxHashSet::default();
     for &ty in types {
         entity_walk::links(source, ty, extent, |link| {
             let ends = ends.get(&(link.start, link.start_time)).map_or(&[][..], Vec::as_slice);
@@ -190,10 +190,10 @@ fn join(
             };
             if let Some((end, begin)) = pairs.find(fits) {
                 (parts[end].next, parts[begin].has_previous) = (Some(begin), true);
-                joined.insert(parts[end].value);
+                continued_values.insert(parts[end].value);
             }
             Ok(())
         })?;
     }
-    Ok(joined)
+    Ok(continued_values)
 }

@@ -213,7 +213,7 @@ impl DetailTable {
 
     /// The text of a link key, or `k` and its number if the trace has no text for it.
     pub(crate) fn key(&self, key: u64) -> String {
-        match self.keys.binary_search_by_key(&key, |named| named.0) {
+        match self.keys.binary_search_by_key(&key, |entry| entry.0) {
             Ok(index) => self.texts.get(self.keys[index].1).to_owned(),
             Err(_) => format!("k{key}"),
         }

@@ -36,25 +36,25 @@ impl EndTree {
 
     /// Number of spans that overlap. `started` is the number of spans that start before the end of
     /// the time range.
-    pub(crate) fn count(&self, started: usize, time_range: TimeRange) -> u64 {
+    pub(crate) fn count(&self, started_count: usize, time_range: TimeRange) -> u64 {
         // All spans that ended by `from` also started before `to`.
-        (started - self.sorted_ends.partition_point(|&end| end <= time_range.from.0)) as u64
+        (started_count - self.sorted_ends.partition_point(|&end| end <= time_range.from.0)) as u64
     }
 
     /// Positions of the spans that overlap, in order. `end` returns the effective end of a
     /// position.
     pub(crate) fn overlapping_spans<'a>(
         &'a self,
-        started: usize,
+        started_count: usize,
         time_range: TimeRange,
         end: impl Fn(usize) -> i64 + 'a,
     ) -> impl Iterator<Item = usize> + 'a {
         let mut position = 0;
         std::iter::from_fn(move || {
-            while position < started {
-                let passed = self.passed_over(position, time_range.from.0);
-                if passed > 0 {
-                    position += passed;
+            while position < started_count {
+                let skip = self.skip_size(position, time_range.from.0);
+                if skip > 0 {
+                    position += skip;
                 } else {
                     position += 1;
                     if end(position - 1) > time_range.from.0 {
@@ -67,16 +67,16 @@ impl EndTree {
     }
 
     /// Size of the largest group that begins at `position` and has ended by `from`; 0 if there is none.
-    fn passed_over(&self, position: usize, from: i64) -> usize {
-        let (mut passed, mut size) = (0, FAN);
+    fn skip_size(&self, position: usize, from: i64) -> usize {
+        let (mut group_size, mut size) = (0, FAN);
         for level in &self.levels {
             if !position.is_multiple_of(size) || level[position / size] > from {
                 break;
             }
-            passed = size;
+            group_size = size;
             size *= FAN;
         }
-        passed
+        group_size
     }
 }
 

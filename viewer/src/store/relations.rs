@@ -55,10 +55,10 @@ impl StateReferences {
     /// States that refer to `container` and overlap the time range, ordered by start.
     pub(crate) fn to(&self, container: ContainerId, time_range: TimeRange) -> impl Iterator<Item = EntityId> {
         self.by_container.get(&container).into_iter().flat_map(move |referring| {
-            let started = referring.rows.partition_point(|row| row.0 < time_range.to.0);
+            let started_count = referring.rows.partition_point(|row| row.0 < time_range.to.0);
             referring
                 .spans
-                .overlapping_spans(started, time_range, |index| referring.rows[index].1)
+                .overlapping_spans(started_count, time_range, |index| referring.rows[index].1)
                 .map(|index| EntityId::State(referring.rows[index].2))
         })
     }

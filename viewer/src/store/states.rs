@@ -176,18 +176,18 @@ impl StoreStateLane {
         }
         let entries = offsets[width] as usize;
         let (mut blocks, mut times) = (vec![0_u32; entries], vec![0_i64; entries]);
-        let mut filled: Vec<usize> = offsets[..width].iter().map(|&offset| offset as usize).collect();
+        let mut list_ends: Vec<usize> = offsets[..width].iter().map(|&offset| offset as usize).collect();
         let mut total = vec![0_i64; width];
         for index in 0..full_blocks_len {
             let value = self.values[index] as usize;
             total[value] += self.end(index) - self.start(index);
             let first = offsets[value] as usize;
             let block = (index / BLOCK) as u32;
-            if filled[value] == first || blocks[filled[value] - 1] != block {
-                blocks[filled[value]] = block;
-                filled[value] += 1;
+            if list_ends[value] == first || blocks[list_ends[value] - 1] != block {
+                blocks[list_ends[value]] = block;
+                list_ends[value] += 1;
             }
-            times[filled[value] - 1] = total[value];
+            times[list_ends[value] - 1] = total[value];
         }
         TimeSums::Sparse { offsets, blocks, times }
     }
@@ -289,8 +289,8 @@ impl StoreStateLane {
                 for value in 0..width {
                     let list = offsets[value] as usize..offsets[value + 1] as usize;
                     let before = |block: usize| {
-                        let passed = blocks[list.clone()].partition_point(|&number| (number as usize) < block);
-                        if passed == 0 { 0 } else { sums[list.start + passed - 1] }
+                        let preceding_count = blocks[list.clone()].partition_point(|&number| (number as usize) < block);
+                        if preceding_count == 0 { 0 } else { sums[list.start + preceding_count - 1] }
                     };
                     times.add(value as u32, before(high) - before(low));
                 }

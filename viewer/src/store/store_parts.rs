@@ -153,14 +153,14 @@ impl StoreParts {
 fn seal_states(mut raw: Vec<RawStates>) -> Vec<StoreStateLane> {
     raw.sort_unstable_by_key(|states| (states.container, states.ty));
     let mut numbers = EntityNumbers(0);
-    let mut sealed = Vec::new();
+    let mut lanes = Vec::new();
     for states in raw {
         for (depth, lane) in states.lanes.into_iter().enumerate() {
             let base = numbers.allocate(lane.starts.len());
-            sealed.push(StoreStateLane::new(states.container, states.ty, depth as u32, base, lane));
+            lanes.push(StoreStateLane::new(states.container, states.ty, depth as u32, base, lane));
         }
     }
-    sealed
+    lanes
 }
 
 /// Checkpoints of each container and type with many nested states.
@@ -233,9 +233,9 @@ pub(crate) fn model(mut types: Vec<TypeInfo>, values: Vec<RawValue>) -> TypeMode
     let names: Vec<(TypeId, &str)> = types.iter().map(|ty| (TypeId::ROOT, ty.name.as_str())).collect();
     let trace_colors: Vec<Option<RgbColor>> = types.iter().map(|ty| ty.color).collect();
     let type_colors = palette::assign_colors(&names, &trace_colors);
-    for (ty, chosen) in types.iter_mut().zip(type_colors) {
+    for (ty, color) in types.iter_mut().zip(type_colors) {
         if !matches!(ty.kind, PajeTypeKind::Container | PajeTypeKind::State) {
-            ty.color = ty.color.or(Some(chosen));
+            ty.color = ty.color.or(Some(color));
         }
     }
     let values_with_ids = values.iter().zip((0..).map(ValueId));

@@ -106,10 +106,10 @@ impl StoreVariableLane {
     /// Positions of the samples that overlap a time range. A sample without duration at the very
     /// end counts at its timestamp.
     pub(crate) fn overlapping_range(&self, time_range: TimeRange) -> std::ops::Range<usize> {
-        let started = self.timestamps.partition_point(|&timestamp| timestamp <= time_range.from.0);
-        let mut first = started.saturating_sub(1);
-        if started > 0 && self.end(first) <= time_range.from.0 && self.start(first) < time_range.from.0 {
-            first = started;
+        let started_count = self.timestamps.partition_point(|&timestamp| timestamp <= time_range.from.0);
+        let mut first = started_count.saturating_sub(1);
+        if started_count > 0 && self.end(first) <= time_range.from.0 && self.start(first) < time_range.from.0 {
+            first = started_count;
         }
         first..self.timestamps.partition_point(|&timestamp| timestamp < time_range.to.0).max(first)
     }
@@ -118,17 +118,17 @@ impl StoreVariableLane {
     pub(crate) fn column(&self, time_range: TimeRange) -> Option<SeriesColumn> {
         let range = self.overlapping_range(time_range);
         let last = range.clone().next_back()?;
-        let clipped = |index: usize| {
+        let clip = |index: usize| {
             let value = self.value(index);
             let time = self.end(index).min(time_range.to.0) - self.start(index).max(time_range.from.0);
             SampleNode { min: value, max: value, integral: value * time.max(0) as f64 }
         };
-        let mut all = clipped(range.start);
+        let mut all = clip(range.start);
         if last > range.start {
-            all = all.join(clipped(last)).join(self.combine_samples(range.start + 1..last));
+            all = all.join(clip(last)).join(self.combine_samples(range.start + 1..last));
         }
-        let covered = self.end(last).min(time_range.to.0) - self.start(range.start).max(time_range.from.0);
-        let mean = if covered > 0 { all.integral / covered as f64 } else { self.value(last) };
+        let covered_nanos = self.end(last).min(time_range.to.0) - self.start(range.start).max(time_range.from.0);
+        let mean = if covered_nanos > 0 { all.integral / covered_nanos as f64 } else { self.value(last) };
         // Rounding must not move the mean out of the range.
         Some(SeriesColumn { min: all.min, max: all.max, mean: mean.clamp(all.min, all.max) })
     }

@@ -58,8 +58,8 @@ fn palette(number: usize) -> RgbColor {
     let shade = SHADES[number / BASE.len() % SHADES.len()];
     let mix = |channel: u8| {
         let target = if shade > 0 { 255 } else { 0 };
-        let mixed = i32::from(channel) + (target - i32::from(channel)) * shade.abs() / 100;
-        u8::try_from(mixed).unwrap_or(channel)
+        let mixture = i32::from(channel) + (target - i32::from(channel)) * shade.abs() / 100;
+        u8::try_from(mixture).unwrap_or(channel)
     };
     rgb(mix(base.red), mix(base.green), mix(base.blue))
 }
@@ -83,10 +83,10 @@ pub(crate) fn assign_colors(names: &[(TypeId, &str)], trace_colors: &[Option<Rgb
     order.sort_by_key(|&name_index| names[name_index]);
     let mut colors = vec![BASE[0]; names.len()];
     for group in order.chunk_by(|&a, &b| names[a].0 == names[b].0) {
-        let mut used = [false; COLORS];
+        let mut is_used = [false; COLORS];
         for color in group.iter().filter_map(|&name_index| trace_colors[name_index]) {
             if let Some(number) = (0..COLORS).find(|&number| palette(number) == color) {
-                used[number] = true;
+                is_used[number] = true;
             }
         }
         for &name_index in group {
@@ -95,8 +95,8 @@ pub(crate) fn assign_colors(names: &[(TypeId, &str)], trace_colors: &[Option<Rgb
                 // First the free colours of the same shade in a circle from the hashed one, then
                 // the next shade.
                 let tries = (0..COLORS).map(|step| step / BASE.len() * BASE.len() + (first + step) % BASE.len());
-                let number = tries.clone().find(|&candidate| !used[candidate]).unwrap_or(first);
-                used[number] = true;
+                let number = tries.clone().find(|&candidate| !is_used[candidate]).unwrap_or(first);
+                is_used[number] = true;
                 palette(number)
             });
         }
@@ -131,9 +131,9 @@ mod tests {
         let backward: Vec<(TypeId, &str)> = forward.iter().rev().copied().collect();
         let trace_colors = vec![None; COLORS];
         let colors = assign_colors(&forward, &trace_colors);
-        let mut reversed = assign_colors(&backward, &trace_colors);
-        reversed.reverse();
-        assert_eq!(colors, reversed);
+        let mut backward_colors = assign_colors(&backward, &trace_colors);
+        backward_colors.reverse();
+        assert_eq!(colors, backward_colors);
         let different: std::collections::HashSet<RgbColor> = colors.into_iter().collect();
         assert_eq!(different.len(), COLORS);
     }

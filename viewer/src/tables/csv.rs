@@ -122,10 +122,10 @@ impl CsvForm {
         // If several fields have the same column, the first is written.
         cells.sort_by_key(|(index, _)| *index);
         cells.dedup_by_key(|(index, _)| *index);
-        let mut written = 0;
+        let mut column_count = 0;
         for (index, field) in cells {
-            out.resize(out.len() + index + 1 - written, b',');
-            written = index + 1;
+            out.resize(out.len() + index + 1 - column_count, b',');
+            column_count = index + 1;
             match field.value {
                 RowValue::Text { from, to } => self.name(detail.text(from, to), out),
                 RowValue::Integer(number) => push_signed(number, out),
@@ -133,7 +133,7 @@ impl CsvForm {
                 RowValue::Container(number) => out.extend_from_slice(context.container(number)),
             }
         }
-        out.resize(out.len() + columns.titles.len() - written, b',');
+        out.resize(out.len() + columns.titles.len() - column_count, b',');
     }
 }
 

@@ -102,9 +102,9 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
     }
 
     fn quote_name(&self, name: &str) -> Box<[u8]> {
-        let mut quoted = Vec::new();
-        self.form.name(name, &mut quoted);
-        quoted.into()
+        let mut text = Vec::new();
+        self.form.name(name, &mut text);
+        text.into()
     }
 
     /// Writes a row of an entity. `make` receives the names of types, values and containers.

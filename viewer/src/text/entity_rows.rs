@@ -163,16 +163,16 @@ pub(crate) fn format_g(value: f64) -> String {
 pub(crate) fn format_distinct(values: &[f64]) -> Vec<String> {
     let names: Vec<String> = values.iter().map(|&value| format_g(value)).collect();
     let mut first: HashMap<&str, f64> = HashMap::new();
-    let mut shared: HashSet<&str> = HashSet::new();
+    let mut repeated_names: HashSet<&str> = HashSet::new();
     for (name, &value) in names.iter().zip(values) {
         if *first.entry(name).or_insert(value) != value {
-            shared.insert(name);
+            repeated_names.insert(name);
         }
     }
     names
         .iter()
         .zip(values)
-        .map(|(name, value)| if shared.contains(&**name) { value.to_string() } else { name.clone() })
+        .map(|(name, value)| if repeated_names.contains(&**name) { value.to_string() } else { name.clone() })
         .collect()
 }
 

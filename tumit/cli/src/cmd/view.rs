@@ -17,7 +17,7 @@ use tumit_server::{ServedTrace, Server};
 use tumit_viewer::export::ImageFormat;
 use tumit_viewer::filter::FilterChain;
 use tumit_viewer::layout::{ContainerOutline, FoldedContainers, JoinedOperations, LayoutOptions};
-use tumit_viewer::open::progressive::{self, CurrentTrace, OpenedTrace};
+use tumit_viewer::open::background_read::{self, CurrentTrace, OpenedTrace};
 use tumit_viewer::query::{OpenTimeRange, TimelineSource, TraceSummary};
 use tumit_viewer::scene::{DocumentOptions, Scene, document};
 use tumit_viewer::style::theme::ThemeKind;
@@ -267,9 +267,9 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.convert.progress = bar.callback().filter(|_| !args.follow);
         let opened = if args.follow {
-            Ok(OpenedTrace::Going(progressive::follow(path, &options, on_end)))
+            Ok(OpenedTrace::Going(background_read::follow(path, &options, on_end)))
         } else {
-            progressive::begin(path, &options, on_end)
+            background_read::begin(path, &options, on_end)
         };
         let source = match opened {
             Ok(OpenedTrace::Going(current)) => {

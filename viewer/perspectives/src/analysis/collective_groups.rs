@@ -124,7 +124,7 @@ fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> O
     let mut sums: BTreeMap<u32, i128> = BTreeMap::new();
     for operation in operations {
         for part in &operation.parts {
-            if let Some(awaited) = operation.awaited_by(part) {
+            if let Some(awaited) = operation.wait_cause(part) {
                 *sums.entry(awaited.unit).or_default() += i128::from(operation.wait_of(part).max(0));
             }
         }

@@ -218,7 +218,7 @@ fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> 
     let has_unknown_root = operation.kind.has_root() && operation.root().is_none();
     let (awaited, strength) = if has_unknown_root {
         (operation.last_entered().filter(|last| later(last))?, DependenceStrength::Unknown)
-    } else if let Some(awaited) = operation.awaited_by(part) {
+    } else if let Some(awaited) = operation.wait_cause(part) {
         (awaited, DependenceStrength::Certain)
     } else {
         // The data of the root may have arrived after the member entered.

@@ -166,7 +166,7 @@ fn late_receiver_wait(
 fn collective_waits(collectives: &CollectiveSet, add: &mut impl FnMut(Option<WaitState>)) {
     for operation in &collectives.list {
         for part in &operation.parts {
-            add(operation.awaited_by(part).map(|awaited| WaitState {
+            add(operation.wait_cause(part).map(|awaited| WaitState {
                 kind: WaitKind::Collective,
                 unit: part.unit,
                 state: part.state,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tumit_server::{ServedTrace, Server};
 use tumit_test_support::table_trace::DiceRoller;
-use tumit_viewer::open::progressive::{CurrentTrace, TraceAvailability};
+use tumit_viewer::open::background_read::{CurrentTrace, TraceAvailability};
 use tumit_viewer::query::TimelineSource;
 use tumit_viewer::store::TraceStore;
 

@@ -112,9 +112,9 @@ fn scene(rows: u16, links: bool) -> Scene {
 /// Compares an image in slices of `lines` lines with the whole image: the number of different
 /// channels, and the largest difference.
 fn differences(image: &PngPixels, scene: &Scene, scale: f32, lines: u32) -> (usize, u8) {
-    let sliced = pixels(scene, scale, lines);
-    assert_eq!((sliced.0, sliced.1), (image.0, image.1));
-    let all = image.2.iter().zip(&sliced.2).map(|(a, b)| a.abs_diff(*b));
+    let slices = pixels(scene, scale, lines);
+    assert_eq!((slices.0, slices.1), (image.0, image.1));
+    let all = image.2.iter().zip(&slices.2).map(|(a, b)| a.abs_diff(*b));
     (all.clone().filter(|&difference| difference > 0).count(), all.max().unwrap_or(0))
 }
 

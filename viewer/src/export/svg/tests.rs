@@ -65,7 +65,7 @@ fn numbers_are_short() {
 proptest! {
     #[test]
     fn numbers_are_the_nearest_hundredths(number in -1e6_f32..1e6) {
-        let written: f64 = SvgNumber(number).to_string().parse().unwrap();
-        prop_assert!((written - f64::from(number)).abs() <= 0.005 + 1e-9, "{number} as {written}");
+        let parsed_number: f64 = SvgNumber(number).to_string().parse().unwrap();
+        prop_assert!((parsed_number - f64::from(number)).abs() <= 0.005 + 1e-9, "{number} as {parsed_number}");
     }
 }

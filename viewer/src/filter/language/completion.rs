@@ -46,10 +46,10 @@ pub fn complete(source: &dyn TimelineSource, text: &str, max_count: usize) -> Ve
     // The last words may be the beginning of a name. The longest possible beginning is tried first.
     let is_plain_word =
         |token: &FilterToken| matches!(token, FilterToken::Word(word) if !RESERVED.contains(&word.as_str()));
-    let open = tokens.iter().rev().take_while(|placed| is_plain_word(&placed.token)).count();
+    let open = tokens.iter().rev().take_while(|token| is_plain_word(&token.token)).count();
     let ends_with_space = text.ends_with(char::is_whitespace);
     for words in (0..=open).rev() {
-        let from = tokens.get(tokens.len() - words).map_or(text.len(), |placed| placed.byte_range.start);
+        let from = tokens.get(tokens.len() - words).map_or(text.len(), |token| token.byte_range.start);
         let (before, prefix) = text.split_at(from);
         let is_open = matches!(tokens.last(), Some(PlacedToken { token: FilterToken::Open | FilterToken::Close, .. }));
         if words == 0
@@ -72,14 +72,14 @@ fn completions(source: &dyn TimelineSource, before: &str, prefix: &str, from: us
     let in_condition = parse::tokens(before, FilterVersion::Two).is_ok_and(|tokens| parse::has_condition(&tokens));
     // The rank is the sort key.
     let mut completions: Vec<(u8, Completion)> = Vec::new();
-    let (mut named, mut words) = (BTreeSet::new(), BTreeSet::new());
+    let (mut token_kinds, mut words) = (BTreeSet::new(), BTreeSet::new());
     for next in parse::next(before) {
         match next {
             ExpectedToken::Word(word) if word.starts_with(&prefix) && word != prefix && words.insert(word) => {
                 completions.push((0, Completion { text: word.to_owned(), from, kind: "word", is_hint: false }));
             }
             ExpectedToken::Word(_) => {}
-            ExpectedToken::Named(kind) if named.insert(kind) => {
+            ExpectedToken::Named(kind) if token_kinds.insert(kind) => {
                 let names = names(source, kind);
                 if names.is_none() && prefix.is_empty() {
                     completions.push((3, Completion { text: kind.to_owned(), from, kind, is_hint: true }));

@@ -93,9 +93,9 @@ impl Condition {
                 test.check_names(source, types)?;
                 ResolvedCondition::Field(test.clone())
             }
-            Self::Involves(named) => {
+            Self::Involves(patterns) => {
                 let list = source.containers();
-                let containers = named.containers(&list)?;
+                let containers = patterns.containers(&list)?;
                 let below = |index: usize| list[index..container_tree::end(&list, index)].iter().map(|info| info.id);
                 ResolvedCondition::Involves(containers.into_iter().flat_map(below).collect())
             }
@@ -133,11 +133,11 @@ impl ResolvedCondition {
     }
 
     /// Whether a link fits; `None` if its endpoints are not sufficient to decide.
-    pub(crate) fn decided_by_endpoints(&self, ends: [ContainerId; 2]) -> Option<bool> {
+    pub(crate) fn endpoint_decision(&self, ends: [ContainerId; 2]) -> Option<bool> {
         match self {
             Self::Field(_) => None,
             Self::Involves(containers) => Some(ends.iter().any(|end| containers.contains(end))),
-            Self::Not(condition) => condition.decided_by_endpoints(ends).map(|fits| !fits),
+            Self::Not(condition) => condition.endpoint_decision(ends).map(|fits| !fits),
             Self::And(all) => Self::join_parts(all, ends, false),
             Self::Or(all) => Self::join_parts(all, ends, true),
         }
@@ -147,7 +147,7 @@ impl ResolvedCondition {
     fn join_parts(all: &[Self], ends: [ContainerId; 2], decisive: bool) -> Option<bool> {
         let mut is_known = true;
         for condition in all {
-            match condition.decided_by_endpoints(ends) {
+            match condition.endpoint_decision(ends) {
                 Some(fits) if fits == decisive => return Some(decisive),
                 Some(_) => {}
                 None => is_known = false,

@@ -170,32 +170,33 @@ impl FilterError {
             let example = if field.ends_with("share") { example.replace("2s", "0.5") } else { example };
             return Self::NoMatch { kind, pattern, help, example: example.into() };
         }
-        let intended = existing.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| existing.first());
-        let example = usage.example(intended.copied().unwrap_or("Bytes"));
+        let similar_name =
+            existing.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| existing.first());
+        let example = usage.example(similar_name.copied().unwrap_or("Bytes"));
         Self::NoMatch { kind, pattern, help, example: example.into() }
     }
 
     pub(crate) fn no_match(kind: &'static str, pattern: &NamePattern, names: &[&str]) -> Self {
         const MAX_LISTED: usize = 8;
-        let mut listed: Vec<&str> = Vec::new();
+        let mut name_list: Vec<&str> = Vec::new();
         for name in names {
-            if !listed.contains(name) && listed.len() <= MAX_LISTED {
-                listed.push(name);
+            if !name_list.contains(name) && name_list.len() <= MAX_LISTED {
+                name_list.push(name);
             }
         }
         let suggestion = did_you_mean(pattern.as_str(), names.iter().copied());
         let is_near =
             |name: &&&str| suggestion.as_ref().is_some_and(|suggestion| suggestion.contains(&format!("`{name}`")));
-        let intended = names.iter().find(is_near).copied();
+        let similar_name = names.iter().find(is_near).copied();
         let help = suggestion.clone().unwrap_or_else(|| {
-            let more = if listed.len() > MAX_LISTED { ", …" } else { "" };
-            listed.truncate(MAX_LISTED);
-            match listed.is_empty() {
+            let more = if name_list.len() > MAX_LISTED { ", …" } else { "" };
+            name_list.truncate(MAX_LISTED);
+            match name_list.is_empty() {
                 true => "none exists".to_owned(),
-                false => format!("existing names: {}{more}", listed.join(", ")),
+                false => format!("existing names: {}{more}", name_list.join(", ")),
             }
         });
-        let example = example(kind, intended.or_else(|| names.first().copied()));
+        let example = example(kind, similar_name.or_else(|| names.first().copied()));
         Self::NoMatch { kind, pattern: pattern.to_string(), help, example: example.into() }
     }
 }

@@ -56,7 +56,7 @@ impl fmt::Display for Operand<'_> {
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let joined = |f: &mut fmt::Formatter<'_>, all: &[Self], word: &str| {
+        let join = |f: &mut fmt::Formatter<'_>, all: &[Self], word: &str| {
             for (index, condition) in all.iter().enumerate() {
                 write!(f, "{}{}", if index > 0 { word } else { "" }, Operand(condition, self.binding() + 1))?;
             }
@@ -66,8 +66,8 @@ impl fmt::Display for Condition {
             Self::Field(test) => test.fmt(f),
             Self::Involves(containers) => write!(f, "{INVOLVES} {}", ConditionNames(containers)),
             Self::Not(condition) => write!(f, "not {}", Operand(condition, self.binding())),
-            Self::And(all) => joined(f, all, " and "),
-            Self::Or(all) => joined(f, all, " or "),
+            Self::And(all) => join(f, all, " and "),
+            Self::Or(all) => join(f, all, " or "),
         }
     }
 }

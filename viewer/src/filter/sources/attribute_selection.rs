@@ -64,7 +64,7 @@ impl EntityPredicate for AttributePredicate {
         if !self.has_ends {
             return None;
         }
-        Some(self.condition.decided_by_endpoints(ends)? == (self.keep == SelectionEffect::Only))
+        Some(self.condition.endpoint_decision(ends)? == (self.keep == SelectionEffect::Only))
     }
 
     fn link(&self, facts: &EntityFacts, ends: [ContainerId; 2], _: &TypeModel) -> bool {

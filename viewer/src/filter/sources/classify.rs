@@ -69,11 +69,11 @@ pub(crate) fn apply(
     let mut first = vec![None; model.types.len()];
     for ty in types {
         first[ty.index()] = Some(ValueId(model.values.len() as u32));
-        let mut named = classes.names_and_colors(field);
+        let mut names_and_colors = classes.names_and_colors(field);
         // For the field `duration`, only states and links are classified. All of them have a
         // duration, so the class "no duration", which is the last one, is removed.
-        named.truncate(named.len() - usize::from(is_duration_field));
-        for (name, color) in named {
+        names_and_colors.truncate(names_and_colors.len() - usize::from(is_duration_field));
+        for (name, color) in names_and_colors {
             let (id, style) = (ValueId(model.values.len() as u32), model.types[ty.index()].style);
             model.values.push(ValueInfo {
                 id,
@@ -155,13 +155,13 @@ impl FilterLayer for ClassifySource {
         time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<StateEntity>, QueryError> {
-        let mut listed = self.inner.states(lane, time_range, limit)?;
+        let mut list = self.inner.states(lane, time_range, limit)?;
         if let Some(first) = self.first(lane.ty) {
-            for state in &mut listed.items {
+            for state in &mut list.items {
                 state.value = self.of_state(first, state)?;
             }
         }
-        Ok(listed)
+        Ok(list)
     }
 
     fn events(
@@ -171,23 +171,23 @@ impl FilterLayer for ClassifySource {
         time_range: TimeRange,
         limit: usize,
     ) -> Result<EntityList<EventEntity>, QueryError> {
-        let mut listed = self.inner.events(container, ty, time_range, limit)?;
+        let mut list = self.inner.events(container, ty, time_range, limit)?;
         if let Some(first) = self.first(ty) {
-            for mark in &mut listed.items {
+            for mark in &mut list.items {
                 mark.value = self.value(first, mark.id, 0)?;
             }
         }
-        Ok(listed)
+        Ok(list)
     }
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        let mut listed = self.inner.links(ty, time_range, limit)?;
+        let mut list = self.inner.links(ty, time_range, limit)?;
         if let Some(first) = self.first(ty) {
-            for link in &mut listed.items {
+            for link in &mut list.items {
                 link.value = self.value(first, link.id, link.end_time.0.saturating_sub(link.start_time.0))?;
             }
         }
-        Ok(listed)
+        Ok(list)
     }
 
     fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {

@@ -145,9 +145,9 @@ pub(crate) fn type_of(model: &TypeModel, facts: &EntityFacts) -> Option<TypeId> 
         EntityId::Sample(_) => ty == PajeTypeKind::Variable,
         EntityId::Link(_) | EntityId::OpenLink(_) => matches!(ty, PajeTypeKind::Link { .. }),
     };
-    let mut fitting = model.types.iter().filter(|ty| kind(ty.kind) && facts.type_path.last() == Some(&ty.name));
-    let first = fitting.next()?;
-    if fitting.next().is_none() {
+    let mut types_of_kind = model.types.iter().filter(|ty| kind(ty.kind) && facts.type_path.last() == Some(&ty.name));
+    let first = types_of_kind.next()?;
+    if types_of_kind.next().is_none() {
         return Some(first.id);
     }
     let path = |mut type_id: TypeId| {
@@ -164,20 +164,20 @@ pub(crate) fn type_of(model: &TypeModel, facts: &EntityFacts) -> Option<TypeId> 
 
 /// Collects passing entities: counts all, and stores the first ones.
 struct PassingEntities<T> {
-    listed: EntityList<T>,
+    list: EntityList<T>,
     limit: usize,
 }
 
 impl<T: Copy> PassingEntities<T> {
     fn new(limit: usize) -> Self {
-        Self { listed: EntityList { total: 0, items: Vec::new() }, limit }
+        Self { list: EntityList { total: 0, items: Vec::new() }, limit }
     }
 
     fn add(&mut self, item: &T, passes: bool) {
         if passes {
-            self.listed.total += 1;
-            if self.listed.items.len() < self.limit {
-                self.listed.items.push(*item);
+            self.list.total += 1;
+            if self.list.items.len() < self.limit {
+                self.list.items.push(*item);
             }
         }
     }
@@ -308,7 +308,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             entities.add(state, self.state(lane.ty, state)?);
             Ok(())
         })?;
-        Ok(entities.listed)
+        Ok(entities.list)
     }
 
     fn events(
@@ -326,7 +326,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             entities.add(mark, self.is_selected(mark.id, ty, mark.value, 0)?);
             Ok(())
         })?;
-        Ok(entities.listed)
+        Ok(entities.list)
     }
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
@@ -338,7 +338,7 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
             entities.add(link, self.link(ty, link)?);
             Ok(())
         })?;
-        Ok(entities.listed)
+        Ok(entities.list)
     }
 
     fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
@@ -405,10 +405,10 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
-        let mut related = self.inner.related_entities(id, limit.saturating_mul(4))?;
-        related.retain(|&id| FilterLayer::facts(self, id).is_ok());
-        related.truncate(limit);
-        Ok(related)
+        let mut ids = self.inner.related_entities(id, limit.saturating_mul(4))?;
+        ids.retain(|&id| FilterLayer::facts(self, id).is_ok());
+        ids.truncate(limit);
+        Ok(ids)
     }
 
     fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
@@ -420,8 +420,9 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
 
     fn shows(&self, value: ValueId) -> bool {
         let ty = self.model.values.get(value.index()).map(|value| value.ty);
-        let hidden = ty.is_some_and(|ty| self.predicate.applies_to(ty)) && self.predicate.value(value) == Some(false);
-        !hidden && self.inner.shows(value)
+        let is_hidden =
+            ty.is_some_and(|ty| self.predicate.applies_to(ty)) && self.predicate.value(value) == Some(false);
+        !is_hidden && self.inner.shows(value)
     }
 
     fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {

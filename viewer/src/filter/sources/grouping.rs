@@ -77,19 +77,19 @@ pub(crate) fn make_groups(
         of.extend(members.iter().map(|member| (member.id, id)));
         groups.insert(id, ContainerGroup { info, members });
     }
-    let mut placed = FxHashSet::default();
-    let mut grouped = Vec::with_capacity(list.len());
+    let mut placed_groups = FxHashSet::default();
+    let mut grouped_list = Vec::with_capacity(list.len());
     for info in list.iter() {
         match of.get(&info.id) {
-            Some(group) if placed.insert(*group) => grouped.push(groups[group].info.clone()),
+            Some(group) if placed_groups.insert(*group) => grouped_list.push(groups[group].info.clone()),
             Some(_) => {}
             None => {
                 let parent = of.get(&info.parent).copied().unwrap_or(info.parent);
-                grouped.push(ContainerInfo { parent, ..info.clone() });
+                grouped_list.push(ContainerInfo { parent, ..info.clone() });
             }
         }
     }
-    let list = container_tree::rebuild_tree(grouped);
+    let list = container_tree::rebuild_tree(grouped_list);
     let mut source = GroupSource {
         model: inner.model(),
         free: inner.free_numbers(),
@@ -214,11 +214,11 @@ impl FilterLayer for GroupSource {
     }
 
     fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
-        let mut listed = self.inner.links(ty, time_range, limit)?;
-        for link in &mut listed.items {
+        let mut list = self.inner.links(ty, time_range, limit)?;
+        for link in &mut list.items {
             (link.start, link.end) = (self.group_of(link.start), self.group_of(link.end));
         }
-        Ok(listed)
+        Ok(list)
     }
 
     fn open_links(&self, ty: TypeId, time_range: TimeRange) -> Result<Vec<OpenLinkEntity>, QueryError> {
@@ -359,7 +359,7 @@ impl FilterLayer for GroupSource {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
-        let mut related = match id {
+        let mut ids = match id {
             EntityId::Container(container) => match self.members_of(container)? {
                 [] => self.inner.related_entities(id, limit)?,
                 members => {
@@ -373,15 +373,15 @@ impl FilterLayer for GroupSource {
             EntityId::Sample(number) if self.facts_of_sum(number).is_some() => Vec::new(),
             _ => self.inner.related_entities(id, limit)?,
         };
-        for id in &mut related {
+        for id in &mut ids {
             if let EntityId::Container(container) = id {
                 *container = self.group_of(*container);
             }
         }
         let mut distinct = FxHashSet::default();
-        related.retain(|id| distinct.insert(*id));
-        related.truncate(limit);
-        Ok(related)
+        ids.retain(|id| distinct.insert(*id));
+        ids.truncate(limit);
+        Ok(ids)
     }
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {

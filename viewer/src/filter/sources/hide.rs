@@ -45,10 +45,10 @@ impl HideSource {
         let positions = container_tree::positions(&list);
         let mut is_visible = vec![false; list.len()];
         for index in (0..list.len()).filter(|&index| list[index].depth == 0 || container(index)) {
-            let mut above = Some(index);
-            while let Some(index) = above.filter(|&index| !is_visible[index]) {
+            let mut ancestor = Some(index);
+            while let Some(index) = ancestor.filter(|&index| !is_visible[index]) {
                 is_visible[index] = true;
-                above = positions.get(&list[index].parent).copied();
+                ancestor = positions.get(&list[index].parent).copied();
             }
         }
         let visible_containers: Vec<ContainerInfo> =
@@ -305,8 +305,8 @@ impl FilterLayer for HideSource {
         let ty = type_of(&self.model, &facts);
         let link = matches!(id, EntityId::Link(_));
         if let (EntityId::OpenLink(_), Some(ty)) = (id, ty) {
-            let listed = FilterLayer::open_links(self, ty, entity_walk::EVER)?;
-            return listed.iter().any(|link| link.id == id).then_some(facts).ok_or(unknown);
+            let list = FilterLayer::open_links(self, ty, entity_walk::EVER)?;
+            return list.iter().any(|link| link.id == id).then_some(facts).ok_or(unknown);
         }
         if ty.is_some_and(|ty| self.hides(ty)) || !link && !self.visible_containers.contains(&facts.container) {
             return Err(unknown);
@@ -323,10 +323,10 @@ impl FilterLayer for HideSource {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         FilterLayer::facts(self, id)?;
-        let mut related = self.inner.related_entities(id, limit.saturating_mul(4))?;
-        related.retain(|&id| FilterLayer::facts(self, id).is_ok());
-        related.truncate(limit);
-        Ok(related)
+        let mut ids = self.inner.related_entities(id, limit.saturating_mul(4))?;
+        ids.retain(|&id| FilterLayer::facts(self, id).is_ok());
+        ids.truncate(limit);
+        Ok(ids)
     }
 
     fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
@@ -345,8 +345,8 @@ impl FilterLayer for HideSource {
     }
 
     fn shows(&self, value: ValueId) -> bool {
-        let hidden = self.model.values.get(value.index()).is_some_and(|value| self.hides(value.ty));
-        !hidden && self.inner.shows(value)
+        let is_hidden = self.model.values.get(value.index()).is_some_and(|value| self.hides(value.ty));
+        !is_hidden && self.inner.shows(value)
     }
 
     fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {

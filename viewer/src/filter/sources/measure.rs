@@ -90,8 +90,8 @@ impl MeasuredTree<'_> {
         of: Option<&NamePattern>,
         is_self: bool,
     ) -> Result<Vec<Option<f64>>, FilterError> {
-        let (types, named) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
-        Ok(self.sums(&times(self.source.as_ref(), &self.list, &types, &named, is_self, self.time_range)?))
+        let (types, value_ids) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
+        Ok(self.sums(&times(self.source.as_ref(), &self.list, &types, &value_ids, is_self, self.time_range)?))
     }
 
     /// Time in states of these values as a share of the time for which the containers exist.
@@ -101,8 +101,8 @@ impl MeasuredTree<'_> {
         of: Option<&NamePattern>,
         is_self: bool,
     ) -> Result<Vec<Option<f64>>, FilterError> {
-        let (types, named) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
-        let direct = times(self.source.as_ref(), &self.list, &types, &named, is_self, self.time_range)?;
+        let (types, value_ids) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
+        let direct = times(self.source.as_ref(), &self.list, &types, &value_ids, is_self, self.time_range)?;
         // Each type separately, because a container may represent others for one type but not for
         // another.
         let mut existence: Vec<Option<f64>> = vec![None; self.list.len()];
@@ -121,11 +121,11 @@ impl MeasuredTree<'_> {
 
     /// Number of entities of these values.
     fn entity_counts(&self, values: &NamePatterns, of: Option<&NamePattern>) -> Result<Vec<Option<f64>>, FilterError> {
-        let (types, named) = pattern::values(&self.model, values, of)?;
-        let chosen = (!values.is_any()).then_some(named.as_slice());
+        let (types, value_ids) = pattern::values(&self.model, values, of)?;
+        let selected_values = (!values.is_any()).then_some(value_ids.as_slice());
         let mut counts = vec![0_i64; self.list.len()];
         for ty in types {
-            self.add_counts(ty, chosen, &mut counts)?;
+            self.add_counts(ty, selected_values, &mut counts)?;
         }
         #[expect(clippy::cast_precision_loss, reason = "an order by number")]
         let direct: Vec<_> = counts.into_iter().map(|number| Some(number as f64)).collect();
@@ -209,8 +209,8 @@ impl MeasuredTree<'_> {
                 *direct = Some(direct.map_or(sample, |before| statistic.join(before, sample)));
             }
         }
-        let joined = subtrees::combine(&self.list, &direct, |a, b| statistic.join(a, b));
-        Ok(joined.into_iter().map(|all| all.map(|part| part.sum / part.count)).collect())
+        let partial_means = subtrees::combine(&self.list, &direct, |a, b| statistic.join(a, b));
+        Ok(partial_means.into_iter().map(|all| all.map(|part| part.sum / part.count)).collect())
     }
 }
 

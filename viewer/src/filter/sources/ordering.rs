@@ -92,9 +92,9 @@ fn sort_siblings(
     places.sort_by_key(|&index| list[index].parent);
     let mut new = list.to_vec();
     for siblings in places.chunk_by(|&a, &b| list[a].parent == list[b].parent) {
-        let mut sorted = siblings.to_vec();
-        sorted.sort_by(&compare);
-        for (&place, &from) in siblings.iter().zip(&sorted) {
+        let mut order = siblings.to_vec();
+        order.sort_by(&compare);
+        for (&place, &from) in siblings.iter().zip(&order) {
             new[place] = list[from].clone();
         }
     }
@@ -120,8 +120,8 @@ pub(crate) fn keep_best(
         (_, Some(a), Some(b)) => b.total_cmp(&a),
         (_, a, b) => a.is_none().cmp(&b.is_none()),
     });
-    let dropped = with_all_below(&list, all.get(number as usize..).unwrap_or(&[]));
-    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |index| !dropped[index])))
+    let is_dropped = with_all_below(&list, all.get(number as usize..).unwrap_or(&[]));
+    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |index| !is_dropped[index])))
 }
 
 /// Keeps the containers of a type with a statistic that meets the comparison, and hides the other
@@ -140,6 +140,6 @@ pub(crate) fn keep_matching(
         types.contains(&list[*index].ty) && !numbers[*index].is_some_and(|value| comparison.is_true(&value, &number))
     };
     let failing: Vec<usize> = (0..list.len()).filter(fails).collect();
-    let dropped = with_all_below(&list, &failing);
-    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |index| !dropped[index])))
+    let is_dropped = with_all_below(&list, &failing);
+    Ok(Arc::new(HideSource::new(Arc::clone(inner), |_| true, |index| !is_dropped[index])))
 }

@@ -62,11 +62,11 @@ pub(crate) fn apply(
         let kind = if reduction.form == ReductionForm::State { PajeTypeKind::State } else { PajeTypeKind::Variable };
         let color = variable_color(&name).filter(|_| kind == PajeTypeKind::Variable);
         model.types.push(TypeInfo { id: ty, kind, parent: owner, name: name.clone(), color, style: DrawStyle::NONE });
-        let owned: Vec<_> = (0..list.len())
+        let subtrees: Vec<_> = (0..list.len())
             .filter(|&index| list[index].ty == owner)
             .map(|index| index..container_tree::end(&list, index))
             .collect();
-        for (below, steps) in owned.iter().zip(input.steps(inner.as_ref(), &list, &owned, &memory)?) {
+        for (below, steps) in subtrees.iter().zip(input.steps(inner.as_ref(), &list, &subtrees, &memory)?) {
             let (container, base) = (list[below.start].id, free.sample);
             if reduction.form == ReductionForm::Variable {
                 free.sample = free.sample.saturating_add(steps.len() as u32);
@@ -76,9 +76,9 @@ pub(crate) fn apply(
     }
     let mut states = None;
     if reduction.form == ReductionForm::State {
-        let reduced = ResultStates::new(&mut model, &mut results, free.state, reduction)?;
-        free.state = free.state.saturating_add(reduced.store.summary().states as u32);
-        states = Some(reduced);
+        let result_states = ResultStates::new(&mut model, &mut results, free.state, reduction)?;
+        free.state = free.state.saturating_add(result_states.store.summary().states as u32);
+        states = Some(result_states);
     }
     results.sort_by_key(|result| (result.container, result.ty));
     let text = reduction.to_string();
@@ -296,14 +296,14 @@ impl FilterLayer for ReduceSource {
         }
         let within = self.states.as_ref().and_then(|states| Some((states, states.lane(lane)?)));
         let Some((states, within)) = within else { return Ok(hide::empty_list()) };
-        let mut listed = states.store.states(within, time_range, limit)?;
-        for state in &mut listed.items {
+        let mut list = states.store.states(within, time_range, limit)?;
+        for state in &mut list.items {
             state.value = states.value(state.value);
             if let EntityId::State(number) = &mut state.id {
                 *number += states.base;
             }
         }
-        Ok(listed)
+        Ok(list)
     }
 
     fn samples(

@@ -26,12 +26,12 @@ pub(crate) fn reuse(
     })?;
     let mut order: Vec<usize> = (0..list.len()).filter(|&index| types.contains(&list[index].ty)).collect();
     // A container of the type below another one would lie below its own row.
-    let nested: FxHashSet<usize> = order
+    let nested_containers: FxHashSet<usize> = order
         .iter()
         .flat_map(|&index| (index + 1)..container_tree::end(&list, index))
         .filter(|index| order.binary_search(index).is_ok())
         .collect();
-    order.retain(|index| !nested.contains(index));
+    order.retain(|index| !nested_containers.contains(index));
     order.sort_by_key(|&index| (list[index].parent, list[index].ty, list[index].life.from));
     let mut rows: Vec<Vec<usize>> = Vec::new();
     for siblings in order.chunk_by(|&a, &b| (list[a].parent, list[a].ty) == (list[b].parent, list[b].ty)) {

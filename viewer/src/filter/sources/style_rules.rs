@@ -68,8 +68,8 @@ pub(crate) fn set_styles(
     style: DrawStyle,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let chosen = if style.shape.is_some() { StyledTypes::Events } else { StyledTypes::All };
-    let (types, values) = selected_values(&model, patterns, of, chosen)?;
+    let styled_types = if style.shape.is_some() { StyledTypes::Events } else { StyledTypes::All };
+    let (types, values) = selected_values(&model, patterns, of, styled_types)?;
     for ty in types {
         let ty = &mut model.types[ty.index()];
         ty.style = style.or(ty.style);
@@ -128,18 +128,18 @@ fn selected_values(
     model: &TypeModel,
     patterns: &NamePatterns,
     of: Option<&NamePattern>,
-    chosen: StyledTypes,
+    styled_types: StyledTypes,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     if let Some(of) = of.filter(|_| patterns.is_any()) {
         let of = NamePatterns::new(vec![of.clone()]);
-        let types = pattern::types(model, &of, chosen.description(), |ty| chosen.fits(ty))?;
+        let types = pattern::types(model, &of, styled_types.description(), |ty| styled_types.fits(ty))?;
         let values = model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.id).collect();
         return Ok((types, values));
     }
-    let types_and_values = if chosen == StyledTypes::All {
+    let types_and_values = if styled_types == StyledTypes::All {
         pattern::values(model, patterns, of)
     } else {
-        pattern::values_of(model, patterns, of, chosen.description(), |ty| chosen.fits(ty))
+        pattern::values_of(model, patterns, of, styled_types.description(), |ty| styled_types.fits(ty))
     };
     Ok((Vec::new(), types_and_values?.1))
 }

@@ -35,16 +35,16 @@ pub(crate) fn apply(
     let kept_range = requested_range.intersection(inner.extent())?;
     let list = inner.containers();
     let alive = |index: usize| overlaps(list[index].life, kept_range);
-    let hidden = HideSource::new(Arc::clone(inner), |_| true, alive);
-    let source: &dyn TimelineSource = &hidden;
-    let mut clipped = source.containers().as_ref().clone();
-    for info in &mut clipped {
+    let hide_source = HideSource::new(Arc::clone(inner), |_| true, alive);
+    let source: &dyn TimelineSource = &hide_source;
+    let mut containers = source.containers().as_ref().clone();
+    for info in &mut containers {
         info.life = clip(info.life, kept_range);
     }
     Ok(Arc::new(TimeCutSource {
-        inner: hidden,
+        inner: hide_source,
         kept_range,
-        list: Arc::new(clipped),
+        list: Arc::new(containers),
         summary: OnceLock::new(),
         ranges: VariableRanges::default(),
     }))
@@ -138,9 +138,9 @@ impl TimeCutSource {
     fn cut_facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let mut facts = self.inner_source().facts(id)?;
         let life = facts.life;
-        let ordered = TimeRange { from: life.from.min(life.to), to: life.from.max(life.to) };
+        let forward_range = TimeRange { from: life.from.min(life.to), to: life.from.max(life.to) };
         let root = id == EntityId::Container(ContainerId::ROOT);
-        if !root && !overlaps(ordered, self.kept_range) {
+        if !root && !overlaps(forward_range, self.kept_range) {
             return Err(QueryError::Unknown { kind: "entity" });
         }
         if !matches!(id, EntityId::Link(_) | EntityId::OpenLink(_)) {
@@ -200,11 +200,11 @@ impl FilterLayer for TimeCutSource {
     ) -> Result<EntityList<StateEntity>, QueryError> {
         entity_filter::check(time_range, 1)?;
         let Some(part) = self.kept_range(time_range) else { return Ok(empty_list()) };
-        let mut listed = self.inner_source().states(lane, part, limit)?;
-        for state in &mut listed.items {
+        let mut list = self.inner_source().states(lane, part, limit)?;
+        for state in &mut list.items {
             state.life = clip(state.life, self.kept_range);
         }
-        Ok(listed)
+        Ok(list)
     }
 
     fn events(
@@ -241,14 +241,14 @@ impl FilterLayer for TimeCutSource {
         if self.contains(time_range) {
             return self.inner_source().event_counts(container, ty, time_range, columns, limit);
         }
-        let counted = |column| match self.kept_range(column) {
+        let counts_of = |column| match self.kept_range(column) {
             Some(part) => {
                 let counts = self.inner_source().event_counts(container, ty, part, 1, limit)?;
                 Ok(counts.into_iter().next().unwrap_or_default())
             }
             None => Ok(EventCount::default()),
         };
-        time_range.columns(columns).map(counted).collect()
+        time_range.columns(columns).map(counts_of).collect()
     }
 
     fn link_counts(
@@ -277,11 +277,11 @@ impl FilterLayer for TimeCutSource {
     ) -> Result<EntityList<VariableSample>, QueryError> {
         entity_filter::check(time_range, 1)?;
         let Some(part) = self.kept_range(time_range) else { return Ok(empty_list()) };
-        let mut listed = self.inner_source().samples(container, ty, part, limit)?;
-        for sample in &mut listed.items {
+        let mut list = self.inner_source().samples(container, ty, part, limit)?;
+        for sample in &mut list.items {
             sample.life = clip(sample.life, self.kept_range);
         }
-        Ok(listed)
+        Ok(list)
     }
 
     fn series(
@@ -318,10 +318,10 @@ impl FilterLayer for TimeCutSource {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         self.cut_facts(id)?;
-        let mut related = self.inner_source().related_entities(id, limit.saturating_mul(4))?;
-        related.retain(|&id| self.cut_facts(id).is_ok());
-        related.truncate(limit);
-        Ok(related)
+        let mut ids = self.inner_source().related_entities(id, limit.saturating_mul(4))?;
+        ids.retain(|&id| self.cut_facts(id).is_ok());
+        ids.truncate(limit);
+        Ok(ids)
     }
 
     fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {

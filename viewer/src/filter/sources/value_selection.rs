@@ -25,14 +25,14 @@ pub(crate) fn apply(
     of: Option<&NamePattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
-    let (types, named) = pattern::values(&model, patterns, of)?;
+    let (types, value_ids) = pattern::values(&model, patterns, of)?;
     // Without `of`, "only computing" concerns only the types that have such a value.
     let concerned = |ty: TypeId| {
-        types.contains(&ty) && (of.is_some() || named.iter().any(|value| model.values[value.index()].ty == ty))
+        types.contains(&ty) && (of.is_some() || value_ids.iter().any(|value| model.values[value.index()].ty == ty))
     };
     let selected_types = model.types.iter().map(|ty| concerned(ty.id)).collect();
     let mut passes = vec![keep == SelectionEffect::Hide; model.values.len()];
-    for value in named {
+    for value in value_ids {
         passes[value.index()] = keep == SelectionEffect::Only;
     }
     Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), ValuePredicate { selected_types, passes })))
@@ -48,7 +48,7 @@ impl EntityPredicate for ValuePredicate {
     }
 
     fn facts(&self, facts: &EntityFacts, ty: TypeId, model: &TypeModel) -> bool {
-        let mut named = model.values.iter().filter(|value| value.ty == ty && value.name == facts.name);
-        named.next().is_none_or(|value| self.passes.get(value.id.index()).copied().unwrap_or(true))
+        let mut values_of_name = model.values.iter().filter(|value| value.ty == ty && value.name == facts.name);
+        values_of_name.next().is_none_or(|value| self.passes.get(value.id.index()).copied().unwrap_or(true))
     }
 }

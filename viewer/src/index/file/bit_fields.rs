@@ -15,8 +15,8 @@ pub(crate) fn sortable_timestamp(timestamp: i64) -> u64 {
 
 /// The timestamp that [`sortable_timestamp`] encoded.
 #[inline]
-pub(crate) fn timestamp(ordered: u64) -> i64 {
-    (ordered ^ SIGN).cast_signed()
+pub(crate) fn timestamp(sortable_time: u64) -> i64 {
+    (sortable_time ^ SIGN).cast_signed()
 }
 
 /// Number of bits for all numbers up to `max`. A number of more than 57 bits could span nine bytes,
@@ -38,20 +38,20 @@ pub(crate) fn pack(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: 
     if width == 0 {
         return;
     }
-    let (mut word, mut filled) = (0_u64, 0_u32);
+    let (mut word, mut bit_count) = (0_u64, 0_u32);
     let width = u32::from(width);
     for value in values {
-        word |= value << filled;
-        if filled + width >= 64 {
+        word |= value << bit_count;
+        if bit_count + width >= 64 {
             out.extend_from_slice(&word.to_le_bytes());
-            let used = 64 - filled;
-            word = if used < width { value >> used } else { 0 };
-            filled = filled + width - 64;
+            let fitting_bits = 64 - bit_count;
+            word = if fitting_bits < width { value >> fitting_bits } else { 0 };
+            bit_count = bit_count + width - 64;
         } else {
-            filled += width;
+            bit_count += width;
         }
     }
-    if filled > 0 {
+    if bit_count > 0 {
         out.extend_from_slice(&word.to_le_bytes());
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct TableRef {
 
 impl TableRef {
     /// The same table, `by` bytes further into the file.
-    pub(crate) fn shifted_by(self, by: u64) -> Self {
+    pub(crate) fn shift_by(self, by: u64) -> Self {
         Self { payload: shift_position(self.payload, by), directory: shift_position(self.directory, by), ..self }
     }
 }
@@ -263,9 +263,9 @@ impl LaneRecord {
     pub(crate) const BYTES: usize = 80;
 
     /// The same record, with all its positions `by` bytes further into the file.
-    pub(crate) fn shifted_by(self, by: u64) -> Self {
+    pub(crate) fn shift_by(self, by: u64) -> Self {
         let of = |place: PageBytes| PageBytes { offset: shift_position(place.offset, by), ..place };
-        Self { table: self.table.shifted_by(by), values: of(self.values), sums: of(self.sums), ..self }
+        Self { table: self.table.shift_by(by), values: of(self.values), sums: of(self.sums), ..self }
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {

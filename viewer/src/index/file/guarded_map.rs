@@ -57,9 +57,9 @@ impl GuardedMap {
         slot.is_hit.store(false, Ordering::Relaxed);
         slot.len.store(map.len(), Ordering::Relaxed);
         slot.start.store(map.as_ptr() as usize, Ordering::Release);
-        let mut guarded = Self { map, slot, tail: [0; 4] };
-        guarded.tail = guarded.last_bytes();
-        Ok(guarded)
+        let mut guarded_map = Self { map, slot, tail: [0; 4] };
+        guarded_map.tail = guarded_map.last_bytes();
+        Ok(guarded_map)
     }
 
     /// Whether the file has become shorter since it was mapped.
@@ -139,8 +139,8 @@ extern "C" fn on_bus_error(_signal: libc::c_int, info: *mut libc::siginfo_t, _co
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
         // SAFETY: the page belongs to a map of this module, which nothing writes to, and stays
         // readable.
-        let mapped = unsafe { libc::mmap(page_start, *page, libc::PROT_READ, flags, -1, 0) };
-        if mapped != libc::MAP_FAILED {
+        let address_of_page = unsafe { libc::mmap(page_start, *page, libc::PROT_READ, flags, -1, 0) };
+        if address_of_page != libc::MAP_FAILED {
             slot.is_hit.store(true, Ordering::Relaxed);
             return;
         }

@@ -134,8 +134,8 @@ impl IndexBytes {
     /// Whether a page is undamaged.
     #[inline]
     fn is_right(&self, page: u64) -> bool {
-        let verified = self.verified.get((page / 64) as usize).map_or(0, |bits| bits.load(Ordering::Relaxed));
-        verified >> (page % 64) & 1 == 1 || self.verify(page)
+        let verified_bits = self.verified.get((page / 64) as usize).map_or(0, |bits| bits.load(Ordering::Relaxed));
+        verified_bits >> (page % 64) & 1 == 1 || self.verify(page)
     }
 
     #[cold]

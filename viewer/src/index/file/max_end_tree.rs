@@ -59,9 +59,9 @@ impl<'a> MaxEndTree<'a> {
     /// Number of blocks from `block` on that can be skipped, because all their ends are at most
     /// `from`. `blocks` is the number of all blocks.
     fn skippable_blocks(&self, block: u64, blocks: u64, from: i64) -> u64 {
-        let (mut passed, mut size, mut nodes, mut level) = (0, 1, blocks, self.offset);
+        let (mut block_count, mut size, mut nodes, mut level) = (0, 1, blocks, self.offset);
         while nodes > 0 && block.is_multiple_of(size) && self.largest_end(level, block / size) <= from {
-            passed = size;
+            block_count = size;
             if nodes == 1 {
                 break;
             }
@@ -69,7 +69,7 @@ impl<'a> MaxEndTree<'a> {
             nodes = nodes.div_ceil(FAN);
             size *= FAN;
         }
-        passed
+        block_count
     }
 
     fn largest_end(&self, level: u64, node: u64) -> i64 {
@@ -87,9 +87,9 @@ impl<'a> MaxEndTree<'a> {
     ) {
         let (mut number, blocks) = (rows.start / BLOCK as u64, table.blocks());
         while number < blocks && number * (BLOCK as u64) < rows.end {
-            let passed = self.skippable_blocks(number, blocks, from);
-            if passed > 0 {
-                number += passed;
+            let block_count = self.skippable_blocks(number, blocks, from);
+            if block_count > 0 {
+                number += block_count;
                 continue;
             }
             let block = table.block(number);

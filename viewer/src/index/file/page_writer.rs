@@ -55,8 +55,8 @@ impl PageWriter {
     /// piece.
     pub(crate) fn append(&mut self, mut piece: Self) -> io::Result<u64> {
         let by = self.align()? - ALIGNMENT;
-        if let PageSink::Piece(written) = piece.sink {
-            written.each_portion(1, |bytes| self.write(bytes))?;
+        if let PageSink::Piece(pages) = piece.sink {
+            pages.each_portion(1, |bytes| self.write(bytes))?;
             self.write(&std::mem::take(&mut piece.buffer))?;
         }
         Ok(by)

@@ -90,7 +90,7 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
         header: IndexHeader { key, ..IndexHeader::default() },
         end: effective_end(extent.first, extent.last),
     };
-    let ([states, marks, variables, links, nested], overviews) = assembly.pieces(jobs, extent)?;
+    let ([states, marks, variables, links, nested_sums], overviews) = assembly.pieces(jobs, extent)?;
     assembly.references(references, reference_count)?;
     assembly.header.parts = parts.write(assembly.byte_streams, &assembly.bases, &room, &mut assembly.out)?;
     assembly.open_links(open_links)?;
@@ -108,7 +108,7 @@ pub(crate) fn write(outcome: SimOutcome<IndexBuilder>, key: IndexKey, file: File
     };
     summary.diagnostics.shrink_to_fit();
     let description = DescriptionSection { summary, model, containers, details: container_details };
-    assembly.finish(details, [states, marks, variables, links, nested], overviews, &description)
+    assembly.finish(details, [states, marks, variables, links, nested_sums], overviews, &description)
 }
 
 impl IndexAssembly<'_> {
@@ -132,7 +132,7 @@ impl IndexAssembly<'_> {
                 all.append(own, by)?;
             }
             if let Some(ends) = ends {
-                self.header.ends = ends.shifted_by(by);
+                self.header.ends = ends.shift_by(by);
             }
             overviews.extend(overview);
         }
@@ -185,12 +185,12 @@ impl IndexAssembly<'_> {
         let Self { room, byte_streams, mut out, mut header, .. } = self;
         header.overview = overview::write(overviews, room, &mut out)?;
         details.write(byte_streams, room, &mut out, &mut header)?;
-        let [states, marks, variables, links, nested] = lanes;
+        let [states, marks, variables, links, nested_sums] = lanes;
         header.states = states.write(&mut out)?;
         header.marks = marks.write(&mut out)?;
         header.variables = variables.write(&mut out)?;
         header.links = links.write(&mut out)?;
-        header.nested = nested.write(&mut out)?;
+        header.nested = nested_sums.write(&mut out)?;
         let model = description.encode();
         header.model = PageBytes { offset: out.align()?, len: model.len() as u64 };
         out.write(&model)?;

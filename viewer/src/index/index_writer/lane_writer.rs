@@ -90,7 +90,7 @@ impl LaneDirectory {
         other.records.each_portion(LaneRecord::BYTES, |records| {
             bytes.clear();
             for record in records.chunks_exact(LaneRecord::BYTES) {
-                LaneRecord::decode(record).shifted_by(by).encode(&mut bytes);
+                LaneRecord::decode(record).shift_by(by).encode(&mut bytes);
             }
             self.records.write(&bytes)
         })?;
@@ -115,7 +115,7 @@ pub(crate) fn jobs(mut states: Vec<GatheredLane>, others: OtherLanes, room: &Tem
         rows.div_ceil(MAX_STATE_PIECES as u64)
     };
     let mut jobs = vec![LaneJob::Others(others)];
-    let nested = nested_sums::groups(&states);
+    let nested_groups = nested_sums::groups(&states);
     let mut number = 0;
     while !states.is_empty() {
         // Takes the first lane, and further lanes while the ones before have fewer than `target`
@@ -127,8 +127,8 @@ pub(crate) fn jobs(mut states: Vec<GatheredLane>, others: OtherLanes, room: &Tem
         number += now.len() as u64;
         jobs.push(LaneJob::States(now, first));
     }
-    if !nested.is_empty() {
-        jobs.push(LaneJob::Nested(nested));
+    if !nested_groups.is_empty() {
+        jobs.push(LaneJob::Nested(nested_groups));
     }
     jobs
 }
@@ -191,7 +191,7 @@ impl LanePiece {
         for GatheredLane { lane, base, rows } in lanes {
             let (mut from, mut last) = (rows.read()?, 0_i64);
             let mut table = PackedTableWriter::<3>::new(room, &mut self.out)?;
-            let mut unsorted = RowSorter::<3, 1>::new(&room.part(2));
+            let mut sorter = RowSorter::<3, 1>::new(&room.part(2));
             let mut latest = i64::MIN;
             let mut tally = PrefixCountWriter::new(room, &rows, lane.rows)?;
             for _ in 0..lane.rows {
@@ -203,12 +203,12 @@ impl LanePiece {
                     table.push(&mut self.out, row)?;
                     tally.as_mut().map_or(Ok(()), |tally| tally.push(row[1]))?;
                 } else {
-                    unsorted.push(row);
-                    unsorted.flush()?;
+                    sorter.push(row);
+                    sorter.flush()?;
                 }
             }
-            let mut sorted = unsorted.finish()?;
-            while let Some(row) = sorted.next()? {
+            let mut row_order = sorter.finish()?;
+            while let Some(row) = row_order.next()? {
                 table.push(&mut self.out, row)?;
                 tally.as_mut().map_or(Ok(()), |tally| tally.push(row[1]))?;
             }
@@ -226,17 +226,17 @@ impl LanePiece {
             let mut from = rows.read()?;
             let mut table = PackedTableWriter::<2>::new(room, &mut self.out)?;
             let mut nodes = VariableNodeWriter::default();
-            let (mut now, mut waiting) = (0_i64, None);
+            let (mut now, mut preceding_sample) = (0_i64, None);
             for _ in 0..lane.rows {
                 now = now.wrapping_add(varint::unzigzag(from.number()?));
                 let value = f64::from_bits(from.number()?.swap_bytes());
                 table.push(&mut self.out, [sortable_timestamp(now), value.to_bits()])?;
-                if let Some((start, value)) = waiting.replace((now, value)) {
+                if let Some((start, value)) = preceding_sample.replace((now, value)) {
                     nodes.push(value, now.wrapping_sub(start));
                 }
             }
             let end = lane.end.max(now);
-            if let Some((start, value)) = waiting {
+            if let Some((start, value)) = preceding_sample {
                 nodes.push(value, end.wrapping_sub(start));
             }
             let table = table.finish(&mut self.out, sortable_timestamp(end))?;
@@ -255,8 +255,8 @@ impl LanePiece {
         extent: TimestampExtent,
     ) -> io::Result<()> {
         let mut endpoints = RowSorter::<3, 3>::new(&room.part(2));
-        let mut sorted = links.finish()?;
-        let mut next = sorted.next()?;
+        let mut rows = links.finish()?;
+        let mut next = rows.next()?;
         while let Some([ty, ..]) = next.filter(|words| words[0] < types) {
             let mut table = PackedTableWriter::<{ links::COLUMNS }>::new(room, &mut self.out)?;
             let (mut tree, mut ends) = (MaxEndTreeWriter::default(), RowSorter::<1, 1>::new(&room.part(2)));
@@ -278,7 +278,7 @@ impl LanePiece {
                 density.push(&row, number)?;
                 number += 1;
                 self.include_times(low, low);
-                next = sorted.next()?;
+                next = rows.next()?;
             }
             let table = table.finish(&mut self.out, 0)?;
             let offset = tree.finish(&mut self.out)?;

@@ -95,8 +95,8 @@ impl LinkDensityWriter {
         let Some(level) = self.levels.first() else { return Ok(()) };
         let (low, high) =
             (row.earlier_timestamp() >> level.exponent, row.start_time.max(row.end_time) >> level.exponent);
-        let reversed = u64::from(row.end_time < row.start_time);
-        let span = high.wrapping_sub(low).cast_unsigned() << 1 | reversed;
+        let direction_bit = u64::from(row.end_time < row.start_time);
+        let span = high.wrapping_sub(low).cast_unsigned() << 1 | direction_bit;
         self.add(
             0,
             low,
@@ -135,10 +135,10 @@ impl LinkDensityWriter {
                 level.rows.write(row.map(u64::to_le_bytes).as_flattened())?;
             }
         }
-        for ([start, end, value, span], counted) in rows {
+        for ([start, end, value, span], equal_links) in rows {
             let high = bin.wrapping_add((span >> 1).cast_signed());
             let wider = (high >> STEP).wrapping_sub(bin >> STEP).cast_unsigned() << 1 | span & 1;
-            self.add(level_index + 1, bin >> STEP, [start, end, value, wider], counted)?;
+            self.add(level_index + 1, bin >> STEP, [start, end, value, wider], equal_links)?;
         }
         Ok(())
     }

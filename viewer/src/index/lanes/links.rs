@@ -173,15 +173,15 @@ impl<'a> IndexLinks<'a> {
         let [low, length, value, start, end, _, _, detail] = block.columns;
         let low = timestamp(low.get(index));
         let high = low.wrapping_add(length.get(index).cast_signed()) >> exponent;
-        let (low, reversed) = (low >> exponent, detail.get(index) & 1 == 1);
-        let (start_bin, end_bin) = if reversed { (high, low) } else { (low, high) };
+        let (low, is_reversed) = (low >> exponent, detail.get(index) & 1 == 1);
+        let (start_bin, end_bin) = if is_reversed { (high, low) } else { (low, high) };
         LinkCount {
             start: ContainerId(start.get(index) as u32),
             end: ContainerId(end.get(index) as u32),
             value: ValueId(value.get(index) as u32),
             start_bin,
             end_bin,
-            reversed,
+            reversed: is_reversed,
             count: 1,
             first: EntityId::Link(self.record.base.wrapping_add((block.row + index as u64) as u32)),
         }

@@ -247,13 +247,13 @@ impl<'a> SampleWalk<'a> {
         let (from, to) = (time_range.from.0, time_range.to.0);
         self.load(self.hint / BLOCK as u64);
         // The last of several samples with the same timestamp counts.
-        let started = match from.checked_add(1) {
+        let started_count = match from.checked_add(1) {
             Some(after) => self.samples_before(sortable_timestamp(after)),
             None => self.lane.table.rows(),
         };
-        let mut first = started.saturating_sub(1);
+        let mut first = started_count.saturating_sub(1);
         self.load(first / BLOCK as u64);
-        if started > 0 {
+        if started_count > 0 {
             let sample = self.sample((first % BLOCK as u64) as usize);
             first += u64::from(sample.end <= from && sample.start < from);
         }
@@ -266,11 +266,11 @@ impl<'a> SampleWalk<'a> {
         if index >= self.block.len || self.starts[index] >= bound {
             return None;
         }
-        let clipped = |sample: BlockSample| {
+        let clip = |sample: BlockSample| {
             VariableNode::of(sample.value, sample.end.min(to).saturating_sub(sample.start.max(from)).max(0))
         };
         let (first_sample, mut last) = (self.sample(index), None);
-        let mut all = clipped(first_sample);
+        let mut all = clip(first_sample);
         match self.next_block().filter(|_| self.block.next < bound) {
             Some(next) => {
                 all = all.join(self.combine_samples(index + 1..self.block.len));
@@ -293,11 +293,11 @@ impl<'a> SampleWalk<'a> {
         }
         let last = last.map_or(first_sample, |last| {
             let last = self.sample(last);
-            all = all.join(clipped(last));
+            all = all.join(clip(last));
             last
         });
-        let covered = last.end.min(to).saturating_sub(first_sample.start.max(from));
-        let mean = if covered > 0 { all.integral / covered as f64 } else { last.value };
+        let covered_nanos = last.end.min(to).saturating_sub(first_sample.start.max(from));
+        let mean = if covered_nanos > 0 { all.integral / covered_nanos as f64 } else { last.value };
         // Rounding must not move the mean out of the range. A damaged file may have no order at
         // all.
         Some(SeriesColumn { min: all.min, max: all.max, mean: mean.max(all.min).min(all.max) })

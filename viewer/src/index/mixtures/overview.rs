@@ -251,11 +251,11 @@ impl<'a> OverviewTable<'a> {
         let length = time_range.to.0.checked_sub(time_range.from.0)?;
         let width = length.checked_div(columns.into())?;
         let exponent = width.cast_unsigned().trailing_zeros() as u8;
-        let aligned = width > 0
+        let is_aligned = width > 0
             && width.cast_unsigned().is_power_of_two()
             && time_range.from.0.trailing_zeros() >= exponent.into()
             && width.checked_mul(columns.into()) == Some(length);
-        if !aligned || max_shares > SHARES {
+        if !is_aligned || max_shares > SHARES {
             return None;
         }
         let table = table(index_bytes, exponent)?;
@@ -267,18 +267,19 @@ impl<'a> OverviewTable<'a> {
     pub(crate) fn cells(&self, lane: u64, cells: &mut MixtureCellWriter) -> bool {
         // There are no columns before the beginning of the trace.
         let before = first_column(self.origin, self.exponent).saturating_sub(self.first);
-        let skipped = before.clamp(0, self.columns.into());
+        let columns_before_trace = before.clamp(0, self.columns.into());
         let column = |number: i64| key(lane, self.first.checked_add(number)?, self.origin, self.exponent);
-        let (begin, end) = (column(skipped.min(i64::from(self.columns) - 1).max(0)), column(self.columns.into()));
+        let (begin, end) =
+            (column(columns_before_trace.min(i64::from(self.columns) - 1).max(0)), column(self.columns.into()));
         let (Some(begin), Some(end)) = (begin, end) else {
             // All columns lie before the trace, or in a range without stored columns.
-            return skipped == i64::from(self.columns);
+            return columns_before_trace == i64::from(self.columns);
         };
         let (mut row, rows) = (self.table.lower_bound(0, begin), self.table.rows());
         if !self.has(lane, row, end) {
             return false;
         }
-        let first = cells.len() + skipped.cast_unsigned() as usize;
+        let first = cells.len() + columns_before_trace.cast_unsigned() as usize;
         cells.fill(cells.len() + self.columns as usize);
         let [mut keys, mut values, mut times] = [[0; BLOCK]; COLUMNS];
         while row < rows {

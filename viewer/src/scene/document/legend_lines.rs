@@ -51,15 +51,15 @@ impl DocumentLegend {
                     (x, y) = (0.0, y + LEGEND_LINE);
                 }
                 let name = cut(&group.name, width / 3.0);
-                let wide = font::width(&name, 12.0, FontWeight::SemiBold);
+                let name_width = font::width(&name, 12.0, FontWeight::SemiBold);
                 legend.items.push(SceneItem::Text(SceneText::new((x, y), name, 12.0, theme.ink).semi_bold()));
-                x += wide + 24.0;
+                x += name_width + 24.0;
             }
             for entry in &group.entries {
                 let count = entry.count.map(group_digits).unwrap_or_default();
-                let wide = |text: &str| font::width(text, 12.0, FontWeight::Regular);
+                let text_width = |text: &str| font::width(text, 12.0, FontWeight::Regular);
                 let name = cut(&entry.name, width - SAMPLE);
-                if x > 0.0 && x + 28.0 + wide(&name) + wide(&count) > width {
+                if x > 0.0 && x + 28.0 + text_width(&name) + text_width(&count) > width {
                     (x, y) = (0.0, y + LEGEND_LINE);
                 }
                 let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.link);
@@ -82,15 +82,15 @@ impl DocumentLegend {
 
     /// Draws a bar of shares above the names of the values.
     fn states(&mut self, group: &LegendGroup, width: f32, theme: ColorTheme) {
-        let used = largest_entries(group, theme);
-        let sum: f64 = used.iter().filter_map(|entry| entry.share).sum();
+        let entries = largest_entries(group, theme);
+        let sum: f64 = entries.iter().filter_map(|entry| entry.share).sum();
         let (mut x, y) = (0.0, self.height);
         self.items.push(SceneItem::Rect(FilledRect::decoration(
             OutlineRect::new(0.0, y, width, BAR),
             theme.track,
             0.0,
         )));
-        for entry in &used {
+        for entry in &entries {
             #[expect(clippy::cast_possible_truncation, reason = "a share")]
             let part = (entry.share.unwrap_or(0.0) / sum.max(1.0)) as f32 * width;
             let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
@@ -101,14 +101,14 @@ impl DocumentLegend {
         let name = cut(&group.name, width / 3.0);
         x = font::width(&name, 12.0, FontWeight::SemiBold) + 24.0;
         self.items.push(SceneItem::Text(SceneText::new((0.0, line), name, 12.0, theme.ink).semi_bold()));
-        for entry in &used {
+        for entry in &entries {
             let share = percent(entry.share.unwrap_or(0.0));
             let name = cut(&entry.name, width - SAMPLE);
-            let needed = 18.0
+            let min_width = 18.0
                 + font::width(&name, 12.0, FontWeight::Regular)
                 + 6.0
                 + font::width(&share, 12.0, FontWeight::Regular);
-            if x + needed > width && x > 0.0 {
+            if x + min_width > width && x > 0.0 {
                 (x, line) = (0.0, line + LEGEND_LINE);
             }
             let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
@@ -136,12 +136,12 @@ fn cut(name: &str, room: f32) -> String {
 /// one entry for the others.
 fn largest_entries(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
     let share = |entry: &LegendEntry| entry.share.unwrap_or(0.0);
-    let mut used: Vec<LegendEntry> = group.entries.iter().filter(|entry| share(entry) > 0.0).cloned().collect();
+    let mut entries: Vec<LegendEntry> = group.entries.iter().filter(|entry| share(entry) > 0.0).cloned().collect();
     // One value more does not justify an entry for the others.
-    if used.len() > MAX_VALUES + 1 {
-        used.sort_by(|a, b| share(b).total_cmp(&share(a)));
-        let others = used.split_off(MAX_VALUES);
-        used.push(LegendEntry {
+    if entries.len() > MAX_VALUES + 1 {
+        entries.sort_by(|a, b| share(b).total_cmp(&share(a)));
+        let others = entries.split_off(MAX_VALUES);
+        entries.push(LegendEntry {
             value: None,
             shape: None,
             size: 1.0,
@@ -153,7 +153,7 @@ fn largest_entries(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
             count: None,
         });
     }
-    used
+    entries
 }
 
 /// A sample of how something is drawn, centred on `y`.

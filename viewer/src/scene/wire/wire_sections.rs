@@ -86,16 +86,16 @@ impl WireSections {
         ColumnScale { detail, resolution }: ColumnScale,
     ) -> i64 {
         let steps = steps(cells.frame.height, resolution, detail);
-        let mut mixed = ColumnMean { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
+        let mut column_mean = ColumnMean { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
         let (mut run, mut now, mut then) = (0, Vec::new(), Vec::new());
         let mut last: Option<&[(u16, f32)]> = None;
         let mut columns = cells.columns.iter().peekable();
         while columns.peek().is_some() {
-            let some = columns.by_ref().take(detail.columns);
-            let before = mixed.columns;
+            let group = columns.by_ref().take(detail.columns);
+            let before = column_mean.columns;
             if detail.has_all_columns() {
-                let Some(column) = some.last() else { break };
-                mixed.columns += 1;
+                let Some(column) = group.last() else { break };
+                column_mean.columns += 1;
                 // Many columns equal the one before.
                 if last.is_some_and(|last| last == column) {
                     run += 1;
@@ -104,14 +104,14 @@ impl WireSections {
                 last = Some(column);
                 quantise(column.iter().copied(), steps, paints, &mut now);
             } else {
-                some.for_each(|column| mixed.add(column));
-                quantise(mixed.take_mean(mixed.columns - before, steps), steps, paints, &mut now);
+                group.for_each(|column| column_mean.add(column));
+                quantise(column_mean.take_mean(column_mean.columns - before, steps), steps, paints, &mut now);
             }
             if run > 0 && now != then {
                 self.run(run, &then);
                 run = 0;
             }
-            run += mixed.columns - before;
+            run += column_mean.columns - before;
             std::mem::swap(&mut now, &mut then);
         }
         if run > 0 {
@@ -133,11 +133,11 @@ impl WireSections {
     pub(crate) fn band(&mut self, band: &VariableBand, ColumnScale { detail, resolution }: ColumnScale) -> f32 {
         let scale = resolution * f32::from(detail.steps.max(2));
         let mut before = [0i64; 3];
-        for some in band.columns.chunks(detail.columns) {
+        for group in band.columns.chunks(detail.columns) {
             let fold =
-                |of: fn(&[f32; 3]) -> f32, with: fn(f32, f32) -> f32| some.iter().map(of).reduce(with).unwrap_or(0.0);
+                |of: fn(&[f32; 3]) -> f32, with: fn(f32, f32) -> f32| group.iter().map(of).reduce(with).unwrap_or(0.0);
             #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
-            let mean = fold(|column| column[2], |a, b| a + b) / some.len() as f32;
+            let mean = fold(|column| column[2], |a, b| a + b) / group.len() as f32;
             let now = [fold(|column| column[0], f32::min), fold(|column| column[1], f32::max), mean];
             for (y, before) in now.into_iter().zip(&mut before) {
                 #[expect(clippy::cast_possible_truncation, reason = "a height within an image; larger ones saturate")]

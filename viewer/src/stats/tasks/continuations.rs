@@ -50,19 +50,19 @@ impl ContinuationTypes {
         let (model, extent) = (source.model(), full_extent(source));
         let mut samples: Vec<(TypeId, Vec<LinkEntity>)> = Vec::new();
         for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-            let some = source.links(ty.id, extent, EXAMINED)?.items;
-            if !some.is_empty() {
-                samples.push((ty.id, some));
+            let links = source.links(ty.id, extent, EXAMINED)?.items;
+            if !links.is_empty() {
+                samples.push((ty.id, links));
             }
         }
-        let touching = touching_states(source, &model, &samples)?;
+        let states_by_point = touching_states(source, &model, &samples)?;
         let mut cache: FxHashMap<(LinkPoint, LinkPoint), Vec<TypeId>> = FxHashMap::default();
         let mut continuations = Self::default();
         for (link, samples_of_link) in &samples {
             let mut counts: FxHashMap<TypeId, usize> = FxHashMap::default();
             for sample in samples_of_link {
                 let (start, end) = ((sample.start, sample.start_time.0), (sample.end, sample.end_time.0));
-                let types = cache.entry((start, end)).or_insert_with(|| continued_types(&touching, start, end));
+                let types = cache.entry((start, end)).or_insert_with(|| continued_types(&states_by_point, start, end));
                 types.iter().for_each(|ty| *counts.entry(*ty).or_default() += 1);
             }
             for (ty, _) in counts.into_iter().filter(|(_, count)| count * 2 > samples_of_link.len()) {
@@ -138,8 +138,12 @@ fn touching_in(
 
 /// The types that have a state that ends at the start of a link and another state of the same value
 /// that begins at the link's end.
-fn continued_types(touching: &FxHashMap<LinkPoint, TouchingStates>, start: LinkPoint, end: LinkPoint) -> Vec<TypeId> {
-    let (Some(start), Some(end)) = (touching.get(&start), touching.get(&end)) else { return Vec::new() };
+fn continued_types(
+    states_by_point: &FxHashMap<LinkPoint, TouchingStates>,
+    start: LinkPoint,
+    end: LinkPoint,
+) -> Vec<TypeId> {
+    let (Some(start), Some(end)) = (states_by_point.get(&start), states_by_point.get(&end)) else { return Vec::new() };
     let (few, many) =
         if start.ends.len() <= end.begins.len() { (&start.ends, &end.begins) } else { (&end.begins, &start.ends) };
     let differs = |first_ids: &FirstIds, second_ids: &FirstIds| {

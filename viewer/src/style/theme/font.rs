@@ -72,11 +72,11 @@ pub fn fit(text: &str, size: f32, weight: FontWeight, max_width: f32) -> Option<
         return (!text.is_empty()).then(|| text.to_owned());
     }
     let room = max_width - width("…", size, weight);
-    let (mut used, mut end, mut letters) = (0.0, 0, 0);
+    let (mut used_width, mut end, mut letters) = (0.0, 0, 0);
     for (offset, c) in text.char_indices() {
         let mut buffer = [0; 4];
-        used += width(c.encode_utf8(&mut buffer), size, weight);
-        if used > room {
+        used_width += width(c.encode_utf8(&mut buffer), size, weight);
+        if used_width > room {
             break;
         }
         end = offset + c.len_utf8();

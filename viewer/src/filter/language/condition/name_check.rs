@@ -117,9 +117,9 @@ impl FieldTest {
         if containers.iter().any(|&index| declared(&list[index])) {
             return Ok(());
         }
-        let used = used_ends(source, &links, about)?;
-        let Some(container) = list.iter().find(|info| used.contains(&info.id)) else { return Ok(()) };
-        if containers.iter().any(|&index| used.contains(&list[index].id)) {
+        let ends = used_ends(source, &links, about)?;
+        let Some(container) = list.iter().find(|info| ends.contains(&info.id)) else { return Ok(()) };
+        if containers.iter().any(|&index| ends.contains(&list[index].id)) {
             return Ok(());
         }
         let has_below = containers.iter().find(|&&index| container_tree::end(&list, index) > index + 1);
@@ -148,12 +148,12 @@ fn used_ends(
 ) -> Result<FxHashSet<ContainerId>, FilterError> {
     let extent = source.extent();
     let time_range = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
-    let mut used = FxHashSet::default();
+    let mut ends = FxHashSet::default();
     for ty in links {
         source.link_counts(ty.id, time_range, 63, &mut |count| {
-            used.insert(if about == OperandKind::Start { count.start } else { count.end });
+            ends.insert(if about == OperandKind::Start { count.start } else { count.end });
             Ok(())
         })?;
     }
-    Ok(used)
+    Ok(ends)
 }

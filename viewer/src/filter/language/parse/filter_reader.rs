@@ -45,7 +45,7 @@ impl<'a> FilterReader<'a> {
     }
 
     pub(super) fn token(&self) -> Option<&FilterToken> {
-        self.tokens.get(self.token_index).map(|placed| &placed.token)
+        self.tokens.get(self.token_index).map(|token| &token.token)
     }
 
     /// Records possible tokens if this is the end of the expression.
@@ -71,7 +71,7 @@ impl<'a> FilterReader<'a> {
         let byte_range = self
             .tokens
             .get(self.token_index)
-            .map_or(self.text.len()..self.text.len(), |placed| placed.byte_range.clone());
+            .map_or(self.text.len()..self.text.len(), |token| token.byte_range.clone());
         FilterError::syntax(self.text, expected, token_text, byte_range)
     }
 
@@ -178,7 +178,7 @@ impl<'a> FilterReader<'a> {
         let tokens = &self.tokens[first..self.token_index];
         let byte_range = tokens.first().map_or(0, |first| first.byte_range.start)
             ..tokens.last().map_or(0, |last| last.byte_range.end);
-        let has_quotes = tokens.iter().any(|placed| matches!(placed.token, FilterToken::Quoted(_)));
+        let has_quotes = tokens.iter().any(|token| matches!(token.token, FilterToken::Quoted(_)));
         Ok((if has_quotes { name } else { self.text[byte_range.clone()].to_owned() }, byte_range))
     }
 

@@ -105,10 +105,10 @@ impl FieldClasses {
                 };
                 let names: Vec<String> = texts.iter().map(name).collect();
                 let group: Vec<(Ty, &str)> = names.iter().map(|name| (Ty::ROOT, name.as_str())).collect();
-                let chosen = palette::assign_colors(&group, &vec![None; names.len()]);
+                let text_colors = palette::assign_colors(&group, &vec![None; names.len()]);
                 let of = names.len();
                 let colors = (0..of)
-                    .map(|index| if *are_numbers { palette::ramp(index, of) } else { chosen[index] })
+                    .map(|index| if *are_numbers { palette::ramp(index, of) } else { text_colors[index] })
                     .collect::<Vec<_>>();
                 let rest = (format!("other {field}"), palette::NONE);
                 names.into_iter().zip(colors).chain([rest, none]).collect()

@@ -285,15 +285,15 @@ mod tests {
             let numbered_pieces = pieces.iter().copied().enumerate().map(|(number, piece)| NumberedPiece { number, piece });
             let inside: Vec<NumberedPiece> =
                 numbered_pieces.filter(|numbered_piece| numbered_piece.piece.from < time_range.to.0 && numbered_piece.piece.to > from).collect();
-            let listed = steps.overlapping_pieces(time_range, limit).unwrap();
-            prop_assert_eq!(listed.total, inside.len() as u64);
-            prop_assert_eq!(&listed.items[..], &inside[..inside.len().min(limit)]);
+            let list = steps.overlapping_pieces(time_range, limit).unwrap();
+            prop_assert_eq!(list.total, inside.len() as u64);
+            prop_assert_eq!(&list.items[..], &inside[..inside.len().min(limit)]);
             for NumberedPiece { number, piece } in inside.iter().step_by(97) {
                 prop_assert_eq!(steps.piece(*number).unwrap(), *piece);
             }
             for (column, result) in time_range.columns(columns).zip(steps.columns(time_range, columns).unwrap()) {
-                let there = pieces.iter().filter(|piece| piece.from < column.to.0 && piece.to > column.from.0);
-                let expected = there.fold(PieceSum::EMPTY, |expected, piece| expected.join(PieceSum::of(piece, column))).column();
+                let overlapping_pieces = pieces.iter().filter(|piece| piece.from < column.to.0 && piece.to > column.from.0);
+                let expected = overlapping_pieces.fold(PieceSum::EMPTY, |expected, piece| expected.join(PieceSum::of(piece, column))).column();
                 prop_assert_eq!(result.map(|of| (of.min, of.max)), expected.map(|of| (of.min, of.max)));
                 if let (Some(result), Some(expected)) = (result, expected) {
                     let largest = expected.min.abs().max(expected.max.abs());

@@ -18,14 +18,16 @@ impl GroupSource {
             let Some(group) = self.groups.get(&info.id) else { continue };
             for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Variable) {
                 let any = |member: &&ContainerInfo| {
-                    self.inner.samples(member.id, ty.id, entity_walk::EVER, 0).is_ok_and(|listed| listed.total > 0)
+                    self.inner.samples(member.id, ty.id, entity_walk::EVER, 0).is_ok_and(|list| list.total > 0)
                 };
-                let having: Vec<ContainerId> = group.members.iter().filter(any).map(|member| member.id).collect();
-                if having.len() < 2 {
+                let members_with_samples: Vec<ContainerId> =
+                    group.members.iter().filter(any).map(|member| member.id).collect();
+                if members_with_samples.len() < 2 {
                     continue;
                 }
-                let size = (MAX_ENTITIES / having.len()).clamp(16, 4096);
-                let lists = having.iter().map(|&member| samples(self.inner.as_ref(), 0, member, ty.id, size));
+                let size = (MAX_ENTITIES / members_with_samples.len()).clamp(16, 4096);
+                let lists =
+                    members_with_samples.iter().map(|&member| samples(self.inner.as_ref(), 0, member, ty.id, size));
                 let mut merge = PieceMerge::new(lists.collect())?;
                 let mut fold = PieceFold::new(ReduceOperation::Sum, entity_walk::EVER, None, &memory);
                 while let Some(OwnedPiece { piece, .. }) = merge.next()? {
@@ -50,7 +52,7 @@ impl GroupSource {
     /// any.
     pub(super) fn only_member(&self, members: &[ContainerInfo], ty: TypeId) -> Option<ContainerId> {
         let any = |member: &&ContainerInfo| {
-            self.inner.samples(member.id, ty, entity_walk::EVER, 0).is_ok_and(|listed| listed.total > 0)
+            self.inner.samples(member.id, ty, entity_walk::EVER, 0).is_ok_and(|list| list.total > 0)
         };
         members.iter().find(any).map(|member| member.id)
     }

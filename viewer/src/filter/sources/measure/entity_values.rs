@@ -95,11 +95,11 @@ pub(crate) fn durations(
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
     let has_duration = |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
-    let (types, named) = pattern::values_of(&model, values, of, "type of states or links", has_duration)?;
+    let (types, value_ids) = pattern::values_of(&model, values, of, "type of states or links", has_duration)?;
     let positions = container_tree::positions(list);
     let (mut direct, mut counted_twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
     visit(source.as_ref(), list, &model, &types, time_range, |entity| {
-        if values.is_any() || named.contains(&entity.value) {
+        if values.is_any() || value_ids.contains(&entity.value) {
             entity.places.into_iter().flatten().for_each(|index| direct[index].push(entity.nanos));
             entity
                 .common_ancestor(list, &positions)

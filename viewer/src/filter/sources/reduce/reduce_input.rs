@@ -58,8 +58,8 @@ impl ReduceInput {
         let (mut values, mut field) = (None, None);
         if reduction.operation == ReduceOperation::Count {
             if !reduction.values.is_any() {
-                let (of, named) = pattern::values(&model, &reduction.values, Some(&reduction.of))?;
-                (types, values) = (of, Some(named));
+                let (of, value_ids) = pattern::values(&model, &reduction.values, Some(&reduction.of))?;
+                (types, values) = (of, Some(value_ids));
             }
         } else if !variables {
             let mut fields = reduction.values.iter().map(ToString::to_string);
@@ -108,8 +108,8 @@ impl ReduceInput {
         let jobs = owners.chunks(owners.len().div_ceil(parts).max(1)).collect();
         let results = map_in_order(jobs, MAX_THREADS, |owners| self.steps_of_some(source, list, owners, memory));
         let mut all = Vec::with_capacity(owners.len());
-        for some in results {
-            all.extend(some?);
+        for batch in results {
+            all.extend(batch?);
         }
         Ok(all)
     }

@@ -131,11 +131,11 @@ fn simulate_pieces(
     value_ids: &FxHashMap<(TypeId, i64), ValueId>,
     in_memory: usize,
 ) -> Result<Box<dyn TimelineSource>, FilterError> {
-    let mut failed = None;
+    let mut failure = None;
     let mut send = |sink: &mut dyn PajeSink| {
         send(results, value_ids, sink).map_err(|error| match error {
             ResultStatesError::Query(error) => {
-                failed = Some(error);
+                failure = Some(error);
                 io::Error::other("the results cannot be read")
             }
             ResultStatesError::Io(error) => error,
@@ -153,7 +153,7 @@ fn simulate_pieces(
         IndexReader::write(&path, key, "", &mut send)?;
         Ok(Box::new(IndexReader::map_file(&path, key).map_err(io::Error::other)?))
     };
-    build().map_err(|_why| failed.unwrap_or(QueryError::PutAside).into())
+    build().map_err(|_why| failure.unwrap_or(QueryError::PutAside).into())
 }
 
 enum ResultStatesError {

@@ -49,7 +49,7 @@ pub type CompletionFn = Box<dyn FnOnce(Result<TraceSummary, TraceOpenError>) + S
 ///
 /// ```
 /// use tumit_viewer::OpenOptions;
-/// use tumit_viewer::open::progressive::{OpenedTrace, begin};
+/// use tumit_viewer::open::background_read::{OpenedTrace, begin};
 ///
 /// # let header = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/header.paje"));
 /// # let body = "0 T 0 Thread\n2 S T Activity\n5 w S work \"0 1 0\"\n6 0 t 0 T main\n\

@@ -38,7 +38,7 @@ impl TraceFollower {
         let mut live: BTreeSet<PathBuf> = BTreeSet::new();
         let mut previous = None;
         let mut last: Option<RunObservation> = None;
-        let mut failed = false;
+        let mut has_failed = false;
         while !self.is_cancelled() {
             let begin = Instant::now();
             let fingerprint = self.fingerprint(&live);
@@ -46,7 +46,7 @@ impl TraceFollower {
                 previous = Some(fingerprint);
                 match self.simulate(&mut live) {
                     Ok((source, availability)) => {
-                        failed = false;
+                        has_failed = false;
                         let observation =
                             RunObservation { summary: source.summary(), availability: availability.clone() };
                         if matches!(self.current.snapshot().availability, TraceAvailability::Interrupted(_)) {
@@ -61,11 +61,11 @@ impl TraceFollower {
                     Err(error) if is_passing(&error) => {
                         if last.is_none() {
                             self.current.set_availability(TraceAvailability::Awaited(format!("waiting: {error}")));
-                        } else if failed {
+                        } else if has_failed {
                             self.current.set_availability(TraceAvailability::Interrupted(format!("{error}")));
                         } else {
                             // A file may have no name for a moment.
-                            (failed, previous) = (true, None);
+                            (has_failed, previous) = (true, None);
                         }
                     }
                     Err(error) => return Err(error),

@@ -149,7 +149,7 @@ impl TraceFollower {
     fn is_replaced(&self, mine: &File, read: u64) -> bool {
         let Ok(mine) = mine.metadata() else { return true };
         // A removed file may still be written. A file that replaces it is read instead.
-        let is_other = |there: std::fs::Metadata| (there.dev(), there.ino()) != (mine.dev(), mine.ino());
+        let is_other = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino()) != (mine.dev(), mine.ino());
         mine.len() < read || std::fs::metadata(&self.path).is_ok_and(is_other)
     }
 
