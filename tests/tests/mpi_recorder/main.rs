@@ -3,3 +3,4 @@
 mod bindings;
 mod environment;
 mod matching;
+mod waiting_receives;

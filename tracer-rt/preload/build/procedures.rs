@@ -7,8 +7,6 @@ pub(crate) struct Procedure {
     pub(crate) name: String,
     /// The level of `std:mpi` that records the call.
     pub(crate) level: String,
-    /// The type of the result.
-    pub(crate) result: String,
     pub(crate) parameters: Vec<Parameter>,
 }
 
@@ -24,9 +22,11 @@ impl Procedure {
     /// Reads a line: name, level, result and parameters, separated by tabs.
     pub(crate) fn parse(line: &str) -> Self {
         let columns: Vec<&str> = line.split('\t').collect();
-        let [name, level, result, parameters] = columns[..] else { panic!("not a line of procedures: {line}") };
+        let [name, level, "int", parameters] = columns[..] else {
+            panic!("not a line of a procedure that returns an error code: {line}")
+        };
         let parameters = parameters.split(',').filter(|text| text.trim() != "void").map(Parameter::parse).collect();
-        Self { name: name.to_owned(), level: level.to_owned(), result: result.to_owned(), parameters }
+        Self { name: name.to_owned(), level: level.to_owned(), parameters }
     }
 
     /// Whether there is a parameter with this name.
@@ -62,7 +62,7 @@ impl Parameter {
     fn parse(declaration: &str) -> Self {
         let declaration = declaration.trim();
         let end = declaration.find('[').unwrap_or(declaration.len());
-        let start = declaration[..end].rfind([' ', '*']).map_or(0, |at| at + 1);
+        let start = declaration[..end].rfind([' ', '*']).map_or(0, |index| index + 1);
         Self { declaration: declaration.to_owned(), name: declaration[start..end].to_owned() }
     }
 }

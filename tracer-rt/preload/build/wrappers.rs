@@ -63,8 +63,7 @@ const BY_HAND: [&str; 48] = [
 pub(crate) fn function_table(procedures: &[Procedure]) -> String {
     let mut out = String::from("struct mpi_functions {\n");
     for procedure in procedures {
-        let (result, declarations) = (&procedure.result, procedure.declarations());
-        let _ = writeln!(out, "    {result} (*{})({declarations});", procedure.name);
+        let _ = writeln!(out, "    int (*{})({});", procedure.name, procedure.declarations());
     }
     out.push_str("    int (*MPI_Pcontrol)(const int level, ...);\n};\n\n");
     out.push_str("static const char *const function_names[] = {\n");
@@ -97,8 +96,9 @@ pub(crate) fn wrappers(procedures: &[Procedure]) -> String {
 
 /// The wrapper of a procedure: it records a span, unless the call comes from another procedure.
 fn wrapper(procedure: &Procedure) -> String {
-    let Procedure { name, result, .. } = procedure;
+    let name = &procedure.name;
     let (declarations, arguments) = (procedure.declarations(), procedure.arguments());
+    let comma = if arguments.is_empty() { "" } else { ", " };
     let (begin, end, after) = match procedure.level.as_str() {
         "MPI_COLL" => (collective_begin(procedure), "tumit_mpi_end_collective", String::new()),
         "MPI_RMA" => {
@@ -132,17 +132,12 @@ fn wrapper(procedure: &Procedure) -> String {
         other => panic!("{name}: level {other} has no generated wrapper"),
     };
     format!(
-        "static {result} w_{name}({declarations}) {{
-    {result} returned_value;
-    if (!is_recorded()) {{
-        return inner.{name}({arguments});
-    }}
-    tumit_mpi_depth++;
+        "static int w_{name}({declarations}) {{
+    ENTER_CALL(is_recorded(), {name}{comma}{arguments});
     {begin};
-    returned_value = next.{name}({arguments});
+    error_code = mpi.{name}({arguments});
 {after}    {end}();
-    tumit_mpi_depth--;
-    return returned_value;
+    LEAVE_CALL();
 }}
 "
     )
@@ -181,9 +176,9 @@ fn communicator_creation(procedure: &Procedure) -> String {
         if *created == "intercomm" && procedure.plain_name() == "Intercomm_merge" { "newintracomm" } else { created };
     match parent {
         Some(parent) => {
-            format!("    add_communicator({parent}, returned_value == MPI_SUCCESS ? *{created} : MPI_COMM_NULL);\n")
+            format!("    add_communicator({parent}, error_code == MPI_SUCCESS ? *{created} : MPI_COMM_NULL);\n")
         }
-        None => format!("    add_separate_communicator(returned_value == MPI_SUCCESS ? *{created} : MPI_COMM_NULL);\n"),
+        None => format!("    add_separate_communicator(error_code == MPI_SUCCESS ? *{created} : MPI_COMM_NULL);\n"),
     }
 }
 

@@ -1,4 +1,5 @@
-/* Collective operations. `mpi_wrappers.h` contains their wrappers. */
+/* Records the begin of a collective operation. The build generates the wrappers, which call
+ * this. */
 
 static void begin_collective(int procedure, int kind, MPI_Comm comm, int root,
                              uint64_t bytes) {

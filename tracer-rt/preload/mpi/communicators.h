@@ -1,25 +1,17 @@
-/* Communicators: a name and an id that all members compute without messages, the ranks of the
- * members in `MPI_COMM_WORLD`, and the counts of messages.
+/* The communicators of the program.
  *
- * The name of a communicator made from another one is `PARENT/N:R`: it is the N-th communicator
- * that the members of the parent made together, and R is the lowest rank in MPI_COMM_WORLD of its
- * members. So the parts of a split have different names. */
+ * All members of a communicator must record it under the same name, and the recorder sends no
+ * messages for this. Therefore each member computes the name `PARENT/N:R`. PARENT is the name of
+ * the communicator from which it was created. N counts the communicators that all members of the
+ * parent have created from it. One call of `MPI_Comm_split` creates several communicators with
+ * equal N. R, the lowest rank of the members in MPI_COMM_WORLD, distinguishes these. */
 
 #define COMMUNICATOR_BUCKETS 256u
 /* The rank in `MPI_COMM_WORLD` of a process that is not a member of it. */
 #define NO_RANK (-1)
 #define NO_ROOT (-100)
-/* Longer names are replaced by a number. */
+/* A longer name is replaced by its hash. */
 #define MAX_COMMUNICATOR_NAME 120
-
-/* The messages between this process and another one with one tag. */
-struct channel {
-    struct channel *next;
-    int peer, tag;
-    uint32_t sent, received;
-};
-
-struct receive;
 
 struct communicator {
     struct communicator *next_in_bucket;
@@ -27,21 +19,16 @@ struct communicator {
     char *name;
     /* a hash of the name */
     uint64_t id;
-    /* Number of processes with which this one exchanges messages. For an intercommunicator these
-     * are the processes of the remote group, otherwise all processes. */
+    /* Number of processes with which this process can exchange messages. These are all members. In
+     * an intercommunicator, which connects two groups, they are the members of the other group. */
     unsigned peers;
     int rank;
     int is_intercommunicator;
-    /* Number of communicators made from this one. */
-    uint32_t derived;
+    /* Number of communicators that were created from this one. */
+    uint32_t child_count;
     /* Rank in MPI_COMM_WORLD of each peer. */
     int *world_ranks;
-    /* Channels by peer and tag; the number of buckets is a power of two. */
-    struct channel **channels;
-    unsigned channel_buckets, channel_count;
-    struct channel *last_channel;
-    /* Receives that have no number yet, in the order in which they were posted. */
-    struct receive *first_waiting, *last_waiting;
+    struct channel_table channels;
 };
 
 static struct communicator *communicators[COMMUNICATOR_BUCKETS];
@@ -49,19 +36,19 @@ static struct communicator *last_communicator;
 static MPI_Group world_group;
 
 static struct communicator **bucket_of(MPI_Comm handle) {
-    return &communicators[mixed(HANDLE_BITS(handle), 1) % COMMUNICATOR_BUCKETS];
+    return &communicators[hash_words(HANDLE_BITS(handle), 1) % COMMUNICATOR_BUCKETS];
 }
 
 /* Translates the ranks of a group to those of MPI_COMM_WORLD. Returns the lowest. */
 static int translate_ranks(MPI_Group group, unsigned count, int *world_ranks) {
-    int *own = allocated(count * sizeof *own);
+    int *group_ranks = allocate(count * sizeof *group_ranks);
     int lowest = NO_RANK;
     unsigned i;
     for (i = 0; i < count; i++) {
-        own[i] = (int)i;
+        group_ranks[i] = (int)i;
     }
     if (!has_world
-        || inner.MPI_Group_translate_ranks(group, (int)count, own, world_group, world_ranks) != MPI_SUCCESS) {
+        || pmpi.MPI_Group_translate_ranks(group, (int)count, group_ranks, world_group, world_ranks) != MPI_SUCCESS) {
         memset(world_ranks, 0xFF, count * sizeof *world_ranks);
     }
     for (i = 0; i < count; i++) {
@@ -71,19 +58,19 @@ static int translate_ranks(MPI_Group group, unsigned count, int *world_ranks) {
             lowest = world_ranks[i];
         }
     }
-    free(own);
+    free(group_ranks);
     return lowest;
 }
 
 static void set_communicator_name(struct communicator *communicator, const char *name) {
-    const unsigned char *at;
+    const unsigned char *character;
     uint64_t hash = UINT64_C(0xCBF29CE484222325);
     const size_t bytes = strlen(name) + 1;
-    for (at = (const unsigned char *)name; *at != '\0'; at++) {
-        hash = (hash ^ *at) * UINT64_C(0x100000001B3);
+    for (character = (const unsigned char *)name; *character != '\0'; character++) {
+        hash = (hash ^ *character) * UINT64_C(0x100000001B3);
     }
     communicator->id = hash;
-    communicator->name = allocated(bytes > 24 ? bytes : 24);
+    communicator->name = allocate(bytes > 24 ? bytes : 24);
     if (bytes > MAX_COMMUNICATOR_NAME) {
         snprintf(communicator->name, 24, "%016llx", (unsigned long long)hash);
     } else {
@@ -91,7 +78,8 @@ static void set_communicator_name(struct communicator *communicator, const char 
     }
 }
 
-/* The number of communicators without a common parent between these two groups. */
+/* Returns 1 for the first communicator without a common parent between two groups, 2 for the
+ * second, and so on. The lowest rank identifies a group. */
 static unsigned next_separate_number(int lowest, int lowest_remote) {
     struct pair {
         struct pair *next;
@@ -99,111 +87,114 @@ static unsigned next_separate_number(int lowest, int lowest_remote) {
         unsigned count;
     };
     static struct pair *pairs;
-    struct pair *found;
-    for (found = pairs; found != NULL; found = found->next) {
-        if (found->lowest == lowest && found->lowest_remote == lowest_remote) {
-            return ++found->count;
+    struct pair *pair;
+    for (pair = pairs; pair != NULL; pair = pair->next) {
+        if (pair->lowest == lowest && pair->lowest_remote == lowest_remote) {
+            return ++pair->count;
         }
     }
-    found = allocated(sizeof *found);
-    found->lowest = lowest;
-    found->lowest_remote = lowest_remote;
-    found->count = 1;
-    found->next = pairs;
-    pairs = found;
+    pair = allocate(sizeof *pair);
+    pair->lowest = lowest;
+    pair->lowest_remote = lowest_remote;
+    pair->count = 1;
+    pair->next = pairs;
+    pairs = pair;
     return 1;
 }
 
-/* Adds a communicator. Its name consists of `prefix`, which is equal in all members, and the
- * lowest rank of its members. A communicator whose members have no common parent has no prefix.
- * The lock of the tables is held. */
+/* Adds a communicator. Its name consists of `prefix`, which is equal in all members, and the lowest
+ * rank of its members. `prefix` is NULL if the members have no common parent. The caller holds the
+ * lock of the tables. */
 static struct communicator *new_communicator(MPI_Comm handle, const char *prefix) {
     char name[MAX_COMMUNICATOR_NAME * 2];
-    struct communicator *added = allocated(sizeof *added);
+    struct communicator *communicator = allocate(sizeof *communicator);
     struct communicator **bucket = bucket_of(handle);
     MPI_Group group;
     int size = 0, lowest, lowest_remote = NO_RANK;
-    added->handle = handle;
-    inner.MPI_Comm_test_inter(handle, &added->is_intercommunicator);
-    inner.MPI_Comm_rank(handle, &added->rank);
-    inner.MPI_Comm_size(handle, &size);
-    added->peers = (unsigned)size;
-    added->world_ranks = allocated((size_t)size * sizeof *added->world_ranks);
-    inner.MPI_Comm_group(handle, &group);
-    lowest = translate_ranks(group, (unsigned)size, added->world_ranks);
-    inner.MPI_Group_free(&group);
-    if (added->is_intercommunicator) {
-        inner.MPI_Comm_remote_size(handle, &size);
-        free(added->world_ranks);
-        added->peers = (unsigned)size;
-        added->world_ranks = allocated((size_t)size * sizeof *added->world_ranks);
-        inner.MPI_Comm_remote_group(handle, &group);
-        lowest_remote = translate_ranks(group, (unsigned)size, added->world_ranks);
-        inner.MPI_Group_free(&group);
+    communicator->handle = handle;
+    pmpi.MPI_Comm_test_inter(handle, &communicator->is_intercommunicator);
+    pmpi.MPI_Comm_rank(handle, &communicator->rank);
+    pmpi.MPI_Comm_size(handle, &size);
+    communicator->peers = (unsigned)size;
+    communicator->world_ranks = allocate((size_t)size * sizeof *communicator->world_ranks);
+    pmpi.MPI_Comm_group(handle, &group);
+    lowest = translate_ranks(group, (unsigned)size, communicator->world_ranks);
+    pmpi.MPI_Group_free(&group);
+    if (communicator->is_intercommunicator) {
+        pmpi.MPI_Comm_remote_size(handle, &size);
+        free(communicator->world_ranks);
+        communicator->peers = (unsigned)size;
+        communicator->world_ranks = allocate((size_t)size * sizeof *communicator->world_ranks);
+        pmpi.MPI_Comm_remote_group(handle, &group);
+        lowest_remote = translate_ranks(group, (unsigned)size, communicator->world_ranks);
+        pmpi.MPI_Group_free(&group);
         /* Both groups compute the same id. */
         if (lowest_remote < lowest) {
-            const int swapped = lowest;
+            const int first_lowest = lowest;
             lowest = lowest_remote;
-            lowest_remote = swapped;
+            lowest_remote = first_lowest;
         }
     }
     if (prefix == NULL) {
-        snprintf(name, sizeof name, "separate %d-%d/%u", lowest, lowest_remote, next_separate_number(lowest, lowest_remote));
+        snprintf(name, sizeof name, "separate %d-%d/%u", lowest, lowest_remote,
+                 next_separate_number(lowest, lowest_remote));
     } else if (prefix[0] == 'M' && handle == MPI_COMM_WORLD) {
         snprintf(name, sizeof name, "%s", prefix);
     } else {
         snprintf(name, sizeof name, "%s:%d", prefix, lowest);
     }
-    set_communicator_name(added, name);
-    added->channel_buckets = 16;
-    added->channels = allocated(added->channel_buckets * sizeof *added->channels);
-    added->next_in_bucket = *bucket;
-    *bucket = added;
-    return added;
+    set_communicator_name(communicator, name);
+    init_channels(&communicator->channels);
+    communicator->next_in_bucket = *bucket;
+    *bucket = communicator;
+    return communicator;
 }
 
-/* The communicator with this handle. Null if the program has no valid handle. The lock of the
- * tables is held. */
+/* The communicator with this handle, or NULL for MPI_COMM_NULL. The caller holds the lock of the
+ * tables. */
 static struct communicator *communicator_of(MPI_Comm handle) {
-    struct communicator *found = last_communicator;
-    if (found != NULL && found->handle == handle) {
-        return found;
+    struct communicator *communicator = last_communicator;
+    if (communicator != NULL && communicator->handle == handle) {
+        return communicator;
     }
     if (handle == MPI_COMM_NULL) {
         return NULL;
     }
-    for (found = *bucket_of(handle); found != NULL && found->handle != handle; found = found->next_in_bucket) {
+    communicator = *bucket_of(handle);
+    while (communicator != NULL && communicator->handle != handle) {
+        communicator = communicator->next_in_bucket;
     }
-    if (found == NULL) {
-        /* MPI made this communicator in a way that the recorder does not see. */
-        found = new_communicator(handle, NULL);
+    if (communicator == NULL) {
+        /* A call that the recorder does not wrap has created this communicator. */
+        communicator = new_communicator(handle, NULL);
     }
-    last_communicator = found;
-    return found;
+    last_communicator = communicator;
+    return communicator;
 }
 
-static void describe_communicator(const struct communicator *described, const char *given_name) {
-    tumit_mpi_record_communicator(described->id, described->name, given_name, (uint32_t)described->rank,
-                                  described->peers);
+static void describe_communicator(const struct communicator *communicator, const char *mpi_name) {
+    tumit_mpi_record_communicator(communicator->id, communicator->name, mpi_name, (uint32_t)communicator->rank,
+                                  communicator->peers);
 }
 
-/* A communicator that all members of `parent` made together. */
+/* All members of `parent` have created a communicator together. `handle` is MPI_COMM_NULL if this
+ * process is not a member. */
 static void add_communicator(MPI_Comm parent, MPI_Comm handle) {
-    struct communicator *origin;
+    struct communicator *parent_communicator;
     char prefix[MAX_COMMUNICATOR_NAME + 16];
     lock_tables();
-    origin = communicator_of(parent);
-    if (origin != NULL) {
-        origin->derived++;
+    parent_communicator = communicator_of(parent);
+    if (parent_communicator != NULL) {
+        parent_communicator->child_count++;
         if (handle != MPI_COMM_NULL) {
-            snprintf(prefix, sizeof prefix, "%s/%u", origin->name, origin->derived);
+            snprintf(prefix, sizeof prefix, "%s/%u", parent_communicator->name, parent_communicator->child_count);
             describe_communicator(new_communicator(handle, prefix), "");
         }
     }
     unlock_tables();
 }
 
-/* A communicator whose members have no common parent. */
+/* Processes without a common parent have created a communicator. */
 static void add_separate_communicator(MPI_Comm handle) {
     lock_tables();
     if (handle != MPI_COMM_NULL) {
@@ -213,15 +204,15 @@ static void add_separate_communicator(MPI_Comm handle) {
 }
 
 static void remove_communicator(MPI_Comm handle) {
-    struct communicator **link, *removed;
+    struct communicator **link, *communicator;
     lock_tables();
     last_communicator = NULL;
     for (link = bucket_of(handle); *link != NULL; link = &(*link)->next_in_bucket) {
-        removed = *link;
-        if (removed->handle == handle) {
-            *link = removed->next_in_bucket;
-            /* Receives of the communicator may still be open: its memory is kept. */
-            removed->handle = MPI_COMM_NULL;
+        communicator = *link;
+        if (communicator->handle == handle) {
+            *link = communicator->next_in_bucket;
+            /* Receives on this communicator may still be open, so its memory is not freed. */
+            communicator->handle = MPI_COMM_NULL;
             break;
         }
     }
@@ -229,27 +220,27 @@ static void remove_communicator(MPI_Comm handle) {
 }
 
 static unsigned communicator_size(MPI_Comm handle) {
-    struct communicator *found;
+    struct communicator *communicator;
     lock_tables();
-    found = communicator_of(handle);
+    communicator = communicator_of(handle);
     unlock_tables();
-    return found == NULL ? 0 : found->peers;
+    return communicator == NULL ? 0 : communicator->peers;
 }
 
 static int rank_in_communicator(MPI_Comm handle) {
-    struct communicator *found;
+    struct communicator *communicator;
     lock_tables();
-    found = communicator_of(handle);
+    communicator = communicator_of(handle);
     unlock_tables();
-    return found == NULL ? 0 : found->rank;
+    return communicator == NULL ? 0 : communicator->rank;
 }
 
 static int is_intercommunicator(MPI_Comm handle) {
-    struct communicator *found;
+    struct communicator *communicator;
     lock_tables();
-    found = communicator_of(handle);
+    communicator = communicator_of(handle);
     unlock_tables();
-    return found == NULL || found->is_intercommunicator;
+    return communicator == NULL || communicator->is_intercommunicator;
 }
 
 static int is_root(MPI_Comm handle, int root) { return rank_in_communicator(handle) == root; }
@@ -259,86 +250,27 @@ static int world_rank(const struct communicator *communicator, int peer) {
     return peer >= 0 && (unsigned)peer < communicator->peers ? communicator->world_ranks[peer] : NO_RANK;
 }
 
-static void grow_channels(struct communicator *communicator) {
-    const unsigned count = communicator->channel_buckets * 4;
-    struct channel **grown = allocated(count * sizeof *grown);
-    unsigned i;
-    for (i = 0; i < communicator->channel_buckets; i++) {
-        struct channel *moved = communicator->channels[i];
-        while (moved != NULL) {
-            struct channel *following = moved->next;
-            struct channel **bucket = &grown[mixed((uint64_t)(uint32_t)moved->peer, (uint64_t)(uint32_t)moved->tag) % count];
-            moved->next = *bucket;
-            *bucket = moved;
-            moved = following;
-        }
-    }
-    free(communicator->channels);
-    communicator->channels = grown;
-    communicator->channel_buckets = count;
-}
-
-/* The messages with a peer and a tag. */
-static struct channel *channel_of(struct communicator *communicator, int peer, int tag) {
-    struct channel *found = communicator->last_channel, **bucket;
-    if (found != NULL && found->peer == peer && found->tag == tag) {
-        return found;
-    }
-    bucket = &communicator->channels[mixed((uint64_t)(uint32_t)peer, (uint64_t)(uint32_t)tag) % communicator->channel_buckets];
-    for (found = *bucket; found != NULL; found = found->next) {
-        if (found->peer == peer && found->tag == tag) {
-            communicator->last_channel = found;
-            return found;
-        }
-    }
-    if (communicator->channel_count++ >= communicator->channel_buckets * 2) {
-        grow_channels(communicator);
-        bucket = &communicator->channels[mixed((uint64_t)(uint32_t)peer, (uint64_t)(uint32_t)tag) % communicator->channel_buckets];
-    }
-    found = allocated(sizeof *found);
-    found->peer = peer;
-    found->tag = tag;
-    found->next = *bucket;
-    *bucket = found;
-    communicator->last_channel = found;
-    return found;
-}
-
-#define FREE_COMMUNICATOR(NAME)                                       \
-    static int w_##NAME(MPI_Comm *comm) {                             \
-        int result;                                                   \
-        if (!is_recorded()) {                                         \
-            return inner.NAME(comm);                                  \
-        }                                                             \
-        tumit_mpi_depth++;                                            \
-        tumit_mpi_begin_topology(PROCEDURE_##NAME);                     \
-        if (*comm != MPI_COMM_NULL && *comm != MPI_COMM_WORLD) {      \
-            remove_communicator(*comm);                               \
-        }                                                             \
-        result = next.NAME(comm);                                     \
-        tumit_mpi_end_topology();                                           \
-        tumit_mpi_depth--;                                            \
-        return result;                                                \
+#define FREE_COMMUNICATOR(NAME)                                  \
+    static int w_##NAME(MPI_Comm *comm) {                        \
+        BEGIN_CALL(topology, NAME, comm);                        \
+        if (*comm != MPI_COMM_NULL && *comm != MPI_COMM_WORLD) { \
+            remove_communicator(*comm);                          \
+        }                                                        \
+        error_code = mpi.NAME(comm);                             \
+        END_CALL(topology);                                      \
     }
 FREE_COMMUNICATOR(MPI_Comm_free)
 FREE_COMMUNICATOR(MPI_Comm_disconnect)
 
 static int w_MPI_Comm_set_name(MPI_Comm comm, const char *comm_name) {
-    struct communicator *named;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Comm_set_name(comm, comm_name);
-    }
-    tumit_mpi_depth++;
-    tumit_mpi_begin_topology(PROCEDURE_MPI_Comm_set_name);
-    result = next.MPI_Comm_set_name(comm, comm_name);
+    struct communicator *communicator;
+    BEGIN_CALL(topology, MPI_Comm_set_name, comm, comm_name);
+    error_code = mpi.MPI_Comm_set_name(comm, comm_name);
     lock_tables();
-    named = result == MPI_SUCCESS ? communicator_of(comm) : NULL;
-    if (named != NULL) {
-        describe_communicator(named, comm_name);
+    communicator = error_code == MPI_SUCCESS ? communicator_of(comm) : NULL;
+    if (communicator != NULL) {
+        describe_communicator(communicator, comm_name);
     }
     unlock_tables();
-    tumit_mpi_end_topology();
-    tumit_mpi_depth--;
-    return result;
+    END_CALL(topology);
 }

@@ -1,19 +1,23 @@
-/* Procedures that complete requests, and calls that test for something. */
+/* Procedures that wait for requests or messages, or test for them. */
 
-/* Number of requests for which the stack has room. */
+/* Calls with more requests allocate memory. */
 #define REQUESTS_ON_STACK 64
 
-/* The requests of a call, looked up before the call, and statuses for the case that the program
- * passes none. `requests` is null if the table contains none of them. */
+/* The requests of a call that completes requests. */
 struct completion {
+    /* The element of the table for each handle, or NULL. The pointer is NULL if the table is
+     * empty. */
     struct request **requests;
+    /* The array of the program, or one of the recorder if the program passes none. */
     MPI_Status *statuses;
+    /* The memory of both arrays if the stack is too small. */
     void *memory;
     struct request *requests_on_stack[REQUESTS_ON_STACK];
     MPI_Status statuses_on_stack[REQUESTS_ON_STACK];
 };
 
-static void begin_completion(struct completion *completion, int count, const MPI_Request handles[], MPI_Status statuses[]) {
+static void begin_completion(struct completion *completion, int count, const MPI_Request handles[],
+                             MPI_Status statuses[]) {
     int i;
     completion->requests = NULL;
     completion->memory = NULL;
@@ -23,7 +27,7 @@ static void begin_completion(struct completion *completion, int count, const MPI
     }
     completion->requests = completion->requests_on_stack;
     if (count > REQUESTS_ON_STACK) {
-        completion->memory = allocated((size_t)count * (sizeof(struct request *) + sizeof(MPI_Status)));
+        completion->memory = allocate((size_t)count * (sizeof(struct request *) + sizeof(MPI_Status)));
         completion->requests = completion->memory;
     }
     lock_tables();
@@ -53,270 +57,203 @@ static void complete_at(const struct completion *completion, int position, const
 
 static void end_completion(struct completion *completion) { free(completion->memory); }
 
-/* Calls of each procedure that found nothing, since the last record of them. */
-static __thread uint32_t unsuccessful[3];
-enum tested { TESTED_REQUEST, TESTED_REQUESTS, TESTED_MESSAGE };
+/* What a procedure tests for. */
+enum test_kind { TEST_OF_REQUEST, TEST_OF_REQUESTS, TEST_OF_MESSAGE, TEST_KINDS };
+/* Number of unsuccessful calls of each kind since the previous record. */
+static __thread uint32_t failures[TEST_KINDS];
 
-/* A call that found nothing is only counted, because programs repeat it very often. */
-static void record_test(enum tested tested, int procedure, int has_found, tumit_mpi_date since) {
-    if (!has_found) {
-        unsuccessful[tested]++;
+/* Programs repeat unsuccessful calls very often, so these are only counted. */
+static void record_test(enum test_kind kind, int procedure, int is_successful, tumit_mpi_date call_start) {
+    if (!is_successful) {
+        failures[kind]++;
         return;
     }
-    tumit_mpi_record_successful_test(procedure, since, unsuccessful[tested]);
-    unsuccessful[tested] = 0;
+    tumit_mpi_record_successful_test(procedure, call_start, failures[kind]);
+    failures[kind] = 0;
 }
 
 static int w_MPI_Wait(MPI_Request *request, MPI_Status *status) {
-    MPI_Status own;
-    struct request *waited;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Wait(request, status);
-    }
-    tumit_mpi_depth++;
-    tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Wait);
+    MPI_Status local_status;
+    struct request *table_entry;
+    BEGIN_CALL(point_to_point, MPI_Wait, request, status);
     if (request_count == 0) {
-        result = next.MPI_Wait(request, status);
+        error_code = mpi.MPI_Wait(request, status);
     } else {
-        status = status == MPI_STATUS_IGNORE ? &own : status;
+        status = status == MPI_STATUS_IGNORE ? &local_status : status;
         lock_tables();
-        waited = request_of(*request);
+        table_entry = request_of(*request);
         unlock_tables();
-        result = next.MPI_Wait(request, status);
-        if (waited != NULL) {
+        error_code = mpi.MPI_Wait(request, status);
+        if (table_entry != NULL) {
             lock_tables();
-            complete_request(waited, status);
+            complete_request(table_entry, status);
             unlock_tables();
         }
     }
-    tumit_mpi_end_point_to_point();
-    tumit_mpi_depth--;
-    return result;
+    END_CALL(point_to_point);
 }
 
 static int w_MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
     struct completion completion;
-    int result, i;
-    if (!is_recorded()) {
-        return inner.MPI_Waitall(count, array_of_requests, array_of_statuses);
-    }
-    tumit_mpi_depth++;
-    tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Waitall);
+    int i;
+    BEGIN_CALL(point_to_point, MPI_Waitall, count, array_of_requests, array_of_statuses);
     begin_completion(&completion, count, array_of_requests, array_of_statuses);
-    result = next.MPI_Waitall(count, array_of_requests, completion.statuses);
+    error_code = mpi.MPI_Waitall(count, array_of_requests, completion.statuses);
     for (i = 0; completion.requests != NULL && i < count; i++) {
         complete_at(&completion, i, &completion.statuses[i]);
     }
     end_completion(&completion);
-    tumit_mpi_end_point_to_point();
-    tumit_mpi_depth--;
-    return result;
+    END_CALL(point_to_point);
 }
 
 static int w_MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status) {
     struct completion completion;
-    MPI_Status own;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Waitany(count, array_of_requests, index, status);
-    }
-    tumit_mpi_depth++;
-    status = status == MPI_STATUS_IGNORE ? &own : status;
-    tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Waitany);
+    MPI_Status local_status;
+    BEGIN_CALL(point_to_point, MPI_Waitany, count, array_of_requests, index, status);
+    status = status == MPI_STATUS_IGNORE ? &local_status : status;
     begin_completion(&completion, count, array_of_requests, status);
-    result = next.MPI_Waitany(count, array_of_requests, index, status);
+    error_code = mpi.MPI_Waitany(count, array_of_requests, index, status);
     if (*index != MPI_UNDEFINED) {
         complete_at(&completion, *index, status);
     }
     end_completion(&completion);
-    tumit_mpi_end_point_to_point();
-    tumit_mpi_depth--;
-    return result;
+    END_CALL(point_to_point);
 }
 
 static int w_MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
                           MPI_Status array_of_statuses[]) {
     struct completion completion;
-    int result, i;
-    if (!is_recorded()) {
-        return inner.MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    }
-    tumit_mpi_depth++;
-    tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Waitsome);
+    int i;
+    BEGIN_CALL(point_to_point, MPI_Waitsome, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
     begin_completion(&completion, incount, array_of_requests, array_of_statuses);
-    result = next.MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, completion.statuses);
+    error_code = mpi.MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, completion.statuses);
     for (i = 0; completion.requests != NULL && *outcount != MPI_UNDEFINED && i < *outcount; i++) {
         complete_at(&completion, array_of_indices[i], &completion.statuses[i]);
     }
     end_completion(&completion);
-    tumit_mpi_end_point_to_point();
-    tumit_mpi_depth--;
-    return result;
+    END_CALL(point_to_point);
 }
 
 static int w_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
     struct completion completion;
-    MPI_Status own;
-    tumit_mpi_date since;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Test(request, flag, status);
-    }
-    tumit_mpi_depth++;
-    since = tumit_mpi_now();
-    status = status == MPI_STATUS_IGNORE ? &own : status;
+    MPI_Status local_status;
+    tumit_mpi_date call_start;
+    ENTER_CALL(is_recorded(), MPI_Test, request, flag, status);
+    call_start = tumit_mpi_now();
+    status = status == MPI_STATUS_IGNORE ? &local_status : status;
     begin_completion(&completion, 1, request, status);
-    result = next.MPI_Test(request, flag, status);
+    error_code = mpi.MPI_Test(request, flag, status);
     if (*flag) {
         complete_at(&completion, 0, status);
     }
-    record_test(TESTED_REQUEST, PROCEDURE_MPI_Test, *flag, since);
+    record_test(TEST_OF_REQUEST, PROCEDURE_MPI_Test, *flag, call_start);
     end_completion(&completion);
-    tumit_mpi_depth--;
-    return result;
+    LEAVE_CALL();
 }
 
 static int w_MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[]) {
     struct completion completion;
-    tumit_mpi_date since;
-    int result, i;
-    if (!is_recorded()) {
-        return inner.MPI_Testall(count, array_of_requests, flag, array_of_statuses);
-    }
-    tumit_mpi_depth++;
-    since = tumit_mpi_now();
+    tumit_mpi_date call_start;
+    int i;
+    ENTER_CALL(is_recorded(), MPI_Testall, count, array_of_requests, flag, array_of_statuses);
+    call_start = tumit_mpi_now();
     begin_completion(&completion, count, array_of_requests, array_of_statuses);
-    result = next.MPI_Testall(count, array_of_requests, flag, completion.statuses);
+    error_code = mpi.MPI_Testall(count, array_of_requests, flag, completion.statuses);
     for (i = 0; completion.requests != NULL && *flag && i < count; i++) {
         complete_at(&completion, i, &completion.statuses[i]);
     }
-    record_test(TESTED_REQUESTS, PROCEDURE_MPI_Testall, *flag, since);
+    record_test(TEST_OF_REQUESTS, PROCEDURE_MPI_Testall, *flag, call_start);
     end_completion(&completion);
-    tumit_mpi_depth--;
-    return result;
+    LEAVE_CALL();
 }
 
 static int w_MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status) {
     struct completion completion;
-    MPI_Status own;
-    tumit_mpi_date since;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Testany(count, array_of_requests, index, flag, status);
-    }
-    tumit_mpi_depth++;
-    since = tumit_mpi_now();
-    status = status == MPI_STATUS_IGNORE ? &own : status;
+    MPI_Status local_status;
+    tumit_mpi_date call_start;
+    ENTER_CALL(is_recorded(), MPI_Testany, count, array_of_requests, index, flag, status);
+    call_start = tumit_mpi_now();
+    status = status == MPI_STATUS_IGNORE ? &local_status : status;
     begin_completion(&completion, count, array_of_requests, status);
-    result = next.MPI_Testany(count, array_of_requests, index, flag, status);
+    error_code = mpi.MPI_Testany(count, array_of_requests, index, flag, status);
     if (*flag && *index != MPI_UNDEFINED) {
         complete_at(&completion, *index, status);
     }
-    record_test(TESTED_REQUESTS, PROCEDURE_MPI_Testany, *flag, since);
+    record_test(TEST_OF_REQUESTS, PROCEDURE_MPI_Testany, *flag, call_start);
     end_completion(&completion);
-    tumit_mpi_depth--;
-    return result;
+    LEAVE_CALL();
 }
 
 static int w_MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
                           MPI_Status array_of_statuses[]) {
     struct completion completion;
-    tumit_mpi_date since;
-    int result, i;
-    if (!is_recorded()) {
-        return inner.MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-    }
-    tumit_mpi_depth++;
-    since = tumit_mpi_now();
+    tumit_mpi_date call_start;
+    int i;
+    ENTER_CALL(is_recorded(), MPI_Testsome, incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+    call_start = tumit_mpi_now();
     begin_completion(&completion, incount, array_of_requests, array_of_statuses);
-    result = next.MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, completion.statuses);
+    error_code = mpi.MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, completion.statuses);
     for (i = 0; completion.requests != NULL && *outcount != MPI_UNDEFINED && i < *outcount; i++) {
         complete_at(&completion, array_of_indices[i], &completion.statuses[i]);
     }
-    record_test(TESTED_REQUESTS, PROCEDURE_MPI_Testsome, *outcount > 0, since);
+    record_test(TEST_OF_REQUESTS, PROCEDURE_MPI_Testsome, *outcount > 0, call_start);
     end_completion(&completion);
-    tumit_mpi_depth--;
-    return result;
+    LEAVE_CALL();
 }
 
 static int w_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
-    tumit_mpi_date since;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Iprobe(source, tag, comm, flag, status);
-    }
-    tumit_mpi_depth++;
-    since = tumit_mpi_now();
-    result = next.MPI_Iprobe(source, tag, comm, flag, status);
-    record_test(TESTED_MESSAGE, PROCEDURE_MPI_Iprobe, *flag, since);
-    tumit_mpi_depth--;
-    return result;
+    tumit_mpi_date call_start;
+    ENTER_CALL(is_recorded(), MPI_Iprobe, source, tag, comm, flag, status);
+    call_start = tumit_mpi_now();
+    error_code = mpi.MPI_Iprobe(source, tag, comm, flag, status);
+    record_test(TEST_OF_MESSAGE, PROCEDURE_MPI_Iprobe, *flag, call_start);
+    LEAVE_CALL();
 }
 
 static int w_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) {
     struct receive *receive;
-    MPI_Status own;
-    tumit_mpi_date since;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Improbe(source, tag, comm, flag, message, status);
-    }
-    tumit_mpi_depth++;
-    since = tumit_mpi_now();
-    status = status == MPI_STATUS_IGNORE ? &own : status;
+    MPI_Status local_status;
+    tumit_mpi_date call_start;
+    ENTER_CALL(is_recorded(), MPI_Improbe, source, tag, comm, flag, message, status);
+    call_start = tumit_mpi_now();
+    status = status == MPI_STATUS_IGNORE ? &local_status : status;
     lock_tables();
-    result = next.MPI_Improbe(source, tag, comm, flag, message, status);
-    if (result == MPI_SUCCESS && *flag) {
+    error_code = mpi.MPI_Improbe(source, tag, comm, flag, message, status);
+    if (error_code == MPI_SUCCESS && *flag) {
         receive = post(comm, source, tag);
         add_matched_message(*message, receive, status);
     }
     unlock_tables();
-    record_test(TESTED_MESSAGE, PROCEDURE_MPI_Improbe, *flag, since);
-    tumit_mpi_depth--;
-    return result;
+    record_test(TEST_OF_MESSAGE, PROCEDURE_MPI_Improbe, *flag, call_start);
+    LEAVE_CALL();
 }
 
 static int w_MPI_Cancel(MPI_Request *request) {
-    struct request *cancelled;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Cancel(request);
-    }
-    tumit_mpi_depth++;
-    tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Cancel);
+    struct request *table_entry;
+    BEGIN_CALL(point_to_point, MPI_Cancel, request);
     lock_tables();
-    cancelled = request_of(*request);
-    if (cancelled != NULL) {
-        cancelled->is_cancelled = 1;
+    table_entry = request_of(*request);
+    if (table_entry != NULL) {
+        table_entry->is_cancelled = 1;
     }
     unlock_tables();
-    result = next.MPI_Cancel(request);
-    tumit_mpi_end_point_to_point();
-    tumit_mpi_depth--;
-    return result;
+    error_code = mpi.MPI_Cancel(request);
+    END_CALL(point_to_point);
 }
 
 static int w_MPI_Request_free(MPI_Request *request) {
-    struct request *freed;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Request_free(request);
-    }
-    tumit_mpi_depth++;
-    tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Request_free);
+    struct request *table_entry;
+    BEGIN_CALL(point_to_point, MPI_Request_free, request);
     lock_tables();
-    freed = request_of(*request);
-    if (freed != NULL) {
-        if (freed->receive != NULL) {
-            /* The receive completes without a call that the recorder sees. */
-            drop_receive(freed->receive);
+    table_entry = request_of(*request);
+    if (table_entry != NULL) {
+        if (table_entry->receive != NULL) {
+            /* MPI completes the receive without a call of the program. */
+            drop_receive(table_entry->receive);
         }
-        remove_request(freed);
+        remove_request(table_entry);
     }
     unlock_tables();
-    result = next.MPI_Request_free(request);
-    tumit_mpi_end_point_to_point();
-    tumit_mpi_depth--;
-    return result;
+    error_code = mpi.MPI_Request_free(request);
+    END_CALL(point_to_point);
 }

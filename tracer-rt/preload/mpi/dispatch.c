@@ -134,8 +134,8 @@ void tumit_mpi_record_late_receive(uint64_t communicator, int from, int tag, uin
                                    tumit_mpi_date arrival) {
     mpi_late_receive(communicator, from, tag, number, bytes, arrival);
 }
-void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date since, uint32_t unsuccessful) {
-    mpi_successful_test((enum mpi_procedure)procedure, since, unsuccessful);
+void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date call_start, uint32_t failures) {
+    mpi_successful_test((enum mpi_procedure)procedure, call_start, failures);
 }
 void tumit_mpi_begin_collective_record(int procedure, int kind, const char *communicator, uint32_t size, int root,
                                        uint64_t bytes) {
@@ -150,9 +150,9 @@ void tumit_mpi_begin_file(int procedure, uint64_t bytes) { mpi_file_begin((enum 
 void tumit_mpi_end_file(void) { mpi_file_end(); }
 void tumit_mpi_begin_topology(int procedure) { mpi_topology_begin((enum mpi_procedure)procedure); }
 void tumit_mpi_end_topology(void) { mpi_topology_end(); }
-void tumit_mpi_record_communicator(uint64_t communicator, const char *name, const char *given_name, uint32_t rank,
+void tumit_mpi_record_communicator(uint64_t communicator, const char *name, const char *mpi_name, uint32_t rank,
                                    uint32_t size) {
-    mpi_communicator(communicator, name, given_name, rank, size);
+    mpi_communicator(communicator, name, mpi_name, rank, size);
 }
 void tumit_mpi_begin_query(int procedure) { mpi_query_begin((enum mpi_procedure)procedure); }
 void tumit_mpi_end_query(void) { mpi_query_end(); }

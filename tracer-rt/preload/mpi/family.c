@@ -17,15 +17,17 @@
 
 #include "mpi_functions.h"
 
-/* The functions that a call of the program continues with: those of the next library that wraps
- * MPI, or of MPI. */
-static struct mpi_functions next;
-/* The functions of MPI itself, for calls from inside of MPI and of the recorder. */
-static struct mpi_functions inner;
+/* The functions `MPI_*`, for calls of the program. If the program has another library of wrappers,
+ * they are in this library, and otherwise in MPI. */
+static struct mpi_functions mpi;
+/* The functions `PMPI_*` of MPI, for calls from inside of MPI and of the recorder. */
+static struct mpi_functions pmpi;
 
 #include "process.h"
 #include "datatypes.h"
+#include "channels.h"
 #include "communicators.h"
+#include "receive_heaps.h"
 #include "matching.h"
 #include "requests.h"
 #include "collectives.h"
@@ -36,15 +38,15 @@ static struct mpi_functions inner;
 
 #include "mpi_wrappers.h"
 
-#define JOINED_NAME(one, two) one##two
-#define FAMILY_FUNCTION(family) JOINED_NAME(tumit_mpi_wrappers_, family)
+#define CONCATENATE(prefix, suffix) prefix##suffix
+#define FAMILY_FUNCTION(family) CONCATENATE(tumit_mpi_wrappers_, family)
 
 void *const *FAMILY_FUNCTION(FAMILY)(void *library) {
-    void **next_functions = (void **)&next, **inner_functions = (void **)&inner;
+    void **mpi_functions = (void **)&mpi, **pmpi_functions = (void **)&pmpi;
     size_t i;
     for (i = 0; i < sizeof function_names / sizeof function_names[0]; i++) {
-        next_functions[i] = tumit_mpi_function_named(library, "", function_names[i]);
-        inner_functions[i] = tumit_mpi_function_named(library, "P", function_names[i]);
+        mpi_functions[i] = tumit_mpi_function_named(library, "", function_names[i]);
+        pmpi_functions[i] = tumit_mpi_function_named(library, "P", function_names[i]);
     }
     find_handles(library);
     return wrappers;

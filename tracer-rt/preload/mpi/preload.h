@@ -34,7 +34,7 @@ void tumit_mpi_record_send(uint64_t communicator, int to, int tag, uint32_t numb
 void tumit_mpi_record_receive(uint64_t communicator, int from, int tag, uint32_t number, uint64_t bytes);
 void tumit_mpi_record_late_receive(uint64_t communicator, int from, int tag, uint32_t number, uint64_t bytes,
                                    tumit_mpi_date arrival);
-void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date since, uint32_t unsuccessful);
+void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date call_start, uint32_t failures);
 void tumit_mpi_begin_collective_record(int procedure, int kind, const char *communicator, uint32_t size, int root,
                                        uint64_t bytes);
 void tumit_mpi_end_collective(void);
@@ -44,7 +44,7 @@ void tumit_mpi_begin_file(int procedure, uint64_t bytes);
 void tumit_mpi_end_file(void);
 void tumit_mpi_begin_topology(int procedure);
 void tumit_mpi_end_topology(void);
-void tumit_mpi_record_communicator(uint64_t communicator, const char *name, const char *given_name, uint32_t rank,
+void tumit_mpi_record_communicator(uint64_t communicator, const char *name, const char *mpi_name, uint32_t rank,
                                    uint32_t size);
 void tumit_mpi_begin_query(int procedure);
 void tumit_mpi_end_query(void);

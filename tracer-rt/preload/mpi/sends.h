@@ -1,11 +1,11 @@
 /* Procedures that send messages. */
 
-/* Records a message. The number and the call of MPI follow each other without a message of another
- * thread in between, because the caller holds the lock of the tables. */
+/* Records a message. The caller holds the lock of the tables until MPI has sent the message. So
+ * threads send their messages in the order of the numbers. */
 static void record_send(struct communicator *communicator, int dest, int tag, uint64_t bytes) {
     const int to = communicator == NULL ? NO_RANK : world_rank(communicator, dest);
     if (to != NO_RANK) {
-        tumit_mpi_record_send(communicator->id, to, tag, channel_of(communicator, dest, tag)->sent++, bytes);
+        tumit_mpi_record_send(communicator->id, to, tag, channel_of(&communicator->channels, dest, tag)->sent++, bytes);
     }
 }
 
@@ -15,34 +15,27 @@ static void record_send_to(MPI_Comm comm, int dest, int tag, uint64_t bytes) {
     }
 }
 
-/* A blocking send. If other threads may send on the same channel, it is carried out as a send that
- * does not block, and a wait: then messages leave in the order of their numbers. */
-#define SEND(NAME, INAME, COUNT)                                                                             \
+/* A blocking send. If the program has several threads, the wrapper calls the non-blocking procedure
+ * `INAME` and then waits. So it holds the lock only until MPI has the message, and not while it
+ * waits for the receiver. */
+#define SEND(NAME, INAME, COUNT)                                                                                 \
     static int w_##NAME(const void *buf, COUNT count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) { \
-        MPI_Request request;                                                                                 \
-        uint64_t bytes;                                                                                      \
-        int result;                                                                                          \
-        if (!is_recorded()) {                                                                                \
-            return inner.NAME(buf, count, datatype, dest, tag, comm);                                        \
-        }                                                                                                    \
-        tumit_mpi_depth++;                                                                                   \
-        bytes = bytes_of((int64_t)count, datatype);                                                          \
-        tumit_mpi_begin_point_to_point(PROCEDURE_##NAME);                                                      \
-        if (has_threads) {                                                                                   \
-            lock_tables();                                                                                   \
-            record_send_to(comm, dest, tag, bytes);                                                          \
-            result = next.INAME(buf, count, datatype, dest, tag, comm, &request);                            \
-            unlock_tables();                                                                                 \
-            if (result == MPI_SUCCESS) {                                                                     \
-                result = inner.MPI_Wait(&request, MPI_STATUS_IGNORE);                                        \
-            }                                                                                                \
-        } else {                                                                                             \
-            record_send_to(comm, dest, tag, bytes);                                                          \
-            result = next.NAME(buf, count, datatype, dest, tag, comm);                                       \
-        }                                                                                                    \
-        tumit_mpi_end_point_to_point();                                                                            \
-        tumit_mpi_depth--;                                                                                   \
-        return result;                                                                                       \
+        MPI_Request request;                                                                                     \
+        BEGIN_CALL(point_to_point, NAME, buf, count, datatype, dest, tag, comm);                                 \
+        const uint64_t bytes = bytes_of((int64_t)count, datatype);                                               \
+        if (has_threads) {                                                                                       \
+            lock_tables();                                                                                       \
+            record_send_to(comm, dest, tag, bytes);                                                              \
+            error_code = mpi.INAME(buf, count, datatype, dest, tag, comm, &request);                             \
+            unlock_tables();                                                                                     \
+            if (error_code == MPI_SUCCESS) {                                                                     \
+                error_code = pmpi.MPI_Wait(&request, MPI_STATUS_IGNORE);                                         \
+            }                                                                                                    \
+        } else {                                                                                                 \
+            record_send_to(comm, dest, tag, bytes);                                                              \
+            error_code = mpi.NAME(buf, count, datatype, dest, tag, comm);                                        \
+        }                                                                                                        \
+        END_CALL(point_to_point);                                                                                \
     }
 SEND(MPI_Send, MPI_Isend, int)
 SEND(MPI_Bsend, MPI_Ibsend, int)
@@ -53,24 +46,16 @@ SEND(MPI_Bsend_c, MPI_Ibsend_c, MPI_Count)
 SEND(MPI_Ssend_c, MPI_Issend_c, MPI_Count)
 SEND(MPI_Rsend_c, MPI_Irsend_c, MPI_Count)
 
-#define ISEND(NAME, COUNT)                                                                                  \
+#define ISEND(NAME, COUNT)                                                                                     \
     static int w_##NAME(const void *buf, COUNT count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
-                        MPI_Request *request) {                                                             \
-        uint64_t bytes;                                                                                     \
-        int result;                                                                                         \
-        if (!is_recorded()) {                                                                               \
-            return inner.NAME(buf, count, datatype, dest, tag, comm, request);                              \
-        }                                                                                                   \
-        tumit_mpi_depth++;                                                                                  \
-        bytes = bytes_of((int64_t)count, datatype);                                                         \
-        tumit_mpi_begin_point_to_point(PROCEDURE_##NAME);                                                     \
-        lock_tables();                                                                                      \
-        record_send_to(comm, dest, tag, bytes);                                                             \
-        result = next.NAME(buf, count, datatype, dest, tag, comm, request);                                 \
-        unlock_tables();                                                                                    \
-        tumit_mpi_end_point_to_point();                                                                           \
-        tumit_mpi_depth--;                                                                                  \
-        return result;                                                                                      \
+                        MPI_Request *request) {                                                                \
+        BEGIN_CALL(point_to_point, NAME, buf, count, datatype, dest, tag, comm, request);                      \
+        const uint64_t bytes = bytes_of((int64_t)count, datatype);                                             \
+        lock_tables();                                                                                         \
+        record_send_to(comm, dest, tag, bytes);                                                                \
+        error_code = mpi.NAME(buf, count, datatype, dest, tag, comm, request);                                 \
+        unlock_tables();                                                                                       \
+        END_CALL(point_to_point);                                                                              \
     }
 ISEND(MPI_Isend, int)
 ISEND(MPI_Ibsend, int)
@@ -81,35 +66,28 @@ ISEND(MPI_Ibsend_c, MPI_Count)
 ISEND(MPI_Issend_c, MPI_Count)
 ISEND(MPI_Irsend_c, MPI_Count)
 
-/* Adds the persistent request of a send or receive. The lock of the tables is held. */
-static void add_persistent(enum request_kind kind, MPI_Request handle, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
-    struct request *added = add_request(handle, kind);
-    added->communicator = communicator_of(comm);
-    added->peer = peer;
-    added->tag = tag;
-    added->bytes = bytes;
+/* Adds the persistent request of a send or receive. The caller holds the lock of the tables. */
+static void add_persistent(enum request_kind kind, MPI_Request handle, MPI_Comm comm, int peer, int tag,
+                           uint64_t bytes) {
+    struct request *request = add_request(handle, kind);
+    request->communicator = communicator_of(comm);
+    request->peer = peer;
+    request->tag = tag;
+    request->bytes = bytes;
 }
 
-#define SEND_INIT(NAME, COUNT)                                                                              \
+#define SEND_INIT(NAME, COUNT)                                                                                 \
     static int w_##NAME(const void *buf, COUNT count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
-                        MPI_Request *request) {                                                             \
-        uint64_t bytes;                                                                                     \
-        int result;                                                                                         \
-        if (!is_recorded()) {                                                                               \
-            return inner.NAME(buf, count, datatype, dest, tag, comm, request);                              \
-        }                                                                                                   \
-        tumit_mpi_depth++;                                                                                  \
-        tumit_mpi_begin_point_to_point(PROCEDURE_##NAME);                                                     \
-        result = next.NAME(buf, count, datatype, dest, tag, comm, request);                                 \
-        if (result == MPI_SUCCESS && dest != MPI_PROC_NULL) {                                               \
-            bytes = bytes_of((int64_t)count, datatype);                                                     \
-            lock_tables();                                                                                  \
-            add_persistent(PERSISTENT_SEND, *request, comm, dest, tag, bytes);                              \
-            unlock_tables();                                                                                \
-        }                                                                                                   \
-        tumit_mpi_end_point_to_point();                                                                           \
-        tumit_mpi_depth--;                                                                                  \
-        return result;                                                                                      \
+                        MPI_Request *request) {                                                                \
+        BEGIN_CALL(point_to_point, NAME, buf, count, datatype, dest, tag, comm, request);                      \
+        error_code = mpi.NAME(buf, count, datatype, dest, tag, comm, request);                                 \
+        if (error_code == MPI_SUCCESS && dest != MPI_PROC_NULL) {                                              \
+            const uint64_t bytes = bytes_of((int64_t)count, datatype);                                         \
+            lock_tables();                                                                                     \
+            add_persistent(PERSISTENT_SEND, *request, comm, dest, tag, bytes);                                 \
+            unlock_tables();                                                                                   \
+        }                                                                                                      \
+        END_CALL(point_to_point);                                                                              \
     }
 SEND_INIT(MPI_Send_init, int)
 SEND_INIT(MPI_Bsend_init, int)
@@ -122,27 +100,19 @@ SEND_INIT(MPI_Rsend_init_c, MPI_Count)
 
 static int w_MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                             MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    uint64_t bytes;
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    }
-    tumit_mpi_depth++;
-    tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Psend_init);
-    result = next.MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    if (result == MPI_SUCCESS && dest != MPI_PROC_NULL) {
-        bytes = (uint64_t)partitions * bytes_of(count, datatype);
+    BEGIN_CALL(point_to_point, MPI_Psend_init, buf, partitions, count, datatype, dest, tag, comm, info, request);
+    error_code = mpi.MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
+    if (error_code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
+        const uint64_t bytes = (uint64_t)partitions * bytes_of(count, datatype);
         lock_tables();
         add_persistent(PERSISTENT_SEND, *request, comm, dest, tag, bytes);
         unlock_tables();
     }
-    tumit_mpi_end_point_to_point();
-    tumit_mpi_depth--;
-    return result;
+    END_CALL(point_to_point);
 }
 
-/* A persistent request starts: its message leaves, or its receive is posted. The lock of the tables
- * is held. */
+/* The program starts a persistent request: it sends its message, or posts its receive. The caller
+ * holds the lock of the tables. */
 static void start_request(MPI_Request handle) {
     struct request *request = request_of(handle);
     if (request == NULL || request->communicator == NULL) {
@@ -156,35 +126,22 @@ static void start_request(MPI_Request handle) {
 }
 
 static int w_MPI_Start(MPI_Request *request) {
-    int result;
-    if (!is_recorded()) {
-        return inner.MPI_Start(request);
-    }
-    tumit_mpi_depth++;
-    tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Start);
+    BEGIN_CALL(point_to_point, MPI_Start, request);
     lock_tables();
     start_request(*request);
-    result = next.MPI_Start(request);
+    error_code = mpi.MPI_Start(request);
     unlock_tables();
-    tumit_mpi_end_point_to_point();
-    tumit_mpi_depth--;
-    return result;
+    END_CALL(point_to_point);
 }
 
 static int w_MPI_Startall(int count, MPI_Request array_of_requests[]) {
-    int result, i;
-    if (!is_recorded()) {
-        return inner.MPI_Startall(count, array_of_requests);
-    }
-    tumit_mpi_depth++;
-    tumit_mpi_begin_point_to_point(PROCEDURE_MPI_Startall);
+    int i;
+    BEGIN_CALL(point_to_point, MPI_Startall, count, array_of_requests);
     lock_tables();
     for (i = 0; i < count; i++) {
         start_request(array_of_requests[i]);
     }
-    result = next.MPI_Startall(count, array_of_requests);
+    error_code = mpi.MPI_Startall(count, array_of_requests);
     unlock_tables();
-    tumit_mpi_end_point_to_point();
-    tumit_mpi_depth--;
-    return result;
+    END_CALL(point_to_point);
 }

@@ -91,24 +91,24 @@ impl CommandReader<'_> {
     }
 
     /// Adds the command in the words from `at` to `end`.
-    fn read(&self, parts: &mut ProgramCommand, at: usize, end: usize, depth: u32) {
-        if at >= end {
+    fn read(&self, parts: &mut ProgramCommand, position: usize, end: usize, depth: u32) {
+        if position >= end {
             return;
         }
-        let name = self.text(at);
+        let name = self.text(position);
         let base = Path::new(&name).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Some(syntax) = syntax_of(&base).filter(|_| depth > 0) else {
-            parts.programs.push(at);
+            parts.programs.push(position);
             return;
         };
-        let from = if base == "flux" { self.after_subcommand(at, end) } else { Some(at + 1) };
+        let from = if base == "flux" { self.after_subcommand(position, end) } else { Some(position + 1) };
         let Some(from) = from else {
-            parts.programs.push(at);
+            parts.programs.push(position);
             return;
         };
         match syntax.kind {
             StarterKind::Submitter => parts.submits = true,
-            kind if kind.is_launcher() => self.read_launcher(parts, syntax, (at, from), end, depth),
+            kind if kind.is_launcher() => self.read_launcher(parts, syntax, (position, from), end, depth),
             _ => {
                 let mut options = Vec::new();
                 let next = self.program_position(syntax, from, end, parts, &mut options);
@@ -121,10 +121,10 @@ impl CommandReader<'_> {
     }
 
     /// The position after `run` or `submit` of `flux`.
-    fn after_subcommand(&self, at: usize, end: usize) -> Option<usize> {
-        let is_run = at + 1 < end && matches!(self.text(at + 1).as_str(), "run" | "submit" | "mini");
-        let is_mini = is_run && self.text(at + 1) == "mini";
-        is_run.then_some(at + if is_mini { 3 } else { 2 })
+    fn after_subcommand(&self, position: usize, end: usize) -> Option<usize> {
+        let is_run = position + 1 < end && matches!(self.text(position + 1).as_str(), "run" | "submit" | "mini");
+        let is_mini = is_run && self.text(position + 1) == "mini";
+        is_run.then_some(position + if is_mini { 3 } else { 2 })
     }
 
     fn read_launcher(
@@ -163,54 +163,54 @@ impl CommandReader<'_> {
     fn program_position(
         &self,
         syntax: &StarterSyntax,
-        mut at: usize,
+        mut position: usize,
         end: usize,
         parts: &mut ProgramCommand,
         options: &mut Vec<LauncherOption>,
     ) -> usize {
         let mut leading = syntax.leading;
-        while at < end {
-            let word = self.text(at);
+        while position < end {
+            let word = self.text(position);
             if word == "--" {
-                return (at + 1).min(end);
+                return (position + 1).min(end);
             }
             if !word.starts_with('-') || word == "-" {
                 let is_assignment = syntax.names.contains(&"env") && word.contains('=');
                 if is_assignment {
-                    self.note_preload(parts, at);
+                    self.note_preload(parts, position);
                 } else if leading > 0 {
                     leading -= 1;
                 } else {
-                    return at;
+                    return position;
                 }
-                at += 1;
+                position += 1;
                 continue;
             }
-            let count = self.argument_count(syntax, &word, at, end);
+            let count = self.argument_count(syntax, &word, position, end);
             let (name, value) = word.trim_start_matches('-').split_once('=').map_or_else(
                 || (word.trim_start_matches('-').to_owned(), None),
                 |(name, value)| (name.to_owned(), Some(value.to_owned())),
             );
-            let value = value.or_else(|| (count > 0 && at + 1 < end).then(|| self.text(at + 1)));
-            options.push(LauncherOption { name, position: at, value });
-            for argument in at + 1..(at + 1 + count).min(end) {
+            let value = value.or_else(|| (count > 0 && position + 1 < end).then(|| self.text(position + 1)));
+            options.push(LauncherOption { name, position, value });
+            for argument in position + 1..(position + 1 + count).min(end) {
                 self.note_preload(parts, argument);
             }
-            at += 1 + count;
+            position += 1 + count;
         }
         end
     }
 
     /// Number of arguments of an option. An unknown option has one if the next word is no program,
     /// and a later one is.
-    fn argument_count(&self, syntax: &StarterSyntax, option: &str, at: usize, end: usize) -> usize {
+    fn argument_count(&self, syntax: &StarterSyntax, option: &str, position: usize, end: usize) -> usize {
         syntax.argument_count(option).unwrap_or_else(|| {
             let is_program = |position: usize| {
                 let word = &self.words[position];
                 syntax_of(&word.to_string_lossy()).is_some() || executable(word, self.search_path).is_ok()
             };
-            let is_argument = at + 2 < end && !self.text(at + 1).starts_with('-') && !is_program(at + 1);
-            let mut rest = at + 2..end;
+            let is_argument = position + 2 < end && !self.text(position + 1).starts_with('-') && !is_program(position + 1);
+            let mut rest = position + 2..end;
             usize::from(is_argument && rest.any(|word| !self.text(word).starts_with('-') && is_program(word)))
         })
     }
@@ -236,7 +236,7 @@ mod tests {
     fn parts(command: &str) -> (Vec<String>, ProgramCommand) {
         let words: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
         let parts = ProgramCommand::new(&words, Some("/bin:/usr/bin".as_ref()));
-        let programs = parts.programs.iter().map(|&at| words[at].to_string_lossy().into_owned()).collect();
+        let programs = parts.programs.iter().map(|&position| words[position].to_string_lossy().into_owned()).collect();
         (programs, parts)
     }
 
