@@ -1,4 +1,6 @@
 /* A program that ends in a thread, without return from `main`. */
+#include <pthread.h>
+#include <stdlib.h>
 #include "exits_trace.h"
 
 static void *last(void *argument) {

@@ -1,7 +1,8 @@
 /* A process that forks. */
-#include "forks_trace.h"
-
+#include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
+#include "forks_trace.h"
 
 int main(void) {
     pid_t child;

@@ -1,4 +1,5 @@
 /* No rules: events are marks and spans are states. */
+#include <pthread.h>
 #include "unruled_trace.h"
 
 static uint64_t now = 0;

@@ -1,4 +1,5 @@
 /* Async spans: begins and ends of parts, with the number of their task. */
+#include <pthread.h>
 #include "tasks_trace.h"
 
 static void *other(void *argument) {

@@ -1,4 +1,6 @@
 /* Spans in several threads at once. */
+#include <pthread.h>
+#include <stdio.h>
 #include "span_threads_trace.h"
 
 static void *work(void *argument) {

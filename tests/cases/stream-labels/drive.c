@@ -1,4 +1,5 @@
 /* Streams have labels: given before the first record, after it, twice. */
+#include <pthread.h>
 #include "labelled_trace.h"
 
 static uint64_t now = 0;

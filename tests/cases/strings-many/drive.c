@@ -1,4 +1,5 @@
 /* Ten thousand interned strings, each recorded twice. */
+#include <stdio.h>
 #include "many_strings_trace.h"
 
 int main(void) {

@@ -1,4 +1,6 @@
 /* Names of threads. */
+#include <pthread.h>
+#include <sys/prctl.h>
 #include "thread_names_trace.h"
 
 static void *system_name(void *argument) {

@@ -1,4 +1,6 @@
 /* More threads than one, after one another and at once. */
+#include <pthread.h>
+#include <stdio.h>
 #include "threads_trace.h"
 
 static void *work(void *argument) {

@@ -16,19 +16,22 @@ use tests::corpus::compare::LanguageRun;
 use tests::corpus::coverage::{covered_features, required_features};
 use tests::corpus::{CorpusCase, case_outputs, cases};
 use tests::lang::c::{C99, CCompiler, CXX11, record};
-use tests::lang::fortran::GFORTRAN;
+use tests::lang::fortran::{FortranCompilers, GFORTRAN};
 use tests::lang::rust;
 use tumit::codegen::c::CBackend;
 use tumit::codegen::fortran::FortranBackend;
 
 const C11: CCompiler = CCompiler { command: "clang", flags: &["-std=c11", "-D_GNU_SOURCE"] };
 const CXX17: CCompiler = CCompiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
-/// The dialect that is optimised in every second case, because optimisation takes most of the
-/// compile time. The other dialects are compared with it.
+/// Languages, dialects and compilers of the drivers in C and C++.
+const DIALECTS: [(&str, &str, CCompiler); 4] =
+    [("c", "c99 gcc", C99), ("c", "c11 clang", C11), ("c++", "c++11 g++", CXX11), ("c++", "c++17 clang++", CXX17)];
+/// The dialect that is optimised. The other dialects are compared with it.
 const OPTIMISED: &str = "c99 gcc";
-/// Fortran with a C file that is not optimised.
-const FORTRAN: tests::lang::fortran::FortranCompilers =
-    tests::lang::fortran::FortranCompilers { c_flags: &["-O0"], ..GFORTRAN };
+/// Fortran with a C file that contains its own recorder.
+const FORTRAN: FortranCompilers = FortranCompilers { c_flags: &["-O0"], ..GFORTRAN };
+/// Fortran with a C file that uses the recorder of another file.
+const FORTRAN_EXTERN: FortranCompilers = FortranCompilers { c_flags: &["-O0", "-DTUMIT_EXTERN"], ..GFORTRAN };
 
 /// The total time of each language, over all cases and threads.
 #[derive(Default)]
@@ -122,22 +125,18 @@ impl CaseProgram {
         if case.has("rust") {
             programs.push(Self { language: "rust", dialect: "rust", path: env!("CARGO_BIN_EXE_drive").into() });
         }
-        case.generate(&CBackend, folder);
-        let include = format!("-I{}", folder.display());
-        for (language, dialect, compiler) in [
-            ("c", "c99 gcc", C99),
-            ("c", "c11 clang", C11),
-            ("c++", "c++11 g++", CXX11),
-            ("c++", "c++17 clang++", CXX17),
-        ] {
+        let recorder = times
+            .of("recorder in C", || recorder(case, folder))
+            .unwrap_or_else(|error| panic!("the recorder cannot be compiled:\n{error}"));
+        for (language, dialect, compiler) in DIALECTS {
             if !has(language) || (compiler.command.starts_with("clang") && !is_turn_of(case, compiler.is_cxx())) {
                 continue;
             }
             let cxx = case.file("drive.cpp");
             let source = if language == "c++" && cxx.exists() { cxx } else { case.file("drive.c") };
             let path = folder.join(dialect.replace(' ', "-"));
-            let is_optimised = dialect == OPTIMISED && is_turn_of(case, false);
-            let flags = [include.as_str(), if is_optimised { "-O1" } else { "-O0" }, "-pipe"];
+            let (include, object) = (format!("-I{}", folder.display()), format!("-Wl,{}", recorder.display()));
+            let flags = [&include, optimisation(dialect), "-DTUMIT_EXTERN", &object];
             times
                 .of(language, || compiler.compile(&[&source], &path, &flags))
                 .unwrap_or_else(|error| panic!("{dialect} refuses it:\n{error}"));
@@ -145,7 +144,7 @@ impl CaseProgram {
         }
         if has("fortran") {
             let path = times
-                .of("fortran", || fortran(case, folder))
+                .of("fortran", || fortran(case, folder, &recorder))
                 .unwrap_or_else(|error| panic!("Fortran refuses it:\n{error}"));
             programs.push(Self { language: "fortran", dialect: "fortran", path });
         }
@@ -176,11 +175,32 @@ impl CaseProgram {
     }
 }
 
+/// A number of a case that distributes the cases evenly over compilers.
+fn turn(case: &CorpusCase) -> usize {
+    case.name.bytes().map(usize::from).sum()
+}
+
 /// Whether a case belongs to the even or the odd ones. Clang compiles each case in one of its two
 /// languages, because compiling takes most of the time. A single case (`CASE`) has both.
 fn is_turn_of(case: &CorpusCase, even: bool) -> bool {
-    let turn: u32 = case.name.bytes().map(u32::from).sum();
-    std::env::var_os("CASE").is_some() || turn.is_multiple_of(2) == even
+    std::env::var_os("CASE").is_some() || turn(case).is_multiple_of(2) == even
+}
+
+fn optimisation(dialect: &str) -> &'static str {
+    if dialect == OPTIMISED { "-O1" } else { "-O0" }
+}
+
+/// Compiles the recorder with the tables of the specs to an object, in one of the dialects in turn.
+/// All drivers in C and C++ are linked with it: a recorder per driver would take most of the time.
+/// [`every_standard_compiles_clean_and_records_the_same`] of `c_recorder` compares the recorders of
+/// all compilers.
+fn recorder(case: &CorpusCase, folder: &Path) -> Result<PathBuf, String> {
+    let headers = case.generate(&CBackend, folder);
+    let text: String = headers.iter().map(|header| format!("#include \"{header}\"\n")).collect();
+    let (source, object) = (folder.join("recorder.c"), folder.join("recorder.o"));
+    std::fs::write(&source, text).map_err(|error| format!("recorder.c: {error}"))?;
+    let (_, dialect, compiler) = DIALECTS[turn(case) % DIALECTS.len()];
+    compiler.compile(&[&source], &object, &[optimisation(dialect), "-c"]).map(|()| object)
 }
 
 /// Records a case in all its languages; returns the failures.
@@ -207,16 +227,20 @@ fn check(case: &CorpusCase, times: &CompileTimes) -> Vec<String> {
     failed
 }
 
-/// Builds one program of the modules, their C files and the driver.
-fn fortran(case: &CorpusCase, folder: &Path) -> Result<PathBuf, String> {
+/// Builds one program of the modules, their C files and the driver. The C files of every fourth case
+/// contain the recorder. The others use the given one.
+fn fortran(case: &CorpusCase, folder: &Path, recorder: &Path) -> Result<PathBuf, String> {
     std::fs::copy(case.file("drive.f90"), folder.join("drive.f90")).map_err(|error| format!("drive.f90: {error}"))?;
     let mut sources = case.generate(&FortranBackend, folder);
     sources.push("drive.f90".to_owned());
+    let has_own_recorder = (turn(case) / DIALECTS.len()).is_multiple_of(4);
+    let compilers = if has_own_recorder { FORTRAN } else { FORTRAN_EXTERN };
     for source in &sources {
-        FORTRAN.object(folder, source)?;
+        compilers.object(folder, source)?;
     }
-    let objects: Vec<String> = sources.iter().map(|source| format!("{source}.o")).collect();
-    FORTRAN.link(folder, &objects.iter().map(String::as_str).collect::<Vec<_>>())
+    let mut objects: Vec<String> = sources.iter().map(|source| format!("{source}.o")).collect();
+    objects.extend((!has_own_recorder).then(|| recorder.display().to_string()));
+    compilers.link(folder, &objects.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Compares a text with a file of the case.

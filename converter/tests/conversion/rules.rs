@@ -59,8 +59,8 @@ fn body(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-const TAKTUK: &str = include_str!("../../tumit/tests/good/taktuk.tumit");
-const BY_HAND: &str = include_str!("../../tumit/tests/good/taktuk-by-hand.tumit");
+const TAKTUK: &str = include_str!("../../../tumit/tests/good/taktuk.tumit");
+const BY_HAND: &str = include_str!("../../../tumit/tests/good/taktuk-by-hand.tumit");
 
 fn node_thread(node: u16, thread: u16) -> Vec<u8> {
     [node.to_le_bytes(), thread.to_le_bytes()].concat()

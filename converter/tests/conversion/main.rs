@@ -1,0 +1,12 @@
+//! How runs become Pajé operations: rules, their evaluation, the order of time, block codecs.
+
+mod block_codecs;
+mod columnar_operations;
+mod default_rules;
+mod end_rules;
+mod expressions;
+mod rules;
+mod single_pass;
+mod sorted_conversion;
+mod time_order;
+mod unknown_states;

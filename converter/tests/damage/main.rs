@@ -1,0 +1,6 @@
+//! Damaged, incomplete and unfinished runs: the rest is read, and each loss is counted.
+
+mod damaged_files;
+mod live_files;
+mod missing_blocks;
+mod repaired_files;
