@@ -12,6 +12,8 @@ use tumit_viewer::style::theme::{mix, rgb};
 use crate::analysis::diagnosis::path_with_times;
 use crate::diagram::DiagramMode;
 use crate::diagram::derived_trace::{DerivedParts, derived_trace};
+use crate::draw::PaletteKind;
+use crate::draw::chart_palette::grey;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use diagram_layer::{DiagramLayer, LayerParts};
@@ -43,7 +45,9 @@ impl DiagramMode {
     }
 
     /// The trace itself with the changes of this mode. Its rows are those of `source`. `units` has
-    /// the units of the views, and `rows` the units of [`Self::row_level`].
+    /// the units of the views, and `rows` the units of [`Self::row_level`]. `palette` has the colours
+    /// of the states and links that the mode adds. In greys, the critical path has the states of the
+    /// trace in greys, too.
     ///
     /// # Errors
     /// If the execution lacks the data of the mode, or the source fails.
@@ -52,19 +56,21 @@ impl DiagramMode {
         source: &Arc<dyn TimelineSource>,
         (units, rows): (&Execution, &Execution),
         range: TimeRange,
+        palette: PaletteKind,
     ) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
-        let states = DerivedParts { categories: true, ..DerivedParts::default() };
+        let parts = DerivedParts { palette, ..DerivedParts::default() };
+        let states = DerivedParts { categories: true, ..parts };
         match self {
             Self::UtilizationGantt => with_states(source, rows, states),
             Self::SpaceTime => {
                 units.messages()?;
                 let busy = with_states(source, rows, DerivedParts { hides_idle: true, ..states })?;
-                let messages = derived_trace(units, DerivedParts { messages: true, ..DerivedParts::default() })?;
+                let messages = derived_trace(units, DerivedParts { messages: true, ..parts })?;
                 let parts = LayerParts { units: unit_containers(units), ..LayerParts::default() };
                 Ok(Arc::new(DiagramLayer::new(&busy, messages, parts)))
             }
-            Self::TaskGantt => with_states(source, rows, DerivedParts { tasks: true, ..DerivedParts::default() }),
-            Self::CriticalPath => with_path(source, units, range),
+            Self::TaskGantt => with_states(source, rows, DerivedParts { tasks: true, ..parts }),
+            Self::CriticalPath => with_path(source, units, range, palette),
         }
     }
 }
@@ -75,6 +81,10 @@ const PALE_WEIGHT: f32 = 0.55;
 /// A colour of a state off the critical path.
 fn pale(color: RgbColor) -> RgbColor {
     mix([(color, PALE_WEIGHT), (rgb(0x00ff_ffff), 1.0 - PALE_WEIGHT)]).unwrap_or(color)
+}
+
+fn pale_grey(color: RgbColor) -> RgbColor {
+    grey(pale(color))
 }
 
 /// The containers with the states of the units.
@@ -104,14 +114,15 @@ fn with_path(
     source: &Arc<dyn TimelineSource>,
     units: &Execution,
     range: TimeRange,
+    palette: PaletteKind,
 ) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
     let (path, _) = path_with_times(units, range)?;
     // The states of the trace show the activity of a unit at other times.
-    let parts = DerivedParts { messages: true, path: Some(&path), only_path: true, ..DerivedParts::default() };
+    let parts = DerivedParts { messages: true, path: Some(&path), only_path: true, palette, ..DerivedParts::default() };
     let derived = derived_trace(units, parts)?;
     let parts = LayerParts {
         units: unit_containers(units),
-        state_color: Some(&pale),
+        state_color: Some(if palette == PaletteKind::Monochrome { &pale_grey } else { &pale }),
         state_height: Some(PATH_HEIGHT),
         link_style: Some((rgb(OTHER_MESSAGE), OTHER_MESSAGE_WIDTH)),
         ..LayerParts::default()

@@ -16,6 +16,7 @@ pub mod execution;
 pub mod gallery;
 mod message_scale;
 pub mod network;
+pub mod option_titles;
 pub mod options;
 pub mod series_filter;
 pub mod unit_lists;

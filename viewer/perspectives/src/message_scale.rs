@@ -74,7 +74,7 @@ impl MessageScale {
     pub(crate) fn caption(&self, options: &ViewOptions) -> String {
         match self {
             Self::Sizes(_) => String::new(),
-            Self::Hops(_) => format!("hops of the topology {}", options.topology.as_deref().unwrap_or("hamming")),
+            Self::Hops(_) => format!("topology of hops: {}", options.topology_title()),
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::execution::activity::UnitMode;
 use crate::execution::order::{ORDER_FORMS, UnitOrder};
 use crate::execution::{Execution, ExecutionSettings};
 use crate::network::topology::{TOPOLOGY_FORMS, Topology};
+use crate::option_titles::value_title;
 
 /// The quantity of messages that a view shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -348,6 +349,11 @@ impl ViewOptions {
     /// If the text is invalid, or its grid has too few places.
     pub(crate) fn topology(&self, units: usize) -> Result<Topology, PerspectiveError> {
         self.topology.as_deref().map_or(Ok(Topology::default()), |text| Topology::parse(text, units))
+    }
+
+    /// The title of the chosen topology, such as `Hamming distance`.
+    pub(crate) fn topology_title(&self) -> String {
+        value_title("topology", self.topology.as_deref().unwrap_or("hamming"))
     }
 
     /// The index of the selected unit.

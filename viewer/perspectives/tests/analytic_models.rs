@@ -38,6 +38,7 @@ fn execution(units: &[Vec<StateSpec>], messages: &[MessageSpec]) -> Execution {
     for value in ["compute", "send", "recv", "barrier"] {
         _ = writeln!(text, "5 {value} S {value} \"0 1 0\"");
     }
+    text.push_str("5 waits S \"waits for mutex\" \"1 0 0\"\n5 holds S \"holds mutex\" \"0 1 1\"\n");
     text.push_str("5 m L m \"0 0 1\"\n");
     lines.iter().for_each(|line| _ = writeln!(text, "{}", line.2));
     let store = TraceStore::from_paje("model", text.as_bytes()).expect("a valid model");
@@ -53,7 +54,7 @@ fn path(execution: &Execution) -> Vec<(Option<u32>, i64, i64)> {
     let part = |segment: &PathSegment| match *segment {
         PathSegment::Unit { unit, from, to } => Some((Some(unit), from / SECOND, to / SECOND)),
         PathSegment::Message { from, to, .. } => Some((None, from / SECOND, to / SECOND)),
-        PathSegment::Receiver { .. } | PathSegment::Collective { .. } => None,
+        PathSegment::Receiver { .. } | PathSegment::Collective { .. } | PathSegment::Lock { .. } => None,
     };
     path.segments.iter().filter_map(part).collect()
 }
@@ -157,4 +158,65 @@ fn a_late_receiver_is_found() {
     let rendezvous =
         execution(&[vec![(0, 2, "compute"), (2, 9, "send")], vec![(0, 8, "compute"), (8, 9, "recv")]], &[(0, 2, 1, 9)]);
     assert_eq!(waits(&rendezvous), [(WaitKind::LateReceiver, 0, 2, 8, Some(1))]);
+}
+
+/// The second thread waits until the first one releases the lock.
+#[test]
+fn the_path_continues_in_the_holder_of_a_lock() {
+    let threads = execution(
+        &[
+            vec![(0, 2, "compute"), (2, 10, "holds"), (10, 12, "compute")],
+            vec![(0, 3, "compute"), (3, 10, "waits"), (10, 20, "holds"), (20, 25, "compute")],
+        ],
+        &[],
+    );
+    assert_eq!(path(&threads), [(Some(0), 0, 10), (Some(1), 10, 25)]);
+    assert_eq!(waits(&threads), [(WaitKind::Lock, 1, 3, 10, Some(0))]);
+}
+
+/// The last holder before the end of a wait is on the path, not the one that held the lock longest.
+#[test]
+fn the_path_passes_a_chain_of_holders() {
+    let chain = execution(
+        &[
+            vec![(0, 14, "holds"), (14, 15, "compute")],
+            vec![(0, 1, "compute"), (1, 14, "waits"), (14, 20, "holds"), (20, 22, "compute")],
+            // The thread wakes a second after the release.
+            vec![(0, 2, "compute"), (2, 21, "waits"), (21, 30, "holds"), (30, 33, "compute")],
+        ],
+        &[],
+    );
+    assert_eq!(path(&chain), [(Some(0), 0, 14), (Some(1), 14, 20), (Some(2), 20, 33)]);
+    assert_eq!(waits(&chain), [(WaitKind::Lock, 1, 1, 14, Some(0)), (WaitKind::Lock, 2, 2, 21, Some(0))]);
+}
+
+/// A lock that is released and acquired at the time at which the next wait ends.
+#[test]
+fn a_path_ends_although_locks_change_their_holders_at_one_time() {
+    let at_once = execution(
+        &[
+            vec![(0, 10, "holds"), (10, 20, "waits"), (20, 21, "holds"), (21, 23, "compute")],
+            vec![(0, 10, "waits"), (10, 20, "holds"), (20, 21, "compute")],
+        ],
+        &[],
+    );
+    assert_eq!(path(&at_once), [(Some(0), 0, 10), (Some(1), 10, 20), (Some(0), 20, 23)]);
+}
+
+/// The states of a lock name its owners, and a wait refers to the lock.
+#[test]
+fn the_states_of_a_lock_show_its_last_owner() {
+    let text = format!(
+        "{}%EventDef PajePushState 41\n% Time date\n% Container string\n% Type string\n% Value string\n\
+         % WaitsForContainer string\n%EndEventDef\n%EventDef PajeSetState 42\n% Time date\n% Container string\n\
+         % Type string\n% Value string\n% OwnedByContainer string\n%EndEventDef\n\
+         0 R 0 Rank\n0 X 0 Mutex\n2 S R Activity\n2 O X Ownership\n6 0 a 0 R a\n6 0 b 0 R b\n6 0 c 0 R c\n\
+         6 0 x 0 X x\n11 0 a S compute\n11 0 b S compute\n11 0 c S compute\n42 0 x O Owned a\n\
+         41 1 b S Stalled x\n41 2 c S Stalled x\n11 8 x O Free\n13 8 b S\n42 8 x O Owned b\n\
+         11 13 x O Free\n42 14 x O Owned c\n13 14 c S\n7 16 R a\n7 16 R b\n7 20 R c\n7 20 X x\n",
+        include_str!("../../tests/header.paje")
+    );
+    let store = TraceStore::from_paje("lock", text.as_bytes()).expect("a valid model");
+    let threads = Execution::new(Arc::new(store), ExecutionSettings::default()).expect("a valid model");
+    assert_eq!(path(&threads), [(Some(0), 0, 8), (Some(1), 8, 13), (Some(2), 13, 20)]);
 }

@@ -1,6 +1,6 @@
 //! The predicted gain is an upper bound: programs are simulated with and without shorter states.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -24,10 +24,20 @@ enum Operation {
     SynchronousSend(usize),
     Receive(usize),
     Barrier,
+    /// A state while the unit holds a lock. The holders of a lock are in the order of their tickets.
+    Locked {
+        lock: usize,
+        ticket: usize,
+        value: &'static str,
+        nanos: i64,
+    },
 }
 
+/// The values of waits for locks, and of holds.
+const LOCKS: [(&str, &str); 2] = [("wait for lock 0", "holds lock 0"), ("wait for lock 1", "holds lock 1")];
+
 /// The durations of communication.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Network {
     send: i64,
     latency: i64,
@@ -35,6 +45,10 @@ struct Network {
     handshake: i64,
     transfer: i64,
     barrier: i64,
+    /// From the release of a lock until the next unit wakes.
+    wake: i64,
+    /// The time of a hold after its inner state.
+    release: i64,
 }
 
 /// A simulated execution.
@@ -62,6 +76,8 @@ struct Simulator<'a> {
     next: Vec<usize>,
     times: Vec<i64>,
     queues: BTreeMap<(usize, usize), VecDeque<Pending>>,
+    /// For each lock, the tickets that are left, and the last release.
+    locks: [(BTreeSet<usize>, i64); 2],
 }
 
 impl Simulator<'_> {
@@ -124,6 +140,22 @@ impl Simulator<'_> {
                 let end = self.times.iter().max().copied().unwrap_or(0) + self.network.barrier;
                 (0..self.programs.len()).for_each(|unit| self.end_state(unit, "MPI_Barrier", end));
             }
+            Operation::Locked { lock, ticket, value, nanos } => {
+                let (tickets, released) = &mut self.locks[lock];
+                if tickets.first() != Some(&ticket) {
+                    return false;
+                }
+                tickets.pop_first();
+                let (released, (wait, hold)) = (*released, LOCKS[lock]);
+                let acquired = if time < released { released + self.nanos(wait, self.network.wake) } else { time };
+                let inner_end = acquired + self.nanos(value, nanos);
+                let end = inner_end + self.nanos(hold, self.network.release);
+                let states = &mut self.result.states[unit];
+                states.extend([(time, acquired, wait), (acquired, end, hold), (acquired, inner_end, value)]);
+                self.locks[lock].1 = end;
+                self.times[unit] = end;
+                self.next[unit] += 1;
+            }
         }
         true
     }
@@ -138,7 +170,13 @@ fn simulate(
     let units = programs.len();
     let result = Simulation { states: vec![Vec::new(); units], messages: Vec::new() };
     let (next, times, queues) = (vec![0; units], vec![0; units], BTreeMap::new());
-    let mut simulator = Simulator { programs, network, receive_value, shorter, result, next, times, queues };
+    let mut locks = [(BTreeSet::new(), 0), (BTreeSet::new(), 0)];
+    for operation in programs.iter().flatten() {
+        if let Operation::Locked { lock, ticket, .. } = *operation {
+            locks[lock].0.insert(ticket);
+        }
+    }
+    let mut simulator = Simulator { programs, network, receive_value, shorter, result, next, times, queues, locks };
     while (0..units).any(|unit| simulator.step(unit)) {}
     for (unit, program) in programs.iter().enumerate() {
         assert_eq!(simulator.next[unit], program.len(), "the programs must not wait forever");
@@ -157,7 +195,13 @@ impl Simulation {
         for (unit, states) in self.states.iter().enumerate() {
             lines.push((0, 0, format!("6 0 u{unit} 0 R rank{unit}")));
             for (from, to, value) in states.iter().filter(|state| state.0 < state.1) {
-                lines.push((*from, 2, format!("12 {from} u{unit} S {value}")));
+                let number = LOCKS.iter().position(|(wait, hold)| [wait, hold].contains(&value));
+                let alias = match number {
+                    Some(number) if *value == LOCKS[number].0 => format!("wait{number}"),
+                    Some(number) => format!("hold{number}"),
+                    None => (*value).to_owned(),
+                };
+                lines.push((*from, 2, format!("12 {from} u{unit} S {alias}")));
                 lines.push((*to, 1, format!("13 {to} u{unit} S")));
             }
             lines.push((self.end(), 4, format!("7 {} R u{unit}", self.end())));
@@ -171,6 +215,9 @@ impl Simulation {
         text.push_str("0 R 0 Rank\n2 S R Activity\n4 L 0 R R Message\n");
         for value in ["compute", "solve", "MPI_Send", "MPI_Ssend", "MPI_Recv", "MPI_Wait", "MPI_Barrier"] {
             _ = writeln!(text, "5 {value} S {value} \"0 1 0\"");
+        }
+        for (number, (wait, hold)) in LOCKS.iter().enumerate() {
+            _ = writeln!(text, "5 wait{number} S \"{wait}\" \"1 0 0\"\n5 hold{number} S \"{hold}\" \"1 1 0\"");
         }
         text.push_str("5 m L m \"0 0 1\"\n");
         lines.iter().for_each(|line| _ = writeln!(text, "{}", line.2));
@@ -196,7 +243,7 @@ fn late_receiver() -> Simulation {
     let sender =
         vec![Operation::Compute("compute", 1000), Operation::SynchronousSend(1), Operation::Compute("compute", 900)];
     let receiver = vec![Operation::Compute("compute", 3000), Operation::Receive(0), Operation::Compute("compute", 900)];
-    let network = Network { send: 100, latency: 100, receive: 0, handshake: 0, transfer: 100, barrier: 100 };
+    let network = Network { send: 100, latency: 100, receive: 0, handshake: 0, transfer: 100, ..Network::default() };
     simulate(&[sender, receiver], network, "MPI_Recv", ("", 100))
 }
 
@@ -214,6 +261,20 @@ fn the_path_goes_through_a_late_receiver() {
     assert_eq!(times.by_value.values().copied().max(), Some(3900 * SECOND));
     assert!((predicted(&execution, "compute", 10.0) - 390.0).abs() < 1e-6);
     assert!((predicted(&execution, "MPI_Ssend", 50.0) - 50.0).abs() < 1e-6);
+}
+
+/// The second unit needs the lock of the first one from 10 s.
+#[test]
+fn a_unit_that_waits_for_a_lock_gains_what_its_holder_gains() {
+    let locked = |ticket, value, nanos| Operation::Locked { lock: 0, ticket, value, nanos };
+    let programs = [
+        vec![locked(0, "compute", 3000)],
+        vec![Operation::Compute("solve", 1000), locked(1, "solve", 1000), Operation::Compute("compute", 500)],
+    ];
+    let execution = simulate(&programs, Network::default(), "MPI_Recv", ("", 100)).execution();
+    // 3000 s of the holder and 500 s of the unit itself.
+    assert!((predicted(&execution, "compute", 10.0) - 350.0).abs() < 1e-6);
+    assert!((predicted(&execution, "solve", 10.0) - 100.0).abs() < 1e-6);
 }
 
 #[test]
@@ -252,14 +313,14 @@ const UNITS: usize = 4;
 
 fn rounds() -> impl Strategy<Value = Vec<Round>> {
     let computes = prop::collection::vec((any::<bool>(), 0_i64..20), UNITS);
-    prop::collection::vec((0_usize..7, computes).prop_map(|(kind, computes)| Round { kind, computes }), 1..9)
+    prop::collection::vec((0_usize..9, computes).prop_map(|(kind, computes)| Round { kind, computes }), 1..9)
 }
 
 /// The programs of the units: rings, pipelines, exchanges and barriers, with computations between
 /// them.
 fn programs(rounds: &[Round]) -> Vec<Vec<Operation>> {
     let mut programs = vec![Vec::new(); UNITS];
-    for Round { kind, computes } in rounds {
+    for (number, Round { kind, computes }) in rounds.iter().enumerate() {
         for (unit, program) in programs.iter_mut().enumerate() {
             let (value, nanos) = computes[unit];
             program.push(Operation::Compute(if value { "compute" } else { "solve" }, nanos * 100));
@@ -278,6 +339,14 @@ fn programs(rounds: &[Round]) -> Vec<Vec<Operation>> {
                 4 if is_even => program.extend([Operation::SynchronousSend(right), Operation::Receive(right)]),
                 4 => program.extend([Operation::Receive(left), Operation::SynchronousSend(left)]),
                 5 => program.push(Operation::Barrier),
+                6 | 7 => {
+                    // One lock for all units, or one for each half of them.
+                    let lock = if *kind == 6 { 0 } else { unit % 2 };
+                    let ticket = number * UNITS + (unit + number) % UNITS;
+                    let (value, nanos) = computes[right];
+                    let value = if value { "compute" } else { "solve" };
+                    program.push(Operation::Locked { lock, ticket, value, nanos: nanos * 100 });
+                }
                 _ => {
                     // The master collects from the workers.
                     if unit == 0 {
@@ -297,14 +366,16 @@ fn programs(rounds: &[Round]) -> Vec<Vec<Operation>> {
 }
 
 fn network() -> impl Strategy<Value = Network> {
-    (0_i64..4, 1_i64..6, 0_i64..4, 0_i64..3, 3_i64..6, 1_i64..4).prop_map(
-        |(send, latency, receive, handshake, transfer, barrier)| Network {
+    (0_i64..4, 1_i64..6, 0_i64..4, 0_i64..3, 3_i64..6, 1_i64..4, 0_i64..3, 0_i64..3).prop_map(
+        |(send, latency, receive, handshake, transfer, barrier, wake, release)| Network {
             send: send * 100,
             latency: latency * 100,
             receive: receive * 100,
             handshake: handshake * 100,
             transfer: transfer * 100,
             barrier: barrier * 100,
+            wake: wake * 100,
+            release: release * 100,
         },
     )
 }
@@ -318,7 +389,7 @@ proptest! {
         let programs = programs(&rounds);
         let before = simulate(&programs, network, receive, ("", 100));
         let execution = before.execution();
-        for value in ["compute", "solve", "MPI_Send", receive] {
+        for value in ["compute", "solve", "MPI_Send", receive, "wait for lock 0", "holds lock 0"] {
             for percent in [10, 50, 100] {
                 let after = simulate(&programs, network, receive, (value, 100 - percent));
                 #[expect(clippy::cast_precision_loss, reason = "small numbers")]

@@ -5,7 +5,8 @@
 //! unit, the path continues at the sender at the time of the send. If a send waited for its
 //! receiver, the path continues at the receiver at the begin of the receive. If a collective
 //! operation blocked the unit, the path continues at the unit for which it waited: the root, or the
-//! last one to enter. Otherwise it stays in the unit. The path ends at the start of the trace or of
+//! last one to enter. If the unit waited for a lock, the path continues at the unit that released
+//! the lock, at the time of the release. Otherwise it stays in the unit. The path ends at the start of the trace or of
 //! the unit's life. This is the backward replay of Böhme et al., "Scalable critical-path based
 //! performance analysis" (IPDPS 2012), without its replay of messages: links and states give the
 //! dependences.
@@ -85,6 +86,16 @@ pub enum PathSegment {
         /// The time in nanoseconds.
         time: i64,
     },
+    /// The path changes from the unit that released a lock to the one that waited for it, without
+    /// taking time.
+    Lock {
+        /// Index of the unit that released the lock.
+        from_unit: u32,
+        /// Index of the unit that waited for it.
+        to_unit: u32,
+        /// The time of the release in nanoseconds.
+        time: i64,
+    },
 }
 
 /// The longest chain of dependent activities.
@@ -128,7 +139,13 @@ impl<'a> EventsByUnit<'a> {
 
     /// The last event until a point before which the unit waited, and the point on which this event
     /// depends.
-    fn last_dependence(&self, point: UnitMoment, start: i64) -> Result<Option<Dependence>, QueryError> {
+    /// `visited` has the units in which the path was at this time.
+    fn last_dependence(
+        &self,
+        point: UnitMoment,
+        start: i64,
+        visited: &[u32],
+    ) -> Result<Option<Dependence>, QueryError> {
         let events = &self.by_unit[point.unit as usize];
         let end = events.partition_point(|event| event.0 <= point.time);
         for &(time, event) in events[..end].iter().rev() {
@@ -137,7 +154,12 @@ impl<'a> EventsByUnit<'a> {
                 break;
             }
             let dependence = self.dependences.of_event(event)?.filter(Dependence::is_wait);
-            if dependence.is_some_and(|found| start < found.reached && found.source.time < point.time) {
+            // A wait for a lock may end at the time of the release.
+            let is_before = |Dependence { source, reason, .. }: &Dependence| match reason {
+                DependenceReason::Lock if source.time == point.time => !visited.contains(&source.unit),
+                _ => source.time < point.time,
+            };
+            if dependence.is_some_and(|found| start < found.reached && is_before(&found)) {
                 return Ok(dependence);
             }
             if time < start {
@@ -158,6 +180,7 @@ fn change_segment(dependence: &Dependence, unit: u32) -> PathSegment {
         }
         DependenceReason::Receiver(link) => PathSegment::Receiver { link, from_unit, to_unit, time: source.time },
         DependenceReason::Collective => PathSegment::Collective { from_unit, to_unit, time: source.time },
+        DependenceReason::Lock => PathSegment::Lock { from_unit, to_unit, time: source.time },
     }
 }
 
@@ -171,16 +194,21 @@ impl CriticalPath {
         let end = last_active(execution, range)?;
         let Some(mut point) = end else { return Ok(Self::default()) };
         let mut segments = Vec::new();
+        let mut visited = vec![point.unit];
         loop {
             let start = execution.units().list()[point.unit as usize].life.from.0.max(range.from.0);
-            let dependence = events.last_dependence(point, start)?;
+            let dependence = events.last_dependence(point, start, &visited)?;
             let from = dependence.map_or(start, |dependence| dependence.reached.max(start)).min(point.time);
             if from < point.time {
                 segments.push(PathSegment::Unit { unit: point.unit, from, to: point.time });
             }
             let Some(dependence) = dependence.filter(|found| found.source.time >= range.from.0) else { break };
             segments.push(change_segment(&dependence, point.unit));
+            if dependence.source.time < point.time {
+                visited.clear();
+            }
             point = dependence.source;
+            visited.push(point.unit);
         }
         segments.reverse();
         Ok(Self { segments, end })
@@ -211,7 +239,7 @@ impl CriticalPath {
                     add_value_times(execution, unit, range, &mut times.by_value)?;
                 }
                 PathSegment::Message { .. } => times.transit += segment.nanos(),
-                PathSegment::Receiver { .. } | PathSegment::Collective { .. } => {}
+                PathSegment::Receiver { .. } | PathSegment::Collective { .. } | PathSegment::Lock { .. } => {}
             }
         }
         Ok(times)
@@ -223,7 +251,7 @@ impl PathSegment {
     pub fn nanos(&self) -> i64 {
         match *self {
             Self::Unit { from, to, .. } | Self::Message { from, to, .. } => to - from,
-            Self::Receiver { .. } | Self::Collective { .. } => 0,
+            Self::Receiver { .. } | Self::Collective { .. } | Self::Lock { .. } => 0,
         }
     }
 }

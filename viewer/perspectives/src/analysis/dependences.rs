@@ -3,6 +3,9 @@
 //! - A *receive* ends after its message was sent.
 //! - A *send* that waits for its receiver ends after the receive begins (*late receiver*).
 //! - A part of a *collective operation* ends after the parts begin on which it depends.
+//! - A *wait for a lock* ends after its holder releases the lock.
+
+use std::sync::Arc;
 
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, QueryError};
@@ -10,6 +13,7 @@ use tumit_viewer::stats::collective::{Collective, CollectivePart};
 
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::innermost_state::{InnermostState, innermost_state};
+use crate::analysis::lock_waits::{LockWait, lock_waits};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::UnitMessage;
@@ -32,6 +36,8 @@ pub enum DependenceReason {
     Receiver(EntityId),
     /// A collective operation needs another unit.
     Collective,
+    /// A unit needs a lock that another one holds.
+    Lock,
 }
 
 /// Whether the end of a dependent state is determined by the other unit.
@@ -58,7 +64,7 @@ pub struct Dependence {
     /// The time from which the unit continues to work.
     pub reached: i64,
     /// The time at which the dependent part of the unit ends: that of the receive, or the end of
-    /// the send or of the collective operation.
+    /// the send, of the collective operation or of the wait for a lock.
     pub end: i64,
     /// The reason.
     pub reason: DependenceReason,
@@ -87,6 +93,8 @@ pub enum DependentEvent {
         /// Index of the part.
         part: u32,
     },
+    /// The end of a wait for a lock, by its index.
+    Lock(u32),
 }
 
 /// The events of an execution before which units may have waited.
@@ -95,10 +103,11 @@ pub struct Dependences<'a> {
     execution: &'a Execution,
     messages: &'a [UnitMessage],
     collectives: &'a CollectiveSet,
+    locks: Arc<Vec<LockWait>>,
 }
 
 impl<'a> Dependences<'a> {
-    /// Takes the messages and collective operations of an execution.
+    /// Takes the messages, collective operations and waits for locks of an execution.
     ///
     /// # Errors
     /// If the source fails.
@@ -108,7 +117,13 @@ impl<'a> Dependences<'a> {
             Err(PerspectiveError::NoData { .. }) => &[],
             Err(error) => return Err(error),
         };
-        Ok(Self { execution, messages, collectives })
+        Ok(Self { execution, messages, collectives, locks: lock_waits(execution)? })
+    }
+
+    /// The waits for locks whose release the trace does not show: unit, start, end.
+    pub(crate) fn waits_without_release(&self) -> impl Iterator<Item = (u32, i64, i64)> {
+        let waits = self.locks.iter().filter(|wait| wait.release.is_none());
+        waits.map(|wait| (wait.unit, wait.life.from.0, wait.life.to.0))
     }
 
     /// Visits all events with their unit and their time. A send has the time of its begin, because
@@ -126,6 +141,9 @@ impl<'a> Dependences<'a> {
                 visit(part.unit, part.leave, event);
             }
         }
+        for (wait, index) in self.locks.iter().zip(0_u32..).filter(|(wait, _)| wait.release.is_some()) {
+            visit(wait.unit, wait.life.to.0, DependentEvent::Lock(index));
+        }
     }
 
     /// The dependence of an event, if there is one.
@@ -140,6 +158,7 @@ impl<'a> Dependences<'a> {
                 let operation = &self.collectives.list[operation as usize];
                 Ok(operation.parts.get(part as usize).and_then(|part| of_part(operation, part)))
             }
+            DependentEvent::Lock(index) => Ok(self.locks.get(index as usize).and_then(of_lock_wait)),
         }
     }
 
@@ -209,6 +228,19 @@ pub(crate) fn late_receiver(
     let send = innermost_state(execution, message.from as usize, message.sent)?;
     let send = send.filter(|send| send.category != ActivityCategory::Busy && send.life.to.0 >= begin);
     Ok(send.map(|send| (send, begin)))
+}
+
+/// The dependence of a wait for a lock on its release.
+fn of_lock_wait(wait: &LockWait) -> Option<Dependence> {
+    let release = wait.release?;
+    Some(Dependence {
+        source: UnitMoment { unit: release.unit, time: release.time },
+        since: wait.life.from.0,
+        reached: release.time,
+        end: wait.life.to.0,
+        reason: DependenceReason::Lock,
+        strength: if release.is_certain { DependenceStrength::Certain } else { DependenceStrength::Unknown },
+    })
 }
 
 /// The dependence of a part of a collective operation: on the last part for which it waits. If the

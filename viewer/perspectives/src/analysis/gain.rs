@@ -10,13 +10,16 @@
 //! percentage, either. This limits the gain after a wait of unknown cause.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, ValueId};
 
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::CriticalPath;
-use crate::analysis::dependences::{Dependence, DependenceStrength, Dependences, DependentEvent, UnitMoment};
+use crate::analysis::dependences::{
+    Dependence, DependenceReason, DependenceStrength, Dependences, DependentEvent, UnitMoment,
+};
 use crate::analysis::time_spans::TimeSpans;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -97,7 +100,7 @@ impl<'a> GainModel<'a> {
         let mut by_source: Vec<u32> = (0..u32::try_from(ends.len()).unwrap_or(u32::MAX)).collect();
         by_source.sort_by_key(|index| ends[*index as usize].dependence.source.time);
         let until = TimeRange { from: range.from, to: GlobalNanos(last.max(start)) };
-        let waits = waits(execution, &collectives.unmatched.iter().copied().collect(), until)?;
+        let waits = waits(execution, &dependences, &collectives.unmatched.iter().copied().collect(), until)?;
         Ok(Self { execution, ends, by_source, waits, start, end })
     }
 
@@ -138,10 +141,9 @@ impl<'a> GainModel<'a> {
             while let Some(index) = sources.next_if(|index| self.source(*index).time < time) {
                 pass.note_source(index);
             }
-            let together = |end: &&DependentEnd| (end.dependence.end, end.unit) == (time, first.unit);
-            let count = self.ends[next..].iter().take_while(together).count();
-            pass.end_states(first.unit, next..next + count);
-            next += count;
+            let together = self.ends[next..].iter().take_while(|end| end.dependence.end == time).count();
+            pass.end_states_together(next..next + together);
+            next += together;
         }
         pass.advance(end.unit, end.time);
         pass.units[end.unit as usize].gain.round() as i64
@@ -152,19 +154,22 @@ impl<'a> GainModel<'a> {
     }
 }
 
-/// The times in which each unit waits: those without activity, and the states that look like
-/// collective operations, but do not match.
+/// The times in which each unit waits: those without activity, the states that look like
+/// collective operations, but do not match, and the waits for locks of unknown release.
 fn waits(
     execution: &Execution,
+    dependences: &Dependences<'_>,
     unmatched: &BTreeSet<ValueId>,
     range: TimeRange,
 ) -> Result<Vec<TimeSpans>, PerspectiveError> {
     let activity = execution.activity()?;
     let mut all = Vec::with_capacity(activity.units());
-    for unit in 0..activity.units() {
+    let mut of_locks: Vec<Vec<(i64, i64)>> = vec![Vec::new(); activity.units()];
+    dependences.waits_without_release().for_each(|(unit, from, to)| of_locks[unit as usize].push((from, to)));
+    for (unit, mut spans) in of_locks.into_iter().enumerate() {
         let timeline = activity.timeline(unit);
         let idle = timeline.pieces(range).filter(|piece| piece.category == ActivityCategory::Idle);
-        let mut spans: Vec<(i64, i64)> = idle.map(|piece| (piece.from, piece.to)).collect();
+        spans.extend(idle.map(|piece| (piece.from, piece.to)));
         if !unmatched.is_empty() {
             spans.extend(execution.value_spans(unit, &[unmatched])?.into_iter().flatten());
         }
@@ -226,8 +231,46 @@ impl<'a> GainPass<'a> {
         self.sources[index as usize] = self.units[unit as usize].gain;
     }
 
+    /// Follows all units to the ends of their dependent states at one time. A unit that releases a
+    /// lock at this time precedes the unit that waits for it.
+    fn end_states_together(&mut self, indexes: Range<usize>) {
+        let ends = &self.model.ends;
+        let mut of_units: Vec<(u32, Range<usize>)> = Vec::new();
+        for index in indexes {
+            match of_units.last_mut().filter(|(unit, _)| *unit == ends[index].unit) {
+                Some((_, of_unit)) => of_unit.end = index + 1,
+                None => of_units.push((ends[index].unit, index..index + 1)),
+            }
+        }
+        let at_end = |index: &usize| {
+            let Dependence { source, end, .. } = ends[*index].dependence;
+            (source.time >= end).then_some(source.unit)
+        };
+        let (mut later, now): (Vec<_>, Vec<_>) =
+            of_units.into_iter().partition(|(_, of_unit)| of_unit.clone().any(|index| at_end(&index).is_some()));
+        now.into_iter().for_each(|(unit, of_unit)| self.end_states(unit, of_unit));
+        while !later.is_empty() {
+            let units: BTreeSet<u32> = later.iter().map(|(unit, _)| *unit).collect();
+            let waits = |(unit, of_unit): &(u32, Range<usize>)| {
+                let mut sources = of_unit.clone().filter_map(|index| at_end(&index));
+                sources.any(|source| source != *unit && units.contains(&source))
+            };
+            let (mut waiting, mut next): (Vec<_>, Vec<_>) = later.into_iter().partition(waits);
+            if next.is_empty() {
+                // Wrong timestamps form a cycle.
+                next.extend(waiting.pop());
+            }
+            for (unit, of_unit) in next {
+                let sources = of_unit.clone().filter(|index| at_end(index).is_some());
+                sources.for_each(|index| self.note_source(u32::try_from(index).unwrap_or(u32::MAX)));
+                self.end_states(unit, of_unit);
+            }
+            later = waiting;
+        }
+    }
+
     /// Follows a unit to the end of the states with some dependences, which end at one time.
-    fn end_states(&mut self, unit: u32, indexes: std::ops::Range<usize>) {
+    fn end_states(&mut self, unit: u32, indexes: Range<usize>) {
         let ends = &self.model.ends[indexes.clone()];
         let Some(DependentEnd { dependence: first, .. }) = ends.first() else { return };
         let end = first.end;
@@ -250,7 +293,7 @@ impl<'a> GainPass<'a> {
     /// of the other unit and this end, both units may be in states that take less time.
     #[expect(clippy::cast_precision_loss, reason = "gains are rounded")]
     fn gain_through(&self, unit: u32, index: usize) -> f64 {
-        let Dependence { source, since, end, strength, .. } = self.model.ends[index].dependence;
+        let Dependence { source, since, end, reason, strength, .. } = self.model.ends[index].dependence;
         if strength == DependenceStrength::Unknown {
             return self.limit(end);
         }
@@ -258,6 +301,10 @@ impl<'a> GainPass<'a> {
         let other_end = self.states[source.unit as usize].end_at(source.time).unwrap_or(source.time).min(end);
         let other = other_end.saturating_sub(source.time).max(0);
         let between = end.saturating_sub(source.time).max(0) as f64;
+        if reason == DependenceReason::Lock {
+            // A unit that finds the lock free needs no time to wake.
+            return self.sources[index] + between;
+        }
         self.sources[index] + self.decrease * between.min(own.saturating_add(other) as f64)
     }
 }

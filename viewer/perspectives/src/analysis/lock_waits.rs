@@ -4,14 +4,23 @@
 //! or a field names the lock (`waits for`). The cause is the owner that a field of the state, or of
 //! the state of the lock, names (`owned by`). Otherwise it is the unit that is in a state such as
 //! `holds mutex` for most of the wait.
+//!
+//! The wait ends after the *release* of the lock by the unit that holds it last. It is the end of
+//! the last state of the lock, or of the last state such as `holds mutex`. Without such states, the
+//! owner is assumed to release the lock at the end of the wait.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::{ContainerId, EntityId, QueryError, StateLaneId, TimeRange, ValueId, entity_walk};
+use tumit_viewer::query::{
+    ContainerId, EntityId, GlobalNanos, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, ValueId,
+    entity_walk,
+};
 
 use crate::analysis::lock_names::{is_lock_hold, is_lock_wait, lock_of};
+use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
 /// The field that refers to the lock.
@@ -24,6 +33,21 @@ const MAX_RELATED: usize = 64;
 const EXAMINED_STATES: usize = 16;
 /// Number of units that are searched for this field.
 const EXAMINED_UNITS: usize = 256;
+
+/// Number of states of a lock that are examined at once.
+const LOCK_STATES: usize = 64;
+
+/// The release of a lock by the unit that holds it before another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct LockRelease {
+    /// Index of the unit that releases the lock.
+    pub(super) unit: u32,
+    /// The time in nanoseconds.
+    pub(super) time: i64,
+    /// Whether the trace shows it. Otherwise the unit is the likely holder, and the time may be
+    /// wrong.
+    pub(super) is_certain: bool,
+}
 
 /// A wait for a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +62,8 @@ pub(super) struct LockWait {
     pub(super) life: TimeRange,
     /// Index of the unit that holds the lock, if it is known.
     pub(super) holder: Option<u32>,
+    /// The release after which the wait ends, if there is one during the wait.
+    pub(super) release: Option<LockRelease>,
 }
 
 /// A time in which a unit holds a lock.
@@ -49,25 +75,31 @@ struct LockHold {
     to: i64,
 }
 
-/// Finds the waits for locks that overlap a time range.
+/// The waits for locks of the whole trace, by unit and time.
 ///
 /// # Errors
 /// If the source fails.
-pub(super) fn lock_waits(execution: &Execution, range: TimeRange) -> Result<Vec<LockWait>, QueryError> {
+pub(super) fn lock_waits(execution: &Execution) -> Result<Arc<Vec<LockWait>>, PerspectiveError> {
+    execution.derived("waits for locks", || Ok(new_lock_waits(execution, execution.extent())?))
+}
+
+fn new_lock_waits(execution: &Execution, range: TimeRange) -> Result<Vec<LockWait>, QueryError> {
     let values = wait_values(execution)?;
     if values.is_empty() {
         return Ok(Vec::new());
     }
     let mut waits = Vec::new();
     visit_states(execution, range, &values, |unit, state, value, life| {
-        waits.push(LockWait { unit, state, value, life, holder: None });
+        waits.push(LockWait { unit, state, value, life, holder: None, release: None });
     })?;
     let mut holds = LockHolds::new(execution, range)?;
     for wait in &mut waits {
-        wait.holder = match related_holder(execution, wait)? {
-            None => holds.holder(execution, wait),
-            holder => holder,
-        };
+        let related = execution.source().related_entities(wait.state, MAX_RELATED)?;
+        let named = related_holder(execution, wait, &related)?;
+        let (longest, last) = holds.holders(execution, wait);
+        wait.holder = named.or(longest);
+        let assumed = named.map(|unit| LockRelease { unit, time: wait.life.to.0, is_certain: false });
+        wait.release = release_of_lock(execution, wait, &related)?.or(last).or(assumed);
     }
     Ok(waits)
 }
@@ -120,25 +152,73 @@ fn containers(related: &[EntityId]) -> impl Iterator<Item = ContainerId> {
     })
 }
 
-/// The unit that fields of the state, or of the state of the lock, name as the owner.
-fn related_holder(execution: &Execution, wait: &LockWait) -> Result<Option<u32>, QueryError> {
+/// The first unit among some entities, except for the one that waits.
+fn other_unit(execution: &Execution, wait: &LockWait, related: &[EntityId]) -> Option<u32> {
+    let units = containers(related).filter_map(|container| execution.units().owner(container));
+    units.into_iter().find(|unit| *unit != wait.unit)
+}
+
+/// The unit that the state of a lock names as the owner, except for the one that waits.
+fn owner_of_state(execution: &Execution, wait: &LockWait, state: EntityId) -> Result<Option<u32>, QueryError> {
     let source = execution.source();
-    let related = source.related_entities(wait.state, MAX_RELATED)?;
-    let is_other = |unit: &u32| *unit != wait.unit;
-    let owner = |related: &[EntityId]| {
-        containers(related).filter_map(|container| execution.units().owner(container)).find(is_other)
-    };
-    if let Some(unit) = owner(&related) {
+    if !source.facts_without_paths(state)?.fields.iter().any(|(name, _)| name == OWNED_BY) {
+        return Ok(None);
+    }
+    Ok(other_unit(execution, wait, &source.related_entities(state, MAX_RELATED)?))
+}
+
+/// The unit that fields of the state, or of the state of the lock, name as the owner.
+fn related_holder(execution: &Execution, wait: &LockWait, related: &[EntityId]) -> Result<Option<u32>, QueryError> {
+    if let Some(unit) = other_unit(execution, wait, related) {
         return Ok(Some(unit));
     }
-    let locks: Vec<ContainerId> = containers(&related).collect();
+    let locks: Vec<ContainerId> = containers(related).collect();
     for id in related.iter().filter(|id| matches!(id, EntityId::State(_))) {
-        let facts = source.facts_without_paths(*id)?;
-        if locks.contains(&facts.container) && facts.fields.iter().any(|(name, _)| name == OWNED_BY) {
-            return Ok(owner(&source.related_entities(*id, MAX_RELATED)?));
+        let container = execution.source().facts_without_paths(*id)?.container;
+        if locks.contains(&container)
+            && let Some(unit) = owner_of_state(execution, wait, *id)?
+        {
+            return Ok(Some(unit));
         }
     }
     Ok(None)
+}
+
+/// The end of the last state of the lock in which another unit owns it, before the wait ends.
+fn release_of_lock(
+    execution: &Execution,
+    wait: &LockWait,
+    related: &[EntityId],
+) -> Result<Option<LockRelease>, QueryError> {
+    let source = execution.source();
+    let locks = containers(related).filter(|container| execution.units().owner(*container).is_none());
+    for container in locks {
+        for ty in execution.model().types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
+            for depth in 0..source.depths(container, ty.id) {
+                let lane = StateLaneId { container, ty: ty.id, depth };
+                for state in last_states(execution, lane, wait.life)?.iter().rev() {
+                    if let Some(unit) = owner_of_state(execution, wait, state.id)? {
+                        let (released, end) = (state.life.to.0, wait.life.to.0);
+                        return Ok(Some(LockRelease { unit, time: released.min(end), is_certain: released <= end }));
+                    }
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The last states of a lane in a time range, at most [`LOCK_STATES`], by time.
+fn last_states(execution: &Execution, lane: StateLaneId, range: TimeRange) -> Result<Vec<StateEntity>, QueryError> {
+    let (mut from, to) = (range.from.0, range.to.0);
+    loop {
+        let last = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+        let list = execution.source().states(lane, last, LOCK_STATES)?;
+        if list.total <= list.items.len() as u64 || to.saturating_sub(from) <= 1 {
+            return Ok(list.items);
+        }
+        from += (to - from) / 2;
+    }
 }
 
 /// Visits the states of some values in all units.
@@ -167,8 +247,8 @@ struct LockHolds {
     list: Vec<LockHold>,
     /// The latest end of each hold and all before it.
     ends: Vec<i64>,
-    /// The values of the holds of the lock for which states of a value wait.
-    of_waits: FxHashMap<ValueId, Vec<ValueId>>,
+    /// For each value of waits, the holds of its lock.
+    of_waits: FxHashMap<ValueId, HoldValues>,
     values: BTreeSet<ValueId>,
 }
 
@@ -194,28 +274,49 @@ impl LockHolds {
         Ok(Self { list, ends, of_waits: FxHashMap::default(), values })
     }
 
-    /// The unit that holds the lock for most of a wait.
-    fn holder(&mut self, execution: &Execution, wait: &LockWait) -> Option<u32> {
+    /// The unit that holds the lock for most of a wait, and the release by the last one.
+    fn holders(&mut self, execution: &Execution, wait: &LockWait) -> (Option<u32>, Option<LockRelease>) {
         let Self { list, ends, of_waits, values } = self;
-        let of_wait = of_waits.entry(wait.value).or_insert_with(|| hold_values(execution, values, wait.value));
+        let of_wait = of_waits.entry(wait.value).or_insert_with(|| HoldValues::new(execution, values, wait.value));
         let (from, to) = (wait.life.from.0, wait.life.to.0);
         let first = ends.partition_point(|end| *end <= from);
         let end = list.partition_point(|hold| hold.from < to);
         let mut sums: FxHashMap<u32, i64> = FxHashMap::default();
+        let (mut last, mut is_exclusive): (Option<&LockHold>, bool) = (None, of_wait.have_same_lock);
         for hold in list.get(first..end).unwrap_or_default() {
             let nanos = hold.to.min(to) - hold.from.max(from);
-            if nanos > 0 && hold.unit != wait.unit && of_wait.contains(&hold.value) {
+            if nanos > 0 && hold.unit != wait.unit && of_wait.values.contains(&hold.value) {
                 *sums.entry(hold.unit).or_default() += nanos;
+                // Holds at the same time are those of several locks, or those of readers.
+                is_exclusive &= last.is_none_or(|last| last.to <= hold.from || last.unit == hold.unit);
+                last = Some(hold);
             }
         }
-        sums.into_iter().max_by_key(|(unit, nanos)| (*nanos, std::cmp::Reverse(*unit))).map(|(unit, _)| unit)
+        let release = last.map(|hold| LockRelease {
+            unit: hold.unit,
+            time: hold.to.min(to),
+            is_certain: is_exclusive && hold.to <= to,
+        });
+        let longest = sums.into_iter().max_by_key(|(unit, nanos)| (*nanos, std::cmp::Reverse(*unit)));
+        (longest.map(|(unit, _)| unit), release)
     }
 }
 
-/// The values of the holds of the lock for which states of a value wait. If no name fits, all.
-fn hold_values(execution: &Execution, values: &BTreeSet<ValueId>, wait: ValueId) -> Vec<ValueId> {
-    let name = |value: ValueId| execution.model().values.get(value.index()).map_or("", |info| info.name.as_str());
-    let lock = lock_of(name(wait));
-    let same: Vec<ValueId> = values.iter().copied().filter(|value| lock_of(name(*value)) == lock).collect();
-    if same.is_empty() { values.iter().copied().collect() } else { same }
+/// The values of the holds of the lock for which states of a value wait.
+struct HoldValues {
+    values: Vec<ValueId>,
+    /// Whether their names have the lock of the wait. Otherwise they are all holds.
+    have_same_lock: bool,
+}
+
+impl HoldValues {
+    fn new(execution: &Execution, values: &BTreeSet<ValueId>, wait: ValueId) -> Self {
+        let name = |value: ValueId| execution.model().values.get(value.index()).map_or("", |info| info.name.as_str());
+        let lock = lock_of(name(wait));
+        let same: Vec<ValueId> = values.iter().copied().filter(|value| lock_of(name(*value)) == lock).collect();
+        match same.is_empty() {
+            true => Self { values: values.iter().copied().collect(), have_same_lock: false },
+            false => Self { values: same, have_same_lock: true },
+        }
+    }
 }

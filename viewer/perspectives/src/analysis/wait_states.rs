@@ -111,7 +111,7 @@ pub fn wait_states(
         Err(error) => return Err(error),
     }
     collective_waits(collectives, &mut add);
-    for LockWait { unit, state, value, life, holder } in lock_waits(execution, range)? {
+    for &LockWait { unit, state, value, life, holder, .. } in lock_waits(execution)?.iter() {
         let (from, to) = (life.from.0, life.to.0);
         add(Some(WaitState { kind: WaitKind::Lock, unit, state, value, from, to, cause: holder }));
     }

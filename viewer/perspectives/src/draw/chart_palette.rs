@@ -191,7 +191,7 @@ fn mix_colors(a: RgbColor, b: RgbColor, fraction: f32) -> RgbColor {
 }
 
 /// The grey of the same luminance.
-fn grey(color: RgbColor) -> RgbColor {
+pub(crate) fn grey(color: RgbColor) -> RgbColor {
     let linear = |channel: u8| (f32::from(channel) / 255.0).powf(2.2);
     let luminance = 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]

@@ -15,6 +15,7 @@ use std::cmp::Ordering;
 use rustc_hash::FxHashMap;
 
 use crate::error::PerspectiveError;
+use crate::option_titles::value_title;
 
 /// The order of the units in a view.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,7 +98,7 @@ impl UnitOrder {
             Self::Name => "ordered by name".to_owned(),
             Self::Metric(metric) => {
                 let word = UnitMetric::WORDS.iter().find(|(_, known)| known == metric).map_or("", |(word, _)| word);
-                format!("ordered by {word}, largest first")
+                format!("ordered {}, largest first", value_title("order", word))
             }
             Self::Names(_) => "order of a file".to_owned(),
         }

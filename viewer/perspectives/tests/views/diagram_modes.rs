@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use tumit_perspectives::diagram::DiagramMode;
+use tumit_perspectives::draw::PaletteKind;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
-use tumit_viewer::query::{EntityId, PajeTypeKind, StateLaneId, TimelineSource, TypeInfo};
+use tumit_viewer::query::{EntityId, PajeTypeKind, RgbColor, StateLaneId, TimelineSource, TypeId, TypeInfo};
 use tumit_viewer::store::TraceStore;
 
 /// Two ranks on a node. `b` waits for a message of `a`, and then works.
@@ -37,7 +38,8 @@ fn the_rows_stay_and_their_states_are_categories() {
     let mut settings = ExecutionSettings::default();
     settings.units.level = level.or_else(|| Some(units.model().types[units.units().ty.index()].name.clone()));
     let rows = Execution::new(Arc::clone(&source), settings).unwrap();
-    let mode = DiagramMode::UtilizationGantt.over(&source, (&units, &rows), source.extent()).unwrap();
+    let mode =
+        DiagramMode::UtilizationGantt.over(&source, (&units, &rows), source.extent(), PaletteKind::Standard).unwrap();
     assert_eq!(mode.containers(), source.containers());
     let model = mode.model();
     let ty = added(source.as_ref(), mode.as_ref(), is_state).remove(0);
@@ -69,7 +71,8 @@ fn the_rows_stay_and_their_states_are_categories() {
 fn the_path_is_drawn_over_the_states() {
     let source = trace();
     let units = Execution::new(Arc::clone(&source), ExecutionSettings::default()).unwrap();
-    let mode = DiagramMode::CriticalPath.over(&source, (&units, &units), source.extent()).unwrap();
+    let mode =
+        DiagramMode::CriticalPath.over(&source, (&units, &units), source.extent(), PaletteKind::Standard).unwrap();
     let ty = added(source.as_ref(), mode.as_ref(), is_state).remove(0);
     let mut path = 0;
     for info in units.units().list() {
@@ -94,4 +97,41 @@ fn the_path_is_drawn_over_the_states() {
             assert!(matches!(link.id, EntityId::Link(_)) && mode.facts(link.id).is_ok());
         }
     }
+}
+
+#[test]
+fn the_palette_determines_the_colours_of_all_modes() {
+    let text = format!(
+        "{}0 R 0 Rank\n2 A R \"Task phase\"\n5 w A work \"0.8 0.1 0.1\"\n4 M 0 R R Message\n6 0 a 0 R a\n\
+         6 0 b 0 R b\n11 0 a A w\n11 0 b A w\n15 4 0 M a m k\n16 6 0 M b m k\n7 10 R a\n7 10 R b\n",
+        include_str!("../../../tests/header.paje")
+    );
+    let source: Arc<dyn TimelineSource> = Arc::new(TraceStore::from_paje("tasks", text.as_bytes()).unwrap());
+    let units = Execution::new(Arc::clone(&source), ExecutionSettings::default()).unwrap();
+    let colors = |mode: DiagramMode, palette: PaletteKind| -> Vec<RgbColor> {
+        let shown = mode.over(&source, (&units, &units), source.extent(), palette).unwrap();
+        let model = shown.model();
+        let is_state = |ty: TypeId| model.types[ty.index()].kind == PajeTypeKind::State;
+        // The states of the trace stay below the critical path.
+        let first = source.model().values.len();
+        let is_shown = |ty: TypeId, index: usize| index >= first || mode == DiagramMode::CriticalPath && is_state(ty);
+        let values = model.values.iter().enumerate().filter(|(index, value)| is_shown(value.ty, *index));
+        values.map(|(_, value)| value.color).collect()
+    };
+    let is_grey = |color: &RgbColor| color.red == color.green && color.green == color.blue;
+    for mode in DiagramMode::ALL {
+        let standard = colors(mode, PaletteKind::Standard);
+        assert!(!standard.iter().all(is_grey), "{mode:?}: {standard:?}");
+        let greys = colors(mode, PaletteKind::Monochrome);
+        // The colour of messages off the path and those of the theme's ink are nearly grey.
+        let spread = |color: &RgbColor| {
+            let channels = [color.red, color.green, color.blue];
+            channels.into_iter().max().unwrap() - channels.into_iter().min().unwrap()
+        };
+        assert!(greys.iter().all(|color| spread(color) < 24), "{mode:?}: {greys:?}");
+    }
+    let (standard, lights) = [PaletteKind::Standard, PaletteKind::TrafficLights]
+        .map(|palette| colors(DiagramMode::UtilizationGantt, palette))
+        .into();
+    assert_ne!(standard, lights);
 }

@@ -78,10 +78,11 @@ impl FilteredTrace {
             CardError::new(format!("`{}` is no mode of the diagram.", request.name), format!("The modes are {names}."))
         })?;
         let options: Vec<_> = request.options.clone().into_iter().collect();
-        let mut settings = ParsedOptions::parse(&request.name, mode.info().options, &options)?.execution;
+        let options = ParsedOptions::parse(&request.name, mode.info().options, &options)?;
+        let (mut settings, palette) = (options.execution, options.view.palette);
         settings.categories = category_rules(&request.categories, &self.source.model());
         let range = self.mode_range(request.range);
-        let over = |units: &Execution, rows: &Execution| mode.over(&self.source, (units, rows), range);
+        let over = |units: &Execution, rows: &Execution| mode.over(&self.source, (units, rows), range, palette);
         let executions = &self.executions;
         let level = executions.with(&settings, cancel, |units| Ok(mode.row_level(units)))?;
         let Some(level) = level.filter(|_| settings.units.level.is_none()) else {

@@ -1,5 +1,6 @@
 //! The list of all views, for the gallery of the dock.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -9,6 +10,7 @@ use tumit_perspectives::cards::FoundCard;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::gallery;
+use tumit_perspectives::option_titles::value_title;
 use tumit_perspectives::options::{DRAWING_OPTIONS, EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, common_options};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, TypeModel};
@@ -122,7 +124,7 @@ fn removed_cards(app: &AppState) -> Vec<Value> {
     own_views.removed().iter().map(json).collect()
 }
 
-/// An option, with its words. It is free if it also accepts other values.
+/// An option, with its words and their titles. It is free if it also accepts other values.
 fn option_json(option: &OptionInfo) -> Value {
     let parts: Vec<&str> = option.forms.split(", ").flat_map(|part| part.split(" or ")).collect();
     let parts = parts.into_iter().map(|part| part.trim().trim_start_matches("or "));
@@ -130,7 +132,18 @@ fn option_json(option: &OptionInfo) -> Value {
     // Files are options of the command only.
     let is_free = option.forms.contains(|c: char| c.is_uppercase());
     let words: Vec<&str> = parts.filter(is_word).collect();
-    json!({ "name": option.name, "forms": option.forms, "help": option.help, "words": words, "is_free": is_free })
+    // The words of layouts are names in the list, because users add others.
+    let layouts = gallery::layouts().filter(|_| option.name == "layout");
+    let titles: BTreeMap<&str, String> =
+        words.iter().copied().chain(layouts).map(|word| (word, value_title(option.name, word))).collect();
+    json!({
+        "name": option.name,
+        "forms": option.forms,
+        "help": option.help,
+        "words": words,
+        "titles": titles,
+        "is_free": is_free,
+    })
 }
 
 fn type_names(model: &TypeModel, kind: PajeTypeKind) -> Vec<&str> {

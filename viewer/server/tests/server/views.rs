@@ -43,6 +43,15 @@ async fn the_list_has_all_views_with_their_options() {
     let option = |name: &str| options.iter().find(|option| option["name"] == name).unwrap();
     assert_eq!(option("count")["words"], json!(["busy", "busy+overhead"]));
     assert_eq!((&option("count")["is_free"], &option("width")["is_free"]), (&json!(false), &json!(true)));
+    assert_eq!(option("topology")["titles"]["hamming"], "Hamming distance");
+    assert_eq!(option("layout")["titles"]["lateral-cubes"], "two cubes side by side");
+    for option in options {
+        let titles = option["titles"].as_object().unwrap();
+        for word in option["words"].as_array().unwrap() {
+            let title = titles[word.as_str().unwrap()].as_str().unwrap();
+            assert!(!title.contains(['-', '+']) && !title.ends_with(|c: char| c.is_ascii_digit()), "{title}");
+        }
+    }
     for view in views {
         for name in view["options"].as_array().unwrap() {
             assert!(options.iter().any(|option| option["name"] == *name), "{name}");

@@ -10,7 +10,7 @@ import { paintOverlay } from "./card_overlay.js";
 import { leave, listenToMarks, nodePositions, setPointerTarget, showMarkText } from "./card_pointer.js";
 import { completeCards, paintCard, LatestRequest, requestCards } from "./card_request.js";
 import { showTable, TABLE_ROWS } from "./chart_table.js";
-import { toggleMode } from "./diagram_mode.js";
+import { refreshMode, toggleMode } from "./diagram_mode.js";
 import { tickAnswers } from "./ticks.js";
 import { view } from "../state/view.js";
 
@@ -287,7 +287,7 @@ function toggleOptions(tile) {
     return;
   }
   grid.querySelector("form")?.remove();
-  const form = optionsForm(tile.card, () => nodePositions(tile), () => { storeCards(); refreshCards(); }, close);
+  const form = optionsForm(tile.card, () => nodePositions(tile), () => { storeCards(); refreshCards(); refreshMode(); }, close);
   tile.box.append(form);
   tile.options.setAttribute("aria-expanded", "true");
   const { bottom, right } = tile.options.getBoundingClientRect();

@@ -7,6 +7,12 @@ import { layoutForm } from "./layouts.js";
 
 let formCount = 0;
 
+/** @param {string} text */
+const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** The text that the page shows for a value of an option. @param {import("./card_list.js").Option} option @param {string} value */
+const titleOf = (option, value) => option.titles[value] ? capitalised(option.titles[value]) : value;
+
 /**
  * @param {import("./card_list.js").Card} card
  * @param {() => [number, number, number][]} positions of the nodes of its drawing
@@ -56,15 +62,31 @@ function optionField(card, name, id, onChange) {
     onChange();
   };
   const hint = `option-hint-${id}`;
+  const label = make("label", {}, make("span", { text: capitalised(name) }));
+  // It has a space, so that it is no word of an option.
+  const other = "other value";
+  const isOpen = option.is_free && option.words.length > 0;
   const select = () => {
-    const element = make("select", { "aria-describedby": hint, onchange: () => set(element.value) }, make("option", { value: "", text: "default" }), ...suggestions.map((word) => make("option", { value: word, text: word, ...(word === value ? { selected: "" } : {}) })));
+    const choose = () => {
+      if (element.value !== other) {
+        set(element.value);
+        return;
+      }
+      const elements = text();
+      element.replaceWith(...elements);
+      elements[0].focus();
+    };
+    const element = make("select", { "aria-describedby": hint, onchange: choose }, make("option", { value: "", text: "Default" }), ...suggestions.map((word) => make("option", { value: word, text: titleOf(option, word), ...(word === value ? { selected: "" } : {}) })), isOpen && make("option", { value: other, text: "Other…" }));
     return element;
   };
+  /** @returns {HTMLElement[]} */
   const text = () => {
     const list = `option-list-${id}`;
-    const element = make("input", { type: "text", value, placeholder: "default", spellcheck: "false", "aria-describedby": hint, list: suggestions.length ? list : null, onchange: () => set(element.value) });
-    return [element, suggestions.length > 0 && make("datalist", { id: list }, ...suggestions.map((word) => make("option", { value: word })))];
+    const element = make("input", { type: "text", value, placeholder: isOpen ? option.forms : "Default", spellcheck: "false", "aria-describedby": hint, list: suggestions.length ? list : null, onchange: () => set(element.value) });
+    return suggestions.length ? [element, make("datalist", { id: list }, ...suggestions.map((word) => make("option", { value: word, label: titleOf(option, word) })))] : [element];
   };
-  const isChoice = suggestions.length > 0 && (!option.is_free || (views().names[name] ?? []).length > 0 && suggestions.length <= 40) && (value === "" || suggestions.includes(value));
-  return make("div", { class: "card-option" }, make("label", {}, make("span", { text: name[0].toUpperCase() + name.slice(1) }), ...(isChoice ? [select()] : text())), make("small", { id: hint, text: option.help }));
+  const isList = !option.is_free || isOpen || (views().names[name] ?? []).length > 0 && suggestions.length <= 40;
+  const isChoice = suggestions.length > 0 && isList && (value === "" || suggestions.includes(value));
+  label.append(...(isChoice ? [select()] : text()));
+  return make("div", { class: "card-option" }, label, make("small", { id: hint, text: option.help }));
 }

@@ -71,6 +71,14 @@ export async function setMode(name) {
   notifyChange("rows");
 }
 
+/** The mode with its options that the diagram shows. */
+let shownMode = "";
+
+/** Draws the diagram again if the options of its mode have changed. */
+export function refreshMode() {
+  if (view.mode && activeMode() !== shownMode) notifyChange("rows");
+}
+
 /** Forgets the types, values and entities of the mode. Their numbers get another meaning. */
 function forgetEntities() {
   for (const id of numbers ? [...view.dimmed] : []) if (numbers && id >= numbers.values) view.dimmed.delete(id);
@@ -83,6 +91,7 @@ export const toggleMode = (name) => setMode(view.mode === name ? null : name);
 
 /** Shows the present mode at its button, and at the buttons of cards. */
 export function showMode() {
+  shownMode = activeMode();
   const [button, title] = [byId("diagram-mode"), modeTitle(view.mode)];
   button.setAttribute("aria-label", `Mode of the diagram: ${title}`);
   button.classList.toggle("active", view.mode !== null);

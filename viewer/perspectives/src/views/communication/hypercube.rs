@@ -67,7 +67,7 @@ impl PerspectiveView for HypercubeView {
             subtitle: captions::subtitle(&[
                 captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
-                format!("layout {layout}"),
+                format!("layout: {layout}"),
                 captions::order_caption(request),
             ]),
             table: measured.table(&sums, |bundle| bundles.label(execution, bundle as usize)),

@@ -7,6 +7,7 @@ use super::node_layout::{NodeLayout, NodePosition};
 use super::saved_positions::SavedPositions;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::option_titles::value_title;
 use crate::views::captions;
 use crate::views::unit_bundles::UnitBundles;
 
@@ -15,7 +16,7 @@ pub(crate) const CIRCLE: &str = "circle";
 
 /// The positions of all nodes.
 pub(crate) struct NetworkLayout {
-    /// The name of the layout or of the file.
+    /// The title of the layout, or the name of the file.
     pub(crate) name: String,
     pub(crate) positions: Vec<NodePosition>,
     /// Notes about units that a file leaves out, and about unknown names in it.
@@ -33,12 +34,12 @@ impl NetworkLayout {
     ) -> Result<Self, PerspectiveError> {
         if option == CIRCLE {
             let positions = circle_positions(bundles.count());
-            return Ok(Self { name: option.to_owned(), positions, notes: Vec::new() });
+            return Ok(Self { name: value_title("layout", option), positions, notes: Vec::new() });
         }
         let unknown = match NodeLayout::parse(Some(option)) {
             Ok(layout) => {
                 let positions = layout.positions(bundles.count());
-                return Ok(Self { name: layout.word().to_owned(), positions, notes: Vec::new() });
+                return Ok(Self { name: value_title("layout", layout.word()), positions, notes: Vec::new() });
             }
             Err(unknown) => unknown,
         };

@@ -82,7 +82,7 @@ impl PerspectiveView for NetworkLoadView {
             subtitle: captions::subtitle(&[
                 captions::mode_caption(request),
                 format!("{happens} {}", measured.word()),
-                format!("topology {}", request.options.topology.as_deref().unwrap_or("hamming")),
+                format!("topology: {}", request.options.topology_title()),
                 hops_text(&loads),
                 captions::order_caption(request),
             ]),

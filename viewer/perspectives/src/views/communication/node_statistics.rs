@@ -116,7 +116,7 @@ impl PerspectiveView for NodeStatisticsView {
         }
         let word = PointQuantity::WORDS[quantity as usize].0;
         let network = if quantity == PointQuantity::Distance {
-            format!("topology {}", request.options.topology.as_deref().unwrap_or("hamming"))
+            format!("topology: {}", request.options.topology_title())
         } else {
             String::new()
         };

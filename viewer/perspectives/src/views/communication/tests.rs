@@ -229,6 +229,22 @@ fn network_loads_are_those_of_the_routes() {
 }
 
 #[test]
+fn subtitles_have_titles_of_option_values() {
+    let execution = example().execution();
+    let subtitle = |view: &str, mode: TimeMode, options: &[(&str, &str)]| {
+        chart(&execution, view, &request(mode, 30, 100, options)).subtitle
+    };
+    assert!(subtitle("network", TimeMode::At, &[]).contains("topology: Hamming distance;"));
+    let grid = subtitle("network", TimeMode::At, &[("topology", "mesh2:2x2")]);
+    assert!(grid.contains("topology: 2D mesh of 2 × 2;"), "{grid}");
+    assert!(subtitle("hypercube", TimeMode::At, &[]).contains("layout: ring in Gray order"));
+    let points = subtitle("node-statistics", TimeMode::Range, &[("quantity", "distance"), ("order", "bytes-sent")]);
+    assert!(points.contains("topology: Hamming distance; ordered by bytes sent, largest first"), "{points}");
+    let statistics = subtitle("statistical-summary", TimeMode::Range, &[]);
+    assert!(statistics.contains("topology of hops: Hamming distance"), "{statistics}");
+}
+
+#[test]
 fn missing_data_is_an_error_with_a_remedy() {
     let trace = TestTrace { units: 2, end: 10, states: vec![(0, 0, 5, "work")], ..TestTrace::default() };
     let execution = trace.execution();

@@ -84,12 +84,11 @@ impl PerspectiveView for StatisticalSummaryView {
             shown.rows.truncate(MAX_ROWS);
             notes.push(format!("The panel has the first {MAX_ROWS} rows. The exported table has all rows."));
         }
-        let topology = request.options.topology.as_deref().unwrap_or("hamming");
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::subtitle(&[
                 time,
-                format!("hops of the topology {topology}"),
+                format!("topology of hops: {}", request.options.topology_title()),
                 captions::order_caption(request),
             ]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Table(shown) }],
