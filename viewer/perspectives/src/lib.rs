@@ -18,6 +18,7 @@ mod message_scale;
 pub mod network;
 pub mod options;
 pub mod series_filter;
+mod span_label;
 pub mod unit_lists;
 pub mod view;
 mod views;
