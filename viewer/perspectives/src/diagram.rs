@@ -28,10 +28,11 @@ use tumit_viewer::query::{ContainerId, TimeRange, TimelineSource};
 
 use crate::analysis::diagnosis::path_with_times;
 use crate::chart::ViewChart;
-use crate::diagram::derived_trace::{DerivedParts, DerivedTrace, trace_of_units};
+use crate::diagram::derived_trace::{DerivedParts, DerivedTrace, trace_of_bundles, trace_of_units};
 use crate::diagram::diagram_table::{DiagramRows, path_numbers};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::execution::order::UnitOrder;
 use crate::message_scale::MessageScale;
 use crate::options::ViewOptions;
 use crate::view::{TimeMode, ViewGroup, ViewInfo, ViewRequest};
@@ -124,17 +125,51 @@ impl DiagramMode {
         range: TimeRange,
         options: &ViewOptions,
     ) -> Result<ModeDiagram, PerspectiveError> {
+        self.diagram_of(execution, range, options, None)
+    }
+
+    /// As [`Self::diagram`], for an image with room for `max_rows` rows. If there are many more
+    /// units, each row is the mean of adjacent units. Otherwise, the number of rows is not limited.
+    ///
+    /// # Errors
+    /// As [`Self::diagram`].
+    pub fn bundled_diagram(
+        self,
+        execution: &Execution,
+        range: TimeRange,
+        options: &ViewOptions,
+        max_rows: usize,
+    ) -> Result<ModeDiagram, PerspectiveError> {
+        self.diagram_of(execution, range, options, Some(max_rows))
+    }
+
+    fn diagram_of(
+        self,
+        execution: &Execution,
+        range: TimeRange,
+        options: &ViewOptions,
+        max_rows: Option<usize>,
+    ) -> Result<ModeDiagram, PerspectiveError> {
         // Only the critical path depends on the time range.
         let range_key = if self == Self::CriticalPath { format!("{range:?}") } else { String::new() };
         let ViewOptions { color, bins, topology, palette, .. } = options;
         let colors = if self == Self::SpaceTime { format!("{color:?} {bins:?} {topology:?}") } else { String::new() };
-        let key = format!("{} {range_key} {palette:?} {colors}", self.info().name);
-        let derived = execution.derived(&key, || self.new_trace(execution, range, options))?;
-        let DerivedTrace { source, units, has_fractions } = derived.as_ref();
         let order = execution.order(&options.order, range)?;
-        let ranks = if order.is_sorted() { BTreeMap::new() } else { row_ranks(source.as_ref(), units, &order) };
+        // Only an order by a measure depends on the time range.
+        let order_key = match &options.order {
+            UnitOrder::Metric(_) => format!("{:?} {range:?}", options.order),
+            other => format!("{other:?}"),
+        };
+        let rows_key = max_rows.map_or_else(String::new, |max_rows| format!("{max_rows} {order_key}"));
+        let key = format!("{} {range_key} {palette:?} {colors} {rows_key}", self.info().name);
+        let derived = execution.derived(&key, || self.new_trace(execution, range, options, (&order, max_rows)))?;
+        let DerivedTrace { source, units, has_fractions, units_per_row } = derived.as_ref();
+        // The rows of bundles are in this order.
+        let is_in_order = order.is_sorted() || *units_per_row > 1;
+        let ranks = if is_in_order { BTreeMap::new() } else { row_ranks(source.as_ref(), units, &order) };
         let folded = if *has_fractions { units.clone() } else { Vec::new() };
-        Ok(ModeDiagram { source: Arc::clone(source), units: units.clone(), ranks, folded })
+        let units_per_row = *units_per_row;
+        Ok(ModeDiagram { source: Arc::clone(source), units: units.clone(), units_per_row, ranks, folded })
     }
 
     /// The numbers of the mode as a chart without panels: a row per drawn state and message. Of the
@@ -163,25 +198,28 @@ impl DiagramMode {
         execution: &Execution,
         range: TimeRange,
         options: &ViewOptions,
+        (order, max_rows): (&[usize], Option<usize>),
     ) -> Result<DerivedTrace, PerspectiveError> {
+        let trace = |parts: DerivedParts<'_>| match max_rows {
+            Some(max_rows) => trace_of_bundles(execution, parts, order, max_rows),
+            None => trace_of_units(execution, parts),
+        };
         let parts = DerivedParts { title: self.info().title, palette: options.palette, ..DerivedParts::default() };
         match self {
-            Self::UtilizationGantt => {
-                trace_of_units(execution, DerivedParts { categories: true, fractions: true, ..parts })
-            }
+            Self::UtilizationGantt => trace(DerivedParts { categories: true, fractions: true, ..parts }),
             Self::SpaceTime => {
                 let messages = execution.messages()?;
                 let sizes = messages.size_extremes.into_iter().flatten();
                 let scale = MessageScale::new(options, execution.units().count(), sizes)?;
                 let message_scale = scale.as_ref();
                 let parts = DerivedParts { categories: true, hides_idle: true, messages: true, message_scale, ..parts };
-                trace_of_units(execution, parts)
+                trace(parts)
             }
-            Self::TaskGantt => trace_of_units(execution, DerivedParts { tasks: true, ..parts }),
+            Self::TaskGantt => trace(DerivedParts { tasks: true, ..parts }),
             Self::CriticalPath => {
                 let (path, _) = path_with_times(execution, range)?;
                 let parts = DerivedParts { hides_idle: true, messages: true, path: Some(&path), ..parts };
-                trace_of_units(execution, parts)
+                trace(parts)
             }
         }
     }
@@ -191,8 +229,10 @@ impl DiagramMode {
 pub struct ModeDiagram {
     /// The trace of the rows.
     pub source: Arc<dyn TimelineSource>,
-    /// For each unit, its container in the trace of the rows.
+    /// For each unit, its container in the trace of the rows. The units of a bundle share one.
     pub units: Vec<ContainerId>,
+    /// The number of units of the largest row: 1 unless the rows are bundles of units.
+    pub units_per_row: usize,
     /// The places of containers among their siblings. Empty for the order of the trace.
     ranks: BTreeMap<ContainerId, u32>,
     /// The units whose fractions are below them.

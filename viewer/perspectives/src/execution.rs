@@ -20,7 +20,7 @@
 pub(crate) mod active_tasks;
 pub mod activity;
 pub mod categories;
-mod category_sums;
+pub(crate) mod category_sums;
 pub mod category_timeline;
 mod derived_data;
 mod message_reader;
@@ -75,7 +75,7 @@ pub struct Execution {
     categories: CategoryTable,
     units: UnitSet,
     extent: TimeRange,
-    activity: OnceLock<Result<UnitActivity, PerspectiveError>>,
+    activity: OnceLock<Result<Arc<UnitActivity>, PerspectiveError>>,
     shared: Arc<SharedParts>,
     derived: DerivedData,
 }
@@ -85,7 +85,7 @@ pub struct Execution {
 struct SharedParts {
     values: OnceLock<Result<Option<ValueTimelines>, PerspectiveError>>,
     messages: OnceLock<Result<UnitMessages, PerspectiveError>>,
-    tasks: OnceLock<Result<TaskSet, PerspectiveError>>,
+    tasks: OnceLock<Result<Arc<TaskSet>, PerspectiveError>>,
     active_tasks: OnceLock<Result<ActiveTaskSums, PerspectiveError>>,
 }
 
@@ -186,6 +186,15 @@ impl Execution {
     /// # Errors
     /// If the trace has no states, or the source fails.
     pub fn activity(&self) -> Result<&UnitActivity, PerspectiveError> {
+        self.stored_activity().map(Arc::as_ref)
+    }
+
+    /// [`Self::activity`], for a diagram that reads it after the execution.
+    pub(crate) fn shared_activity(&self) -> Result<Arc<UnitActivity>, PerspectiveError> {
+        self.stored_activity().map(Arc::clone)
+    }
+
+    fn stored_activity(&self) -> Result<&Arc<UnitActivity>, PerspectiveError> {
         let activity = self.activity.get_or_init(|| {
             if !self.units.has_states() {
                 return Err(PerspectiveError::NoData {
@@ -194,7 +203,8 @@ impl Execution {
                 });
             }
             let values = self.values()?;
-            Ok(UnitActivity::new(self.source(), &self.units, &self.categories, self.settings.activity, values)?)
+            let (units, categories, settings) = (&self.units, &self.categories, self.settings.activity);
+            Ok(Arc::new(UnitActivity::new(self.source(), units, categories, settings, values)?))
         });
         activity.as_ref().map_err(Clone::clone)
     }
@@ -276,6 +286,15 @@ impl Execution {
     /// # Errors
     /// If no state type has tasks, or the source fails.
     pub fn tasks(&self) -> Result<&TaskSet, PerspectiveError> {
+        self.stored_tasks().map(Arc::as_ref)
+    }
+
+    /// [`Self::tasks`], for a diagram that reads them after the execution.
+    pub(crate) fn shared_tasks(&self) -> Result<Arc<TaskSet>, PerspectiveError> {
+        self.stored_tasks().map(Arc::clone)
+    }
+
+    fn stored_tasks(&self) -> Result<&Arc<TaskSet>, PerspectiveError> {
         let tasks = self.shared.tasks.get_or_init(|| {
             let tasks = TaskSet::new(self.source(), &self.units, self.settings.tasks.as_ref())?;
             if tasks.list().is_empty() {
@@ -284,7 +303,7 @@ impl Execution {
                     remedy: "choose a state type whose values are tasks by `--option tasks=TYPE`".to_owned(),
                 });
             }
-            Ok(tasks)
+            Ok(Arc::new(tasks))
         });
         tasks.as_ref().map_err(Clone::clone)
     }

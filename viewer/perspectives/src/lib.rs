@@ -19,6 +19,7 @@ pub mod network;
 pub mod option_titles;
 pub mod options;
 pub mod series_filter;
+mod span_label;
 pub mod unit_lists;
 pub mod view;
 mod views;

@@ -5,8 +5,11 @@
 //! utilization and task Gantt charts, the space-time diagram and the critical path are modes of the
 //! diagram, and the series are variables.
 
+mod column_sums;
 mod fractions;
+mod state_lanes;
 mod trace_builder;
+mod unit_states;
 
 use std::sync::Arc;
 
@@ -23,9 +26,14 @@ use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::step_function::StepFunction;
-use crate::execution::tasks::ExecutionTask;
+use crate::execution::tasks::{ExecutionTask, TaskSet};
+use crate::execution::units::Unit;
 use crate::message_scale::MessageScale;
+use crate::span_label::span_label;
+use crate::unit_lists::UnitLists;
+use state_lanes::StateLanes;
 use trace_builder::{DerivedContainers, Operation, TraceBuilder, category_operation, light_palette};
+use unit_states::{UnitStates, UnitTimelines};
 
 /// The contents of a derived trace.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,6 +63,10 @@ pub(crate) struct DerivedParts<'a> {
     pub message_scale: Option<&'a MessageScale>,
 }
 
+/// Units above which a trace has no stored states. It reads them from the timelines of the execution,
+/// so that it is ready at once.
+const MAX_STORED_UNITS: usize = 1024;
+
 /// The weight of a colour outside of the critical path, mixed with white. The path stands out, and
 /// the categories remain distinguishable.
 const PALE_WEIGHT: f32 = 0.55;
@@ -77,6 +89,8 @@ pub(super) struct DerivedTrace {
     /// Whether containers below the units have the states. Together, they are the fractions of a
     /// unit. A folded row of the unit shows them.
     pub(super) has_fractions: bool,
+    /// The number of units of the largest row: 1 unless the rows are bundles of units.
+    pub(super) units_per_row: usize,
 }
 
 /// Makes a trace of parts of an execution.
@@ -96,10 +110,12 @@ pub(crate) fn derived_trace(
 /// If the execution lacks data of a part, or the source fails.
 pub(super) fn trace_of_units(execution: &Execution, parts: DerivedParts<'_>) -> Result<DerivedTrace, PerspectiveError> {
     let mut builder = TraceBuilder::default();
-    // The time before the begin of a unit and after its end is idle, as in the other views.
-    let is_whole = parts.categories || parts.path.is_some();
-    let containers = add_containers(execution, is_whole.then(|| execution.extent()), &mut builder);
+    let containers = add_containers(execution, whole_life(execution, &parts), &mut builder);
     let has_fractions = parts.fractions && fractions::are_needed(execution.activity()?);
+    if !has_fractions && containers.units.len() > MAX_STORED_UNITS {
+        let lanes = (containers.units.clone(), (0..).take(containers.units.len()).map(|unit| [unit]).collect());
+        return trace_of_lanes(execution, &parts, (containers, lanes), builder);
+    }
     if has_fractions {
         fractions::add(execution, parts.palette, &containers, &mut builder)?;
     } else if parts.categories || parts.path.is_some() {
@@ -108,15 +124,140 @@ pub(super) fn trace_of_units(execution: &Execution, parts: DerivedParts<'_>) -> 
     if parts.tasks {
         add_tasks(execution, parts.palette, &containers, &mut builder)?;
     }
+    add_links_and_series(execution, &parts, &containers, &mut builder)?;
+    let source = Arc::new(builder.build(&trace_name(execution, &parts)));
+    Ok(DerivedTrace { source, units: containers.units, has_fractions, units_per_row: 1 })
+}
+
+/// Makes a trace of parts of an execution whose rows are bundles of adjacent units in an order, at
+/// most `max_rows`. A row has the states of all its units. Without too many units, or with
+/// fractions of units, each unit has its row.
+///
+/// # Errors
+/// If the execution lacks data of a part, or the source fails.
+pub(super) fn trace_of_bundles(
+    execution: &Execution,
+    parts: DerivedParts<'_>,
+    order: &[usize],
+    max_rows: usize,
+) -> Result<DerivedTrace, PerspectiveError> {
+    if order.len() <= MAX_STORED_UNITS || parts.fractions && fractions::are_needed(execution.activity()?) {
+        return trace_of_units(execution, parts);
+    }
+    bundles(execution, &parts, order, max_rows)
+}
+
+fn bundles(
+    execution: &Execution,
+    parts: &DerivedParts<'_>,
+    order: &[usize],
+    max_rows: usize,
+) -> Result<DerivedTrace, PerspectiveError> {
+    let mut builder = TraceBuilder::default();
+    let (units, model) = (execution.units(), execution.model());
+    let name = model.types.get(units.ty.index()).map_or("unit", |ty| ty.name.as_str());
+    let unit_type = builder.define_type(PajeTypeKind::Container, TypeId::ROOT, name);
+    let mut containers = DerivedContainers { units: vec![ContainerId::ROOT; order.len()], unit_type };
+    let (mut rows, mut lists) = (Vec::new(), UnitLists::default());
+    let name = |unit: usize| units.list()[unit].name.as_str();
+    for (bundle, number) in order.chunks(order.len().div_ceil(max_rows.max(1))).zip(1..) {
+        let container = ContainerId(number);
+        let label = match bundle {
+            [unit] => name(*unit).to_owned(),
+            _ => span_label(name(bundle[0]), name(bundle[bundle.len() - 1])),
+        };
+        builder.add_container(container, (ContainerId::ROOT, unit_type), &label, execution.extent());
+        bundle.iter().for_each(|unit| containers.units[*unit] = container);
+        lists.push(bundle.iter().map(|unit| u32::try_from(*unit).unwrap_or(u32::MAX)));
+        rows.push(container);
+    }
+    trace_of_lanes(execution, parts, (containers, (rows, lists)), builder)
+}
+
+/// Makes a trace with lanes that read their states when they are needed.
+fn trace_of_lanes(
+    execution: &Execution,
+    parts: &DerivedParts<'_>,
+    (containers, lanes): (DerivedContainers, (Vec<ContainerId>, UnitLists)),
+    mut builder: TraceBuilder,
+) -> Result<DerivedTrace, PerspectiveError> {
+    let units_per_row = lanes.1.iter().map(<[u32]>::len).max().unwrap_or(1);
+    let states = if parts.categories || parts.path.is_some() {
+        let activity = execution.shared_activity()?;
+        let CategoryValues { ty, values, on_path } = define_categories(parts, &containers, &mut builder);
+        let is_shown = |category: ActivityCategory| !(parts.hides_idle && category == ActivityCategory::Idle);
+        let shown = ActivityCategory::COUNTED
+            .into_iter()
+            .map(|category| values.get(category as usize).copied().filter(|_| is_shown(category)));
+        let states = UnitStates::new(UnitTimelines::Categories(activity, shown.collect()), execution.extent());
+        let states = match on_path {
+            Some((value, path)) => {
+                let times = path_times(path, execution.units().count());
+                let times = times.into_iter().enumerate().filter(|(_, times)| !times.is_empty());
+                states.with_path(times.collect(), value)
+            }
+            None => states,
+        };
+        Some((ty, states))
+    } else if parts.tasks {
+        let tasks = execution.shared_tasks()?;
+        let (ty, values) = define_tasks(&tasks, parts.palette, &containers, &mut builder);
+        Some((ty, UnitStates::new(UnitTimelines::Tasks(tasks, values), execution.extent())))
+    } else {
+        None
+    };
+    add_links_and_series(execution, parts, &containers, &mut builder)?;
+    let inner: Arc<dyn TimelineSource> = Arc::new(builder.build(&trace_name(execution, parts)));
+    let source = match states {
+        None => inner,
+        Some((ty, states)) => {
+            let life = whole_life(execution, parts);
+            let members = if units_per_row > 1 { unit_members(execution, life) } else { Vec::new() };
+            Arc::new(StateLanes::new(inner, ty, states, lanes, members))
+        }
+    };
+    Ok(DerivedTrace { source, units: containers.units, has_fractions: false, units_per_row })
+}
+
+/// The containers of all units. `life` is the time range in which all of them exist. Without it,
+/// they exist as in the trace.
+fn unit_members(execution: &Execution, life: Option<TimeRange>) -> Vec<ContainerInfo> {
+    let ty = execution.units().ty;
+    let member = |unit: &Unit| ContainerInfo {
+        id: unit.container,
+        ty,
+        parent: ContainerId::ROOT,
+        depth: 1,
+        name: unit.name.clone(),
+        life: life.unwrap_or(unit.life),
+    };
+    execution.units().list().iter().map(member).collect()
+}
+
+/// The time range in which all units exist. The time before the begin of a unit and after its end
+/// is idle, as in the other views. `None` if idle times are not shown.
+fn whole_life(execution: &Execution, parts: &DerivedParts<'_>) -> Option<TimeRange> {
+    (parts.categories || parts.path.is_some()).then(|| execution.extent())
+}
+
+fn trace_name(execution: &Execution, parts: &DerivedParts<'_>) -> String {
+    let name = execution.source().summary().name;
+    if parts.title.is_empty() { name } else { format!("{name}: {}", parts.title) }
+}
+
+fn add_links_and_series(
+    execution: &Execution,
+    parts: &DerivedParts<'_>,
+    containers: &DerivedContainers,
+    builder: &mut TraceBuilder,
+) -> Result<(), PerspectiveError> {
     if parts.messages {
-        add_messages(execution, &parts, &containers, &mut builder)?;
+        add_messages(execution, parts, containers, builder)?;
     }
     if parts.series {
-        add_series(execution, &mut builder)?;
+        add_series(execution, builder)?;
     }
-    let name = execution.source().summary().name;
-    let name = if parts.title.is_empty() { name } else { format!("{name}: {}", parts.title) };
-    Ok(DerivedTrace { source: Arc::new(builder.build(&name)), units: containers.units, has_fractions })
+    Ok(())
 }
 
 /// Adds the units and the containers around them. `life` is the time range in which all of them
@@ -160,13 +301,21 @@ fn add_containers(execution: &Execution, life: Option<TimeRange>, builder: &mut 
     DerivedContainers { units, unit_type }
 }
 
-fn add_categories(
-    execution: &Execution,
-    parts: &DerivedParts<'_>,
+/// The type and the values of categories.
+struct CategoryValues<'a> {
+    ty: TypeId,
+    /// The value of each shown category.
+    values: Vec<ValueId>,
+    /// The value of the times on the critical path.
+    on_path: Option<(ValueId, &'a CriticalPath)>,
+}
+
+fn define_categories<'a>(
+    parts: &DerivedParts<'a>,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
-) -> Result<(), PerspectiveError> {
-    let (activity, palette) = (execution.activity()?, light_palette(parts.palette));
+) -> CategoryValues<'a> {
+    let palette = light_palette(parts.palette);
     let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
     let mut define = |category: ActivityCategory| {
@@ -178,13 +327,32 @@ fn add_categories(
     let values: Vec<ValueId> = shown.iter().copied().map(&mut define).collect();
     let on_path =
         parts.path.map(|path| (builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis)), path));
-    // The times of the path in each unit, by time.
-    let mut path_times: Vec<Vec<(i64, i64)>> = vec![Vec::new(); execution.units().count()];
-    for segment in on_path.iter().flat_map(|(_, path)| &path.segments) {
+    CategoryValues { ty, values, on_path }
+}
+
+/// The times of a path in each unit, by time.
+fn path_times(path: &CriticalPath, units: usize) -> Vec<Vec<(i64, i64)>> {
+    let mut times: Vec<Vec<(i64, i64)>> = vec![Vec::new(); units];
+    for segment in &path.segments {
         if let PathSegment::Unit { unit, from, to } = *segment {
-            path_times[unit as usize].push((from, to));
+            times[unit as usize].push((from, to));
         }
     }
+    times
+}
+
+fn add_categories(
+    execution: &Execution,
+    parts: &DerivedParts<'_>,
+    containers: &DerivedContainers,
+    builder: &mut TraceBuilder,
+) -> Result<(), PerspectiveError> {
+    let activity = execution.activity()?;
+    let CategoryValues { ty, values, on_path } = define_categories(parts, containers, builder);
+    let path_times = on_path.map_or_else(
+        || vec![Vec::new(); containers.units.len()],
+        |(_, path)| path_times(path, execution.units().count()),
+    );
     for ((unit, &container), own_times) in containers.units.iter().enumerate().zip(&path_times) {
         // Of several timelines, the first category that occurs.
         let timeline = activity.timeline(unit);
@@ -209,18 +377,30 @@ fn add_categories(
     Ok(())
 }
 
+/// Defines the type and the values of tasks.
+fn define_tasks(
+    tasks: &TaskSet,
+    palette: PaletteKind,
+    containers: &DerivedContainers,
+    builder: &mut TraceBuilder,
+) -> (TypeId, Vec<ValueId>) {
+    let palette = light_palette(palette);
+    let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, "Task");
+    let define = |(task, number): (&ExecutionTask, u32)| {
+        builder.define_value(ty, &task.name, palette.color(ChartPaint::Task(number)))
+    };
+    let values = tasks.list().iter().zip(0..).map(define).collect();
+    (ty, values)
+}
+
 fn add_tasks(
     execution: &Execution,
     palette: PaletteKind,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
 ) -> Result<(), PerspectiveError> {
-    let (tasks, palette) = (execution.tasks()?, light_palette(palette));
-    let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, "Task");
-    let define = |(task, number): (&ExecutionTask, u32)| {
-        builder.define_value(ty, &task.name, palette.color(ChartPaint::Task(number)))
-    };
-    let values: Vec<ValueId> = tasks.list().iter().zip(0..).map(define).collect();
+    let tasks = execution.tasks()?;
+    let (ty, values) = define_tasks(tasks, palette, containers, builder);
     for (unit, &container) in containers.units.iter().enumerate() {
         for piece in tasks.pieces(unit, execution.extent()) {
             builder.add(piece.from, 2, Operation::Set { container, ty, value: values[piece.task as usize] });
@@ -322,3 +502,6 @@ fn step_numbers<const K: usize>(steps: &StepFunction<K>, component: usize, divis
     }
     numbers
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,7 @@ impl<'a> CategorySums<'a> {
         let (Some(&first), Some(&last)) = (self.timestamps.first(), self.timestamps.last()) else { return };
         let mut before = None;
         for piece in timeline.pieces(TimeRange { from: GlobalNanos(first), to: GlobalNanos(last) }) {
-            let position = self.index(piece.from);
+            let position = index_at_or_after(self.timestamps, piece.from);
             let time = i128::from(piece.from) - i128::from(first);
             for (category, count) in [(before, -1), (number(piece.category), 1)] {
                 if let Some(category) = category {
@@ -44,28 +44,6 @@ impl<'a> CategorySums<'a> {
             }
             before = number(piece.category);
         }
-    }
-
-    /// The index of the first timestamp at or after `time`, which is at most the last one.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a wrong guess is corrected"
-    )]
-    fn index(&self, time: i64) -> usize {
-        let list = self.timestamps;
-        let (first, last) = (list[0], list[list.len() - 1]);
-        // Timestamps are usually the edges of equal columns.
-        let (offset, length) = (i128::from(time) - i128::from(first), i128::from(last) - i128::from(first));
-        let guess =
-            |offset: u64, length: u64| (offset as f64 / length as f64 * (list.len() - 1) as f64).ceil() as usize;
-        let guess = match (u64::try_from(offset), u64::try_from(length)) {
-            (Ok(offset), Ok(length)) if length > 0 => guess(offset, length).min(list.len() - 1),
-            _ => 0,
-        };
-        let is_first = list[guess] >= time && guess.checked_sub(1).is_none_or(|before| list[before] < time);
-        if is_first { guess } else { list.partition_point(|timestamp| *timestamp < time) }
     }
 
     /// The sums between adjacent timestamps.
@@ -85,6 +63,27 @@ impl<'a> CategorySums<'a> {
             Some([until[0] - low[0], until[1] - low[1], until[2] - low[2]])
         })
     }
+}
+
+/// The index of the first of some timestamps at or after `time`, which is at most the last one. The
+/// timestamps ascend, and there is at least one.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a wrong guess is corrected"
+)]
+pub(crate) fn index_at_or_after(list: &[i64], time: i64) -> usize {
+    let (first, last) = (list[0], list[list.len() - 1]);
+    // Timestamps are usually the edges of equal columns.
+    let (offset, length) = (i128::from(time) - i128::from(first), i128::from(last) - i128::from(first));
+    let guess = |offset: u64, length: u64| (offset as f64 / length as f64 * (list.len() - 1) as f64).ceil() as usize;
+    let guess = match (u64::try_from(offset), u64::try_from(length)) {
+        (Ok(offset), Ok(length)) if length > 0 => guess(offset, length).min(list.len() - 1),
+        _ => 0,
+    };
+    let is_first = list[guess] >= time && guess.checked_sub(1).is_none_or(|before| list[before] < time);
+    if is_first { guess } else { list.partition_point(|timestamp| *timestamp < time) }
 }
 
 #[cfg(test)]

@@ -71,14 +71,6 @@ pub(crate) fn unit_type(execution: &Execution) -> &str {
     ty.map_or("unit", |ty| ty.name.as_str())
 }
 
-/// The names of the first and the last of several units or tasks, such as `rank 0 … 3`. The last
-/// one lacks a start that both have before their numbers.
-pub(crate) fn span_label(first: &str, last: &str) -> String {
-    let start = first.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0);
-    let rest = last.strip_prefix(&first[..start]).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    format!("{first} … {}", rest.unwrap_or(last))
-}
-
 /// The number of chosen units, such as `2 of 4 units`. Empty if all are chosen.
 pub(crate) fn choice_caption(execution: &Execution) -> String {
     let units = execution.units();

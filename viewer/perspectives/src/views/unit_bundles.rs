@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::network::topology::GridShape;
+use crate::span_label::span_label;
 use crate::unit_lists::UnitLists;
 use crate::view::ViewRequest;
-use crate::views::captions::{span_label, unit_type};
+use crate::views::captions::unit_type;
 
 /// Adjacent units that a view shows together.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::execution::Execution;
 use crate::execution::order::natural_order;
 use crate::execution::tasks::ExecutionTask;
 use crate::options::TaskSort;
-use crate::views::captions::span_label;
+use crate::span_label::span_label;
 
 /// The tasks in an order.
 pub(crate) struct TaskOrder<'a> {

@@ -13,6 +13,7 @@ use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout};
 use tumit_viewer::query::QueryError;
 use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
 use tumit_viewer::scene::{DocumentOptions, Scene, SceneItem, document_with_rows};
+use tumit_viewer::text::time_display::group_digits;
 use twox_hash::XxHash3_64;
 
 use super::card_error::CardError;
@@ -266,7 +267,8 @@ fn of_diagram(
     let options = DocumentOptions { time_range: range, width, height: Some(room), resolution, titles: false };
     let (mut scene, mut rows) = document_with_rows(source, &outline, &layout, options)?;
     let (excess, drawn) = (scene.height - room, rows.layout.height);
-    if excess > 1.0 {
+    // Bundles of units are no deeper level that could be folded.
+    if excess > 1.0 && diagram.units_per_row == 1 {
         // The natural height of the rows has the same ratio to the height that there is room for.
         let natural = RowLayout::new(&outline, &layout).height;
         let rows_room = natural * (drawn - excess).max(LEAST_HEIGHT) / drawn.max(1.0);
@@ -275,6 +277,10 @@ fn of_diagram(
     }
     let mut notes = std::mem::take(&mut scene.notes);
     notes.extend(layout.folds.level.map(|_| "The rows are folded, because the card has no room for all.".to_owned()));
+    notes.extend((diagram.units_per_row > 1).then(|| {
+        let digits = group_digits(diagram.units_per_row as u64);
+        format!("Each row is the mean of up to {digits} adjacent units, because the card has no room for all.")
+    }));
     scene.items = flat_items(scene.items);
     let mode = DiagramMode::of_name(&card.name);
     let leaves = &diagram.units;

@@ -57,6 +57,8 @@ pub(super) struct CardComputation {
     view: CardViewKind,
     execution: ExecutionSettings,
     request: ViewRequest,
+    /// The number of rows of a diagram for which the card has room.
+    max_rows: usize,
 }
 
 impl CardComputation {
@@ -73,7 +75,8 @@ impl CardComputation {
         let columns = columns(card.bounded_size().0, request.resolution);
         let needs_table = card.table.is_some() || context.request.format == "csv";
         let request = ViewRequest { mode, range, time, columns, options: options.view, needs_table };
-        Ok(Self { view, execution: options.execution, request })
+        let max_rows = max_rows(card.bounded_size().1);
+        Ok(Self { view, execution: options.execution, request, max_rows })
     }
 
     pub(super) fn with_execution<T>(
@@ -90,7 +93,7 @@ impl CardComputation {
             CardViewKind::Diagram(mode) => {
                 let units = unit_containers(execution, false)?;
                 let range = self.request.visible_range();
-                let diagram = mode.diagram(execution, range, &self.request.options)?;
+                let diagram = mode.bundled_diagram(execution, range, &self.request.options, self.max_rows)?;
                 return Ok(ComputedView::Diagram(ComputedDiagram { diagram, range }, units));
             }
             CardViewKind::Chart(view) => gallery::chart(*view, execution, &self.request)?,
@@ -170,6 +173,13 @@ fn mode(info: &ViewInfo<'_>, word: &str) -> Result<TimeMode, CardError> {
         let reason = format!("The view has no time mode `{word}`.");
         CardError::new(reason, format!("Choose one of {}.", words.join(", ")))
     })
+}
+
+/// The number of rows of a diagram for which a card of a height has room, so that each is at least
+/// two scene units high. The ruler and the legend need some of the height.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float cast saturates")]
+fn max_rows(height: f32) -> usize {
+    ((height - 120.0) / 2.0).clamp(16.0, 512.0) as usize
 }
 
 /// The number of columns of charts over time. The axis and the margins need some of the width.

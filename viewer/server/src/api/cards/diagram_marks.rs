@@ -1,6 +1,5 @@
 //! [`DiagramMarks`]: the marks of a card with a mode of the diagram: the pixel columns of its rows.
 
-use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::unit_lists::UnitLists;
@@ -19,7 +18,7 @@ pub(super) struct DiagramMarks<'a> {
     /// The trace of the diagram.
     pub(super) source: &'a dyn TimelineSource,
     pub(super) outline: &'a ContainerOutline,
-    /// For each unit, its container in the trace of the diagram.
+    /// For each unit, its container in the trace of the diagram. Units of a bundle share one.
     pub(super) leaves: &'a [ContainerId],
     pub(super) options: &'a LayoutOptions,
     pub(super) rows: DocumentRows,
@@ -52,12 +51,13 @@ impl DiagramMarks<'_> {
 
     /// The units of each row.
     fn unit_lists(&self) -> UnitLists {
-        let places: FxHashMap<ContainerId, u32> =
-            (0..).zip(self.leaves).map(|(unit, container)| (*container, unit)).collect();
-        let units = |row: &LayoutRow| {
-            let inside = self.outline.subtree(row.container);
-            inside.filter_map(|container| places.get(&container).copied()).collect::<Vec<u32>>()
+        let mut places: Vec<(ContainerId, u32)> = self.leaves.iter().copied().zip(0..).collect();
+        places.sort_unstable();
+        let of_container = |container: ContainerId| {
+            let first = places.partition_point(|place| place.0 < container);
+            places[first..].iter().take_while(move |place| place.0 == container).map(|place| place.1)
         };
+        let units = |row: &LayoutRow| self.outline.subtree(row.container).flat_map(of_container).collect::<Vec<u32>>();
         self.rows.layout.rows.iter().map(units).collect()
     }
 
