@@ -67,7 +67,7 @@ static void acquire_lock(int kind, uint64_t lock, const void *code) {
     }
     if (lock_wait.is_recorded) {
         lock_wait.is_recorded = 0;
-        openmp_lock_wait_end();
+        openmp_lock_wait_end(lock);
     } else if (tumit1_now() - lock_wait.begin >= LONG_WAIT) {
         openmp_long_lock_wait(lock_kind(kind), lock, lock_wait.begin);
     }

@@ -53,7 +53,7 @@ static int initialize(ompt_lookup lookup, int device, union ompt_data *tool) {
     return 1;
 }
 
-/* The recorder ends by itself at the end of the process. */
+/* The runtime calls this after the end of the recording. */
 static void finalize(union ompt_data *tool) { (void)tool; }
 
 struct ompt_tool *ompt_start_tool(unsigned version, const char *runtime);

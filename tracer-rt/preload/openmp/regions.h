@@ -13,11 +13,34 @@ struct region {
 struct task_data {
     /* Set for the part of a thread in a region: an implicit task. */
     struct region *region;
+    /* The part of the thread in the enclosing region. */
+    struct task_data *outer;
     /* Number of the thread in the region. */
     unsigned thread;
     /* Whether the thread left the region before the runtime reported it. */
     int left_early;
 };
+
+/* A thread of the runtime. */
+struct runtime_thread {
+    pid_t thread;
+    /* Its part in the innermost region. */
+    struct task_data *part;
+    struct runtime_thread *next;
+};
+
+/* All threads that have begun. The list only grows, because few programs end threads. */
+static struct runtime_thread *runtime_threads;
+static __thread struct runtime_thread *own_runtime_thread;
+
+/* The calling thread. */
+static pid_t own_thread(void) {
+    static __thread pid_t thread;
+    if (thread == 0) {
+        thread = (pid_t)syscall(SYS_gettid);
+    }
+    return thread;
+}
 
 /* The number of the last region. */
 static uint64_t last_region;
@@ -29,7 +52,15 @@ static void drop_region(struct region *region) {
 }
 
 static void begin_thread(int kind, union ompt_data *thread) {
+    struct runtime_thread *own = calloc(1, sizeof *own);
     (void)thread;
+    if (own != NULL) {
+        own->thread = own_thread();
+        own_runtime_thread = own;
+        own->next = __atomic_load_n(&runtime_threads, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(&runtime_threads, &own->next, own, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+        }
+    }
     openmp_runtime_thread_begin(kind == OMPT_THREAD_INITIAL  ? openmp_thread_kind_initial
                                 : kind == OMPT_THREAD_WORKER ? openmp_thread_kind_worker
                                                              : openmp_thread_kind_other);
@@ -37,6 +68,7 @@ static void begin_thread(int kind, union ompt_data *thread) {
 
 static void end_thread(union ompt_data *thread) {
     (void)thread;
+    own_runtime_thread = NULL;
     openmp_runtime_thread_end();
 }
 
@@ -72,6 +104,10 @@ static void begin_region_part(struct region *region, union ompt_data *task, unsi
     if (part != NULL) {
         part->region = region;
         part->thread = number;
+        if (own_runtime_thread != NULL) {
+            part->outer = own_runtime_thread->part;
+            __atomic_store_n(&own_runtime_thread->part, part, __ATOMIC_RELEASE);
+        }
         __atomic_add_fetch(&region->references, 1, __ATOMIC_RELAXED);
         openmp_region_part_begin(region->number, region->code, threads, number);
     }
@@ -79,8 +115,11 @@ static void begin_region_part(struct region *region, union ompt_data *task, unsi
 
 static void end_region_part(union ompt_data *task) {
     struct task_data *part = task->pointer;
+    if (own_runtime_thread != NULL && own_runtime_thread->part == part) {
+        __atomic_store_n(&own_runtime_thread->part, part->outer, __ATOMIC_RELEASE);
+    }
     if (part->left_early) {
-        openmp_late_leave(part->region->left);
+        openmp_late_leave((uint64_t)own_thread(), part->region->left);
     } else {
         openmp_region_part_end();
     }
@@ -100,6 +139,18 @@ static void change_region_part(int endpoint, union ompt_data *data, union ompt_d
         }
     } else if (task != NULL && task->pointer != NULL) {
         end_region_part(task);
+    }
+}
+
+/* The runtime reports that workers have left their last region after the end of the recording. This
+ * destructor runs before the one of the recorder. */
+__attribute__((destructor)) static void end_all_regions(void) {
+    struct runtime_thread *thread = __atomic_load_n(&runtime_threads, __ATOMIC_ACQUIRE);
+    for (; thread != NULL; thread = thread->next) {
+        const struct task_data *part = __atomic_load_n(&thread->part, __ATOMIC_ACQUIRE);
+        if (part != NULL && part->thread != 0 && part->region->left != 0) {
+            openmp_late_leave((uint64_t)thread->thread, part->region->left);
+        }
     }
 }
 

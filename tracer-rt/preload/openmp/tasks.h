@@ -23,15 +23,6 @@ static uint64_t last_task;
 /* The lock of all dependences: the runtime may add one to a task that ends on another thread. */
 static pthread_mutex_t dependences_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The calling thread. */
-static pid_t own_thread(void) {
-    static __thread pid_t thread;
-    if (thread == 0) {
-        thread = (pid_t)syscall(SYS_gettid);
-    }
-    return thread;
-}
-
 /* The explicit task of this data. NULL if it is another kind of task. */
 static struct task *explicit_task(const union ompt_data *data) {
     struct task_data *task = data == NULL ? NULL : data->pointer;
