@@ -71,7 +71,15 @@ fn compile(out: &Path) -> Vec<PathBuf> {
 /// Options of the compiler for all files.
 fn options(out: &Path) -> cc::Build {
     let mut options = cc::Build::new();
-    options.include(out).include("mpi").include(".").pic(true).opt_level(2).debug(false).warnings(true).extra_warnings(true);
+    options
+        .include(out)
+        .include("mpi")
+        .include(".")
+        .pic(true)
+        .opt_level(2)
+        .debug(false)
+        .warnings(true)
+        .extra_warnings(true);
     options.flag("-std=gnu99").flag("-fvisibility=hidden").flag("-ftls-model=initial-exec").flag("-pthread");
     options
 }

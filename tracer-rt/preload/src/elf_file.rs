@@ -163,12 +163,12 @@ mod tests {
 
     #[test]
     fn the_library_needs_only_libraries_of_the_compiler() {
-        let library = ElfFile::parse(crate::mpi::LIBRARY).expect("an ELF file");
+        let library = ElfFile::parse(crate::recorder_library::LIBRARY).expect("an ELF file");
         assert_eq!(library.linking, Linking::StaticPie, "a library has no loader");
         let is_of_compiler =
             |name: &String| ["libc.so", "ld-linux", "libgcc_s.so"].iter().any(|known| name.starts_with(known));
         assert!(library.needed.iter().all(is_of_compiler), "{library:?}");
-        assert!(defines_mpi(crate::mpi::LIBRARY));
+        assert!(defines_mpi(crate::recorder_library::LIBRARY));
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         assert!(matches!(program.linking, Linking::Dynamic { .. }), "{program:?}");
         assert!(program.needed.iter().any(|name| name.starts_with("libc.so")), "{program:?}");
         assert!(!contains_mpi(&path));
-        assert_eq!(program.machine, ElfFile::parse(crate::mpi::LIBRARY).unwrap().machine);
+        assert_eq!(program.machine, ElfFile::parse(crate::recorder_library::LIBRARY).unwrap().machine);
     }
 
     #[test]
@@ -186,8 +186,8 @@ mod tests {
         assert_eq!(ElfFile::parse(&b"#!/bin/sh\n"[..]), None);
         for length in (0..600).chain([1000, 4000, 20_000]) {
             // Any prefix is read without a panic.
-            let _ = ElfFile::parse(&crate::mpi::LIBRARY[..length]);
-            let _ = defines_mpi(&crate::mpi::LIBRARY[..length]);
+            let _ = ElfFile::parse(&crate::recorder_library::LIBRARY[..length]);
+            let _ = defines_mpi(&crate::recorder_library::LIBRARY[..length]);
         }
     }
 }
