@@ -33,15 +33,6 @@ struct runtime_thread {
 static struct runtime_thread *runtime_threads;
 static __thread struct runtime_thread *own_runtime_thread;
 
-/* The calling thread. */
-static pid_t own_thread(void) {
-    static __thread pid_t thread;
-    if (thread == 0) {
-        thread = (pid_t)syscall(SYS_gettid);
-    }
-    return thread;
-}
-
 /* The number of the last region. */
 static uint64_t last_region;
 
