@@ -66,6 +66,7 @@ pub const STANDARD: &str = "std:";
 /// `std:mpi` describes the calls of MPI that `tumit record` records.
 /// `std:openmp` describes the regions, tasks and waits of OpenMP that it records.
 /// `std:paje` contains the operations of Pajé, for programs without a spec of their own.
+/// `std:threads` describes the waits of threads that it records.
 /// `std:tracer` describes the records that recorders write about themselves.
 ///
 /// ```
@@ -80,6 +81,7 @@ pub fn standard(path: &str) -> Option<&'static str> {
         "mpi-procedures" => Some(include_str!("../std/mpi-procedures.tumit")),
         "openmp" => Some(include_str!("../std/openmp.tumit")),
         "paje" => Some(include_str!("../std/paje.tumit")),
+        "threads" => Some(include_str!("../std/threads.tumit")),
         "tracer" => Some(include_str!("../std/tracer.tumit")),
         _ => None,
     }
@@ -134,7 +136,7 @@ impl UseWalk<'_> {
                 let mut diagnostic = Diagnostic::error(Code::CannotRead, format!("cannot read `{path}`: {error}"));
                 if let Some(span) = from {
                     diagnostic = diagnostic.at(span, "used here").note(if path.starts_with(STANDARD) {
-                        "the standard specs are `std:mpi`, `std:openmp`, `std:paje` and `std:tracer`"
+                        "the standard specs are `std:mpi`, `std:openmp`, `std:paje`, `std:threads` and `std:tracer`"
                     } else {
                         "the path is relative to the file that uses it"
                     });

@@ -22,8 +22,16 @@ use procedures::Procedure;
 /// The families, which are folders in `mpi/abi`.
 const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
 
+/// The C files that are compiled once.
+const FILES: [&str; 5] =
+    ["mpi/dispatch.c", "openmp/openmp.c", "threads/threads.c", "code_names/code_names.c", "code_names/runtime_code.c"];
+
+/// The functions that the recorder calls and the library exports. The linker redirects these calls
+/// to functions with the prefix `__wrap_`, so that the recorder does not record itself.
+const REDIRECTED: [&str; 3] = ["pthread_create", "pthread_join", "pthread_mutex_lock"];
+
 fn main() {
-    for folder in ["build", "mpi", "openmp", "code_names"] {
+    for folder in ["build", "mpi", "openmp", "threads", "code_names", "own_thread.h"] {
         println!("cargo::rerun-if-changed={folder}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts"));
@@ -31,6 +39,7 @@ fn main() {
     let procedures: Vec<Procedure> = table.lines().map(Procedure::parse).collect();
     write(&out, "mpi_trace.h", &tracing_functions("std:mpi"));
     write(&out, "openmp_trace.h", &tracing_functions("std:openmp"));
+    write(&out, "threads_trace.h", &tracing_functions("std:threads"));
     write(&out, "mpi_functions.h", &wrappers::function_table(&procedures));
     write(&out, "mpi_wrappers.h", &wrappers::wrappers(&procedures));
     write(&out, "mpi_entries.S", &dispatch::entries(&procedures, &architecture()));
@@ -57,7 +66,7 @@ fn write(folder: &Path, name: &str, text: &str) {
 /// The object files of the library.
 fn compile(out: &Path) -> Vec<PathBuf> {
     let mut common = options(out);
-    common.files(["mpi/dispatch.c", "openmp/openmp.c", "code_names/code_names.c"]).file(out.join("mpi_entries.S"));
+    common.files(FILES).file(out.join("mpi_entries.S"));
     let mut objects = common.compile_intermediates();
     for family in FAMILIES {
         let mut family_options = options(out);
@@ -94,6 +103,7 @@ fn link(out: &Path, objects: &[PathBuf]) {
         "-static-libgcc",
         "-ldl",
     ]);
+    linker.args(REDIRECTED.map(|function| format!("-Wl,--wrap={function}")));
     let status = linker.status().unwrap_or_else(|why| panic!("cannot run {linker:?}: {why}"));
     assert!(status.success(), "{linker:?} failed");
     println!("cargo::rustc-env=TUMIT_PRELOAD_LIBRARY={}", library.display());

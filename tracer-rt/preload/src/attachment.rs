@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::elf_file::{ElfFile, Linking, contains_mpi};
+use crate::elf_file::{ElfFile, Linking, contains_mpi, creates_threads};
 use crate::library_search::{LibraryFolders, MpiLibrary, installed_mpi_libraries, parallel_libraries};
 use crate::mpi_family::MpiFamily;
 use crate::openmp_runtime::{OpenMpRuntime, replacement};
@@ -34,13 +34,16 @@ pub struct ProgramAttachment {
     pub outcome: AttachmentOutcome,
     /// Its runtime of OpenMP, if it needs one.
     pub openmp: Option<OpenMpRuntime>,
+    /// Whether the program itself creates threads.
+    pub creates_threads: bool,
 }
 
 /// The facts that decide how programs are recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct AttachmentContext<'a> {
-    /// The recorders that the user wants.
-    pub recorders: &'a RecorderSet,
+    /// The recorders that the user wants. `None` stands for those of MPI and OpenMP, and that of
+    /// threads if a program creates some.
+    pub recorders: Option<&'a RecorderSet>,
     /// The value of `PATH`.
     pub search_path: Option<&'a OsStr>,
     /// The folders of libraries.
@@ -110,16 +113,23 @@ impl Attachment {
         for &position in &command.programs {
             let name = words[position].to_string_lossy().into_owned();
             if programs.iter().all(|program| program.name != name) {
-                let (outcome, openmp) = match ProgramFile::find(&words[position], context.search_path) {
-                    Ok(program) => outcome(&program, context.folders),
+                let program = ProgramFile::find(&words[position], context.search_path);
+                let (outcome, openmp) = match &program {
+                    Ok(program) => outcome(program, context.folders),
                     Err(StartObstacle::Missing | StartObstacle::NotExecutable) => (AttachmentOutcome::NotFound, None),
                 };
                 let openmp = OpenMpRuntime::in_preload(context.earlier_preload).or(openmp);
-                programs.push(ProgramAttachment { name, outcome, openmp });
+                let creates_threads = program.is_ok_and(|program| creates_threads(&program.path));
+                programs.push(ProgramAttachment { name, outcome, openmp, creates_threads });
             }
         }
+        let recorders = context.recorders.cloned().unwrap_or_else(|| {
+            let has_threads = programs.iter().any(|program| program.creates_threads);
+            let threads = Some(Recorder::Threads).filter(|_| has_threads);
+            [Recorder::Mpi, Recorder::OpenMp].into_iter().chain(threads).collect()
+        });
         let openmp_replacement = replacement(&context.folders.system);
-        Self { recorders: context.recorders.clone(), programs, openmp_replacement }
+        Self { recorders, programs, openmp_replacement }
     }
 
     /// A line for each program: its recorders, or the reason why there are none. Further lines name
@@ -228,40 +238,21 @@ impl ProgramAttachment {
     /// none.
     fn text(&self, recorders: &RecorderSet) -> String {
         let name = &self.name;
-        let has_no_tools = self.openmp.as_ref().is_some_and(|runtime| !runtime.has_tool_interface);
-        let openmp = self.openmp.as_ref().filter(|_| recorders.contains(&Recorder::OpenMp) && !has_no_tools);
         let mut attached = recorders.clone();
-        attached.retain(|recorder| *recorder != Recorder::OpenMp || !has_no_tools);
+        if self.openmp.as_ref().is_some_and(|runtime| !runtime.has_tool_interface) {
+            attached.remove(&Recorder::OpenMp);
+        }
         match &self.outcome {
-            AttachmentOutcome::Mpi(library) => {
-                attached.retain(|recorder| *recorder != Recorder::OpenMp || openmp.is_some());
-                let mpi = format!("{}, {}", library.family, library.name);
-                let libraries = [
-                    Some(mpi).filter(|_| attached.contains(&Recorder::Mpi)),
-                    openmp.map(|runtime| runtime.name.clone()),
-                ];
-                let libraries: Vec<String> = libraries.into_iter().flatten().collect();
-                format!("{} attached to `{name}` ({})", names(&attached), libraries.join("; "))
-            }
-            AttachmentOutcome::NoMpiYet => match openmp {
-                Some(runtime) => format!("openmp attached to `{name}` ({})", runtime.name),
-                None => format!(
-                    "{} attached to `{name}`, which needs no {}, but may load one or start other programs",
-                    names(&attached),
-                    library_kinds(&attached)
-                ),
-            },
+            AttachmentOutcome::Mpi(_) | AttachmentOutcome::NoMpiYet => self.text_of_binary(&attached),
             AttachmentOutcome::Script(interpreter) => {
+                let recorders = names(&attached);
                 format!(
-                    "{} attached to the script `{name}` ({interpreter}) and to the programs that it starts",
-                    names(&attached)
+                    "{recorders} attached to the script `{name}` ({interpreter}) and to the programs that it starts"
                 )
             }
             AttachmentOutcome::OtherFile => {
-                format!(
-                    "{} attached to `{name}`, which a shell runs, and to the programs that it starts",
-                    names(&attached)
-                )
+                let recorders = names(&attached);
+                format!("{recorders} attached to `{name}`, which a shell runs, and to the programs that it starts")
             }
             AttachmentOutcome::NotFound => {
                 format!("{} attached to `{name}`, which is not found on this machine", names(&attached))
@@ -269,10 +260,34 @@ impl ProgramAttachment {
             obstacle => format!("`{name}` cannot be recorded: {obstacle}"),
         }
     }
+
+    /// The recorders that the program certainly uses, with its libraries. Without one, a program
+    /// such as an interpreter may still use them later.
+    fn text_of_binary(&self, attached: &RecorderSet) -> String {
+        let name = &self.name;
+        let library_of = |recorder: &Recorder| match (recorder, &self.outcome, &self.openmp) {
+            (Recorder::Mpi, AttachmentOutcome::Mpi(library), _) => {
+                Some(format!("{}, {}", library.family, library.name))
+            }
+            (Recorder::OpenMp, _, Some(runtime)) => Some(runtime.name.clone()),
+            _ => None,
+        };
+        let is_certain = |recorder: &&Recorder| **recorder == Recorder::Threads || library_of(recorder).is_some();
+        let certain: RecorderSet = attached.iter().filter(is_certain).copied().collect();
+        if certain.is_empty() {
+            let (recorders, missing) = (names(attached), missing_libraries(attached));
+            return format!(
+                "{recorders} attached to `{name}`, which needs no {missing}, but may load one or start other programs"
+            );
+        }
+        let libraries: Vec<String> = certain.iter().filter_map(library_of).collect();
+        let libraries = if libraries.is_empty() { String::new() } else { format!(" ({})", libraries.join("; ")) };
+        format!("{} attached to `{name}`{libraries}", names(&certain))
+    }
 }
 
-/// The libraries that the recorders need.
-fn library_kinds(recorders: &RecorderSet) -> &'static str {
+/// The libraries that these recorders need.
+fn missing_libraries(recorders: &RecorderSet) -> &'static str {
     match (recorders.contains(&Recorder::Mpi), recorders.contains(&Recorder::OpenMp)) {
         (true, true) => "MPI library and no OpenMP runtime",
         (true, false) => "MPI library",

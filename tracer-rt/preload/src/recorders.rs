@@ -9,6 +9,8 @@ pub enum Recorder {
     Mpi,
     /// Regions, tasks and waits of OpenMP.
     OpenMp,
+    /// Begins, ends and waits of threads.
+    Threads,
 }
 
 /// Some recorders.
@@ -16,7 +18,7 @@ pub type RecorderSet = BTreeSet<Recorder>;
 
 impl Recorder {
     /// All recorders.
-    pub const ALL: [Self; 2] = [Self::Mpi, Self::OpenMp];
+    pub const ALL: [Self; 3] = [Self::Mpi, Self::OpenMp, Self::Threads];
 
     /// The name on the command line.
     ///
@@ -28,6 +30,7 @@ impl Recorder {
         match self {
             Self::Mpi => "mpi",
             Self::OpenMp => "openmp",
+            Self::Threads => "threads",
         }
     }
 
@@ -37,6 +40,7 @@ impl Recorder {
         let procedure = symbol.strip_prefix('P').unwrap_or(symbol);
         match symbol {
             "ompt_start_tool" => Some(Self::OpenMp),
+            _ if symbol.starts_with("pthread_") || symbol.starts_with("sem_") => Some(Self::Threads),
             _ => procedure.starts_with("MPI_").then_some(Self::Mpi),
         }
     }

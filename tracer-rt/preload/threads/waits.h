@@ -167,7 +167,7 @@ EXPORTED int pthread_cond_broadcast(pthread_cond_t *condition) {
         threads_semaphore_wait_begin(ADDRESS(semaphore));                                                              \
         result = (expression);                                                                                         \
         end = end_wait(&wait);                                                                                         \
-        threads_semaphore_wait_end(end.thread, end.time, end.number);                                                  \
+        threads_semaphore_wait_end(ADDRESS(semaphore), end.thread, end.time, end.number);                                                  \
     } while (0)
 
 EXPORTED int sem_wait(sem_t *semaphore) {

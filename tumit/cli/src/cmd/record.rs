@@ -29,8 +29,8 @@ use recorder_choice::{RecorderName, chosen_recorders, level_list};
 use run_folder::RunFolder;
 use run_summary::RunSummary;
 
-/// Records a program without changes of its source code: its MPI calls, messages and collective
-/// operations
+/// Records a program without changes of its source code: its calls of MPI, its parallel regions of
+/// OpenMP, and the waits of its threads
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,6 +38,8 @@ Examples:
   tumit record -- mpirun -n 4 python3 app.py               mpi4py
   tumit record -o run.tmt -- srun -n 64 ./app              Slurm, in a batch script or from a shell
   tumit record -o run.tmt -- ./job.sh                      a script that calls mpirun once
+  tumit record -o run.tmt -- ./app                         OpenMP with the runtime of LLVM, or threads
+  tumit record --with openmp,threads -- mpirun -n 4 ./app  without MPI
   tumit record --levels MPI_COLL=off -- mpirun -n 4 ./app  without collective operations
   tumit record --dry-run -- mpirun -n 4 ./app              shows the settings, and runs nothing
 
@@ -51,12 +53,13 @@ names; `tumit record` sets it, or adds `-x` options if the command has some:
   tumit record -o /shared/run.tmt -- mpirun --hostfile hosts -n 128 ./app
 
 The library is loaded by LD_PRELOAD, and serves Open MPI 4 and 5, MPICH 3.1 to 5 with its relatives, and the standard interface of
-MPI 5. Programs without MPI are not disturbed. Levels: MPI_JOB, MPI_P2P, MPI_COLL, MPI_RMA, MPI_IO, MPI_TOPO, MPI_ENV (off).
+MPI 5. Programs without MPI are not disturbed. Levels: MPI_JOB, MPI_P2P, MPI_COLL, MPI_RMA, MPI_IO, MPI_TOPO, MPI_ENV (off);
+OMP_REGION, OMP_SYNC, OMP_WORK, OMP_TASK, OMP_LOCK; THREADS, THREAD_WAITS.
 
 Exit status: that of the program. If a signal ends the program, `tumit record` ends by the same signal. 126 and 127: the program
 cannot be started or found, as in a shell. 2: the recording could not be prepared.")]
 pub(crate) struct Args {
-    /// The recorders: mpi, openmp [default: both, where detected]
+    /// The recorders: mpi, openmp, threads [default: those that are detected]
     #[arg(long, value_name = "RECORDERS", value_enum, value_delimiter = ',')]
     with: Vec<RecorderName>,
 
@@ -107,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let library_path = variable("LD_LIBRARY_PATH").map(|value| value.to_string_lossy().into_owned());
     let folders = LibraryFolders::of_machine(library_path.as_deref());
     let context = AttachmentContext {
-        recorders: &recorders,
+        recorders: recorders.as_ref(),
         search_path: search_path.as_deref(),
         folders: &folders,
         earlier_preload: &variable(PRELOAD).unwrap_or_default().to_string_lossy(),

@@ -11,7 +11,7 @@ pub(crate) enum RecorderName {
     Mpi,
     /// Regions, tasks, barriers and locks of OpenMP
     Openmp,
-    /// Threads and locks (not available yet)
+    /// Begins, ends and waits of threads: locks, conditions, semaphores, barriers
     Threads,
     /// Functions (not available yet)
     Functions,
@@ -27,26 +27,30 @@ impl RecorderName {
         match self {
             Self::Mpi => Some(Recorder::Mpi),
             Self::Openmp => Some(Recorder::OpenMp),
-            Self::Threads | Self::Functions | Self::Counters | Self::Io => None,
+            Self::Threads => Some(Recorder::Threads),
+            Self::Functions | Self::Counters | Self::Io => None,
         }
     }
 }
 
-/// The recorders that the user names, or all without names.
+/// The recorders that the user names. `None` without names.
 ///
 /// # Errors
 /// If one is not available.
-pub(crate) fn chosen_recorders(named: &[RecorderName]) -> anyhow::Result<RecorderSet> {
+pub(crate) fn chosen_recorders(named: &[RecorderName]) -> anyhow::Result<Option<RecorderSet>> {
     if named.is_empty() {
-        return Ok(RecorderSet::from(Recorder::ALL));
+        return Ok(None);
     }
     let text =
         |name: &RecorderName| name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
     let missing: Vec<String> = named.iter().filter(|name| name.recorder().is_none()).map(text).collect();
     if !missing.is_empty() {
-        bail!("`--with {}` is not available yet: the recorders of this version are mpi and openmp", missing.join(","));
+        bail!(
+            "`--with {}` is not available yet: the recorders of this version are mpi, openmp and threads",
+            missing.join(",")
+        );
     }
-    Ok(named.iter().filter_map(|name| name.recorder()).collect())
+    Ok(Some(named.iter().filter_map(|name| name.recorder()).collect()))
 }
 
 /// Checks the form of a list of levels: `NAME=on,NAME=off`.
@@ -70,11 +74,12 @@ mod tests {
 
     #[test]
     fn names_are_checked() {
-        assert_eq!(chosen_recorders(&[]).unwrap(), RecorderSet::from(Recorder::ALL));
-        assert_eq!(chosen_recorders(&[RecorderName::Openmp]).unwrap(), RecorderSet::from([Recorder::OpenMp]));
-        let named = [RecorderName::Mpi, RecorderName::Threads, RecorderName::Io];
+        assert_eq!(chosen_recorders(&[]).unwrap(), None);
+        let openmp = chosen_recorders(&[RecorderName::Openmp]).unwrap();
+        assert_eq!(openmp, Some(RecorderSet::from([Recorder::OpenMp])));
+        let named = [RecorderName::Mpi, RecorderName::Functions, RecorderName::Io];
         let error = chosen_recorders(&named).unwrap_err().to_string();
-        assert!(error.starts_with("`--with threads,io` is not available yet"), "{error}");
+        assert!(error.starts_with("`--with functions,io` is not available yet"), "{error}");
         assert!(level_list("MPI_COLL=off,all=on").is_ok());
         for wrong in ["", "MPI_COLL", "MPI_COLL=maybe", "=on", "A=on,"] {
             assert!(level_list(wrong).is_err(), "{wrong}");

@@ -145,17 +145,16 @@ impl RunSummary {
 pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String {
     let obstacle = attachment.programs.iter().find(|program| program.outcome.is_obstacle());
     let has_no_mpi = attachment.programs.iter().any(|program| program.outcome == AttachmentOutcome::NoMpiYet);
-    let has = |recorder| attachment.recorders.contains(&recorder);
-    let unseen = match (has(Recorder::Mpi), has(Recorder::OpenMp)) {
-        (true, false) => "no program called MPI_Init in a shared library",
-        (false, true) => "no program used a runtime of OpenMP with an interface for recorders",
-        _ => {
-            "no program called MPI_Init in a shared library, or used an OpenMP runtime with an interface for recorders"
-        }
+    let use_of = |recorder: &Recorder| match recorder {
+        Recorder::Mpi => "called MPI_Init in a shared library",
+        Recorder::OpenMp => "used an OpenMP runtime with an interface for recorders",
+        Recorder::Threads => "created a thread",
     };
+    let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
+    let unseen = format!("no program {}", uses.join(", or "));
     let reason = match (end, obstacle) {
         (_, Some(program)) => format!("`{}` cannot be recorded, see above", program.name),
-        (ProgramEnd::Exit(0), None) if has_no_mpi => unseen.to_owned(),
+        (ProgramEnd::Exit(0), None) if has_no_mpi => unseen,
         (ProgramEnd::Exit(0), None) => {
             format!("{unseen}; or its environment lacked LD_PRELOAD (see --dry-run)")
         }
