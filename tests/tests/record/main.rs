@@ -4,6 +4,8 @@
 
 mod attached_programs;
 mod mpi_jobs;
+mod openmp_programs;
 mod program_ends;
 mod record_folder;
 mod settings;
+mod thread_programs;
