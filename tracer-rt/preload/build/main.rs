@@ -28,10 +28,11 @@ const FILES: [&str; 5] =
 
 /// The functions that the recorder calls and the library exports. The linker redirects these calls
 /// to functions with the prefix `__wrap_`, so that the recorder does not record itself.
-const REDIRECTED: [&str; 3] = ["pthread_create", "pthread_join", "pthread_mutex_lock"];
+const REDIRECTED: [&str; 8] =
+    ["pthread_create", "pthread_join", "pthread_mutex_lock", "open", "close", "read", "pread", "pwrite"];
 
 fn main() {
-    for folder in ["build", "mpi", "openmp", "threads", "code_names", "own_thread.h"] {
+    for folder in ["build", "mpi", "openmp", "threads", "io", "code_names", "own_thread.h"] {
         println!("cargo::rerun-if-changed={folder}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts"));
@@ -39,6 +40,7 @@ fn main() {
     let procedures: Vec<Procedure> = table.lines().map(Procedure::parse).collect();
     write(&out, "mpi_trace.h", &tracing_functions("std:mpi"));
     write(&out, "openmp_trace.h", &tracing_functions("std:openmp"));
+    write(&out, "io_trace.h", &tracing_functions("std:io"));
     write(&out, "threads_trace.h", &tracing_functions("std:threads"));
     write(&out, "mpi_functions.h", &wrappers::function_table(&procedures));
     write(&out, "mpi_wrappers.h", &wrappers::wrappers(&procedures));

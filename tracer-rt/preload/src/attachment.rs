@@ -272,7 +272,8 @@ impl ProgramAttachment {
             (Recorder::OpenMp, _, Some(runtime)) => Some(runtime.name.clone()),
             _ => None,
         };
-        let is_certain = |recorder: &&Recorder| **recorder == Recorder::Threads || library_of(recorder).is_some();
+        let needs_no_library = |recorder: &Recorder| matches!(recorder, Recorder::Threads | Recorder::Io);
+        let is_certain = |recorder: &&Recorder| needs_no_library(recorder) || library_of(recorder).is_some();
         let certain: RecorderSet = attached.iter().filter(is_certain).copied().collect();
         if certain.is_empty() {
             let (recorders, missing) = (names(attached), missing_libraries(attached));

@@ -89,14 +89,19 @@ fn undefine(symbol: &mut [u8]) {
 mod tests {
     use super::*;
 
-    fn exports_tool(library: &[u8]) -> bool {
+    fn defined_symbols(library: &[u8]) -> Vec<String> {
         let header = FileHeader64::<Endianness>::parse(library).expect("an ELF file");
         let endian = header.endian().expect("an ELF file");
         let sections = header.sections(endian, library).expect("an ELF file");
         let symbols = sections.symbols(endian, library, object::elf::SHT_DYNSYM).expect("a library");
-        symbols.iter().any(|symbol| {
-            symbol.name(endian, symbols.strings()) == Ok(b"ompt_start_tool".as_slice()) && !symbol.is_undefined(endian)
-        })
+        let defined = symbols.iter().filter(|symbol| !symbol.is_undefined(endian));
+        defined
+            .map(|symbol| String::from_utf8_lossy(symbol.name(endian, symbols.strings()).expect("a name")).into_owned())
+            .collect()
+    }
+
+    fn exports_tool(library: &[u8]) -> bool {
+        defined_symbols(library).iter().any(|symbol| symbol == "ompt_start_tool")
     }
 
     #[test]
@@ -114,6 +119,8 @@ mod tests {
         let openmp = library_with(&RecorderSet::from([Recorder::OpenMp]), None);
         assert_eq!(procedures_of(&openmp), Some(HashSet::new()));
         assert!(exports_tool(&openmp));
+        // Each exported symbol belongs to a recorder.
+        assert_eq!(defined_symbols(&library_with(&RecorderSet::new(), None)), Vec::<String>::new());
     }
 
     #[test]

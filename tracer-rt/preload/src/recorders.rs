@@ -11,14 +11,60 @@ pub enum Recorder {
     OpenMp,
     /// Begins, ends and waits of threads.
     Threads,
+    /// Files that are read and written.
+    Io,
 }
+
+/// The functions that the recorder of files replaces.
+const IO_FUNCTIONS: [&str; 29] = [
+    "open",
+    "open64",
+    "openat",
+    "openat64",
+    "creat",
+    "creat64",
+    "close",
+    "dup2",
+    "dup3",
+    "read",
+    "write",
+    "pread",
+    "pread64",
+    "pwrite",
+    "pwrite64",
+    "readv",
+    "writev",
+    "preadv",
+    "preadv64",
+    "pwritev",
+    "pwritev64",
+    "fsync",
+    "fdatasync",
+    "fopen",
+    "fopen64",
+    "fclose",
+    "fflush",
+    "fread",
+    "fwrite",
+];
+/// Their variants in programs that check the sizes of buffers.
+const IO_FUNCTIONS_WITH_CHECKS: [&str; 8] = [
+    "__open_2",
+    "__open64_2",
+    "__openat_2",
+    "__openat64_2",
+    "__read_chk",
+    "__pread_chk",
+    "__pread64_chk",
+    "__fread_chk",
+];
 
 /// Some recorders.
 pub type RecorderSet = BTreeSet<Recorder>;
 
 impl Recorder {
     /// All recorders.
-    pub const ALL: [Self; 3] = [Self::Mpi, Self::OpenMp, Self::Threads];
+    pub const ALL: [Self; 4] = [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io];
 
     /// The name on the command line.
     ///
@@ -31,6 +77,7 @@ impl Recorder {
             Self::Mpi => "mpi",
             Self::OpenMp => "openmp",
             Self::Threads => "threads",
+            Self::Io => "io",
         }
     }
 
@@ -41,6 +88,7 @@ impl Recorder {
         match symbol {
             "ompt_start_tool" => Some(Self::OpenMp),
             _ if symbol.starts_with("pthread_") || symbol.starts_with("sem_") => Some(Self::Threads),
+            _ if IO_FUNCTIONS.contains(&symbol) || IO_FUNCTIONS_WITH_CHECKS.contains(&symbol) => Some(Self::Io),
             _ => procedure.starts_with("MPI_").then_some(Self::Mpi),
         }
     }

@@ -39,7 +39,7 @@ Examples:
   tumit record -o run.tmt -- srun -n 64 ./app              Slurm, in a batch script or from a shell
   tumit record -o run.tmt -- ./job.sh                      a script that calls mpirun once
   tumit record -o run.tmt -- ./app                         OpenMP with the runtime of LLVM, or threads
-  tumit record --with openmp,threads -- mpirun -n 4 ./app  without MPI
+  tumit record --with mpi,io -- mpirun -n 4 ./app          MPI and files
   tumit record --levels MPI_COLL=off -- mpirun -n 4 ./app  without collective operations
   tumit record --dry-run -- mpirun -n 4 ./app              shows the settings, and runs nothing
 
@@ -54,12 +54,12 @@ names; `tumit record` sets it, or adds `-x` options if the command has some:
 
 The library is loaded by LD_PRELOAD, and serves Open MPI 4 and 5, MPICH 3.1 to 5 with its relatives, and the standard interface of
 MPI 5. Programs without MPI are not disturbed. Levels: MPI_JOB, MPI_P2P, MPI_COLL, MPI_RMA, MPI_IO, MPI_TOPO, MPI_ENV (off);
-OMP_REGION, OMP_SYNC, OMP_WORK, OMP_TASK, OMP_LOCK; THREADS, THREAD_WAITS.
+OMP_REGION, OMP_SYNC, OMP_WORK, OMP_TASK, OMP_LOCK; THREADS, THREAD_WAITS; IO_FILES, IO_CHANNELS (off).
 
 Exit status: that of the program. If a signal ends the program, `tumit record` ends by the same signal. 126 and 127: the program
 cannot be started or found, as in a shell. 2: the recording could not be prepared.")]
 pub(crate) struct Args {
-    /// The recorders: mpi, openmp, threads [default: those that are detected]
+    /// The recorders: mpi, openmp, threads, io [default: those that are detected, without io]
     #[arg(long, value_name = "RECORDERS", value_enum, value_delimiter = ',')]
     with: Vec<RecorderName>,
 

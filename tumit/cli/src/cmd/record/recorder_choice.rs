@@ -17,7 +17,7 @@ pub(crate) enum RecorderName {
     Functions,
     /// Counters of the processor and the system (not available yet)
     Counters,
-    /// Files (not available yet)
+    /// Files that are read and written
     Io,
 }
 
@@ -28,7 +28,8 @@ impl RecorderName {
             Self::Mpi => Some(Recorder::Mpi),
             Self::Openmp => Some(Recorder::OpenMp),
             Self::Threads => Some(Recorder::Threads),
-            Self::Functions | Self::Counters | Self::Io => None,
+            Self::Io => Some(Recorder::Io),
+            Self::Functions | Self::Counters => None,
         }
     }
 }
@@ -46,7 +47,7 @@ pub(crate) fn chosen_recorders(named: &[RecorderName]) -> anyhow::Result<Option<
     let missing: Vec<String> = named.iter().filter(|name| name.recorder().is_none()).map(text).collect();
     if !missing.is_empty() {
         bail!(
-            "`--with {}` is not available yet: the recorders of this version are mpi, openmp and threads",
+            "`--with {}` is not available yet: the recorders of this version are mpi, openmp, threads and io",
             missing.join(",")
         );
     }
@@ -77,9 +78,9 @@ mod tests {
         assert_eq!(chosen_recorders(&[]).unwrap(), None);
         let openmp = chosen_recorders(&[RecorderName::Openmp]).unwrap();
         assert_eq!(openmp, Some(RecorderSet::from([Recorder::OpenMp])));
-        let named = [RecorderName::Mpi, RecorderName::Functions, RecorderName::Io];
+        let named = [RecorderName::Io, RecorderName::Functions, RecorderName::Counters];
         let error = chosen_recorders(&named).unwrap_err().to_string();
-        assert!(error.starts_with("`--with functions,io` is not available yet"), "{error}");
+        assert!(error.starts_with("`--with functions,counters` is not available yet"), "{error}");
         assert!(level_list("MPI_COLL=off,all=on").is_ok());
         for wrong in ["", "MPI_COLL", "MPI_COLL=maybe", "=on", "A=on,"] {
             assert!(level_list(wrong).is_err(), "{wrong}");

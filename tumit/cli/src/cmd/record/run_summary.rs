@@ -149,6 +149,7 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
         Recorder::Mpi => "called MPI_Init in a shared library",
         Recorder::OpenMp => "used an OpenMP runtime with an interface for recorders",
         Recorder::Threads => "created a thread",
+        Recorder::Io => "used a file",
     };
     let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
     let unseen = format!("no program {}", uses.join(", or "));
