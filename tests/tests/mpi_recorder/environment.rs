@@ -40,8 +40,8 @@ impl MpiLibrary {
     /// Runs a program with three ranks and the preloaded library. Returns the run folder and the
     /// standard output.
     pub(crate) fn record(self, folder: &Path, program: &Path, arguments: &[&str]) -> (PathBuf, String) {
-        let library = folder.join(tumit_preload::mpi::LIBRARY_NAME);
-        fs::write(&library, tumit_preload::mpi::LIBRARY).expect("the folder is writable");
+        let library = folder.join(tumit_preload::recorder_library::LIBRARY_NAME);
+        fs::write(&library, tumit_preload::recorder_library::LIBRARY).expect("the folder is writable");
         let run = program.with_extension("tmt");
         let mut command = match self {
             Self::OpenMpi => mpirun(3),

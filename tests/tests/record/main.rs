@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 mod attached_programs;
+mod file_programs;
 mod mpi_jobs;
+mod openmp_programs;
 mod program_ends;
 mod record_folder;
 mod settings;
+mod thread_programs;

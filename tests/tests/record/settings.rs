@@ -69,8 +69,8 @@ fn a_shell_reads_the_settings() {
     // The script may start further programs, so the library stays. It exports the procedures that
     // an MPI library of this machine has.
     let library = fs::read(folder.file("run.tmt/libtumit_preload.so")).unwrap();
-    let procedures = tumit_preload::mpi::procedures_of(&library).unwrap();
-    let all = tumit_preload::mpi::procedures_of(tumit_preload::mpi::LIBRARY).unwrap();
+    let procedures = tumit_preload::recorder_library::procedures_of(&library).unwrap();
+    let all = tumit_preload::recorder_library::procedures_of(tumit_preload::recorder_library::LIBRARY).unwrap();
     assert!(procedures.contains("MPI_Send") && procedures.len() < all.len(), "{}", procedures.len());
     // The library is no part of the run.
     let stats = output(tests::programs::tumit().arg("stats").arg(folder.file("run.tmt")));

@@ -1,7 +1,9 @@
-//! Builds the library that records MPI calls, `libtumit_preload.so`, which `src/mpi.rs` embeds.
+//! Builds the library with all recorders, `libtumit_preload.so`, which `src/recorder_library.rs`
+//! embeds.
 //!
-//! The library contains the wrappers of all procedures once per family of MPI libraries with one
-//! binary interface. `mpi/dispatch.c` selects the family at the first call.
+//! The library contains the wrappers of all MPI procedures once per family of MPI libraries with one
+//! binary interface. `mpi/dispatch.c` selects the family at the first call. The other recorders have
+//! a folder with a C file each.
 
 #![expect(clippy::print_stdout, reason = "Cargo reads the standard output of build scripts")]
 
@@ -20,24 +22,37 @@ use procedures::Procedure;
 /// The families, which are folders in `mpi/abi`.
 const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
 
+/// The C files that are compiled once.
+const FILES: [&str; 5] =
+    ["mpi/dispatch.c", "openmp/openmp.c", "threads/threads.c", "code_names/code_names.c", "code_names/runtime_code.c"];
+
+/// The functions that the recorder calls and the library exports. The linker redirects these calls
+/// to functions with the prefix `__wrap_`, so that the recorder does not record itself.
+const REDIRECTED: [&str; 8] =
+    ["pthread_create", "pthread_join", "pthread_mutex_lock", "open", "close", "read", "pread", "pwrite"];
+
 fn main() {
-    println!("cargo::rerun-if-changed=mpi");
-    println!("cargo::rerun-if-changed=build");
+    for folder in ["build", "mpi", "openmp", "threads", "io", "code_names", "own_thread.h"] {
+        println!("cargo::rerun-if-changed={folder}");
+    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts"));
     let table = fs::read_to_string("mpi/procedures.tsv").expect("the package contains the table of procedures");
     let procedures: Vec<Procedure> = table.lines().map(Procedure::parse).collect();
-    write(&out, "mpi_trace.h", &tracing_functions());
+    write(&out, "mpi_trace.h", &tracing_functions("std:mpi"));
+    write(&out, "openmp_trace.h", &tracing_functions("std:openmp"));
+    write(&out, "io_trace.h", &tracing_functions("std:io"));
+    write(&out, "threads_trace.h", &tracing_functions("std:threads"));
     write(&out, "mpi_functions.h", &wrappers::function_table(&procedures));
     write(&out, "mpi_wrappers.h", &wrappers::wrappers(&procedures));
     write(&out, "mpi_entries.S", &dispatch::entries(&procedures, &architecture()));
     link(&out, &compile(&out));
 }
 
-/// The tracing functions of `std:mpi`, with the recorder.
-fn tracing_functions() -> String {
-    let text = tumit::load::standard("std:mpi").expect("the language contains the spec");
-    let (spec, diagnostics) = tumit::compile_text("std:mpi", text);
-    let spec = spec.unwrap_or_else(|| panic!("mistakes in std:mpi\n{}", diagnostics.render(false)));
+/// The tracing functions of a standard spec, with the recorder.
+fn tracing_functions(name: &str) -> String {
+    let text = tumit::load::standard(name).expect("the language contains the spec");
+    let (spec, diagnostics) = tumit::compile_text(name, text);
+    let spec = spec.unwrap_or_else(|| panic!("mistakes in {name}\n{}", diagnostics.render(false)));
     let files = CBackend.generate(&spec, &CodegenOptions::default()).expect("C can express the spec");
     files.0.into_iter().next().expect("the C generator makes one file").text
 }
@@ -52,7 +67,9 @@ fn write(folder: &Path, name: &str, text: &str) {
 
 /// The object files of the library.
 fn compile(out: &Path) -> Vec<PathBuf> {
-    let mut objects = options(out).file("mpi/dispatch.c").file(out.join("mpi_entries.S")).compile_intermediates();
+    let mut common = options(out);
+    common.files(FILES).file(out.join("mpi_entries.S"));
+    let mut objects = common.compile_intermediates();
     for family in FAMILIES {
         let mut family_options = options(out);
         family_options.include(format!("mpi/abi/{family}")).define("FAMILY", family);
@@ -65,7 +82,15 @@ fn compile(out: &Path) -> Vec<PathBuf> {
 /// Options of the compiler for all files.
 fn options(out: &Path) -> cc::Build {
     let mut options = cc::Build::new();
-    options.include(out).include("mpi").pic(true).opt_level(2).debug(false).warnings(true).extra_warnings(true);
+    options
+        .include(out)
+        .include("mpi")
+        .include(".")
+        .pic(true)
+        .opt_level(2)
+        .debug(false)
+        .warnings(true)
+        .extra_warnings(true);
     options.flag("-std=gnu99").flag("-fvisibility=hidden").flag("-ftls-model=initial-exec").flag("-pthread");
     options
 }
@@ -80,6 +105,7 @@ fn link(out: &Path, objects: &[PathBuf]) {
         "-static-libgcc",
         "-ldl",
     ]);
+    linker.args(REDIRECTED.map(|function| format!("-Wl,--wrap={function}")));
     let status = linker.status().unwrap_or_else(|why| panic!("cannot run {linker:?}: {why}"));
     assert!(status.success(), "{linker:?} failed");
     println!("cargo::rustc-env=TUMIT_PRELOAD_LIBRARY={}", library.display());

@@ -5,18 +5,24 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::elf_file::{ElfFile, Linking, contains_mpi};
-use crate::library_search::{LibraryFolders, MpiLibrary, installed_mpi_libraries, mpi_library};
-use crate::mpi::{LIBRARY, library_with, procedures_of};
+use crate::elf_file::{ElfFile, Linking, contains_mpi, creates_threads};
+use crate::library_search::{LibraryFolders, MpiLibrary, installed_mpi_libraries, parallel_libraries};
 use crate::mpi_family::MpiFamily;
+use crate::openmp_runtime::{OpenMpRuntime, replacement};
 use crate::program_command::ProgramCommand;
 use crate::program_file::{ProgramFile, StartObstacle};
+use crate::recorder_library::{LIBRARY, library_with, procedures_of};
+use crate::recorders::{Recorder, RecorderSet, names};
 
 /// The treatment of the programs of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attachment {
+    /// The recorders.
+    pub recorders: RecorderSet,
     /// The programs in order.
     pub programs: Vec<ProgramAttachment>,
+    /// A runtime of OpenMP that can replace one without an interface for recorders.
+    pub openmp_replacement: Option<PathBuf>,
 }
 
 /// The treatment of a program.
@@ -26,6 +32,24 @@ pub struct ProgramAttachment {
     pub name: String,
     /// Why it is recorded or not.
     pub outcome: AttachmentOutcome,
+    /// Its runtime of OpenMP, if it needs one.
+    pub openmp: Option<OpenMpRuntime>,
+    /// Whether the program itself creates threads.
+    pub creates_threads: bool,
+}
+
+/// The facts that decide how programs are recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct AttachmentContext<'a> {
+    /// The recorders that the user wants. `None` stands for those of MPI and OpenMP, and that of
+    /// threads if a program creates some.
+    pub recorders: Option<&'a RecorderSet>,
+    /// The value of `PATH`.
+    pub search_path: Option<&'a OsStr>,
+    /// The folders of libraries.
+    pub folders: &'a LibraryFolders,
+    /// The earlier value of `LD_PRELOAD`; empty without one.
+    pub earlier_preload: &'a str,
 }
 
 /// Whether a program can be recorded.
@@ -82,26 +106,55 @@ impl AttachmentOutcome {
 }
 
 impl Attachment {
-    /// Examines the programs of a command. `search_path` is the value of `PATH`.
+    /// Examines the programs of a command.
     #[must_use]
-    pub fn new(
-        words: &[OsString],
-        command: &ProgramCommand,
-        search_path: Option<&OsStr>,
-        folders: &LibraryFolders,
-    ) -> Self {
+    pub fn new(words: &[OsString], command: &ProgramCommand, context: &AttachmentContext<'_>) -> Self {
         let mut programs: Vec<ProgramAttachment> = Vec::new();
         for &position in &command.programs {
             let name = words[position].to_string_lossy().into_owned();
             if programs.iter().all(|program| program.name != name) {
-                let outcome = match ProgramFile::find(&words[position], search_path) {
-                    Ok(program) => outcome(&program, folders),
-                    Err(StartObstacle::Missing | StartObstacle::NotExecutable) => AttachmentOutcome::NotFound,
+                let program = ProgramFile::find(&words[position], context.search_path);
+                let (outcome, openmp) = match &program {
+                    Ok(program) => outcome(program, context.folders),
+                    Err(StartObstacle::Missing | StartObstacle::NotExecutable) => (AttachmentOutcome::NotFound, None),
                 };
-                programs.push(ProgramAttachment { name, outcome });
+                let openmp = OpenMpRuntime::in_preload(context.earlier_preload).or(openmp);
+                let creates_threads = program.is_ok_and(|program| creates_threads(&program.path));
+                programs.push(ProgramAttachment { name, outcome, openmp, creates_threads });
             }
         }
-        Self { programs }
+        let recorders = context.recorders.cloned().unwrap_or_else(|| {
+            let has_threads = programs.iter().any(|program| program.creates_threads);
+            let threads = Some(Recorder::Threads).filter(|_| has_threads);
+            [Recorder::Mpi, Recorder::OpenMp].into_iter().chain(threads).collect()
+        });
+        let openmp_replacement = replacement(&context.folders.system);
+        Self { recorders, programs, openmp_replacement }
+    }
+
+    /// A line for each program: its recorders, or the reason why there are none. Further lines name
+    /// the recorders that cannot be attached to it, with the remedy.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for program in &self.programs {
+            lines.push(program.text(&self.recorders));
+            let missing = program.openmp.as_ref().filter(|runtime| !runtime.has_tool_interface);
+            if let Some(runtime) = missing.filter(|_| self.recorders.contains(&Recorder::OpenMp)) {
+                lines.push(self.without_tool_interface(&program.name, runtime));
+            }
+        }
+        lines
+    }
+
+    /// Reports a runtime that does not call the recorder.
+    fn without_tool_interface(&self, program: &str, runtime: &OpenMpRuntime) -> String {
+        let name = &runtime.name;
+        let remedy = match &self.openmp_replacement {
+            Some(path) => format!("LD_PRELOAD={} before `tumit record` replaces it by that of LLVM", path.display()),
+            None => "install that of LLVM, `libomp.so.5`, which can replace it by LD_PRELOAD".to_owned(),
+        };
+        format!("openmp cannot be attached to `{program}`: its runtime {name} has no interface for recorders; {remedy}")
     }
 
     /// Whether `LD_PRELOAD` is set for the command.
@@ -125,7 +178,7 @@ impl Attachment {
         }
         let tables = paths.iter().filter_map(|path| procedures_of(&fs::read(path).ok()?));
         let common = tables.filter(|table| !table.is_empty()).reduce(|all, table| &all & &table);
-        common.map_or_else(|| LIBRARY.to_vec(), |procedures| library_with(&procedures))
+        library_with(&self.recorders, common.as_ref())
     }
 
     /// Whether no program of the command can be recorded.
@@ -135,24 +188,27 @@ impl Attachment {
     }
 }
 
-fn outcome(program: &ProgramFile, folders: &LibraryFolders) -> AttachmentOutcome {
+/// The treatment of a program, and its runtime of OpenMP.
+fn outcome(program: &ProgramFile, folders: &LibraryFolders) -> (AttachmentOutcome, Option<OpenMpRuntime>) {
     let elf = match (&program.interpreter, &program.elf) {
-        (Some(interpreter), None) => return AttachmentOutcome::Script(interpreter.display().to_string()),
-        (None, None) => return AttachmentOutcome::OtherFile,
+        (Some(interpreter), None) => return (AttachmentOutcome::Script(interpreter.display().to_string()), None),
+        (None, None) => return (AttachmentOutcome::OtherFile, None),
         (_, Some(elf)) => elf,
     };
     if let Some(obstacle) = obstacle(program, elf) {
-        return obstacle;
+        return (obstacle, None);
     }
     if let Some(interpreter) = &program.interpreter {
-        return AttachmentOutcome::Script(interpreter.display().to_string());
+        return (AttachmentOutcome::Script(interpreter.display().to_string()), None);
     }
-    match mpi_library(&program.path, elf, folders) {
+    let libraries = parallel_libraries(&program.path, elf, folders);
+    let outcome = match libraries.mpi {
         Some(library) if library.family == MpiFamily::Unsupported => AttachmentOutcome::UnsupportedMpi(library),
         Some(library) => AttachmentOutcome::Mpi(library),
         None if contains_mpi(&program.path) => AttachmentOutcome::ContainsMpi,
         None => AttachmentOutcome::NoMpiYet,
-    }
+    };
+    (outcome, libraries.openmp)
 }
 
 fn obstacle(program: &ProgramFile, elf: &ElfFile) -> Option<AttachmentOutcome> {
@@ -177,52 +233,98 @@ fn file_name(path: &str) -> String {
     Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-impl fmt::Display for ProgramAttachment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ProgramAttachment {
+    /// The recorders of the program with the libraries that they record, or the reason why there are
+    /// none.
+    fn text(&self, recorders: &RecorderSet) -> String {
         let name = &self.name;
+        let mut attached = recorders.clone();
+        if self.openmp.as_ref().is_some_and(|runtime| !runtime.has_tool_interface) {
+            attached.remove(&Recorder::OpenMp);
+        }
         match &self.outcome {
-            AttachmentOutcome::Mpi(library) => {
-                write!(f, "mpi attached to `{name}` ({}, {})", library.family, library.name)
-            }
-            AttachmentOutcome::NoMpiYet => {
-                write!(
-                    f,
-                    "mpi attached to `{name}`, which needs no MPI library, but may load one or start other programs"
+            AttachmentOutcome::Mpi(_) | AttachmentOutcome::NoMpiYet => self.text_of_binary(&attached),
+            AttachmentOutcome::Script(interpreter) => {
+                let recorders = names(&attached);
+                format!(
+                    "{recorders} attached to the script `{name}` ({interpreter}) and to the programs that it starts"
                 )
             }
-            AttachmentOutcome::Script(interpreter) => {
-                write!(f, "mpi attached to the script `{name}` ({interpreter}) and to the programs that it starts")
-            }
             AttachmentOutcome::OtherFile => {
-                write!(f, "mpi attached to `{name}`, which a shell runs, and to the programs that it starts")
+                let recorders = names(&attached);
+                format!("{recorders} attached to `{name}`, which a shell runs, and to the programs that it starts")
             }
-            AttachmentOutcome::NotFound => write!(f, "mpi attached to `{name}`, which is not found on this machine"),
-            AttachmentOutcome::Static { is_pie } => write!(
+            AttachmentOutcome::NotFound => {
+                format!("{} attached to `{name}`, which is not found on this machine", names(&attached))
+            }
+            obstacle => format!("`{name}` cannot be recorded: {obstacle}"),
+        }
+    }
+
+    /// The recorders that the program certainly uses, with its libraries. Without one, a program
+    /// such as an interpreter may still use them later.
+    fn text_of_binary(&self, attached: &RecorderSet) -> String {
+        let name = &self.name;
+        let library_of = |recorder: &Recorder| match (recorder, &self.outcome, &self.openmp) {
+            (Recorder::Mpi, AttachmentOutcome::Mpi(library), _) => {
+                Some(format!("{}, {}", library.family, library.name))
+            }
+            (Recorder::OpenMp, _, Some(runtime)) => Some(runtime.name.clone()),
+            _ => None,
+        };
+        let needs_no_library = |recorder: &Recorder| matches!(recorder, Recorder::Threads | Recorder::Io);
+        let is_certain = |recorder: &&Recorder| needs_no_library(recorder) || library_of(recorder).is_some();
+        let certain: RecorderSet = attached.iter().filter(is_certain).copied().collect();
+        if certain.is_empty() {
+            let (recorders, missing) = (names(attached), missing_libraries(attached));
+            return format!(
+                "{recorders} attached to `{name}`, which needs no {missing}, but may load one or start other programs"
+            );
+        }
+        let libraries: Vec<String> = certain.iter().filter_map(library_of).collect();
+        let libraries = if libraries.is_empty() { String::new() } else { format!(" ({})", libraries.join("; ")) };
+        format!("{} attached to `{name}`{libraries}", names(&certain))
+    }
+}
+
+/// The libraries that these recorders need.
+fn missing_libraries(recorders: &RecorderSet) -> &'static str {
+    match (recorders.contains(&Recorder::Mpi), recorders.contains(&Recorder::OpenMp)) {
+        (true, true) => "MPI library and no OpenMP runtime",
+        (true, false) => "MPI library",
+        _ => "OpenMP runtime",
+    }
+}
+
+impl fmt::Display for AttachmentOutcome {
+    /// The reason why a program cannot be recorded, with the remedy; empty if it can be recorded.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Static { is_pie } => write!(
                 f,
-                "`{name}` cannot be recorded: it is statically linked{}, so that no loader loads the recorder; link it without -static",
+                "it is statically linked{}, so that no loader loads the recorder; link it without -static",
                 if *is_pie { " (static-pie)" } else { "" }
             ),
-            AttachmentOutcome::ContainsMpi => write!(
-                f,
-                "`{name}` cannot be recorded: it contains its MPI library, so that its calls cannot be replaced; link the shared library of MPI"
+            Self::ContainsMpi => f.write_str(
+                "it contains its MPI library, so that its calls cannot be replaced; link the shared library of MPI",
             ),
-            AttachmentOutcome::OtherMachine { program, recorder } => write!(
+            Self::OtherMachine { program, recorder } => write!(
                 f,
-                "`{name}` cannot be recorded: it is a program for {program}, and this recorder is for {recorder}; use a `tumit` that was built for {program}"
+                "it is a program for {program}, and this recorder is for {recorder}; use a `tumit` that was built for {program}"
             ),
-            AttachmentOutcome::OtherCLibrary { loader } => write!(
+            Self::OtherCLibrary { loader } => write!(
                 f,
-                "`{name}` cannot be recorded: its loader is {loader}, and the recorder needs the C library of GNU; link it with that library"
+                "its loader is {loader}, and the recorder needs the C library of GNU; link it with that library"
             ),
-            AttachmentOutcome::SetId => write!(
-                f,
-                "`{name}` cannot be recorded: it runs with other rights (set-user-id or set-group-id), so that the loader ignores LD_PRELOAD; use a copy without these bits"
+            Self::SetId => f.write_str(
+                "it runs with other rights (set-user-id or set-group-id), so that the loader ignores LD_PRELOAD; use a copy without these bits",
             ),
-            AttachmentOutcome::UnsupportedMpi(library) => write!(
+            Self::UnsupportedMpi(library) => write!(
                 f,
-                "`{name}` cannot be recorded: it needs {}, and the recorder supports Open MPI 4 and 5, MPICH 3.1 to 5 and its relatives, and the standard interface of MPI 5",
+                "it needs {}, and the recorder supports Open MPI 4 and 5, MPICH 3.1 to 5 and its relatives, and the standard interface of MPI 5",
                 library.name
             ),
+            Self::Mpi(_) | Self::NoMpiYet | Self::Script(_) | Self::OtherFile | Self::NotFound => Ok(()),
         }
     }
 }

@@ -157,18 +157,40 @@ fn defines_mpi_as<Header: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> obje
     }))
 }
 
+/// The functions that create a thread, in C and C++.
+const THREAD_CREATION: [&[u8]; 2] =
+    [b"pthread_create", b"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"];
+
+/// Whether a program itself creates threads: it uses a function for this of a library.
+#[must_use]
+pub fn creates_threads(path: &Path) -> bool {
+    let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MAX_BYTES_WITH_SYMBOLS);
+    let Some(bytes) = fs::read(path).ok().filter(|_| is_small) else { return false };
+    uses_thread_creation(&bytes).unwrap_or(false)
+}
+
+fn uses_thread_creation(bytes: &[u8]) -> object::read::Result<bool> {
+    let header = FileHeader64::<Endianness>::parse(bytes)?;
+    let endian = header.endian()?;
+    let table = header.sections(endian, bytes)?.symbols(endian, bytes, SHT_DYNSYM)?;
+    let is_creation = |name: &[u8]| THREAD_CREATION.contains(&name);
+    Ok(table
+        .iter()
+        .any(|symbol| symbol.is_undefined(endian) && table.symbol_name(endian, symbol).is_ok_and(is_creation)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{ElfFile, Linking, contains_mpi, defines_mpi};
+    use super::{ElfFile, Linking, contains_mpi, creates_threads, defines_mpi};
 
     #[test]
     fn the_library_needs_only_libraries_of_the_compiler() {
-        let library = ElfFile::parse(crate::mpi::LIBRARY).expect("an ELF file");
+        let library = ElfFile::parse(crate::recorder_library::LIBRARY).expect("an ELF file");
         assert_eq!(library.linking, Linking::StaticPie, "a library has no loader");
         let is_of_compiler =
             |name: &String| ["libc.so", "ld-linux", "libgcc_s.so"].iter().any(|known| name.starts_with(known));
         assert!(library.needed.iter().all(is_of_compiler), "{library:?}");
-        assert!(defines_mpi(crate::mpi::LIBRARY));
+        assert!(defines_mpi(crate::recorder_library::LIBRARY));
     }
 
     #[test]
@@ -178,7 +200,8 @@ mod tests {
         assert!(matches!(program.linking, Linking::Dynamic { .. }), "{program:?}");
         assert!(program.needed.iter().any(|name| name.starts_with("libc.so")), "{program:?}");
         assert!(!contains_mpi(&path));
-        assert_eq!(program.machine, ElfFile::parse(crate::mpi::LIBRARY).unwrap().machine);
+        assert!(creates_threads(&path), "the test driver runs tests in threads");
+        assert_eq!(program.machine, ElfFile::parse(crate::recorder_library::LIBRARY).unwrap().machine);
     }
 
     #[test]
@@ -186,8 +209,8 @@ mod tests {
         assert_eq!(ElfFile::parse(&b"#!/bin/sh\n"[..]), None);
         for length in (0..600).chain([1000, 4000, 20_000]) {
             // Any prefix is read without a panic.
-            let _ = ElfFile::parse(&crate::mpi::LIBRARY[..length]);
-            let _ = defines_mpi(&crate::mpi::LIBRARY[..length]);
+            let _ = ElfFile::parse(&crate::recorder_library::LIBRARY[..length]);
+            let _ = defines_mpi(&crate::recorder_library::LIBRARY[..length]);
         }
     }
 }

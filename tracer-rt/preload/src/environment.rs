@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::launcher_syntax::StarterKind;
-use crate::mpi::LIBRARY_NAME;
 use crate::program_command::{Launcher, LauncherOption, ProgramCommand};
+use crate::recorder_library::LIBRARY_NAME;
 
 /// The variable of the dynamic loader.
 pub const PRELOAD: &str = "LD_PRELOAD";

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::mpi::LIBRARY_NAME;
+use crate::recorder_library::LIBRARY_NAME;
 
 /// Characters that the dynamic loader does not accept in a path of `LD_PRELOAD`: separators, and
 /// `$` of its own variables.

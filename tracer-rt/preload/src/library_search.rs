@@ -1,4 +1,4 @@
-//! Finds the MPI library of a program, in the order of the dynamic loader.
+//! Finds the MPI library and the OpenMP runtime of a program, in the order of the dynamic loader.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::elf_file::ElfFile;
 use crate::mpi_family::MpiFamily;
+use crate::openmp_runtime::OpenMpRuntime;
 
 /// Maximum number of libraries that are examined.
 const MAX_LIBRARIES: usize = 512;
@@ -99,9 +100,20 @@ fn matching_files(pattern: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Finds the MPI library among the libraries that a program needs, and among those that they need.
+/// The libraries of a program that decide which recorders are attached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParallelLibraries {
+    /// Its MPI library.
+    pub mpi: Option<MpiLibrary>,
+    /// Its runtime of OpenMP.
+    pub openmp: Option<OpenMpRuntime>,
+}
+
+/// Finds the first MPI library and the first runtime of OpenMP among the libraries that a program
+/// needs, and among those that they need.
 #[must_use]
-pub fn mpi_library(program: &Path, file: &ElfFile, folders: &LibraryFolders) -> Option<MpiLibrary> {
+pub fn parallel_libraries(program: &Path, file: &ElfFile, folders: &LibraryFolders) -> ParallelLibraries {
+    let mut libraries = ParallelLibraries::default();
     let mut seen = BTreeSet::new();
     let mut waiting: std::collections::VecDeque<(PathBuf, ElfFile)> = [(program.to_owned(), file.clone())].into();
     while let Some((path, file)) = waiting.pop_front() {
@@ -109,7 +121,12 @@ pub fn mpi_library(program: &Path, file: &ElfFile, folders: &LibraryFolders) -> 
             let base = name.rsplit('/').next().unwrap_or(name);
             if let Some(family) = MpiFamily::of_library(base) {
                 let path = folders.find(name, &file, &path);
-                return Some(MpiLibrary { name: base.to_owned(), family, path });
+                libraries.mpi.get_or_insert_with(|| MpiLibrary { name: base.to_owned(), family, path });
+                continue;
+            }
+            libraries.openmp = libraries.openmp.or_else(|| OpenMpRuntime::of_library(base));
+            if libraries.mpi.is_some() && libraries.openmp.is_some() {
+                return libraries;
             }
             if seen.len() >= MAX_LIBRARIES || !seen.insert(name.clone()) {
                 continue;
@@ -122,7 +139,7 @@ pub fn mpi_library(program: &Path, file: &ElfFile, folders: &LibraryFolders) -> 
             }
         }
     }
-    None
+    libraries
 }
 
 /// The MPI libraries that a program without a known one may load: those of the installation of a
@@ -166,12 +183,13 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{LibraryFolders, append_configured, installed_mpi_libraries, mpi_library};
+    use super::{LibraryFolders, append_configured, installed_mpi_libraries, parallel_libraries};
     use crate::elf_file::{ElfFile, Linking};
     use crate::mpi_family::MpiFamily;
+    use crate::openmp_runtime::OpenMpRuntime;
 
     fn needing(name: &str, runpath: &str) -> ElfFile {
-        let mut file = ElfFile::parse(crate::mpi::LIBRARY).unwrap();
+        let mut file = ElfFile::parse(crate::recorder_library::LIBRARY).unwrap();
         file.linking = Linking::Dynamic { loader: "/lib/ld.so".to_owned() };
         file.needed = vec![name.to_owned()];
         file.runpath = vec![runpath.to_owned()];
@@ -198,15 +216,17 @@ mod tests {
     fn libraries_are_found_as_the_loader_does() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("lib")).unwrap();
-        fs::write(folder.path().join("lib/libsolver.so"), crate::mpi::LIBRARY).unwrap();
+        fs::write(folder.path().join("lib/libsolver.so"), crate::recorder_library::LIBRARY).unwrap();
         let folders = LibraryFolders::default();
         let program = folder.path().join("app");
         let found = folders.find("libsolver.so", &needing("libsolver.so", "$ORIGIN/lib"), &program);
         assert_eq!(found, Some(folder.path().join("lib/libsolver.so")));
         assert_eq!(folders.find("libsolver.so", &needing("libsolver.so", "/nowhere"), &program), None);
-        let direct = mpi_library(Path::new("app"), &needing("libmpi.so.40", ""), &folders).unwrap();
+        let libraries = |file: &ElfFile| parallel_libraries(Path::new("app"), file, &folders);
+        let direct = libraries(&needing("libmpi.so.40", "")).mpi.unwrap();
         assert_eq!((direct.name.as_str(), direct.family), ("libmpi.so.40", MpiFamily::OpenMpi));
-        assert_eq!(mpi_library(&program, &needing("libsolver.so", "$ORIGIN/lib"), &folders), None);
+        assert_eq!(parallel_libraries(&program, &needing("libsolver.so", "$ORIGIN/lib"), &folders).mpi, None);
+        assert_eq!(libraries(&needing("libgomp.so.1", "")).openmp, OpenMpRuntime::of_library("libgomp.so.1"));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
-use tumit_preload::attachment::Attachment;
-use tumit_preload::environment::{RecordingEnvironment, RecordingSettings, has_several_nodes};
+use tumit_preload::attachment::{Attachment, AttachmentContext};
+use tumit_preload::environment::{PRELOAD, RecordingEnvironment, RecordingSettings, has_several_nodes};
 use tumit_preload::library_file::{path_in, special_character, write};
 use tumit_preload::library_search::LibraryFolders;
 use tumit_preload::program_command::ProgramCommand;
@@ -25,12 +25,12 @@ use super::exit_status::ExitStatus;
 use crate::byte_sizes::ByteSize;
 use crate::term;
 use program_run::ProgramEnd;
-use recorder_choice::{Recorder, chosen_recorders, level_list};
+use recorder_choice::{RecorderName, chosen_recorders, level_list};
 use run_folder::RunFolder;
 use run_summary::RunSummary;
 
-/// Records a program without changes of its source code: its MPI calls, messages and collective
-/// operations
+/// Records a program without changes of its source code: its calls of MPI, its parallel regions of
+/// OpenMP, and the waits of its threads
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,6 +38,8 @@ Examples:
   tumit record -- mpirun -n 4 python3 app.py               mpi4py
   tumit record -o run.tmt -- srun -n 64 ./app              Slurm, in a batch script or from a shell
   tumit record -o run.tmt -- ./job.sh                      a script that calls mpirun once
+  tumit record -o run.tmt -- ./app                         OpenMP with the runtime of LLVM, or threads
+  tumit record --with mpi,io -- mpirun -n 4 ./app          MPI and files
   tumit record --levels MPI_COLL=off -- mpirun -n 4 ./app  without collective operations
   tumit record --dry-run -- mpirun -n 4 ./app              shows the settings, and runs nothing
 
@@ -51,14 +53,15 @@ names; `tumit record` sets it, or adds `-x` options if the command has some:
   tumit record -o /shared/run.tmt -- mpirun --hostfile hosts -n 128 ./app
 
 The library is loaded by LD_PRELOAD, and serves Open MPI 4 and 5, MPICH 3.1 to 5 with its relatives, and the standard interface of
-MPI 5. Programs without MPI are not disturbed. Levels: MPI_JOB, MPI_P2P, MPI_COLL, MPI_RMA, MPI_IO, MPI_TOPO, MPI_ENV (off).
+MPI 5. Programs without MPI are not disturbed. Levels: MPI_JOB, MPI_P2P, MPI_COLL, MPI_RMA, MPI_IO, MPI_TOPO, MPI_ENV (off);
+OMP_REGION, OMP_SYNC, OMP_WORK, OMP_TASK, OMP_LOCK; THREADS, THREAD_WAITS; IO_FILES, IO_CHANNELS (off).
 
 Exit status: that of the program. If a signal ends the program, `tumit record` ends by the same signal. 126 and 127: the program
 cannot be started or found, as in a shell. 2: the recording could not be prepared.")]
 pub(crate) struct Args {
-    /// The recorders: mpi [default: all that are available and detected]
+    /// The recorders: mpi, openmp, threads, io [default: those that are detected, without io]
     #[arg(long, value_name = "RECORDERS", value_enum, value_delimiter = ',')]
-    with: Vec<Recorder>,
+    with: Vec<RecorderName>,
 
     /// The run folder to write [default: `TUMIT_TRACE`, then PROGRAM-TIME-PID.tmt]
     #[arg(short, long, value_name = "RUN")]
@@ -100,13 +103,19 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
-    chosen_recorders(&args.with)?;
+    let recorders = chosen_recorders(&args.with)?;
     let search_path = variable("PATH");
     let command = ProgramCommand::new(&args.command, search_path.as_deref());
     let folder = RunFolder::new(args.output.as_deref(), &program_name(args, &command))?;
     let library_path = variable("LD_LIBRARY_PATH").map(|value| value.to_string_lossy().into_owned());
     let folders = LibraryFolders::of_machine(library_path.as_deref());
-    let attachment = Attachment::new(&args.command, &command, search_path.as_deref(), &folders);
+    let context = AttachmentContext {
+        recorders: recorders.as_ref(),
+        search_path: search_path.as_deref(),
+        folders: &folders,
+        earlier_preload: &variable(PRELOAD).unwrap_or_default().to_string_lossy(),
+    };
+    let attachment = Attachment::new(&args.command, &command, &context);
     let launcher = launcher_path(args, &command, search_path.as_deref());
     let library = || attachment.library(launcher.as_deref(), &folders);
     if args.print_env {

@@ -1,47 +1,57 @@
 //! The recorders of `tumit record`, and their levels.
 
 use anyhow::bail;
+use clap::ValueEnum as _;
+use tumit_preload::recorders::{Recorder, RecorderSet};
 
-/// A recorder.
+/// A recorder on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Recorder {
+pub(crate) enum RecorderName {
     /// Calls, messages and collective operations of MPI
     Mpi,
-    /// OpenMP (not available yet)
+    /// Regions, tasks, barriers and locks of OpenMP
     Openmp,
-    /// Threads and locks (not available yet)
+    /// Begins, ends and waits of threads: locks, conditions, semaphores, barriers
     Threads,
     /// Functions (not available yet)
     Functions,
     /// Counters of the processor and the system (not available yet)
     Counters,
-    /// Files (not available yet)
+    /// Files that are read and written
     Io,
 }
 
-impl Recorder {
-    fn name(self) -> &'static str {
+impl RecorderName {
+    /// The recorder. `None` if it is not available.
+    fn recorder(self) -> Option<Recorder> {
         match self {
-            Self::Mpi => "mpi",
-            Self::Openmp => "openmp",
-            Self::Threads => "threads",
-            Self::Functions => "functions",
-            Self::Counters => "counters",
-            Self::Io => "io",
+            Self::Mpi => Some(Recorder::Mpi),
+            Self::Openmp => Some(Recorder::OpenMp),
+            Self::Threads => Some(Recorder::Threads),
+            Self::Io => Some(Recorder::Io),
+            Self::Functions | Self::Counters => None,
         }
     }
 }
 
-/// Checks that all recorders that the user names are available.
+/// The recorders that the user names. `None` without names.
 ///
 /// # Errors
-/// If one is not.
-pub(crate) fn chosen_recorders(named: &[Recorder]) -> anyhow::Result<()> {
-    let missing: Vec<&str> = named.iter().filter(|&&one| one != Recorder::Mpi).map(|one| one.name()).collect();
-    if !missing.is_empty() {
-        bail!("`--with {}` is not available yet: `mpi` is the only recorder of this version", missing.join(","));
+/// If one is not available.
+pub(crate) fn chosen_recorders(named: &[RecorderName]) -> anyhow::Result<Option<RecorderSet>> {
+    if named.is_empty() {
+        return Ok(None);
     }
-    Ok(())
+    let text =
+        |name: &RecorderName| name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+    let missing: Vec<String> = named.iter().filter(|name| name.recorder().is_none()).map(text).collect();
+    if !missing.is_empty() {
+        bail!(
+            "`--with {}` is not available yet: the recorders of this version are mpi, openmp, threads and io",
+            missing.join(",")
+        );
+    }
+    Ok(Some(named.iter().filter_map(|name| name.recorder()).collect()))
 }
 
 /// Checks the form of a list of levels: `NAME=on,NAME=off`.
@@ -60,13 +70,17 @@ pub(crate) fn level_list(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Recorder, chosen_recorders, level_list};
+    use super::{RecorderName, chosen_recorders, level_list};
+    use tumit_preload::recorders::{Recorder, RecorderSet};
 
     #[test]
     fn names_are_checked() {
-        assert!(chosen_recorders(&[]).is_ok() && chosen_recorders(&[Recorder::Mpi]).is_ok());
-        let error = chosen_recorders(&[Recorder::Mpi, Recorder::Openmp, Recorder::Io]).unwrap_err().to_string();
-        assert!(error.starts_with("`--with openmp,io` is not available yet"), "{error}");
+        assert_eq!(chosen_recorders(&[]).unwrap(), None);
+        let openmp = chosen_recorders(&[RecorderName::Openmp]).unwrap();
+        assert_eq!(openmp, Some(RecorderSet::from([Recorder::OpenMp])));
+        let named = [RecorderName::Io, RecorderName::Functions, RecorderName::Counters];
+        let error = chosen_recorders(&named).unwrap_err().to_string();
+        assert!(error.starts_with("`--with functions,counters` is not available yet"), "{error}");
         assert!(level_list("MPI_COLL=off,all=on").is_ok());
         for wrong in ["", "MPI_COLL", "MPI_COLL=maybe", "=on", "A=on,"] {
             assert!(level_list(wrong).is_err(), "{wrong}");

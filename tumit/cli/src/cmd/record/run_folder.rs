@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use tumit_converter::convert::wall_clock;
 use tumit_converter::run::active_recorders;
 use tumit_preload::library_file::path_in;
-use tumit_preload::mpi::LIBRARY_NAME;
+use tumit_preload::recorder_library::LIBRARY_NAME;
 
 use crate::text_table::printable_name;
 

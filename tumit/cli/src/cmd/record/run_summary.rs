@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::convert::{ConvertError, ConvertOptions};
@@ -18,6 +17,7 @@ use tumit_perspectives::analysis::collectives::CollectiveSet;
 use tumit_perspectives::analysis::wait_states::wait_states;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_preload::attachment::{Attachment, AttachmentOutcome};
+use tumit_preload::recorders::Recorder;
 use tumit_viewer::query::{ContainerId, ValueId};
 use tumit_viewer::stats::times;
 use tumit_viewer::text::time_display::{duration, group_digits};
@@ -55,7 +55,8 @@ pub(crate) struct RunSummary {
 /// Parts of the time of all ranks together, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct TimeShares {
-    mpi: f64,
+    /// `None` if the run has no states of MPI.
+    mpi: Option<f64>,
     waiting: f64,
 }
 
@@ -107,7 +108,11 @@ impl RunSummary {
             ranks => plural(ranks, "rank", "ranks"),
         };
         let shares = self.shares.map_or_else(String::new, |shares| {
-            format!("; {} of the time of all ranks in MPI, {} waiting", percent(shares.mpi), percent(shares.waiting))
+            let waiting = percent(shares.waiting);
+            match shares.mpi {
+                Some(mpi) => format!("; {} of the time of all ranks in MPI, {waiting} waiting", percent(mpi)),
+                None => format!("; {waiting} of the time of all threads waiting for other threads"),
+            }
         });
         let mut lines = vec![format!("{count}, {wall}, {} records{shares}", group_digits(records(run)))];
         lines.extend(loss_lines(run, shown));
@@ -140,22 +145,25 @@ impl RunSummary {
 pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String {
     let obstacle = attachment.programs.iter().find(|program| program.outcome.is_obstacle());
     let has_no_mpi = attachment.programs.iter().any(|program| program.outcome == AttachmentOutcome::NoMpiYet);
+    let use_of = |recorder: &Recorder| match recorder {
+        Recorder::Mpi => "called MPI_Init in a shared library",
+        Recorder::OpenMp => "used an OpenMP runtime with an interface for recorders",
+        Recorder::Threads => "created a thread",
+        Recorder::Io => "used a file",
+    };
+    let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
+    let unseen = format!("no program {}", uses.join(", or "));
     let reason = match (end, obstacle) {
         (_, Some(program)) => format!("`{}` cannot be recorded, see above", program.name),
-        (ProgramEnd::Exit(0), None) if has_no_mpi => "no program called MPI_Init in a shared library".to_owned(),
+        (ProgramEnd::Exit(0), None) if has_no_mpi => unseen,
         (ProgramEnd::Exit(0), None) => {
-            "no program called MPI_Init in a shared library, or its environment lacked LD_PRELOAD (see --dry-run)"
-                .to_owned()
+            format!("{unseen}; or its environment lacked LD_PRELOAD (see --dry-run)")
         }
-        (ProgramEnd::Exit(code), None) => {
-            format!("no program called MPI_Init in a shared library; the command ended with status {code}")
-        }
-        (ProgramEnd::Signal(signal), None) => {
-            format!("no program called MPI_Init in a shared library; signal {signal} ended the command")
-        }
+        (ProgramEnd::Exit(code), None) => format!("{unseen}; the command ended with status {code}"),
+        (ProgramEnd::Signal(signal), None) => format!("{unseen}; signal {signal} ended the command"),
         (ProgramEnd::NotStarted(_), None) => "the command did not start".to_owned(),
     };
-    format!("no rank was recorded: {reason}")
+    format!("nothing was recorded: {reason}")
 }
 
 fn is_rank(process: &ProcessInRun) -> bool {
@@ -280,18 +288,22 @@ fn time_shares(folder: &Path) -> anyhow::Result<TimeShares> {
     let source = tumit_viewer::open(folder, &options)?;
     let extent = source.extent();
     let execution = Execution::new(Arc::clone(&source), ExecutionSettings::default())?;
+    let collectives = CollectiveSet::new(&execution)?;
+    let waits = wait_states(&execution, &collectives, extent)?;
+    let waiting: i128 = waits.iter().map(|wait| i128::from(wait.nanos())).sum();
     let types = execution.units().state_types.iter().map(|ty| &execution.model().types[ty.index()]);
-    let mpi = types.into_iter().find(|ty| ty.name == MPI_TYPE).context("the run has no states of MPI")?;
+    let Some(mpi) = types.into_iter().find(|ty| ty.name == MPI_TYPE) else {
+        let units = i128::try_from(execution.units().len())?;
+        let whole = (units * i128::from(extent.nanos())).max(1) as f64;
+        return Ok(TimeShares { mpi: None, waiting: waiting as f64 / whole });
+    };
     let all = source.containers();
     let ranks: Vec<ContainerId> = all.iter().filter(|info| info.ty == mpi.parent).map(|info| info.id).collect();
     let times = times(source.as_ref(), &ranks, mpi.id, extent)?;
     let is_call = |value: ValueId| execution.model().values[value.index()].name != APPLICATION;
     let in_mpi: i128 = times.values.iter().filter(|times| is_call(times.value)).map(|times| times.self_nanos).sum();
-    let collectives = CollectiveSet::new(&execution)?;
-    let waits = wait_states(&execution, &collectives, extent)?;
-    let waiting: i128 = waits.iter().map(|wait| i128::from(wait.nanos())).sum();
     let whole = times.existence_nanos.max(1) as f64;
-    Ok(TimeShares { mpi: in_mpi as f64 / whole, waiting: waiting as f64 / whole })
+    Ok(TimeShares { mpi: Some(in_mpi as f64 / whole), waiting: waiting as f64 / whole })
 }
 
 #[cfg(test)]

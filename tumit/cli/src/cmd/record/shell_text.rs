@@ -9,6 +9,7 @@ use tumit_preload::environment::{
     OPEN_MPI_LIST, RecordingEnvironment, RecordingSettings, VariableLookup, has_several_nodes, open_mpi_list,
 };
 use tumit_preload::program_command::ProgramCommand;
+use tumit_preload::recorders::names;
 
 use crate::cmd::exit_status::ExitStatus;
 use crate::term;
@@ -16,12 +17,15 @@ use crate::term;
 /// One line per program: the recorder, or the reason why there is none. The first line also names
 /// the folder.
 pub(crate) fn attachment_lines(command: &ProgramCommand, attachment: &Attachment, folder: &str) -> Vec<String> {
-    let mut lines: Vec<String> = attachment.programs.iter().map(ToString::to_string).collect();
+    let mut lines = attachment.lines();
+    let recorders = names(&attachment.recorders);
     if lines.is_empty() {
         lines.push(match (&command.program_file_option, command.submits) {
-            (Some(option), _) => format!("mpi attached to the programs in the file of the option `{option}`"),
-            (None, true) => "mpi attached to the job".to_owned(),
-            (None, false) => "the command contains no program: mpi attached to all programs that it starts".to_owned(),
+            (Some(option), _) => format!("{recorders} attached to the programs in the file of the option `{option}`"),
+            (None, true) => format!("{recorders} attached to the job"),
+            (None, false) => {
+                format!("the command contains no program: {recorders} attached to all programs that it starts")
+            }
         });
     }
     if !attachment.is_useless() {

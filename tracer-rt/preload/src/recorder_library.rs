@@ -1,4 +1,4 @@
-//! The library that records calls of MPI.
+//! The library that contains all recorders, and copies of it with some of them.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,10 @@ use object::elf::{FileHeader64, STB_WEAK};
 use object::read::elf::{FileHeader as _, Sym as _};
 use object::{Endianness, SymbolIndex};
 
+use crate::recorders::{Recorder, RecorderSet};
+
 /// The shared library. It serves all families of MPI libraries, needs only the C library, and writes
-/// nothing in processes that do not call MPI.
+/// nothing in processes that use none of its recorders.
 pub const LIBRARY: &[u8] = include_bytes!(env!("TUMIT_PRELOAD_LIBRARY"));
 
 /// The name of the file that contains [`LIBRARY`].
@@ -17,7 +19,7 @@ pub const LIBRARY_NAME: &str = "libtumit_preload.so";
 /// bytes are no ELF library for a 64-bit machine.
 ///
 /// ```
-/// let own = tumit_preload::mpi::procedures_of(tumit_preload::mpi::LIBRARY).expect("a library");
+/// let own = tumit_preload::recorder_library::procedures_of(tumit_preload::recorder_library::LIBRARY).expect("a library");
 /// assert!(own.contains("MPI_Send") && own.contains("MPI_Send_c"));
 /// ```
 #[must_use]
@@ -36,19 +38,28 @@ pub fn procedures_of(library: &[u8]) -> Option<HashSet<String>> {
     Some(found)
 }
 
-/// A copy of [`LIBRARY`] that exports only these procedures. Programs that test whether a procedure
-/// exists then find the same ones as without the library.
+/// A copy of [`LIBRARY`] with some recorders. It exports the symbols of these recorders only, and of
+/// the MPI procedures only these, or all. Programs that test whether a procedure exists then find
+/// the same ones as without the library.
 #[must_use]
-pub fn library_with(procedures: &HashSet<String>) -> Vec<u8> {
+pub fn library_with(recorders: &RecorderSet, procedures: Option<&HashSet<String>>) -> Vec<u8> {
+    let is_exported = |symbol: &str| match Recorder::of_symbol(symbol) {
+        Some(Recorder::Mpi) => {
+            let procedure = symbol.strip_prefix('P').unwrap_or(symbol);
+            recorders.contains(&Recorder::Mpi) && procedures.is_none_or(|known| known.contains(procedure))
+        }
+        Some(recorder) => recorders.contains(&recorder),
+        None => true,
+    };
     let mut bytes = LIBRARY.to_vec();
-    for offset in symbols_without(procedures).unwrap_or_default() {
+    for offset in symbols_without_export(&is_exported).unwrap_or_default() {
         undefine(&mut bytes[offset..]);
     }
     bytes
 }
 
-/// The offsets in [`LIBRARY`] of the dynamic symbols of all other procedures.
-fn symbols_without(procedures: &HashSet<String>) -> Option<Vec<usize>> {
+/// The offsets in [`LIBRARY`] of the dynamic symbols that a copy does not export.
+fn symbols_without_export(is_exported: &dyn Fn(&str) -> bool) -> Option<Vec<usize>> {
     let header = FileHeader64::<Endianness>::parse(LIBRARY).ok()?;
     let endian = header.endian().ok()?;
     let sections = header.sections(endian, LIBRARY).ok()?;
@@ -57,8 +68,7 @@ fn symbols_without(procedures: &HashSet<String>) -> Option<Vec<usize>> {
     let mut offsets = Vec::new();
     for (number, symbol) in symbols.iter().enumerate() {
         let name = symbol.name(endian, symbols.strings()).ok().and_then(|name| str::from_utf8(name).ok()).unwrap_or("");
-        let procedure = name.strip_prefix('P').unwrap_or(name);
-        if procedure.starts_with("MPI_") && !procedures.contains(procedure) {
+        if !symbol.is_undefined(endian) && !is_exported(name) {
             offsets.push(table + SymbolIndex(number).0 * SYMBOL_BYTES);
         }
     }
@@ -79,16 +89,44 @@ fn undefine(symbol: &mut [u8]) {
 mod tests {
     use super::*;
 
+    fn defined_symbols(library: &[u8]) -> Vec<String> {
+        let header = FileHeader64::<Endianness>::parse(library).expect("an ELF file");
+        let endian = header.endian().expect("an ELF file");
+        let sections = header.sections(endian, library).expect("an ELF file");
+        let symbols = sections.symbols(endian, library, object::elf::SHT_DYNSYM).expect("a library");
+        let defined = symbols.iter().filter(|symbol| !symbol.is_undefined(endian));
+        defined
+            .map(|symbol| String::from_utf8_lossy(symbol.name(endian, symbols.strings()).expect("a name")).into_owned())
+            .collect()
+    }
+
+    fn exports_tool(library: &[u8]) -> bool {
+        defined_symbols(library).iter().any(|symbol| symbol == "ompt_start_tool")
+    }
+
     #[test]
     fn other_procedures_are_not_exported() {
         let procedures = HashSet::from(["MPI_Send".to_owned(), "MPI_Recv".to_owned()]);
-        assert_eq!(procedures_of(&library_with(&procedures)), Some(procedures));
+        let library = library_with(&RecorderSet::from(Recorder::ALL), Some(&procedures));
+        assert_eq!(procedures_of(&library), Some(procedures));
+    }
+
+    #[test]
+    fn other_recorders_are_not_exported() {
+        let mpi = library_with(&RecorderSet::from([Recorder::Mpi]), None);
+        assert_eq!(procedures_of(&mpi), procedures_of(LIBRARY));
+        assert!(!exports_tool(&mpi));
+        let openmp = library_with(&RecorderSet::from([Recorder::OpenMp]), None);
+        assert_eq!(procedures_of(&openmp), Some(HashSet::new()));
+        assert!(exports_tool(&openmp));
+        // Each exported symbol belongs to a recorder.
+        assert_eq!(defined_symbols(&library_with(&RecorderSet::new(), None)), Vec::<String>::new());
     }
 
     #[test]
     fn all_procedures_are_exported_under_both_names() {
         let procedures = procedures_of(LIBRARY).expect("the library is ELF");
-        assert_eq!(library_with(&procedures), LIBRARY);
+        assert_eq!(library_with(&RecorderSet::from(Recorder::ALL), Some(&procedures)), LIBRARY);
         assert!(procedures.contains("MPI_Pcontrol") && procedures.len() > 500);
         assert_eq!(procedures_of(b"#!/bin/sh"), None);
     }

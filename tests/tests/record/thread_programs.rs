@@ -1,0 +1,137 @@
+//! Programs with threads.
+
+use tests::programs::{succeed, tumit};
+
+use crate::record_folder::{OPEN_MPI, RecordFolder};
+
+/// One wait of each kind. The sleeps are long enough for the other thread to wait.
+const WAITS: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, guard = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static sem_t semaphore;
+static int is_ready;
+static void *work(void *argument) {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    pthread_rwlock_wrlock(&lock);
+    pthread_rwlock_unlock(&lock);
+    pthread_mutex_lock(&guard);
+    while (!is_ready) pthread_cond_wait(&condition, &guard);
+    pthread_mutex_unlock(&guard);
+    sem_wait(&semaphore);
+    pthread_barrier_wait(&barrier);
+    usleep(100000);
+    pthread_exit(argument);
+}
+int main(void) {
+    pthread_t thread;
+    pthread_barrier_init(&barrier, NULL, 2);
+    sem_init(&semaphore, 0, 0);
+    pthread_mutex_lock(&mutex);
+    pthread_rwlock_rdlock(&lock);
+    pthread_create(&thread, NULL, work, NULL);
+    usleep(100000);
+    pthread_mutex_unlock(&mutex);
+    usleep(100000);
+    pthread_rwlock_unlock(&lock);
+    usleep(100000);
+    pthread_mutex_lock(&guard);
+    is_ready = 1;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&guard);
+    usleep(100000);
+    sem_post(&semaphore);
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn each_kind_of_wait_is_recorded_with_its_cause() {
+    let folder = RecordFolder::new();
+    let program = folder.compile("gcc", "program", WAITS, &["-pthread", "-D_GNU_SOURCE"]).display().to_string();
+    let (output, messages) = folder.recorded(&["-o", "run.tmt", "--", &program]);
+    assert!(output.status.success(), "{messages}");
+    assert!(messages.contains("threads attached to"), "{messages}");
+    let count = |event: &str| folder.event_count("run.tmt", event);
+    for event in ["first_thread", "create_thread", "begin_thread", "end_thread"] {
+        assert_eq!(count(event), 1, "{event}");
+    }
+    for wait in ["join", "mutex_wait", "lock_wait", "condition_wait", "semaphore_wait"] {
+        assert_eq!((count(&format!("{wait}.begin")), count(&format!("{wait}.end"))), (1, 1), "{wait}");
+    }
+    assert_eq!(count("barrier_wait.begin"), 2);
+    // The first thread has the mutex, signals the condition and increases the semaphore.
+    let dump = succeed(tumit().arg("dump").arg(folder.file("run.tmt")));
+    let field = |event: &str, name: &str| {
+        let line = dump.lines().find(|line| line.contains(event)).expect(event);
+        let (_, value) = line.split_once(&format!("{name}=")).expect(line);
+        value.split(' ').next().unwrap().to_owned()
+    };
+    let first = field("mutex_wait.begin", "owner");
+    assert!(dump.contains(&format!("pid {first} ")), "{dump}");
+    assert_eq!([field("condition_wait.end", "waker"), field("semaphore_wait.end", "waker")], [first.clone(), first]);
+}
+
+/// Locks that are free, a thread that is cancelled, and a child process.
+const FREE_LOCKS: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *sleep_long(void *argument) {
+    for (;;) sleep(10);
+    return argument;
+}
+int main(void) {
+    pthread_t thread;
+    sem_t semaphore;
+    int i, status = 0;
+    sem_init(&semaphore, 0, 1000);
+    for (i = 0; i < 1000; i++) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+        sem_wait(&semaphore);
+    }
+    pthread_create(&thread, NULL, sleep_long, NULL);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    if (fork() == 0) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+        _exit(5);
+    }
+    wait(&status);
+    return WEXITSTATUS(status);
+}
+"#;
+
+#[test]
+fn free_locks_are_not_recorded() {
+    let folder = RecordFolder::new();
+    let program = folder.compile("gcc", "program", FREE_LOCKS, &["-pthread", "-D_GNU_SOURCE"]).display().to_string();
+    let (output, messages) = folder.recorded(&["-o", "run.tmt", "--", &program]);
+    assert_eq!(output.status.code(), Some(5), "{messages}");
+    let count = |event: &str| folder.event_count("run.tmt", event);
+    assert_eq!((count("create_thread"), count("mutex_wait.begin"), count("semaphore_wait.begin")), (1, 0, 0));
+    // A thread that is cancelled before its function begins has neither a begin nor an end.
+    assert_eq!(count("end_thread"), count("begin_thread"));
+}
+
+#[test]
+fn threads_of_mpi_and_its_launcher_are_not_recorded() {
+    let folder = RecordFolder::new();
+    let ring = folder.ring(OPEN_MPI).display().to_string();
+    let (output, messages) =
+        folder.recorded(&["--with", "mpi,threads", "-o", "run.tmt", "--", OPEN_MPI.launcher, "-n", "2", &ring]);
+    assert!(output.status.success(), "{messages}");
+    assert_eq!(folder.processes("run.tmt"), 2, "{messages}");
+    assert_eq!((folder.event_count("run.tmt", "create_thread"), folder.event_count("run.tmt", "send")), (0, 6));
+}

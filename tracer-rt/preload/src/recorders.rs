@@ -1,0 +1,102 @@
+//! [`Recorder`]: the recorders that the library contains.
+
+use std::collections::BTreeSet;
+
+/// A recorder of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Recorder {
+    /// Calls of MPI.
+    Mpi,
+    /// Regions, tasks and waits of OpenMP.
+    OpenMp,
+    /// Begins, ends and waits of threads.
+    Threads,
+    /// Files that are read and written.
+    Io,
+}
+
+/// The functions that the recorder of files replaces.
+const IO_FUNCTIONS: [&str; 29] = [
+    "open",
+    "open64",
+    "openat",
+    "openat64",
+    "creat",
+    "creat64",
+    "close",
+    "dup2",
+    "dup3",
+    "read",
+    "write",
+    "pread",
+    "pread64",
+    "pwrite",
+    "pwrite64",
+    "readv",
+    "writev",
+    "preadv",
+    "preadv64",
+    "pwritev",
+    "pwritev64",
+    "fsync",
+    "fdatasync",
+    "fopen",
+    "fopen64",
+    "fclose",
+    "fflush",
+    "fread",
+    "fwrite",
+];
+/// Their variants in programs that check the sizes of buffers.
+const IO_FUNCTIONS_WITH_CHECKS: [&str; 8] = [
+    "__open_2",
+    "__open64_2",
+    "__openat_2",
+    "__openat64_2",
+    "__read_chk",
+    "__pread_chk",
+    "__pread64_chk",
+    "__fread_chk",
+];
+
+/// Some recorders.
+pub type RecorderSet = BTreeSet<Recorder>;
+
+impl Recorder {
+    /// All recorders.
+    pub const ALL: [Self; 4] = [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io];
+
+    /// The name on the command line.
+    ///
+    /// ```
+    /// assert_eq!(tumit_preload::recorders::Recorder::OpenMp.name(), "openmp");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mpi => "mpi",
+            Self::OpenMp => "openmp",
+            Self::Threads => "threads",
+            Self::Io => "io",
+        }
+    }
+
+    /// The recorder that needs an exported symbol of the library.
+    #[must_use]
+    pub fn of_symbol(symbol: &str) -> Option<Self> {
+        let procedure = symbol.strip_prefix('P').unwrap_or(symbol);
+        match symbol {
+            "ompt_start_tool" => Some(Self::OpenMp),
+            _ if symbol.starts_with("pthread_") || symbol.starts_with("sem_") => Some(Self::Threads),
+            _ if IO_FUNCTIONS.contains(&symbol) || IO_FUNCTIONS_WITH_CHECKS.contains(&symbol) => Some(Self::Io),
+            _ => procedure.starts_with("MPI_").then_some(Self::Mpi),
+        }
+    }
+}
+
+/// The names of some recorders, such as `mpi, openmp`.
+#[must_use]
+pub fn names(recorders: &RecorderSet) -> String {
+    let names: Vec<&str> = recorders.iter().map(|recorder| recorder.name()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,144 @@
+/* The begin and the end of threads. */
+
+/* A thread that the program has created. */
+struct thread {
+    uint64_t number;
+    pid_t id;
+    tumit1_date ended;
+    /* The thread itself, and the table. */
+    unsigned references;
+};
+
+/* The arguments of a new thread. */
+struct thread_start {
+    void *(*function)(void *);
+    void *argument;
+    struct thread *thread;
+};
+
+/* Entries of the table of threads; a power of two. */
+#define THREADS 4096
+/* The threads that may be joined. Of two in one entry, the later one replaces the other, whose end
+ * then has no link. */
+static struct {
+    pthread_t handle;
+    struct thread *thread;
+} threads[THREADS];
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t last_thread;
+
+static void drop_thread(struct thread *thread) {
+    if (thread != NULL && __atomic_sub_fetch(&thread->references, 1, __ATOMIC_ACQ_REL) == 0) {
+        free(thread);
+    }
+}
+
+static size_t thread_entry(pthread_t handle) {
+    return (size_t)(((uint64_t)handle * UINT64_C(0x9E3779B97F4A7C15)) >> 52);
+}
+
+static void store_thread(pthread_t handle, struct thread *thread) {
+    const size_t entry = thread_entry(handle);
+    __wrap_pthread_mutex_lock(&threads_lock);
+    drop_thread(threads[entry].thread);
+    threads[entry].handle = handle;
+    threads[entry].thread = thread;
+    pthread_mutex_unlock(&threads_lock);
+}
+
+/* Takes a thread out of the table. NULL if it is not known. */
+static struct thread *take_thread(pthread_t handle) {
+    const size_t entry = thread_entry(handle);
+    struct thread *thread = NULL;
+    __wrap_pthread_mutex_lock(&threads_lock);
+    if (threads[entry].thread != NULL && pthread_equal(threads[entry].handle, handle)) {
+        thread = threads[entry].thread;
+        threads[entry].thread = NULL;
+    }
+    pthread_mutex_unlock(&threads_lock);
+    return thread;
+}
+
+/* Records the first thread of the process once, before its first other record. */
+static void record_first_thread(void) {
+    static int is_recorded;
+    if (!__atomic_load_n(&is_recorded, __ATOMIC_RELAXED) && own_thread() == getpid()) {
+        __atomic_store_n(&is_recorded, 1, __ATOMIC_RELAXED);
+        threads_first_thread();
+    }
+}
+
+static void end_thread(void *data) {
+    struct thread *thread = data;
+    __atomic_store_n(&thread->ended, tumit1_now(), __ATOMIC_RELEASE);
+    threads_end_thread();
+    drop_thread(thread);
+}
+
+/* The function of a new thread. */
+static void *run_thread(void *data) {
+    const struct thread_start start = *(struct thread_start *)data;
+    void *result;
+    free(data);
+    start.thread->id = own_thread();
+    threads_begin_thread(start.thread->number, tumit_code_name((const void *)(uintptr_t)start.function));
+    pthread_cleanup_push(end_thread, start.thread);
+    result = start.function(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+EXPORTED int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*function)(void *),
+                            void *argument) {
+    struct thread_start *start = NULL;
+    struct thread *thread = NULL;
+    int result;
+    ensure_next_functions();
+    if (!IS_PROGRAM_CALL() || (start = malloc(sizeof *start)) == NULL || (thread = calloc(1, sizeof *thread)) == NULL) {
+        free(start);
+        return next.pthread_create(handle, attributes, function, argument);
+    }
+    record_first_thread();
+    thread->number = __atomic_add_fetch(&last_thread, 1, __ATOMIC_RELAXED);
+    thread->references = 2;
+    start->function = function;
+    start->argument = argument;
+    start->thread = thread;
+    threads_create_thread(thread->number);
+    result = next.pthread_create(handle, attributes, run_thread, start);
+    if (result == 0) {
+        store_thread(*handle, thread);
+    } else {
+        free(start);
+        free(thread);
+    }
+    return result;
+}
+
+EXPORTED int pthread_join(pthread_t handle, void **value) {
+    struct thread *thread;
+    int result;
+    ensure_next_functions();
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_join(handle, value);
+    }
+    result = next.pthread_tryjoin_np(handle, value);
+    if (result == 0) {
+        drop_thread(take_thread(handle));
+        return 0;
+    }
+    if (result != EBUSY) {
+        return next.pthread_join(handle, value);
+    }
+    record_first_thread();
+    thread = take_thread(handle);
+    threads_join_begin();
+    result = next.pthread_join(handle, value);
+    if (thread == NULL || __atomic_load_n(&thread->ended, __ATOMIC_ACQUIRE) == 0) {
+        threads_join_end(0, 0, tumit1_now());
+    } else {
+        threads_join_end(thread->number, (uint64_t)thread->id, thread->ended);
+    }
+    drop_thread(thread);
+    return result;
+}

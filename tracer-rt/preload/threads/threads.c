@@ -1,0 +1,31 @@
+/* The functions of POSIX threads that record the waits of a program. */
+
+#define _GNU_SOURCE
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "code_names/code_names.h"
+#include "code_names/runtime_code.h"
+#include "mpi/preload.h"
+#include "own_thread.h"
+#include "threads_trace.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+#define ADDRESS(pointer) ((uint64_t)(uintptr_t)(pointer))
+/* Whether the program itself calls the function that contains this expression. Calls of MPI and
+ * OpenMP libraries, and calls inside MPI procedures, are not recorded. */
+#define IS_PROGRAM_CALL() (tumit_mpi_depth == 0 && !tumit_is_runtime_code(__builtin_return_address(0)))
+
+#include "next_calls.h"
+
+#include "lifetimes.h"
+#include "wakers.h"
+
+#include "waits.h"

@@ -1,0 +1,210 @@
+/* Waits for mutexes, reader-writer locks, conditions, semaphores and barriers. Each function first
+ * tries its operation without a wait. */
+
+/* ---- Mutexes ---- */
+
+/* Records a wait for a mutex around an expression. */
+#define RECORD_MUTEX_WAIT(mutex, expression)                                                                           \
+    record_first_thread();                                                                                             \
+    threads_mutex_wait_begin(ADDRESS(mutex), (uint64_t)(mutex)->__data.__owner);                                       \
+    result = (expression);                                                                                             \
+    threads_mutex_wait_end(ADDRESS(mutex))
+
+EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    int result;
+    ensure_next_functions();
+    result = next.pthread_mutex_trylock(mutex);
+    if (__builtin_expect(result != EBUSY, 1)) {
+        return result;
+    }
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_mutex_lock(mutex);
+    }
+    RECORD_MUTEX_WAIT(mutex, next.pthread_mutex_lock(mutex));
+    return result;
+}
+
+EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *end) {
+    int result;
+    ensure_next_functions();
+    result = next.pthread_mutex_trylock(mutex);
+    if (result != EBUSY) {
+        return result;
+    }
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_mutex_timedlock(mutex, end);
+    }
+    RECORD_MUTEX_WAIT(mutex, next.pthread_mutex_timedlock(mutex, end));
+    return result;
+}
+
+EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *end) {
+    int result;
+    ensure_next_functions();
+    result = next.pthread_mutex_trylock(mutex);
+    if (result != EBUSY) {
+        return result;
+    }
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_mutex_clocklock(mutex, clock, end);
+    }
+    RECORD_MUTEX_WAIT(mutex, next.pthread_mutex_clocklock(mutex, clock, end));
+    return result;
+}
+
+/* ---- Reader-writer locks ---- */
+
+EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+    int result;
+    ensure_next_functions();
+    result = next.pthread_rwlock_tryrdlock(lock);
+    if (__builtin_expect(result != EBUSY, 1)) {
+        return result;
+    }
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_rwlock_rdlock(lock);
+    }
+    record_first_thread();
+    threads_lock_wait_begin(threads_lock_access_read, ADDRESS(lock), (uint64_t)lock->__data.__cur_writer);
+    result = next.pthread_rwlock_rdlock(lock);
+    threads_lock_wait_end(ADDRESS(lock));
+    return result;
+}
+
+EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+    int result;
+    ensure_next_functions();
+    result = next.pthread_rwlock_trywrlock(lock);
+    if (__builtin_expect(result != EBUSY, 1)) {
+        return result;
+    }
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_rwlock_wrlock(lock);
+    }
+    record_first_thread();
+    threads_lock_wait_begin(threads_lock_access_write, ADDRESS(lock), (uint64_t)lock->__data.__cur_writer);
+    result = next.pthread_rwlock_wrlock(lock);
+    threads_lock_wait_end(ADDRESS(lock));
+    return result;
+}
+
+/* ---- Conditions ---- */
+
+/* Records a wait for a condition around an expression. */
+#define RECORD_CONDITION_WAIT(condition, expression)                                                                   \
+    do {                                                                                                               \
+        struct wait wait;                                                                                              \
+        struct wait_end end;                                                                                           \
+        record_first_thread();                                                                                         \
+        wait = begin_wait(condition);                                                                                  \
+        threads_condition_wait_begin(ADDRESS(condition));                                                              \
+        result = (expression);                                                                                         \
+        end = end_wait(&wait);                                                                                         \
+        threads_condition_wait_end(end.thread, end.time, end.number);                                                  \
+    } while (0)
+
+EXPORTED int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+    int result;
+    ensure_next_functions();
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_cond_wait(condition, mutex);
+    }
+    RECORD_CONDITION_WAIT(condition, next.pthread_cond_wait(condition, mutex));
+    return result;
+}
+
+EXPORTED int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *time) {
+    int result;
+    ensure_next_functions();
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_cond_timedwait(condition, mutex, time);
+    }
+    RECORD_CONDITION_WAIT(condition, next.pthread_cond_timedwait(condition, mutex, time));
+    return result;
+}
+
+EXPORTED int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+                                    const struct timespec *time) {
+    int result;
+    ensure_next_functions();
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_cond_clockwait(condition, mutex, clock, time);
+    }
+    RECORD_CONDITION_WAIT(condition, next.pthread_cond_clockwait(condition, mutex, clock, time));
+    return result;
+}
+
+EXPORTED int pthread_cond_signal(pthread_cond_t *condition) {
+    ensure_next_functions();
+    note_waker(condition);
+    return next.pthread_cond_signal(condition);
+}
+
+EXPORTED int pthread_cond_broadcast(pthread_cond_t *condition) {
+    ensure_next_functions();
+    note_waker(condition);
+    return next.pthread_cond_broadcast(condition);
+}
+
+/* ---- Semaphores ---- */
+
+/* Tries to decrease a semaphore, and records the wait around an expression if this fails. */
+#define RECORD_SEMAPHORE_WAIT(semaphore, expression)                                                                   \
+    do {                                                                                                               \
+        const int error = errno;                                                                                       \
+        struct wait wait;                                                                                              \
+        struct wait_end end;                                                                                           \
+        ensure_next_functions();                                                                                       \
+        if (next.sem_trywait(semaphore) == 0) {                                                                        \
+            return 0;                                                                                                  \
+        }                                                                                                              \
+        errno = error;                                                                                                 \
+        if (!IS_PROGRAM_CALL()) {                                                                                      \
+            return (expression);                                                                                       \
+        }                                                                                                              \
+        record_first_thread();                                                                                         \
+        wait = begin_wait(semaphore);                                                                                  \
+        threads_semaphore_wait_begin(ADDRESS(semaphore));                                                              \
+        result = (expression);                                                                                         \
+        end = end_wait(&wait);                                                                                         \
+        threads_semaphore_wait_end(ADDRESS(semaphore), end.thread, end.time, end.number);                                                  \
+    } while (0)
+
+EXPORTED int sem_wait(sem_t *semaphore) {
+    int result;
+    RECORD_SEMAPHORE_WAIT(semaphore, next.sem_wait(semaphore));
+    return result;
+}
+
+EXPORTED int sem_timedwait(sem_t *semaphore, const struct timespec *time) {
+    int result;
+    RECORD_SEMAPHORE_WAIT(semaphore, next.sem_timedwait(semaphore, time));
+    return result;
+}
+
+EXPORTED int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time) {
+    int result;
+    RECORD_SEMAPHORE_WAIT(semaphore, next.sem_clockwait(semaphore, clock, time));
+    return result;
+}
+
+EXPORTED int sem_post(sem_t *semaphore) {
+    ensure_next_functions();
+    note_waker(semaphore);
+    return next.sem_post(semaphore);
+}
+
+/* ---- Barriers ---- */
+
+EXPORTED int pthread_barrier_wait(pthread_barrier_t *barrier) {
+    int result;
+    ensure_next_functions();
+    if (!IS_PROGRAM_CALL()) {
+        return next.pthread_barrier_wait(barrier);
+    }
+    record_first_thread();
+    threads_barrier_wait_begin(ADDRESS(barrier));
+    result = next.pthread_barrier_wait(barrier);
+    threads_barrier_wait_end();
+    return result;
+}
