@@ -36,7 +36,7 @@ fn a_program_without_mpi_is_not_disturbed() {
     assert!(messages.contains("which needs no MPI library, but may load one"), "{messages}");
     assert!(
         messages.contains(
-            "nothing was recorded: no program called MPI_Init in a shared library, or used an OpenMP runtime with an interface for recorders"
+            "nothing was recorded: no program called MPI_Init in a shared library or used an OpenMP runtime with an interface for recorders"
         )
     );
     assert!(output.stdout.is_empty() && folder.runs().is_empty());

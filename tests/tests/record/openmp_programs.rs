@@ -74,7 +74,9 @@ fn the_runtime_of_gcc_can_be_replaced() {
     let program = folder.compile("gcc", "program", PROGRAM, &["-fopenmp"]).display().to_string();
     let (output, messages) = folder.recorded(&["-o", "run.tmt", "--", &program]);
     assert_eq!(output.stdout, b"870\n", "{messages}");
-    let (_, remedy) = messages.split_once("libgomp.so.1 has no interface for recorders; LD_PRELOAD=").expect(&messages);
+    let (_, remedy) = messages
+        .split_once("libgomp.so.1 has no interface for recorders; to use that of LLVM instead, run: LD_PRELOAD=")
+        .expect(&messages);
     let runtime = remedy.split(' ').next().unwrap();
     let (output, messages) = {
         let mut command = folder.record(&["-o", "replaced.tmt", "--", &program]);

@@ -63,7 +63,7 @@ fn each_kind_of_wait_is_recorded_with_its_cause() {
     for event in ["first_thread", "create_thread", "begin_thread", "end_thread"] {
         assert_eq!(count(event), 1, "{event}");
     }
-    for wait in ["join", "mutex_wait", "lock_wait", "condition_wait", "semaphore_wait"] {
+    for wait in ["join", "mutex_wait", "rwlock_wait", "condition_wait", "semaphore_wait"] {
         assert_eq!((count(&format!("{wait}.begin")), count(&format!("{wait}.end"))), (1, 1), "{wait}");
     }
     assert_eq!(count("barrier_wait.begin"), 2);
@@ -134,4 +134,85 @@ fn threads_of_mpi_and_its_launcher_are_not_recorded() {
     assert!(output.status.success(), "{messages}");
     assert_eq!(folder.processes("run.tmt"), 2, "{messages}");
     assert_eq!((folder.event_count("run.tmt", "create_thread"), folder.event_count("run.tmt", "send")), (0, 6));
+}
+
+/// Operations in which a recorder may hang or change the program: a semaphore that a signal handler
+/// increases, and a free semaphore as a cancellation point. The status is 0 if both end.
+const SPECIAL_THREADS: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+static sem_t ticks, free_semaphore;
+static void tick(int number) {
+    (void)number;
+    sem_post(&ticks);
+}
+static void *use_semaphore(void *argument) {
+    for (;;) {
+        sem_wait(&free_semaphore);
+        sem_post(&free_semaphore);
+    }
+    return argument;
+}
+int main(void) {
+    struct itimerval timer = {{0, 200}, {0, 200}};
+    pthread_t thread;
+    int i;
+    sem_init(&ticks, 0, 0);
+    sem_init(&free_semaphore, 0, 1);
+    signal(SIGALRM, tick);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    for (i = 0; i < 500; i++) while (sem_wait(&ticks) != 0) {}
+    timer.it_value.tv_usec = 0;
+    setitimer(ITIMER_REAL, &timer, NULL);
+    pthread_create(&thread, NULL, use_semaphore, NULL);
+    usleep(10000);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn semaphores_work_in_signal_handlers_and_as_cancellation_points() {
+    let folder = RecordFolder::new();
+    let program = folder.compile("gcc", "program", SPECIAL_THREADS, &["-pthread", "-D_GNU_SOURCE"]);
+    let mut command = folder.command("timeout");
+    command.arg("120").arg(tumit().get_program()).args(["record", "-o", "run.tmt", "--"]).arg(program);
+    let output = tests::programs::output(&mut command);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.event_count("run.tmt", "semaphore_wait.begin") > 0);
+}
+
+/// A library whose constructor waits for a thread. The thread must not need the loader's lock.
+const CONSTRUCTOR: &str = r#"
+#include <pthread.h>
+static void *run(void *argument) { return argument; }
+__attribute__((constructor)) static void start(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, run, 0);
+    pthread_join(thread, 0);
+}
+"#;
+const LOADER: &str = r#"
+#include <dlfcn.h>
+#include <pthread.h>
+int main(int argc, char **argv) {
+    void *(*unused)(void) = (void *(*)(void))pthread_create;
+    return argc == 2 && dlopen(argv[1], RTLD_NOW) != 0 && unused != 0 ? 0 : 1;
+}
+"#;
+
+#[test]
+fn a_library_may_create_threads_while_it_is_loaded() {
+    let folder = RecordFolder::new();
+    let library = folder.compile("gcc", "library.so", CONSTRUCTOR, &["-pthread", "-shared", "-fPIC"]);
+    let program = folder.compile("gcc", "program", LOADER, &["-pthread", "-ldl"]);
+    let mut command = folder.command("timeout");
+    command.arg("120").arg(tumit().get_program()).args(["record", "-o", "run.tmt", "--"]).arg(program).arg(library);
+    let output = tests::programs::output(&mut command);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(folder.event_count("run.tmt", "begin_thread"), 1);
 }

@@ -1,12 +1,13 @@
 /* Names of code addresses, from the symbol tables of the program and its libraries.
  *
- * `dladdr` alone does not find the functions of a program, because the linker exports them only
- * with `-rdynamic`. Therefore the symbol table of the file is searched, too. */
+ * The symbol table of the file is searched. `dladdr` does not find the functions of a program,
+ * because the linker exports them only with `-rdynamic`. */
 
 #define _GNU_SOURCE
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "code_names.h"
+#include "modules.h"
 
 /* Entries of the table of names; a power of two. Programs have a few hundred constructs. Addresses
  * that do not fit have no name. */
@@ -92,8 +94,9 @@ static int find_in_table(const struct mapped_file *file, const ElfW(Shdr) * symb
     return is_found;
 }
 
-/* Searches the symbol table of a file. */
-static int find_in_file(const struct mapped_file *file, uintptr_t address, struct function *function) {
+/* Searches a symbol table of a file: the complete one, or that of exported symbols. */
+static int find_in_file(const struct mapped_file *file, uint32_t type, uintptr_t address,
+                        struct function *function) {
     const ElfW(Ehdr) *header = (const void *)file->bytes;
     const ElfW(Shdr) *sections;
     size_t i;
@@ -105,7 +108,7 @@ static int find_in_file(const struct mapped_file *file, uintptr_t address, struc
     sections = (const void *)(file->bytes + header->e_shoff);
     for (i = 0; i < header->e_shnum; i++) {
         const ElfW(Shdr) *symbols = &sections[i], *names;
-        if (symbols->sh_type != SHT_SYMTAB || symbols->sh_link >= header->e_shnum) {
+        if (symbols->sh_type != type || symbols->sh_link >= header->e_shnum) {
             continue;
         }
         names = &sections[symbols->sh_link];
@@ -116,17 +119,22 @@ static int find_in_file(const struct mapped_file *file, uintptr_t address, struc
     return 0;
 }
 
-/* Replaces the name of a C++ function by its declaration, if the program contains the library of
- * C++. */
+static char *(*demangler)(const char *, char *, size_t *, int *);
+
+static void unlock_table(void) { pthread_mutex_init(&table_lock, NULL); }
+
+/* The program contains a demangler if it uses the library of C++. Another thread may hold the lock
+ * when a process forks. */
+__attribute__((constructor)) static void prepare_names(void) {
+    *(void **)&demangler = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    pthread_atfork(NULL, NULL, unlock_table);
+}
+
+/* Replaces the name of a C++ function by its declaration. */
 static void demangle(struct function *function) {
-    char *(*demangler)(const char *, char *, size_t *, int *);
     char *text;
     int status = -1;
-    if (strncmp(function->name, "_Z", 2) != 0) {
-        return;
-    }
-    *(void **)&demangler = dlsym(RTLD_DEFAULT, "__cxa_demangle");
-    if (demangler == NULL) {
+    if (demangler == NULL || strncmp(function->name, "_Z", 2) != 0) {
         return;
     }
     text = demangler(function->name, NULL, NULL, &status);
@@ -140,31 +148,25 @@ static const char *new_name(const void *address) {
     char text[MAX_NAME + 64];
     struct function function = {"", 0};
     struct mapped_file file;
-    struct link_map *module = NULL;
+    struct tumit_module module;
     const char *base, *copy;
-    uintptr_t offset = (uintptr_t)address;
-    Dl_info info;
+    uintptr_t offset;
     int is_found = 0;
-    if (dladdr1(address, &info, (void **)&module, RTLD_DL_LINKMAP) == 0 || module == NULL) {
+    if (!tumit_find_module(address, &module)) {
         return UNKNOWN;
     }
-    offset -= module->l_addr;
-    /* The name of the program itself is empty. */
-    if (map_file(module->l_name[0] == '\0' ? "/proc/self/exe" : module->l_name, &file)) {
-        is_found = find_in_file(&file, offset, &function);
+    offset = (uintptr_t)address - module.start;
+    if (map_file(module.path[0] == '\0' ? "/proc/self/exe" : module.path, &file)) {
+        is_found = find_in_file(&file, SHT_SYMTAB, offset, &function) || find_in_file(&file, SHT_DYNSYM, offset, &function);
         munmap((void *)(uintptr_t)file.bytes, file.size);
-    }
-    if (!is_found && info.dli_sname != NULL) {
-        snprintf(function.name, sizeof function.name, "%s", info.dli_sname);
-        function.start = (uintptr_t)info.dli_saddr - module->l_addr;
-        is_found = 1;
     }
     if (is_found) {
         demangle(&function);
         snprintf(text, sizeof text, "%s+0x%lx", function.name, (unsigned long)(offset - function.start));
     } else {
-        base = strrchr(info.dli_fname, '/');
-        snprintf(text, sizeof text, "%.255s+0x%lx", base == NULL ? info.dli_fname : base + 1, (unsigned long)offset);
+        const char *path = module.path[0] == '\0' ? program_invocation_short_name : module.path;
+        base = strrchr(path, '/');
+        snprintf(text, sizeof text, "%.255s+0x%lx", base == NULL ? path : base + 1, (unsigned long)offset);
     }
     copy = strdup(text);
     return copy == NULL ? UNKNOWN : copy;

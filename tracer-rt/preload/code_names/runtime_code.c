@@ -2,54 +2,58 @@
 
 #define _GNU_SOURCE
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "modules.h"
 #include "runtime_code.h"
 
 /* Prefixes of the names of libraries. */
 static const char *const libraries[] = {
-    "libmpi",   "libmpich", "libopen-",  "libpmix", "libprrte", "libprte",  "libevent", "libhwloc", "libfabric",
-    "libucp",   "libuct",   "libucs",    "libucm",  "libpsm",   "libibverbs", "librdmacm", "libomp",  "libgomp",
-    "libiomp5", "libnvomp", "libcraymp", "mca_",    "libtumit", "libc.so",
+    "libmpi",   "libmpich", "libopen-",  "libpmix",    "libprrte",   "libprte", "libevent", "libhwloc", "libfabric",
+    "libucp",   "libuct",   "libucs",    "libucm",     "libpsm",     "libibverbs", "librdmacm", "libomp.", "libomp-",
+    "libomp5",  "libgomp.", "libiomp5.", "libnvomp.",  "libcraymp.", "mca_",    "libtumit", "libc.so",
 };
-/* Prefixes of the names of programs that start others. */
-static const char *const programs[] = {
-    "mpirun", "mpiexec", "orterun", "orted", "prterun", "prted", "hydra_", "srun", "slurmstepd", "aprun", "flux",
+/* Names of programs that start others. */
+static const char *const launchers[] = {
+    "mpirun", "mpiexec", "orterun", "orted", "prterun", "prted", "srun", "slurmstepd", "aprun", "flux",
 };
+/* Prefix of the names of MPICH's launchers, such as `hydra_pmi_proxy`. */
+#define HYDRA "hydra_"
 
 /* Entries of the table of results; a power of two. An entry is an address, and its lowest bit the
  * result: return addresses are looked up, whose lowest bit is not needed. */
 #define ENTRIES 1024
 static uintptr_t results[ENTRIES];
 
-static int has_prefix(const char *name, const char *const *prefixes, size_t count) {
+static int is_launcher(void) {
     size_t i;
-    for (i = 0; i < count; i++) {
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
+    for (i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+        if (strcmp(program_invocation_short_name, launchers[i]) == 0) {
+            return 1;
+        }
+    }
+    return strncmp(program_invocation_short_name, HYDRA, strlen(HYDRA)) == 0 ||
+           strncmp(program_invocation_short_name, "mpiexec.", strlen("mpiexec.")) == 0 ||
+           strncmp(program_invocation_short_name, "mpirun.", strlen("mpirun.")) == 0;
+}
+
+static int is_runtime_library(const char *path) {
+    const char *name = strrchr(path, '/');
+    size_t i;
+    name = name == NULL ? path : name + 1;
+    for (i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {
+        if (strncmp(name, libraries[i], strlen(libraries[i])) == 0) {
             return 1;
         }
     }
     return 0;
 }
 
-static int is_launcher(void) {
-    return has_prefix(program_invocation_short_name, programs, sizeof programs / sizeof programs[0]);
-}
-
 static int search(const void *address) {
-    const char *name;
-    Dl_info info;
-    if (is_launcher()) {
-        return 1;
-    }
-    if (dladdr(address, &info) == 0 || info.dli_fname == NULL) {
-        return 0;
-    }
-    name = strrchr(info.dli_fname, '/');
-    return has_prefix(name == NULL ? info.dli_fname : name + 1, libraries, sizeof libraries / sizeof libraries[0]);
+    struct tumit_module module;
+    return is_launcher() || (tumit_find_module(address, &module) && is_runtime_library(module.path));
 }
 
 int tumit_is_runtime_code(const void *address) {

@@ -299,6 +299,13 @@ EXPORTED int fclose(FILE *stream) {
     return result;
 }
 
+/* ---- Child processes ---- */
+
+static void unlock_names(void) { pthread_mutex_init(&names_lock, NULL); }
+
+/* Another thread of the parent may hold the lock when it forks. */
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, unlock_names); }
+
 /* ---- Programs with checks of buffers (`_FORTIFY_SOURCE`) ---- */
 
 #define CHECK(is_valid)                                                                                                \

@@ -1,5 +1,6 @@
 /* The part of the interface OMPT that the tool uses. The numbers and types are those of OpenMP 5.0
- * to 5.2, chapter "OMPT Interface". The header of a compiler may be missing or disturb another one. */
+ * to 5.2, chapter "OMPT Interface". The header of a compiler
+ * may be missing, or may not compile with another compiler. */
 
 #ifndef TUMIT_OMPT_H
 #define TUMIT_OMPT_H
@@ -39,7 +40,8 @@ enum {
     OMPT_MASKED = 21,
     OMPT_SYNC_REGION = 23,
     OMPT_MUTEX_ACQUIRE = 26,
-    OMPT_MUTEX_ACQUIRED = 27
+    OMPT_MUTEX_ACQUIRED = 27,
+    OMPT_REDUCTION = 31
 };
 
 enum { OMPT_SCOPE_BEGIN = 1, OMPT_SCOPE_END = 2 };

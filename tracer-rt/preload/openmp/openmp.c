@@ -19,6 +19,11 @@
 
 /* ---- Start ---- */
 
+static void reset_child_process(void) {
+    forget_runtime_threads();
+    unlock_dependences();
+}
+
 static const struct {
     int event;
     ompt_function callback;
@@ -27,10 +32,11 @@ static const struct {
     {OMPT_THREAD_END, (ompt_function)end_thread},
     {OMPT_PARALLEL_BEGIN, (ompt_function)begin_region},
     {OMPT_PARALLEL_END, (ompt_function)end_region},
-    {OMPT_IMPLICIT_TASK, (ompt_function)change_region_part},
-    {OMPT_SYNC_REGION, (ompt_function)change_wait},
-    {OMPT_WORK, (ompt_function)change_work},
-    {OMPT_MASKED, (ompt_function)change_masked},
+    {OMPT_IMPLICIT_TASK, (ompt_function)record_region_part},
+    {OMPT_SYNC_REGION, (ompt_function)record_wait},
+    {OMPT_REDUCTION, (ompt_function)record_wait},
+    {OMPT_WORK, (ompt_function)record_work},
+    {OMPT_MASKED, (ompt_function)record_masked},
     {OMPT_TASK_CREATE, (ompt_function)create_task},
     {OMPT_TASK_SCHEDULE, (ompt_function)switch_task},
     {OMPT_TASK_DEPENDENCE, (ompt_function)add_dependence},
@@ -47,6 +53,7 @@ static int initialize(ompt_lookup lookup, int device, union ompt_data *tool) {
     if (set_callback == NULL) {
         return 0;
     }
+    pthread_atfork(NULL, NULL, reset_child_process);
     /* Older runtimes lack some events, which is no error. */
     for (i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
         set_callback(callbacks[i].event, callbacks[i].callback);

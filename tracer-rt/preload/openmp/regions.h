@@ -4,8 +4,10 @@
 struct region {
     uint64_t number;
     const char *code;
-    /* The time at which the initial thread of the region has left its last barrier; 0 before. */
-    tumit1_date left;
+    /* The time at which the initial thread of the region has left a barrier; 0 before. */
+    tumit1_date leave_time;
+    /* Number of barriers that this thread has left. */
+    unsigned barriers;
     unsigned references;
 };
 
@@ -14,11 +16,16 @@ struct task_data {
     /* Set for the part of a thread in a region: an implicit task. */
     struct region *region;
     /* The part of the thread in the enclosing region. */
-    struct task_data *outer;
+    struct task_data *outer_part;
+    /* The kind of wait for other tasks in which the task is; 0 without one. */
+    int wait;
     /* Number of the thread in the region. */
     unsigned thread;
+    /* Number of barriers that the thread has entered, and whether it is in the last one. */
+    unsigned barriers;
+    int is_in_barrier;
     /* Whether the thread left the region before the runtime reported it. */
-    int left_early;
+    int has_left_early;
 };
 
 /* A thread of the runtime. */
@@ -36,20 +43,20 @@ static __thread struct runtime_thread *own_runtime_thread;
 /* The number of the last region. */
 static uint64_t last_region;
 
-static void drop_region(struct region *region) {
+static void release_region(struct region *region) {
     if (__atomic_sub_fetch(&region->references, 1, __ATOMIC_ACQ_REL) == 0) {
         free(region);
     }
 }
 
 static void begin_thread(int kind, union ompt_data *thread) {
-    struct runtime_thread *own = calloc(1, sizeof *own);
+    struct runtime_thread *entry = calloc(1, sizeof *entry);
     (void)thread;
-    if (own != NULL) {
-        own->thread = own_thread();
-        own_runtime_thread = own;
-        own->next = __atomic_load_n(&runtime_threads, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(&runtime_threads, &own->next, own, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    if (entry != NULL) {
+        entry->thread = own_thread();
+        own_runtime_thread = entry;
+        entry->next = __atomic_load_n(&runtime_threads, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(&runtime_threads, &entry->next, entry, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
         }
     }
     openmp_runtime_thread_begin(kind == OMPT_THREAD_INITIAL  ? openmp_thread_kind_initial
@@ -84,7 +91,7 @@ static void end_region(union ompt_data *data, union ompt_data *task, int flags, 
     (void)code;
     if (data->pointer != NULL) {
         openmp_parallel_end();
-        drop_region(data->pointer);
+        release_region(data->pointer);
         data->pointer = NULL;
     }
 }
@@ -96,7 +103,7 @@ static void begin_region_part(struct region *region, union ompt_data *task, unsi
         part->region = region;
         part->thread = number;
         if (own_runtime_thread != NULL) {
-            part->outer = own_runtime_thread->part;
+            part->outer_part = own_runtime_thread->part;
             __atomic_store_n(&own_runtime_thread->part, part, __ATOMIC_RELEASE);
         }
         __atomic_add_fetch(&region->references, 1, __ATOMIC_RELAXED);
@@ -107,19 +114,19 @@ static void begin_region_part(struct region *region, union ompt_data *task, unsi
 static void end_region_part(union ompt_data *task) {
     struct task_data *part = task->pointer;
     if (own_runtime_thread != NULL && own_runtime_thread->part == part) {
-        __atomic_store_n(&own_runtime_thread->part, part->outer, __ATOMIC_RELEASE);
+        __atomic_store_n(&own_runtime_thread->part, part->outer_part, __ATOMIC_RELEASE);
     }
-    if (part->left_early) {
-        openmp_late_leave((uint64_t)own_thread(), part->region->left);
+    if (part->has_left_early) {
+        openmp_late_leave((uint64_t)own_thread(), part->region->leave_time);
     } else {
         openmp_region_part_end();
     }
-    drop_region(part->region);
+    release_region(part->region);
     free(part);
     task->pointer = NULL;
 }
 
-static void change_region_part(int endpoint, union ompt_data *data, union ompt_data *task, unsigned threads,
+static void record_region_part(int endpoint, union ompt_data *data, union ompt_data *task, unsigned threads,
                                unsigned number, int flags) {
     if ((flags & OMPT_TASK_INITIAL) != 0) {
         return;
@@ -139,10 +146,17 @@ __attribute__((destructor)) static void end_all_regions(void) {
     struct runtime_thread *thread = __atomic_load_n(&runtime_threads, __ATOMIC_ACQUIRE);
     for (; thread != NULL; thread = thread->next) {
         const struct task_data *part = __atomic_load_n(&thread->part, __ATOMIC_ACQUIRE);
-        if (part != NULL && part->thread != 0 && part->region->left != 0) {
-            openmp_late_leave((uint64_t)thread->thread, part->region->left);
+        if (part != NULL && part->thread != 0 && __atomic_load_n(&part->is_in_barrier, __ATOMIC_ACQUIRE) &&
+            __atomic_load_n(&part->region->barriers, __ATOMIC_ACQUIRE) >= part->barriers) {
+            openmp_late_leave((uint64_t)thread->thread, part->region->leave_time);
         }
     }
+}
+
+/* A child process has no thread of the runtime. */
+static void forget_runtime_threads(void) {
+    runtime_threads = NULL;
+    own_runtime_thread = NULL;
 }
 
 /* ---- Waits ---- */
@@ -160,35 +174,50 @@ static enum openmp_wait_kind wait_kind(int kind) {
     }
 }
 
+static void begin_barrier(struct task_data *part, int kind) {
+    part->barriers++;
+    __atomic_store_n(&part->is_in_barrier, 1, __ATOMIC_RELEASE);
+    openmp_barrier_begin(part->region->number, wait_kind(kind));
+}
+
 /* The end of a barrier. The runtime reports that a worker leaves the last barrier of a region when
  * it needs the worker again, and then without the region. The wait really ends when the initial
  * thread of the region leaves the barrier. */
 static void end_barrier(struct task_data *part, int is_late) {
-    tumit1_date *left = &part->region->left;
+    struct region *region = part->region;
     if (part->thread == 0) {
-        __atomic_store_n(left, tumit1_now(), __ATOMIC_RELEASE);
-    } else if (is_late && __atomic_load_n(left, __ATOMIC_ACQUIRE) != 0) {
-        part->left_early = 1;
+        region->leave_time = tumit1_now();
+        __atomic_store_n(&region->barriers, part->barriers, __ATOMIC_RELEASE);
+    } else if (is_late && __atomic_load_n(&region->barriers, __ATOMIC_ACQUIRE) >= part->barriers) {
+        part->has_left_early = 1;
         return;
     }
+    __atomic_store_n(&part->is_in_barrier, 0, __ATOMIC_RELEASE);
     openmp_barrier_end();
 }
 
-static void change_wait(int kind, int endpoint, union ompt_data *region, union ompt_data *task, const void *code) {
-    struct task_data *part = task == NULL ? NULL : task->pointer;
+static int is_barrier(int kind) {
+    return kind != OMPT_SYNC_TASKWAIT && kind != OMPT_SYNC_TASKGROUP && kind != OMPT_SYNC_REDUCTION;
+}
+
+static void record_wait(int kind, int endpoint, union ompt_data *region, union ompt_data *data, const void *code) {
+    struct task_data *task = data == NULL ? NULL : data->pointer;
     const int is_begin = endpoint == OMPT_SCOPE_BEGIN;
     (void)code;
-    if (kind == OMPT_SYNC_TASKWAIT || kind == OMPT_SYNC_TASKGROUP) {
+    if (!is_barrier(kind)) {
+        if (task != NULL) {
+            task->wait = is_begin ? kind : 0;
+        }
         if (is_begin) {
             openmp_task_wait_begin(wait_kind(kind));
         } else {
             openmp_task_wait_end();
         }
-    } else if (part != NULL && part->region != NULL) {
+    } else if (task != NULL && task->region != NULL) {
         if (is_begin) {
-            openmp_barrier_begin(part->region->number, wait_kind(kind));
+            begin_barrier(task, kind);
         } else {
-            end_barrier(part, region == NULL);
+            end_barrier(task, region == NULL);
         }
     }
 }
@@ -207,7 +236,7 @@ static enum openmp_work_kind work_kind(int kind) {
     }
 }
 
-static void change_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task, uint64_t count,
+static void record_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task, uint64_t count,
                         const void *code) {
     (void)region;
     (void)task;
@@ -223,7 +252,7 @@ static void change_work(int kind, int endpoint, union ompt_data *region, union o
     }
 }
 
-static void change_masked(int endpoint, union ompt_data *region, union ompt_data *task, const void *code) {
+static void record_masked(int endpoint, union ompt_data *region, union ompt_data *task, const void *code) {
     (void)region;
     (void)task;
     (void)code;

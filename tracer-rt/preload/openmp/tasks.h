@@ -14,7 +14,7 @@ struct task {
     const char *code;
     /* The thread whose states contain the task; 0 before its begin and while no thread runs it. */
     pid_t thread;
-    int is_begun, is_untied;
+    int has_begun, is_untied;
     struct dependence *predecessors, *successors;
 };
 
@@ -47,6 +47,8 @@ static void create_task(union ompt_data *creator, const struct ompt_frame *frame
         openmp_task_create(task->number, task->code);
     }
 }
+
+static void unlock_dependences(void) { pthread_mutex_init(&dependences_lock, NULL); }
 
 static void append_dependence(struct dependence **list, uint64_t task) {
     struct dependence *entry = malloc(sizeof *entry);
@@ -81,19 +83,26 @@ static void free_dependences(struct dependence *list) {
 /* A thread begins or continues a task. */
 static void enter_task(struct task *task) {
     const struct dependence *entry;
-    if (!task->is_begun) {
+    if (!task->has_begun) {
         for (entry = task->predecessors; entry != NULL; entry = entry->next) {
             openmp_dependence_end(entry->task, task->number);
         }
     }
-    openmp_task_begin(task->number, task->code, !task->is_begun);
-    task->is_begun = 1;
+    openmp_task_begin(task->number, task->code, !task->has_begun);
+    task->has_begun = 1;
     task->thread = own_thread();
+    if (task->data.wait != 0) {
+        openmp_task_wait_begin(wait_kind(task->data.wait));
+    }
 }
 
-/* The calling thread does not run the task any more. */
+/* The calling thread does not run the task any more. A task that waits continues to do so on the
+ * next thread. */
 static void leave_task(struct task *task) {
     if (task->thread == own_thread()) {
+        if (task->data.wait != 0) {
+            openmp_task_wait_end();
+        }
         openmp_task_end(task->number);
         task->thread = 0;
     }
@@ -120,6 +129,10 @@ static void switch_task(union ompt_data *prior_data, int reason, union ompt_data
         switch (reason) {
         case OMPT_TASK_COMPLETE:
         case OMPT_TASK_CANCEL:
+            /* A task may be cancelled before its begin. */
+            if (!prior->has_begun) {
+                enter_task(prior);
+            }
             leave_task(prior);
             end_task(prior, prior_data);
             break;

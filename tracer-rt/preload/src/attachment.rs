@@ -151,8 +151,8 @@ impl Attachment {
     fn without_tool_interface(&self, program: &str, runtime: &OpenMpRuntime) -> String {
         let name = &runtime.name;
         let remedy = match &self.openmp_replacement {
-            Some(path) => format!("LD_PRELOAD={} before `tumit record` replaces it by that of LLVM", path.display()),
-            None => "install that of LLVM, `libomp.so.5`, which can replace it by LD_PRELOAD".to_owned(),
+            Some(path) => format!("to use that of LLVM instead, run: LD_PRELOAD={} tumit record …", path.display()),
+            None => "install that of LLVM, `libomp.so.5`, and run: LD_PRELOAD=libomp.so.5 tumit record …".to_owned(),
         };
         format!("openmp cannot be attached to `{program}`: its runtime {name} has no interface for recorders; {remedy}")
     }
@@ -281,9 +281,18 @@ impl ProgramAttachment {
                 "{recorders} attached to `{name}`, which needs no {missing}, but may load one or start other programs"
             );
         }
+        // An interpreter may load libraries later.
+        let uncertain: RecorderSet = match &self.outcome {
+            AttachmentOutcome::NoMpiYet => attached.difference(&certain).copied().collect(),
+            _ => RecorderSet::new(),
+        };
         let libraries: Vec<String> = certain.iter().filter_map(library_of).collect();
         let libraries = if libraries.is_empty() { String::new() } else { format!(" ({})", libraries.join("; ")) };
-        format!("{} attached to `{name}`{libraries}", names(&certain))
+        let later = match uncertain.is_empty() {
+            true => String::new(),
+            false => format!(", and {} if it loads such a library", names(&uncertain)),
+        };
+        format!("{} attached to `{name}`{libraries}{later}", names(&certain))
     }
 }
 

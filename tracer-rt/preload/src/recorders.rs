@@ -59,7 +59,7 @@ const IO_FUNCTIONS_WITH_CHECKS: [&str; 8] = [
     "__fread_chk",
 ];
 
-/// Some recorders.
+/// A set of recorders.
 pub type RecorderSet = BTreeSet<Recorder>;
 
 impl Recorder {

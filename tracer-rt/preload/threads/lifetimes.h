@@ -4,7 +4,7 @@
 struct thread {
     uint64_t number;
     pid_t id;
-    tumit1_date ended;
+    tumit1_date end_time;
     /* The thread itself, and the table. */
     unsigned references;
 };
@@ -27,7 +27,7 @@ static struct {
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_thread;
 
-static void drop_thread(struct thread *thread) {
+static void release_thread(struct thread *thread) {
     if (thread != NULL && __atomic_sub_fetch(&thread->references, 1, __ATOMIC_ACQ_REL) == 0) {
         free(thread);
     }
@@ -40,18 +40,20 @@ static size_t thread_entry(pthread_t handle) {
 static void store_thread(pthread_t handle, struct thread *thread) {
     const size_t entry = thread_entry(handle);
     __wrap_pthread_mutex_lock(&threads_lock);
-    drop_thread(threads[entry].thread);
+    release_thread(threads[entry].thread);
     threads[entry].handle = handle;
     threads[entry].thread = thread;
     pthread_mutex_unlock(&threads_lock);
 }
 
-/* Takes a thread out of the table. NULL if it is not known. */
+/* Takes a thread that has ended out of the table. NULL if it is not known, or if a new thread has
+ * its handle. */
 static struct thread *take_thread(pthread_t handle) {
     const size_t entry = thread_entry(handle);
     struct thread *thread = NULL;
     __wrap_pthread_mutex_lock(&threads_lock);
-    if (threads[entry].thread != NULL && pthread_equal(threads[entry].handle, handle)) {
+    if (threads[entry].thread != NULL && pthread_equal(threads[entry].handle, handle) &&
+        __atomic_load_n(&threads[entry].thread->end_time, __ATOMIC_ACQUIRE) != 0) {
         thread = threads[entry].thread;
         threads[entry].thread = NULL;
     }
@@ -59,20 +61,21 @@ static struct thread *take_thread(pthread_t handle) {
     return thread;
 }
 
+static int is_first_thread_recorded;
+
 /* Records the first thread of the process once, before its first other record. */
 static void record_first_thread(void) {
-    static int is_recorded;
-    if (!__atomic_load_n(&is_recorded, __ATOMIC_RELAXED) && own_thread() == getpid()) {
-        __atomic_store_n(&is_recorded, 1, __ATOMIC_RELAXED);
+    if (!__atomic_load_n(&is_first_thread_recorded, __ATOMIC_RELAXED) && own_thread() == getpid()) {
+        __atomic_store_n(&is_first_thread_recorded, 1, __ATOMIC_RELAXED);
         threads_first_thread();
     }
 }
 
 static void end_thread(void *data) {
     struct thread *thread = data;
-    __atomic_store_n(&thread->ended, tumit1_now(), __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->end_time, tumit1_now(), __ATOMIC_RELEASE);
     threads_end_thread();
-    drop_thread(thread);
+    release_thread(thread);
 }
 
 /* The function of a new thread. */
@@ -81,6 +84,7 @@ static void *run_thread(void *data) {
     void *result;
     free(data);
     start.thread->id = own_thread();
+    store_thread(pthread_self(), start.thread);
     threads_begin_thread(start.thread->number, tumit_code_name((const void *)(uintptr_t)start.function));
     pthread_cleanup_push(end_thread, start.thread);
     result = start.function(start.argument);
@@ -106,9 +110,7 @@ EXPORTED int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
     start->thread = thread;
     threads_create_thread(thread->number);
     result = next.pthread_create(handle, attributes, run_thread, start);
-    if (result == 0) {
-        store_thread(*handle, thread);
-    } else {
+    if (result != 0) {
         free(start);
         free(thread);
     }
@@ -122,23 +124,25 @@ EXPORTED int pthread_join(pthread_t handle, void **value) {
     if (!IS_PROGRAM_CALL()) {
         return next.pthread_join(handle, value);
     }
+    /* The function is a cancellation point, also if it does not wait. */
+    pthread_testcancel();
     result = next.pthread_tryjoin_np(handle, value);
     if (result == 0) {
-        drop_thread(take_thread(handle));
+        release_thread(take_thread(handle));
         return 0;
     }
     if (result != EBUSY) {
         return next.pthread_join(handle, value);
     }
     record_first_thread();
-    thread = take_thread(handle);
     threads_join_begin();
     result = next.pthread_join(handle, value);
-    if (thread == NULL || __atomic_load_n(&thread->ended, __ATOMIC_ACQUIRE) == 0) {
+    thread = take_thread(handle);
+    if (thread == NULL) {
         threads_join_end(0, 0, tumit1_now());
     } else {
-        threads_join_end(thread->number, (uint64_t)thread->id, thread->ended);
+        threads_join_end(thread->number, (uint64_t)thread->id, thread->end_time);
     }
-    drop_thread(thread);
+    release_thread(thread);
     return result;
 }

@@ -44,7 +44,7 @@ __attribute__((constructor)) static void find_next_functions(void) {
 }
 
 static inline void ensure_next_functions(void) {
-    if (__builtin_expect(next.pthread_create == NULL, 0)) {
+    if (__builtin_expect(next.sem_post == NULL, 0)) {
         find_next_functions();
     }
 }

@@ -29,3 +29,14 @@
 #include "wakers.h"
 
 #include "waits.h"
+
+/* ---- Child processes ---- */
+
+static void reset_child_process(void) {
+    pthread_mutex_init(&threads_lock, NULL);
+    memset(wakers, 0, sizeof wakers);
+    is_first_thread_recorded = 0;
+}
+
+/* Other threads of the parent may hold locks when it forks, and do not exist in the child. */
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, reset_child_process); }

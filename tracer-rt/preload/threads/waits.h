@@ -3,10 +3,18 @@
 
 /* ---- Mutexes ---- */
 
+/* Bit of the kind of a mutex that several processes share. */
+#define SHARED_BY_PROCESSES 128
+
+/* The thread that has a mutex. 0 if it may belong to another process. */
+static uint64_t mutex_owner(const pthread_mutex_t *mutex) {
+    return (mutex->__data.__kind & SHARED_BY_PROCESSES) != 0 ? 0 : (uint64_t)mutex->__data.__owner;
+}
+
 /* Records a wait for a mutex around an expression. */
 #define RECORD_MUTEX_WAIT(mutex, expression)                                                                           \
     record_first_thread();                                                                                             \
-    threads_mutex_wait_begin(ADDRESS(mutex), (uint64_t)(mutex)->__data.__owner);                                       \
+    threads_mutex_wait_begin(ADDRESS(mutex), mutex_owner(mutex));                                       \
     result = (expression);                                                                                             \
     threads_mutex_wait_end(ADDRESS(mutex))
 
@@ -65,9 +73,9 @@ EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
         return next.pthread_rwlock_rdlock(lock);
     }
     record_first_thread();
-    threads_lock_wait_begin(threads_lock_access_read, ADDRESS(lock), (uint64_t)lock->__data.__cur_writer);
+    threads_rwlock_wait_begin(threads_lock_access_read, ADDRESS(lock), (uint64_t)lock->__data.__cur_writer);
     result = next.pthread_rwlock_rdlock(lock);
-    threads_lock_wait_end(ADDRESS(lock));
+    threads_rwlock_wait_end(ADDRESS(lock));
     return result;
 }
 
@@ -82,9 +90,9 @@ EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
         return next.pthread_rwlock_wrlock(lock);
     }
     record_first_thread();
-    threads_lock_wait_begin(threads_lock_access_write, ADDRESS(lock), (uint64_t)lock->__data.__cur_writer);
+    threads_rwlock_wait_begin(threads_lock_access_write, ADDRESS(lock), (uint64_t)lock->__data.__cur_writer);
     result = next.pthread_rwlock_wrlock(lock);
-    threads_lock_wait_end(ADDRESS(lock));
+    threads_rwlock_wait_end(ADDRESS(lock));
     return result;
 }
 
@@ -96,10 +104,10 @@ EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
         struct wait wait;                                                                                              \
         struct wait_end end;                                                                                           \
         record_first_thread();                                                                                         \
-        wait = begin_wait(condition);                                                                                  \
+        wait = note_wait_begin(condition);                                                                             \
         threads_condition_wait_begin(ADDRESS(condition));                                                              \
         result = (expression);                                                                                         \
-        end = end_wait(&wait);                                                                                         \
+        end = note_wait_end(&wait, result == 0);                                                                       \
         threads_condition_wait_end(end.thread, end.time, end.number);                                                  \
     } while (0)
 
@@ -148,14 +156,19 @@ EXPORTED int pthread_cond_broadcast(pthread_cond_t *condition) {
 
 /* ---- Semaphores ---- */
 
+/* The functions refuse other times, also if they need not wait. */
+static int is_valid_time(const struct timespec *time) { return time->tv_nsec >= 0 && time->tv_nsec < 1000000000; }
+
 /* Tries to decrease a semaphore, and records the wait around an expression if this fails. */
-#define RECORD_SEMAPHORE_WAIT(semaphore, expression)                                                                   \
+#define RECORD_SEMAPHORE_WAIT(semaphore, is_valid, expression)                                                         \
     do {                                                                                                               \
         const int error = errno;                                                                                       \
         struct wait wait;                                                                                              \
         struct wait_end end;                                                                                           \
         ensure_next_functions();                                                                                       \
-        if (next.sem_trywait(semaphore) == 0) {                                                                        \
+        /* The functions are cancellation points, also if they do not wait. */                                         \
+        pthread_testcancel();                                                                                          \
+        if ((is_valid) && next.sem_trywait(semaphore) == 0) {                                                                        \
             return 0;                                                                                                  \
         }                                                                                                              \
         errno = error;                                                                                                 \
@@ -163,28 +176,28 @@ EXPORTED int pthread_cond_broadcast(pthread_cond_t *condition) {
             return (expression);                                                                                       \
         }                                                                                                              \
         record_first_thread();                                                                                         \
-        wait = begin_wait(semaphore);                                                                                  \
+        wait = note_wait_begin(semaphore);                                                                             \
         threads_semaphore_wait_begin(ADDRESS(semaphore));                                                              \
         result = (expression);                                                                                         \
-        end = end_wait(&wait);                                                                                         \
-        threads_semaphore_wait_end(ADDRESS(semaphore), end.thread, end.time, end.number);                                                  \
+        end = note_wait_end(&wait, result == 0);                                                                       \
+        threads_semaphore_wait_end(ADDRESS(semaphore), end.thread, end.time, end.number);                              \
     } while (0)
 
 EXPORTED int sem_wait(sem_t *semaphore) {
     int result;
-    RECORD_SEMAPHORE_WAIT(semaphore, next.sem_wait(semaphore));
+    RECORD_SEMAPHORE_WAIT(semaphore, 1, next.sem_wait(semaphore));
     return result;
 }
 
 EXPORTED int sem_timedwait(sem_t *semaphore, const struct timespec *time) {
     int result;
-    RECORD_SEMAPHORE_WAIT(semaphore, next.sem_timedwait(semaphore, time));
+    RECORD_SEMAPHORE_WAIT(semaphore, is_valid_time(time), next.sem_timedwait(semaphore, time));
     return result;
 }
 
 EXPORTED int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time) {
     int result;
-    RECORD_SEMAPHORE_WAIT(semaphore, next.sem_clockwait(semaphore, clock, time));
+    RECORD_SEMAPHORE_WAIT(semaphore, is_valid_time(time), next.sem_clockwait(semaphore, clock, time));
     return result;
 }
 

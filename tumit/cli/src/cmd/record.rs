@@ -53,7 +53,7 @@ names; `tumit record` sets it, or adds `-x` options if the command has some:
   tumit record -o /shared/run.tmt -- mpirun --hostfile hosts -n 128 ./app
 
 The library is loaded by LD_PRELOAD, and serves Open MPI 4 and 5, MPICH 3.1 to 5 with its relatives, and the standard interface of
-MPI 5. Programs without MPI are not disturbed. Levels: MPI_JOB, MPI_P2P, MPI_COLL, MPI_RMA, MPI_IO, MPI_TOPO, MPI_ENV (off);
+MPI 5. Levels: MPI_JOB, MPI_P2P, MPI_COLL, MPI_RMA, MPI_IO, MPI_TOPO, MPI_ENV (off);
 OMP_REGION, OMP_SYNC, OMP_WORK, OMP_TASK, OMP_LOCK; THREADS, THREAD_WAITS; IO_FILES, IO_CHANNELS (off).
 
 Exit status: that of the program. If a signal ends the program, `tumit record` ends by the same signal. 126 and 127: the program

@@ -152,7 +152,10 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
         Recorder::Io => "used a file",
     };
     let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
-    let unseen = format!("no program {}", uses.join(", or "));
+    let unseen = match uses.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("no program {} or {last}", others.join(", ")),
+        _ => format!("no program {}", uses.concat()),
+    };
     let reason = match (end, obstacle) {
         (_, Some(program)) => format!("`{}` cannot be recorded, see above", program.name),
         (ProgramEnd::Exit(0), None) if has_no_mpi => unseen,
