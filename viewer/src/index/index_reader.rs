@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, TraceDiagnostic, TypeId, ValueId};
 
 use super::description_section::DescriptionSection;
-use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, PageBytes};
+use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, LaneRecord, PageBytes};
 use super::file::index_bytes::{IndexBytes, IndexOpenError, blocks_read};
-use super::lane_records::LaneRecords;
+use super::lane_records::{ContainerRecords, LaneRecords};
 use super::lanes::links::IndexLinks;
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::open_links::IndexOpenLinks;
@@ -51,6 +51,7 @@ pub struct IndexReader {
     /// Least and largest value of each variable type that has values. They are read at the first
     /// request.
     ranges: OnceLock<FxHashMap<TypeId, ValueRange>>,
+    state_records: ContainerRecords,
 }
 
 impl IndexReader {
@@ -73,6 +74,7 @@ impl IndexReader {
             positions,
             container_details: details,
             ranges: OnceLock::new(),
+            state_records: ContainerRecords::default(),
         })
     }
 
@@ -111,17 +113,25 @@ impl IndexReader {
 
     /// All state lanes of a container, of any type.
     pub(super) fn state_lanes(&self, container: ContainerId) -> impl Iterator<Item = IndexStateLane<'_>> {
+        self.state_lane_records(container).map(|record| IndexStateLane::new(&self.index_bytes, record))
+    }
+
+    /// The positions of the records of the state lanes of a container.
+    fn state_positions(&self, container: ContainerId) -> std::ops::Range<u64> {
         let directory = self.directory(self.index_bytes.header.states);
-        let first = directory.partition(|record| record.container < container.0);
-        directory
-            .records_from(first)
-            .take_while(move |record| record.container == container.0)
-            .map(|record| IndexStateLane::new(&self.index_bytes, record))
+        self.state_records.positions(directory, self.positions.len(), container.0)
+    }
+
+    fn state_lane_records(&self, container: ContainerId) -> impl Iterator<Item = LaneRecord> {
+        let directory = self.directory(self.index_bytes.header.states);
+        let records = directory.records_within(self.state_positions(container));
+        records.take_while(move |record| record.container == container.0)
     }
 
     fn state_lane(&self, lane: StateLaneId) -> Option<IndexStateLane<'_>> {
         let key = LaneKey { container: lane.container.0, ty: lane.ty.0, depth: lane.depth };
-        let record = self.directory(self.index_bytes.header.states).find(key)?;
+        let directory = self.directory(self.index_bytes.header.states);
+        let record = directory.find_within(self.state_positions(lane.container), key)?;
         Some(IndexStateLane::new(&self.index_bytes, record))
     }
 
@@ -234,10 +244,7 @@ impl TimelineSource for IndexReader {
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        let directory = self.directory(self.index_bytes.header.states);
-        let first = directory.partition(|record| (record.container, record.ty) < (container.0, ty.0));
-        let records = directory.records_from(first);
-        let records = records.take_while(|record| (record.container, record.ty) == (container.0, ty.0));
+        let records = self.state_lane_records(container).filter(|record| record.ty == ty.0);
         records.map(|record| record.depth.saturating_add(1)).max().unwrap_or(0)
     }
 
@@ -255,8 +262,8 @@ impl TimelineSource for IndexReader {
 
     fn types_in(&self, container: ContainerId) -> Option<Vec<TypeId>> {
         let header = &self.index_bytes.header;
-        let mut types = Vec::new();
-        for place in [header.states, header.marks, header.variables] {
+        let mut types: Vec<TypeId> = self.state_lane_records(container).map(|record| TypeId(record.ty)).collect();
+        for place in [header.marks, header.variables] {
             let directory = self.directory(place);
             let first = directory.partition(|record| record.container < container.0);
             let records = directory.records_from(first);

@@ -144,6 +144,15 @@ pub(super) fn trace_of_bundles(
     if order.len() <= MAX_STORED_UNITS || parts.fractions && fractions::are_needed(execution.activity()?) {
         return trace_of_units(execution, parts);
     }
+    bundles(execution, &parts, order, max_rows)
+}
+
+fn bundles(
+    execution: &Execution,
+    parts: &DerivedParts<'_>,
+    order: &[usize],
+    max_rows: usize,
+) -> Result<DerivedTrace, PerspectiveError> {
     let mut builder = TraceBuilder::default();
     let (units, model) = (execution.units(), execution.model());
     let name = model.types.get(units.ty.index()).map_or("unit", |ty| ty.name.as_str());
@@ -162,7 +171,7 @@ pub(super) fn trace_of_bundles(
         lists.push(bundle.iter().map(|unit| u32::try_from(*unit).unwrap_or(u32::MAX)));
         rows.push(container);
     }
-    trace_of_lanes(execution, &parts, (containers, (rows, lists)), builder)
+    trace_of_lanes(execution, parts, (containers, (rows, lists)), builder)
 }
 
 /// Makes a trace with lanes that read their states when they are needed.
@@ -493,3 +502,6 @@ fn step_numbers<const K: usize>(steps: &StepFunction<K>, component: usize, divis
     }
     numbers
 }
+
+#[cfg(test)]
+mod tests;

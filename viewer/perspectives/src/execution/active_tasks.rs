@@ -6,10 +6,12 @@
 
 use std::mem;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order, map_indexes};
 use tumit_viewer::query::{QueryError, TimeRange, TimelineSource};
 
+use crate::execution::category_sums::index_at_or_after;
 use crate::execution::overlapping_tasks::OverlappingTasks;
 use crate::execution::step_function::StepFunction;
 use crate::execution::task_timeline::TaskTimeline;
@@ -22,8 +24,12 @@ const MIN_CHANGES: usize = 1 << 12;
 const MAX_CHANGES: usize = 1 << 19;
 /// The number of changes of a unit per possible start of a slice, so that few of them are sorted.
 const CHANGES_PER_SAMPLE: usize = 64;
-/// Slices per job of a thread. All processors are busy, and few sums are merged.
-const SLICES_PER_JOB: usize = 64;
+/// Maximum number of slices per job of a thread, so that all processors are busy.
+const MAX_SLICES_PER_JOB: usize = 64;
+/// Minimum number of jobs, if there are as many slices.
+const MIN_JOBS: usize = 16;
+/// Slices whose changes are sorted at the same time.
+const SORTED_AT_ONCE: usize = 4;
 /// Slices per stored maximum, so that a query compares few slices.
 const BLOCK: usize = 64;
 /// Maximum number of times and tasks that are in memory together.
@@ -54,6 +60,15 @@ pub(crate) struct TaskActivity {
 pub(crate) struct ActiveTaskSums {
     /// For each unit that executes several tasks at a time, the begins and ends of all of them.
     overlaps: Vec<Option<OverlappingTasks>>,
+    /// The approximate number of changes in a slice.
+    slice_changes: usize,
+    /// Computed for the first query that cannot do without.
+    slices: OnceLock<TaskSlices>,
+}
+
+/// The sums of each task at the ends of slices of time.
+#[derive(Debug, Default)]
+struct TaskSlices {
     /// The start of each slice, ascending. The first is the first change of all units.
     starts: Vec<i64>,
     by_task: Vec<TaskSums>,
@@ -136,8 +151,7 @@ impl<'a> UnitChanges<'a> {
 }
 
 impl ActiveTaskSums {
-    /// Computes the sums. Reads the states of units that execute several tasks at a time. Takes
-    /// O(n log n) of the number of changes, in parallel.
+    /// Reads the states of units that execute several tasks at a time. The sums are computed later.
     ///
     /// # Errors
     /// If the source fails.
@@ -153,17 +167,12 @@ impl ActiveTaskSums {
             Ok(Some(overlapping.finish()))
         });
         let slice_changes = (8 * tasks.list().len()).max(16 * units.count()).clamp(MIN_CHANGES, MAX_CHANGES);
-        Ok(Self::with_slices(tasks, overlaps.into_iter().collect::<Result<_, QueryError>>()?, slice_changes))
+        Ok(Self::with_slices(overlaps.into_iter().collect::<Result<_, QueryError>>()?, slice_changes))
     }
 
-    /// Computes the sums with approximately the same number of changes in each slice.
-    fn with_slices(tasks: &TaskSet, overlaps: Vec<Option<OverlappingTasks>>, slice_changes: usize) -> Self {
-        let mut sums = Self { overlaps, ..Self::default() };
-        let active = ActiveTasks { tasks, sums: &sums };
-        let starts = active.slice_starts(slice_changes);
-        let by_task = active.sums_by_task(&starts);
-        (sums.starts, sums.by_task) = (starts, by_task);
-        sums
+    /// The sums with approximately the same number of changes in each slice.
+    fn with_slices(overlaps: Vec<Option<OverlappingTasks>>, slice_changes: usize) -> Self {
+        Self { overlaps, slice_changes, slices: OnceLock::new() }
     }
 }
 
@@ -209,8 +218,22 @@ impl<'a> ActiveTasks<'a> {
         self.points(time).into_iter().map(|point| point.units).collect()
     }
 
+    /// The slices. The first call takes O(n log n) of the number of changes, in parallel.
+    fn slices(self) -> &'a TaskSlices {
+        self.sums.slices.get_or_init(|| {
+            let starts = self.slice_starts(self.sums.slice_changes);
+            let by_task = self.sums_by_task(&starts);
+            TaskSlices { starts, by_task }
+        })
+    }
+
     /// Visits each task at some times, which ascend. The first argument is the index of the time.
+    /// If the slices are not in memory, all changes are added, which takes less time than to sort
+    /// them.
     pub(crate) fn visit_times(self, times: &[i64], mut visit: impl FnMut(usize, &[TaskPoint])) {
+        if self.sums.slices.get().is_none() {
+            return self.visit_times_without_slices(times, visit);
+        }
         let at_once = (MAX_POINTS / self.tasks.list().len().max(1)).max(1);
         let points = times.chunks(at_once).flat_map(|times| self.points_at(times));
         points.enumerate().for_each(|(at, points)| visit(at, &points));
@@ -231,12 +254,12 @@ impl<'a> ActiveTasks<'a> {
         let mut points = low.clone();
         let (first, last) = (self.slice_after(from), self.slice_after(to));
         if first < last {
-            let starts = &self.sums.starts;
+            let TaskSlices { starts, by_task } = self.slices();
             sweep(&self.sorted_changes((from.saturating_add(1), starts[first] - 1)), &mut points, &mut maxima);
-            for (task, maximum) in self.sums.by_task.iter().zip(&mut maxima) {
+            for (task, maximum) in by_task.iter().zip(&mut maxima) {
                 *maximum = task.maximum(first..last - 1).max(*maximum);
             }
-            points = self.sums.by_task.iter().map(|task| task.point_before(last - 1)).collect();
+            points = by_task.iter().map(|task| task.point_before(last - 1)).collect();
             sweep(&self.sorted_changes((starts[last - 1], to - 1)), &mut points, &mut maxima);
         } else if from < to {
             sweep(&self.sorted_changes((from + 1, to - 1)), &mut points, &mut maxima);
@@ -252,9 +275,14 @@ impl<'a> ActiveTasks<'a> {
     pub(crate) fn count(self) -> StepFunction<1> {
         let (mut times, mut values) = (Vec::new(), Vec::new());
         let (mut numbers, mut count) = (vec![0_i64; self.tasks.list().len()], 0_i64);
-        let ends = self.sums.starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
-        for (start, end) in self.sums.starts.iter().zip(ends) {
-            for changes in self.sorted_changes((*start, end)).chunk_by(|a, b| a.time == b.time) {
+        let starts = self.slice_starts(self.sums.slice_changes);
+        let ends = starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
+        let slices: Vec<(i64, i64)> = starts.iter().copied().zip(ends).collect();
+        let sorted = slices
+            .chunks(SORTED_AT_ONCE)
+            .flat_map(|slices| map_in_order(slices.to_vec(), MAX_THREADS, |slice| self.sorted_changes(slice)));
+        for of_slice in sorted {
+            for changes in of_slice.chunk_by(|a, b| a.time == b.time) {
                 let before = count;
                 for change in changes {
                     let units = &mut numbers[change.task as usize];
@@ -273,15 +301,16 @@ impl<'a> ActiveTasks<'a> {
 
     /// The number of slices that start at or before a time.
     fn slice_after(self, time: i64) -> usize {
-        self.sums.starts.partition_point(|start| *start <= time)
+        self.slices().starts.partition_point(|start| *start <= time)
     }
 
     fn points(self, time: i64) -> Vec<TaskPoint> {
         let Some(slice) = self.slice_after(time).checked_sub(1) else {
             return vec![TaskPoint::default(); self.tasks.list().len()];
         };
-        let mut points: Vec<TaskPoint> = self.sums.by_task.iter().map(|task| task.point_before(slice)).collect();
-        self.for_each_change((self.sums.starts[slice], time), |change| points[change.task as usize].add(change));
+        let TaskSlices { starts, by_task } = self.slices();
+        let mut points: Vec<TaskPoint> = by_task.iter().map(|task| task.point_before(slice)).collect();
+        self.for_each_change((starts[slice], time), |change| points[change.task as usize].add(change));
         points
     }
 
@@ -292,29 +321,56 @@ impl<'a> ActiveTasks<'a> {
         if times.len() <= TIMES_PER_SLICE * slices {
             return times.iter().map(|time| self.points(*time)).collect();
         }
-        // Each change is added at the first time at or after it.
+        let changes = self.changes_until(times, (first.saturating_add(1), last));
+        let mut points = self.points(first);
+        let mut add = |changes: &Vec<TaskPoint>| {
+            points.iter_mut().zip(changes).for_each(|(point, changes)| *point = point.plus(*changes));
+            points.clone()
+        };
+        changes.iter().map(&mut add).collect()
+    }
+
+    fn visit_times_without_slices(self, times: &[i64], mut visit: impl FnMut(usize, &[TaskPoint])) {
+        let tasks = self.tasks.list().len();
+        let at_once = (MAX_POINTS / tasks.max(1)).max(1);
+        let (mut points, mut from, mut index) = (vec![TaskPoint::default(); tasks], i64::MIN, 0);
+        for times in times.chunks(at_once) {
+            let last = times[times.len() - 1];
+            for changes in self.changes_until(times, (from, last)) {
+                points.iter_mut().zip(changes).for_each(|(point, changes)| *point = point.plus(changes));
+                visit(index, &points);
+                index += 1;
+            }
+            from = last.saturating_add(1);
+        }
+    }
+
+    /// For each of some times, which ascend, the sums of the changes of each task after the time
+    /// before. The changes are those in a time range, ends included, until the last time.
+    fn changes_until(self, times: &[i64], range: (i64, i64)) -> Vec<Vec<TaskPoint>> {
         let size = self.tasks.by_unit().len().div_ceil(UNIT_PARTS).max(1);
         let parts: Vec<usize> = (0..self.tasks.by_unit().len()).step_by(size).collect();
         let tasks = self.tasks.list().len();
         let parts = map_in_order(parts, MAX_THREADS, |part| {
             let mut changes = vec![TaskPoint::default(); times.len() * tasks];
             for unit in self.units().skip(part).take(size) {
-                for_each_change(unit, (first.saturating_add(1), last), &mut |change: TaskChange| {
-                    let time = times.partition_point(|time| *time < change.time);
+                for_each_change(unit, range, &mut |change: TaskChange| {
+                    // Each change is added at the first time at or after it.
+                    let time = index_at_or_after(times, change.time);
                     changes[time * tasks + change.task as usize].add(change);
                 });
             }
             changes
         });
-        let mut points = self.points(first);
-        let mut add = |at: usize| {
+        let sum = |at: usize| {
+            let mut sum = vec![TaskPoint::default(); tasks];
             for changes in &parts {
                 let changes = &changes[at * tasks..][..tasks];
-                points.iter_mut().zip(changes).for_each(|(point, changes)| *point = point.plus(*changes));
+                sum.iter_mut().zip(changes).for_each(|(sum, changes)| *sum = sum.plus(*changes));
             }
-            points.clone()
+            sum
         };
-        (0..times.len()).map(&mut add).collect()
+        (0..times.len()).map(sum).collect()
     }
 
     /// The changes of each unit.
@@ -353,7 +409,7 @@ impl<'a> ActiveTasks<'a> {
     fn sums_by_task(self, starts: &[i64]) -> Vec<TaskSums> {
         let ends: Vec<i64> = starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]).collect();
         let slices: Vec<(u32, (i64, i64))> = (0..).zip(starts.iter().copied().zip(ends)).collect();
-        let jobs: Vec<_> = slices.chunks(SLICES_PER_JOB).collect();
+        let jobs: Vec<_> = slices.chunks(slices.len().div_ceil(MIN_JOBS).clamp(1, MAX_SLICES_PER_JOB)).collect();
         let count = self.tasks.list().len();
         let parts = map_in_order(jobs, MAX_THREADS, |slices| {
             let (mut points, mut maxima) = (vec![TaskPoint::default(); count], vec![i64::MIN; count]);

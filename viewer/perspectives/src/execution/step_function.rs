@@ -134,7 +134,7 @@ impl<const K: usize> StepFunction<K> {
     /// Creates a step function from ascending timestamps and the values from each of them on.
     pub(crate) fn from_steps(start: [i64; K], mut times: Vec<i64>, values: Vec<[i64; K]>) -> Self {
         times.shrink_to_fit();
-        let mut sums = Vec::with_capacity(times.len() / BLOCK + 1);
+        let mut sums = Vec::with_capacity(times.len().div_ceil(BLOCK));
         let mut sum = [0_i128; K];
         for (index, value) in values.iter().enumerate() {
             if index % BLOCK == 0 {

@@ -63,7 +63,13 @@ impl ValueTimelines {
     /// # Errors
     /// The errors of the source.
     pub(crate) fn read(source: &dyn TimelineSource, units: &UnitSet) -> Result<Option<Self>, QueryError> {
-        if source.model().values.len() >= NO_STATE.into() || number_of_states(source, units)? > MAX_STATES {
+        if source.model().values.len() >= NO_STATE.into() {
+            return Ok(None);
+        }
+        // All states have numbers below the first free one. Counting those of many units takes as
+        // long as reading them.
+        let has_few_states = u64::from(source.free_numbers().state) <= MAX_STATES;
+        if !has_few_states && number_of_states(source, units)? > MAX_STATES {
             return Ok(None);
         }
         let by_unit = map_indexes(units.count(), 1, |unit| {

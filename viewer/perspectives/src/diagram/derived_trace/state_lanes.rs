@@ -193,7 +193,8 @@ impl FilterLayer for StateLanes {
     }
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
-        u32::from(self.units_of(StateLaneId { container, ty, depth: 0 }).is_some())
+        let units = self.units_of(StateLaneId { container, ty, depth: 0 }).unwrap_or_default();
+        u32::from(units.iter().any(|unit| self.states.has_states(*unit as usize)))
     }
 
     fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {

@@ -93,6 +93,21 @@ impl UnitStates {
         }
     }
 
+    /// Whether a unit has a state.
+    pub(super) fn has_states(&self, unit: usize) -> bool {
+        if let Some(states) = self.on_path.get(&unit) {
+            return !states.is_empty();
+        }
+        match &self.timelines {
+            UnitTimelines::Categories(_, values) if values.iter().all(Option::is_none) => false,
+            UnitTimelines::Categories(activity, values) => {
+                let mut pieces = CategoryTimeline::pieces(&activity.timeline(unit), self.extent);
+                pieces.any(|piece| values.get(piece.category as usize).copied().flatten().is_some())
+            }
+            UnitTimelines::Tasks(tasks, _) => tasks.pieces(unit, self.extent).next().is_some(),
+        }
+    }
+
     /// Visits the states of a unit that overlap a time range, by start. They are not cut.
     pub(super) fn visit(&self, unit: usize, range: TimeRange, mut visit: impl FnMut(UnitState)) {
         let Some(states) = self.on_path.get(&unit) else {

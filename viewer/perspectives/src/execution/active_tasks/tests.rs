@@ -50,7 +50,7 @@ fn sums(tasks: &TaskSet, units: &[Vec<TaskState>], slice_changes: usize) -> Acti
         }
         unit.has_overlaps.then(|| overlapping.finish())
     });
-    ActiveTaskSums::with_slices(tasks, overlaps.collect(), slice_changes)
+    ActiveTaskSums::with_slices(overlaps.collect(), slice_changes)
 }
 
 proptest! {
@@ -94,7 +94,9 @@ proptest! {
             prop_assert_eq!(Some(task.life.from.0), of_task().map(|state| state.from).min());
             prop_assert_eq!(Some(task.life.to.0), of_task().map(|state| state.to).max());
         }
-        for step in [1, 50] {
+        for (step, has_slices) in [(1, true), (50, true), (1, false), (50, false)] {
+            let new_sums = self::sums(&tasks, &units, slice_changes);
+            let active = if has_slices { active } else { ActiveTasks::new(&tasks, &new_sums) };
             let chosen: Vec<_> = at_times.iter().step_by(step).collect();
             let times: Vec<i64> = chosen.iter().map(|at| at.0).collect();
             let mut found = Vec::new();
