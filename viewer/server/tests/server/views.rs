@@ -1,6 +1,7 @@
 //! The views of the dock: their list, their cards, and the next event.
 
 use serde_json::{Value, json};
+use tumit_viewer::store::TraceStore;
 
 use crate::{ServedPage, get};
 
@@ -324,4 +325,47 @@ async fn cards_statistics_and_searches_are_restricted_to_rows() {
     assert!(one <= every && none == Some(0), "{one:?} {every:?} {none:?}");
     let (status, _, body) = get(page.port, &format!("{}api/times?from=0&to=3&rows=x", page.path), &page.host, "").await;
     assert!(status == 400 && body.contains("expected the number of a row"), "{status} {body}");
+}
+
+/// A trace of many ranks that work, wait and send a message to the next one.
+fn many_ranks(count: usize) -> TraceStore {
+    let mut text = format!(
+        "{}0 R 0 Rank\n2 A R Activity\n2 P R Phase\n4 M 0 R R Message\n",
+        include_str!("../../../tests/header.paje")
+    );
+    let ranks = 0..count;
+    ranks.clone().for_each(|rank| text.push_str(&format!("6 0 r{rank} 0 R r{rank}\n")));
+    ranks.clone().for_each(|rank| text.push_str(&format!("11 0 r{rank} A work\n11 0 r{rank} P first\n")));
+    ranks.clone().for_each(|rank| text.push_str(&format!("15 1 0 M r{rank} m k{rank}\n11 1 r{rank} A wait\n")));
+    for rank in ranks.clone() {
+        let next = (rank + 1) % count;
+        text.push_str(&format!("16 2 0 M r{next} m k{rank}\n11 2 r{rank} A work\n11 2 r{rank} P second\n"));
+    }
+    ranks.for_each(|rank| text.push_str(&format!("7 3 R r{rank}\n")));
+    TraceStore::from_paje("many ranks", text.as_bytes()).unwrap()
+}
+
+/// A card has no more rows than it has room for, however many units the trace has.
+#[tokio::test]
+async fn diagram_cards_of_many_units_have_a_row_per_bundle() {
+    const RANKS: usize = 2_100;
+    let page = ServedPage::of(many_ranks(RANKS)).await;
+    for mode in ["utilization-gantt", "space-time", "task-gantt", "critical-path"] {
+        let drawn = cards(&page, "t=1000000000", &json!([card(mode)])).await.remove(0);
+        assert!(drawn["error"].is_null(), "{mode}: {drawn}");
+        let notes = drawn["about"]["notes"].to_string();
+        assert!(notes.contains("Each row is the mean of up to 35 adjacent units"), "{mode}: {notes}");
+        let region = &drawn["marks"]["regions"][0];
+        let rows = region["heights"].as_array().unwrap().len();
+        assert!((40..=60).contains(&rows), "{mode}: {rows}");
+        // Each unit is in one row.
+        let units: u64 = region["sizes"].as_array().unwrap().iter().map(|size| size.as_u64().unwrap()).sum();
+        assert_eq!((units as usize, region["units"].as_array().unwrap().len()), (RANKS, RANKS), "{mode}");
+        assert!(drawn["scene"].to_string().len() < 64 << 10, "{mode}: {}", drawn["scene"].to_string().len());
+        // The text of a mark names the row.
+        let mut pointed = card(mode);
+        pointed["pointed"] = json!([0, 100]);
+        let text = cards(&page, "t=1000000000", &json!([pointed])).await[0]["text"].to_string();
+        assert!(text.contains('…') && text.contains(" at "), "{mode}: {text}");
+    }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{GlobalNanos, TimeRange, ValueId};
 
 use crate::execution::activity::UnitActivity;
-use crate::execution::category_timeline::CategoryTimeline;
 use crate::execution::tasks::TaskSet;
 
 /// A state of a unit.
@@ -101,8 +101,9 @@ impl UnitStates {
         match &self.timelines {
             UnitTimelines::Categories(_, values) if values.iter().all(Option::is_none) => false,
             UnitTimelines::Categories(activity, values) => {
-                let mut pieces = CategoryTimeline::pieces(&activity.timeline(unit), self.extent);
-                pieces.any(|piece| values.get(piece.category as usize).copied().flatten().is_some())
+                let timeline = activity.timeline(unit);
+                let is_shown = |category: ActivityCategory| values.get(category as usize).copied().flatten().is_some();
+                timeline.pieces(self.extent).any(|piece| is_shown(piece.category))
             }
             UnitTimelines::Tasks(tasks, _) => tasks.pieces(unit, self.extent).next().is_some(),
         }
@@ -125,7 +126,7 @@ impl UnitStates {
             UnitTimelines::Categories(activity, values) => {
                 let timeline = activity.timeline(unit);
                 let (wide, first) = self.whole_pieces(timeline.timestamps(), range);
-                let pieces = CategoryTimeline::pieces(&timeline, wide).zip(first..);
+                let pieces = timeline.pieces(wide).zip(first..);
                 for (piece, number) in pieces {
                     let value = values.get(piece.category as usize).copied().flatten();
                     value.into_iter().for_each(|value| {
