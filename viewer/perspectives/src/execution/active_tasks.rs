@@ -7,6 +7,7 @@
 use std::mem;
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tumit_viewer::parallel::{MAX_THREADS, map_in_order, map_indexes};
 use tumit_viewer::query::{QueryError, TimeRange, TimelineSource};
@@ -64,6 +65,8 @@ pub(crate) struct ActiveTaskSums {
     slice_changes: usize,
     /// Computed for the first query that cannot do without.
     slices: OnceLock<TaskSlices>,
+    /// Whether a query did without slices. Further queries are faster with them.
+    has_visited: AtomicBool,
 }
 
 /// The sums of each task at the ends of slices of time.
@@ -172,7 +175,7 @@ impl ActiveTaskSums {
 
     /// The sums with approximately the same number of changes in each slice.
     fn with_slices(overlaps: Vec<Option<OverlappingTasks>>, slice_changes: usize) -> Self {
-        Self { overlaps, slice_changes, slices: OnceLock::new() }
+        Self { overlaps, slice_changes, ..Self::default() }
     }
 }
 
@@ -228,10 +231,10 @@ impl<'a> ActiveTasks<'a> {
     }
 
     /// Visits each task at some times, which ascend. The first argument is the index of the time.
-    /// If the slices are not in memory, all changes are added, which takes less time than to sort
-    /// them.
+    /// The first call adds all changes if the slices are not in memory, which takes less time than
+    /// to sort the changes.
     pub(crate) fn visit_times(self, times: &[i64], mut visit: impl FnMut(usize, &[TaskPoint])) {
-        if self.sums.slices.get().is_none() {
+        if self.sums.slices.get().is_none() && !self.sums.has_visited.swap(true, Ordering::Relaxed) {
             return self.visit_times_without_slices(times, visit);
         }
         let at_once = (MAX_POINTS / self.tasks.list().len().max(1)).max(1);
