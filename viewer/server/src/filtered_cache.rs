@@ -156,6 +156,8 @@ impl TraceCache {
         if texts.len() > MAX_FILTERS {
             return Err(FilterRefusal::TooMany);
         }
+        // The empty list and no list are the same filters.
+        let filters = if texts.is_empty() { "" } else { filters };
         let snapshot = self.served.source.snapshot();
         let slot = self.slot(snapshot.generation, filters);
         // Several requests with the same filters wait for the first of them.

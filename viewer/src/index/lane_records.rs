@@ -50,6 +50,19 @@ impl<'a> LaneRecords<'a> {
         self.records_from(positions.start).take(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
+    /// As [`Self::find`], among the records at some positions.
+    pub(super) fn find_within(self, positions: Range<u64>, key: LaneKey) -> Option<LaneRecord> {
+        let count = positions.end.saturating_sub(positions.start);
+        let at = positions.start + links::partition(count, |at| self.record(positions.start + at).key() < key);
+        (at < positions.end).then(|| self.record(at)).filter(|record| record.key() == key)
+    }
+
+    /// The records at some positions. They end if the file is damaged.
+    pub(super) fn records_within(self, positions: Range<u64>) -> impl Iterator<Item = LaneRecord> {
+        let count = positions.end.saturating_sub(positions.start);
+        self.records_from(positions.start).take(usize::try_from(count).unwrap_or(usize::MAX))
+    }
+
     /// The lane with entity `number`, and the entity's row.
     pub(super) fn locate(self, number: u32) -> Option<(LaneRecord, u64)> {
         let after = self.partition(|record| record.base <= number);
@@ -61,6 +74,37 @@ impl<'a> LaneRecords<'a> {
     /// The records from a position on. They end if the file is damaged.
     pub(super) fn records_from(self, first: u64) -> impl Iterator<Item = LaneRecord> {
         (first..self.place.len).map(move |index| self.record(index)).take_while(move |_| !self.index_bytes.is_damaged())
+    }
+}
+
+/// The positions of the records of each container. A search among all records would read about
+/// twenty of a million, and views of many containers search for each of them.
+#[derive(Debug, Default)]
+pub(super) struct ContainerRecords {
+    /// For each container, the position of its first record; then the end.
+    starts: OnceLock<Vec<u32>>,
+}
+
+impl ContainerRecords {
+    /// The positions of the records of a container, whose number is below `containers`. The first
+    /// call reads all records.
+    pub(super) fn positions(&self, records: LaneRecords<'_>, containers: usize, container: u32) -> Range<u64> {
+        let starts = self.starts.get_or_init(|| {
+            let mut starts = vec![0_u32; containers + 1];
+            for record in records.records_from(0) {
+                // The record of an unknown container, in a damaged file, has no effect.
+                if let Some(next) = starts.get_mut((record.container as usize).saturating_add(1)) {
+                    *next = next.saturating_add(1);
+                }
+            }
+            for container in 1..starts.len() {
+                starts[container] = starts[container].saturating_add(starts[container - 1]);
+            }
+            starts
+        });
+        let position = |at: usize| starts.get(at).copied().map_or(0, u64::from);
+        let container = container as usize;
+        if container < containers { position(container)..position(container + 1) } else { 0..0 }
     }
 }
 

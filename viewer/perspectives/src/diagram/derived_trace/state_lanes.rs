@@ -134,15 +134,16 @@ impl StateLanes {
         EntityList { total, items }
     }
 
-    /// The links that start or end in a state.
+    /// The links that start or end in a state, at its start or at its end.
     fn links_of(&self, unit: usize, state: UnitState, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         let container = self.container_of(unit);
         let life = TimeRange { from: GlobalNanos(state.from), to: GlobalNanos(state.to) };
+        let near = wider(life);
         let is_within =
-            |(end, time): (ContainerId, GlobalNanos)| end == container && life.from <= time && time < life.to;
+            |(end, time): (ContainerId, GlobalNanos)| end == container && life.from <= time && time <= life.to;
         let mut ids = Vec::new();
         for ty in self.inner.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-            let links = self.inner.links(ty.id, life, usize::MAX)?.items;
+            let links = self.inner.links(ty.id, near, usize::MAX)?.items;
             let touches =
                 |link: &LinkEntity| is_within((link.start, link.start_time)) || is_within((link.end, link.end_time));
             ids.extend(links.into_iter().filter(touches).map(|link| link.id));
@@ -151,24 +152,31 @@ impl StateLanes {
         Ok(ids)
     }
 
-    /// The states at both endpoints of a link, in lanes of one unit.
+    /// The states at both endpoints of a link, in lanes of one unit. They include states that end or
+    /// begin there.
     fn states_at(&self, link: EntityId) -> Result<Vec<EntityId>, QueryError> {
         let TimeRange { from, to } = self.inner.facts(link)?.life;
-        let life = TimeRange { from: from.min(to), to: GlobalNanos(from.max(to).0.saturating_add(1)) };
+        let life = wider(TimeRange { from: from.min(to), to: from.max(to) });
         let mut ids = Vec::new();
         for ty in self.inner.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
             let links = self.inner.links(ty.id, life, usize::MAX)?.items;
             let Some(found) = links.into_iter().find(|other| other.id == link) else { continue };
             for (container, time) in [(found.start, found.start_time), (found.end, found.end_time)] {
                 let lane = StateLaneId { container, ty: self.ty, depth: 0 };
-                let instant = TimeRange { from: time, to: GlobalNanos(time.0.saturating_add(1)) };
+                let instant = wider(TimeRange { from: time, to: time });
                 if let Some(units @ [_]) = self.units_of(lane) {
-                    ids.extend(self.list(units, instant, 1).items.into_iter().map(|state| state.id));
+                    ids.extend(self.list(units, instant, usize::MAX).items.into_iter().map(|state| state.id));
                 }
             }
         }
         Ok(ids)
     }
+}
+
+/// A time range that overlaps all entities that touch another one.
+fn wider(range: TimeRange) -> TimeRange {
+    let (from, to) = (range.from.0.saturating_sub(1), range.to.0.saturating_add(1));
+    TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
 }
 
 impl FilterLayer for StateLanes {

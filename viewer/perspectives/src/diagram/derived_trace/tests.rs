@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tumit_test_support::table_trace::example_program;
+use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{
     ContainerId, EntityId, GlobalNanos, PajeTypeKind, StateEntity, StateLaneId, TimeRange, TimelineSource, TypeId,
     ValueId,
@@ -14,7 +15,8 @@ use crate::analysis::diagnosis::path_with_times;
 use crate::execution::{Execution, ExecutionSettings};
 
 fn execution() -> Execution {
-    Execution::new(Arc::new(example_program(3, 4, 5)), ExecutionSettings::default()).expect("the trace has units")
+    let settings = ExecutionSettings { tasks: Some(NamePattern::new("Activity")), ..ExecutionSettings::default() };
+    Execution::new(Arc::new(example_program(3, 4, 5)), settings).expect("the trace has units")
 }
 
 /// A trace with a lane per unit.
@@ -52,9 +54,11 @@ fn ranges(extent: TimeRange) -> Vec<TimeRange> {
     ranges
 }
 
-/// A state without its number.
-fn contents(state: &StateEntity) -> (i64, i64, ValueId) {
-    (state.life.from.0, state.life.to.0, state.value)
+/// The states without their numbers. A stored state without duration is at the end of a part of the
+/// path; lanes have none.
+fn contents(states: &[StateEntity]) -> Vec<(i64, i64, ValueId)> {
+    let states = states.iter().filter(|state| state.life.from < state.life.to);
+    states.map(|state| (state.life.from.0, state.life.to.0, state.value)).collect()
 }
 
 #[test]
@@ -66,7 +70,7 @@ fn lanes_give_the_answers_of_stored_states() {
         assert_eq!(stored.units, lanes.units);
         let (stored, lanes) = (stored.source, lanes.source);
         assert_eq!((stored.containers(), stored.model()), (lanes.containers(), lanes.model()));
-        assert_eq!(stored.summary().states, lanes.summary().states);
+        assert!(parts.path.is_some() || stored.summary().states == lanes.summary().states);
         let ty = state_type(lanes.as_ref());
         for info in stored.containers().iter() {
             let lane = StateLaneId { container: info.id, ty, depth: 0 };
@@ -74,8 +78,8 @@ fn lanes_give_the_answers_of_stored_states() {
             for range in ranges(execution.extent()) {
                 let listed = |source: &dyn TimelineSource, limit| source.states(lane, range, limit).expect("no error");
                 let of_lanes = listed(lanes.as_ref(), usize::MAX);
-                let expected: Vec<_> = listed(stored.as_ref(), usize::MAX).items.iter().map(contents).collect();
-                assert_eq!(of_lanes.items.iter().map(contents).collect::<Vec<_>>(), expected, "{range:?}");
+                let expected = contents(&listed(stored.as_ref(), usize::MAX).items);
+                assert_eq!(contents(&of_lanes.items), expected, "{range:?}");
                 let first = listed(lanes.as_ref(), 2);
                 assert_eq!((first.total, &first.items[..]), (of_lanes.total, &of_lanes.items[..expected.len().min(2)]));
                 let cells = |source: &dyn TimelineSource| source.cells(&[lane], range, 9).expect("no error");
@@ -98,7 +102,7 @@ fn states_of_lanes_have_the_facts_of_stored_states() {
             let containers = source.containers();
             let lanes = containers.iter().map(|info| StateLaneId { container: info.id, ty, depth: 0 });
             let listed = lanes.map(|lane| source.states(lane, execution.extent(), usize::MAX).expect("no error").items);
-            listed.flatten().map(|state| state.id).collect()
+            listed.flatten().filter(|state| state.life.from < state.life.to).map(|state| state.id).collect()
         };
         let (of_lanes, of_stored) = (ids(lanes.as_ref()), ids(stored.as_ref()));
         assert!(of_lanes.is_sorted() && of_lanes.windows(2).all(|pair| pair[0] != pair[1]));
