@@ -75,7 +75,7 @@ pub struct Execution {
     categories: CategoryTable,
     units: UnitSet,
     extent: TimeRange,
-    activity: OnceLock<Result<UnitActivity, PerspectiveError>>,
+    activity: OnceLock<Result<Arc<UnitActivity>, PerspectiveError>>,
     shared: Arc<SharedParts>,
     derived: DerivedData,
 }
@@ -87,6 +87,7 @@ struct SharedParts {
     messages: OnceLock<Result<UnitMessages, PerspectiveError>>,
     tasks: OnceLock<Result<TaskSet, PerspectiveError>>,
     active_tasks: OnceLock<Result<ActiveTaskSums, PerspectiveError>>,
+    derived: DerivedData,
 }
 
 /// The time range of a trace. That of the source ends 1 ns later if an entity without duration is
@@ -139,7 +140,7 @@ impl Execution {
 
     /// Whether all parts in memory were read without an error.
     pub fn is_complete(&self) -> bool {
-        let SharedParts { values, messages, tasks, active_tasks } = self.shared.as_ref();
+        let SharedParts { values, messages, tasks, active_tasks, derived: _ } = self.shared.as_ref();
         let is_cancelled =
             |error: Option<&PerspectiveError>| error.is_some_and(|error| matches!(error, PerspectiveError::Query(_)));
         !(is_cancelled(self.activity.get().and_then(|part| part.as_ref().err()))
@@ -186,6 +187,18 @@ impl Execution {
     /// # Errors
     /// If the trace has no states, or the source fails.
     pub fn activity(&self) -> Result<&UnitActivity, PerspectiveError> {
+        self.stored_activity().map(Arc::as_ref)
+    }
+
+    /// The same as [`Self::activity`], for data that outlive a borrow of the execution.
+    ///
+    /// # Errors
+    /// As [`Self::activity`].
+    pub(crate) fn shared_activity(&self) -> Result<Arc<UnitActivity>, PerspectiveError> {
+        self.stored_activity().map(Arc::clone)
+    }
+
+    fn stored_activity(&self) -> Result<&Arc<UnitActivity>, PerspectiveError> {
         let activity = self.activity.get_or_init(|| {
             if !self.units.has_states() {
                 return Err(PerspectiveError::NoData {
@@ -194,7 +207,8 @@ impl Execution {
                 });
             }
             let values = self.values()?;
-            Ok(UnitActivity::new(self.source(), &self.units, &self.categories, self.settings.activity, values)?)
+            let settings = self.settings.activity;
+            Ok(Arc::new(UnitActivity::new(self.source(), &self.units, &self.categories, settings, values)?))
         });
         activity.as_ref().map_err(Clone::clone)
     }
@@ -313,6 +327,16 @@ impl Execution {
         compute: impl FnOnce() -> Result<T, PerspectiveError>,
     ) -> Result<Arc<T>, PerspectiveError> {
         self.derived.get(key, compute)
+    }
+
+    /// The same as [`Self::derived`] for data that do not depend on categories. Executions with
+    /// other categories share them.
+    pub(crate) fn derived_without_categories<T: Send + Sync + 'static>(
+        &self,
+        key: &str,
+        compute: impl FnOnce() -> Result<T, PerspectiveError>,
+    ) -> Result<Arc<T>, PerspectiveError> {
+        self.shared.derived.get(key, compute)
     }
 
     /// The indexes of the units in an order. Measures are those of the time range.

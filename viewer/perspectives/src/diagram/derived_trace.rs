@@ -5,6 +5,7 @@
 //! utilization and task Gantt charts, the space-time diagram and the critical path are modes of the
 //! diagram, and the series are variables.
 
+mod category_states;
 mod fractions;
 mod trace_builder;
 
@@ -25,7 +26,8 @@ use crate::execution::Execution;
 use crate::execution::step_function::StepFunction;
 use crate::execution::tasks::ExecutionTask;
 use crate::message_scale::MessageScale;
-use trace_builder::{DerivedContainers, Operation, TraceBuilder, category_operation, light_palette};
+use category_states::{CategoryStates, CategoryValues, LaneOrigin};
+use trace_builder::{DerivedContainers, Operation, TraceBuilder, light_palette};
 
 /// The contents of a derived trace.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,33 +92,60 @@ pub(crate) fn derived_trace(
     Ok(trace_of_units(execution, parts)?.source)
 }
 
+/// The parts of a derived trace that are stored as entities.
+struct BaseTrace {
+    source: Arc<dyn TimelineSource>,
+    units: Vec<ContainerId>,
+    /// The type and values of categories, and the timeline of each container with states of it.
+    states: Option<(CategoryValues, Vec<(ContainerId, LaneOrigin)>)>,
+    has_fractions: bool,
+}
+
 /// Makes a trace of parts of an execution, with the containers of the units.
 ///
 /// # Errors
 /// If the execution lacks data of a part, or the source fails.
 pub(super) fn trace_of_units(execution: &Execution, parts: DerivedParts<'_>) -> Result<DerivedTrace, PerspectiveError> {
+    // Categories determine the path and the series.
+    let base = match parts.path.is_none() && !parts.series {
+        true => execution.derived_without_categories(&format!("{parts:?}"), || base_trace(execution, &parts))?,
+        false => Arc::new(base_trace(execution, &parts)?),
+    };
+    let (units, has_fractions) = (base.units.clone(), base.has_fractions);
+    let Some((values, lanes)) = &base.states else {
+        return Ok(DerivedTrace { source: Arc::clone(&base.source), units, has_fractions });
+    };
+    let path = parts.path.map_or_else(Vec::new, |path| path_times(execution, path));
+    let source = CategoryStates::new(execution, Arc::clone(&base.source), *values, lanes, &path)?;
+    Ok(DerivedTrace { source: Arc::new(source), units, has_fractions })
+}
+
+fn base_trace(execution: &Execution, parts: &DerivedParts<'_>) -> Result<BaseTrace, PerspectiveError> {
     let mut builder = TraceBuilder::default();
     // The time before the begin of a unit and after its end is idle, as in the other views.
     let is_whole = parts.categories || parts.path.is_some();
     let containers = add_containers(execution, is_whole.then(|| execution.extent()), &mut builder);
     let has_fractions = parts.fractions && fractions::are_needed(execution.activity()?);
-    if has_fractions {
-        fractions::add(execution, parts.palette, &containers, &mut builder)?;
-    } else if parts.categories || parts.path.is_some() {
-        add_categories(execution, &parts, &containers, &mut builder)?;
-    }
+    let states = if has_fractions {
+        Some(fractions::add(execution, parts.palette, &containers, &mut builder)?)
+    } else if is_whole {
+        let lanes = containers.units.iter().enumerate().map(|(unit, container)| (*container, LaneOrigin::Unit(unit)));
+        Some((define_categories(parts, &containers, &mut builder), lanes.collect()))
+    } else {
+        None
+    };
     if parts.tasks {
         add_tasks(execution, parts.palette, &containers, &mut builder)?;
     }
     if parts.messages {
-        add_messages(execution, &parts, &containers, &mut builder)?;
+        add_messages(execution, parts, &containers, &mut builder)?;
     }
     if parts.series {
         add_series(execution, &mut builder)?;
     }
     let name = execution.source().summary().name;
     let name = if parts.title.is_empty() { name } else { format!("{name}: {}", parts.title) };
-    Ok(DerivedTrace { source: Arc::new(builder.build(&name)), units: containers.units, has_fractions })
+    Ok(BaseTrace { source: Arc::new(builder.build(&name)), units: containers.units, states, has_fractions })
 }
 
 /// Adds the units and the containers around them. `life` is the time range in which all of them
@@ -160,53 +189,41 @@ fn add_containers(execution: &Execution, life: Option<TimeRange>, builder: &mut 
     DerivedContainers { units, unit_type }
 }
 
-fn add_categories(
-    execution: &Execution,
+/// Defines the type and the values of categories and of the critical path.
+fn define_categories(
     parts: &DerivedParts<'_>,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
-) -> Result<(), PerspectiveError> {
-    let (activity, palette) = (execution.activity()?, light_palette(parts.palette));
+) -> CategoryValues {
+    let palette = light_palette(parts.palette);
     let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
-    let mut define = |category: ActivityCategory| {
-        let color = palette.color(ChartPaint::Category(category));
-        let color = if parts.path.is_some() { pale_color(color) } else { color };
-        builder.define_value(ty, category.word(), color)
-    };
-    let shown = if parts.only_path { &[][..] } else { &ActivityCategory::COUNTED[..] };
-    let values: Vec<ValueId> = shown.iter().copied().map(&mut define).collect();
-    let on_path =
-        parts.path.map(|path| (builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis)), path));
-    // The times of the path in each unit, by time.
-    let mut path_times: Vec<Vec<(i64, i64)>> = vec![Vec::new(); execution.units().count()];
-    for segment in on_path.iter().flat_map(|(_, path)| &path.segments) {
+    let mut values = [None; 4];
+    if !parts.only_path {
+        for category in ActivityCategory::COUNTED {
+            let color = palette.color(ChartPaint::Category(category));
+            let color = if parts.path.is_some() { pale_color(color) } else { color };
+            let value = builder.define_value(ty, category.word(), color);
+            values[category as usize] =
+                Some(value).filter(|_| !(parts.hides_idle && category == ActivityCategory::Idle));
+        }
+    }
+    if parts.path.is_some() {
+        let value = builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis));
+        values[ActivityCategory::Ignored as usize] = Some(value);
+    }
+    CategoryValues { ty, values }
+}
+
+/// The times of the path in each unit, by time.
+fn path_times(execution: &Execution, path: &CriticalPath) -> Vec<Vec<(i64, i64)>> {
+    let mut times: Vec<Vec<(i64, i64)>> = vec![Vec::new(); execution.units().count()];
+    for segment in &path.segments {
         if let PathSegment::Unit { unit, from, to } = *segment {
-            path_times[unit as usize].push((from, to));
+            times[unit as usize].push((from, to));
         }
     }
-    for ((unit, &container), own_times) in containers.units.iter().enumerate().zip(&path_times) {
-        // Of several timelines, the first category that occurs.
-        let timeline = activity.timeline(unit);
-        for piece in timeline.pieces(execution.extent()) {
-            // The end of a part of the path restores the category of this time.
-            let before = own_times.partition_point(|(from, _)| *from <= piece.from);
-            let covered = before.checked_sub(1).is_some_and(|index| piece.from < own_times[index].1);
-            if !covered {
-                let operation = category_operation(container, ty, piece.category, parts.hides_idle, &values);
-                builder.add(piece.from, 2, operation);
-            }
-        }
-        for (index, &(from, to)) in own_times.iter().enumerate() {
-            if let Some((value, _)) = on_path {
-                builder.add(from, 3, Operation::Set { container, ty, value });
-            }
-            if own_times.get(index + 1).is_none_or(|next| next.0 != to) {
-                builder.add(to, 2, category_operation(container, ty, timeline.at(to), parts.hides_idle, &values));
-            }
-        }
-    }
-    Ok(())
+    times
 }
 
 fn add_tasks(
