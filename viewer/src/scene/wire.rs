@@ -220,9 +220,9 @@ const PARABOLA_ERROR: f32 = 0.1;
 const LEAST_PARABOLA: usize = 6;
 
 /// The coordinates of a curve in tenths: lists of x and y as differences. The number 2 after them
-/// means differences of differences, which are small for a smooth curve. The number 3 means a parabola
-/// by its first, middle and last point.
-/// The number 4 means the head of an arrow, whose tip is relative to the end of the curve before.
+/// means differences of differences, which are small for a smooth curve. The number 3 means a
+/// parabola by its first, middle and last point.
+/// The number 4 means the head of an arrow, with its tip relative to the end of the curve before.
 fn curve_json(points: &[(f32, f32)]) -> Value {
     let axes = [points.iter().map(|point| point.0).collect(), points.iter().map(|point| point.1).collect()];
     let axes: [Vec<f32>; 2] = axes;
@@ -349,7 +349,7 @@ impl SceneWriter {
         }
     }
 
-    /// A curve, or the head of the arrow whose line the previous curve is.
+    /// A curve, or the head of an arrow. The previous curve is the line of this arrow.
     fn curve_json(&mut self, points: &[(f32, f32)]) -> Value {
         let Some(last) = points.last() else { return curve_json(points) };
         let tip = points[0];

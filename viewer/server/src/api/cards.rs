@@ -54,8 +54,9 @@ type CardDrawings = Vec<Result<CardDrawing, CardError>>;
 /// - `{"error", "remedy"}`.
 ///
 /// A drawing also has `"marks": {"hash", "regions"}`, the places of its marks, unless the page has
-/// them. If `base` is true, the scene or the regions are the changes of the drawing whose hash the
-/// request has, or of the one at the time before (`scene_changes.rs`). `"text"` is the text of the mark that is pointed at.
+/// them. `"text"` is the text of the mark that is pointed at. If `base` is true, the scene or the
+/// regions are changes: of the drawing that the request names, or of that at the time before
+/// (`scene_changes.rs`).
 pub(crate) async fn cards(
     State(app): State<Arc<AppState>>,
     Query(request): Query<CardsRequest>,

@@ -1,4 +1,4 @@
-//! [`CategoryStates`]: the categories of units as states of a derived trace, without a list of them.
+//! [`CategoryStates`]: the categories of units as states of a derived trace. They are not listed.
 //!
 //! The states are the pieces of the timelines of the units. So a change of a category does not make
 //! a new trace, and the states need no memory of their own.
@@ -61,8 +61,8 @@ pub(super) struct CategoryStates {
 }
 
 impl CategoryStates {
-    /// Adds the categories to a trace. `path` has the times of the critical path in each unit, which
-    /// replace the categories. It is empty without a path.
+    /// Adds the categories to a trace. `path` has the times of the critical path in each unit,
+    /// which replace the categories. It is empty without a path.
     ///
     /// # Errors
     /// If the source fails.

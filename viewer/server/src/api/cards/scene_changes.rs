@@ -1,5 +1,5 @@
-//! The changes of a drawing, for a page that has an earlier one. `ui/dock/scene_changes.js` restores
-//! the drawing.
+//! The changes of a drawing, for a page that has an earlier one. `ui/dock/scene_changes.js`
+//! restores the drawing.
 
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
