@@ -45,9 +45,9 @@ impl DiagramMode {
     }
 
     /// The trace itself with the changes of this mode. Its rows are those of `source`. `units` has
-    /// the units of the views, and `rows` the units of [`Self::row_level`]. `palette` has the colours
-    /// of the states and links that the mode adds. In greys, the critical path has the states of the
-    /// trace in greys, too.
+    /// the units of the views, and `rows` the units of [`Self::row_level`]. `palette` has the
+    /// colours of the states and links that the mode adds. In greys, the states of the trace are
+    /// grey, too.
     ///
     /// # Errors
     /// If the execution lacks the data of the mode, or the source fails.

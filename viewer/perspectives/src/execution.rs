@@ -87,6 +87,7 @@ struct SharedParts {
     messages: OnceLock<Result<UnitMessages, PerspectiveError>>,
     tasks: OnceLock<Result<Arc<TaskSet>, PerspectiveError>>,
     active_tasks: OnceLock<Result<ActiveTaskSums, PerspectiveError>>,
+    derived: DerivedData,
 }
 
 /// The time range of a trace. That of the source ends 1 ns later if an entity without duration is
@@ -139,7 +140,7 @@ impl Execution {
 
     /// Whether all parts in memory were read without an error.
     pub fn is_complete(&self) -> bool {
-        let SharedParts { values, messages, tasks, active_tasks } = self.shared.as_ref();
+        let SharedParts { values, messages, tasks, active_tasks, derived: _ } = self.shared.as_ref();
         let is_cancelled =
             |error: Option<&PerspectiveError>| error.is_some_and(|error| matches!(error, PerspectiveError::Query(_)));
         !(is_cancelled(self.activity.get().and_then(|part| part.as_ref().err()))
@@ -332,6 +333,16 @@ impl Execution {
         compute: impl FnOnce() -> Result<T, PerspectiveError>,
     ) -> Result<Arc<T>, PerspectiveError> {
         self.derived.get(key, compute)
+    }
+
+    /// The same as [`Self::derived`] for data that do not depend on categories. Executions with
+    /// other categories share them.
+    pub(crate) fn derived_without_categories<T: Send + Sync + 'static>(
+        &self,
+        key: &str,
+        compute: impl FnOnce() -> Result<T, PerspectiveError>,
+    ) -> Result<Arc<T>, PerspectiveError> {
+        self.shared.derived.get(key, compute)
     }
 
     /// The indexes of the units in an order. Measures are those of the time range.

@@ -24,7 +24,7 @@ enum Operation {
     SynchronousSend(usize),
     Receive(usize),
     Barrier,
-    /// A state while the unit holds a lock. The holders of a lock are in the order of their tickets.
+    /// A state while the unit holds a lock. The holders of a lock have the order of their tickets.
     Locked {
         lock: usize,
         ticket: usize,

@@ -13,6 +13,7 @@ use super::filtered_cache::{FilterRefusal, ServedTrace, TraceCache};
 use super::model_categories::ModelCategories;
 use super::model_layouts::SavedLayouts;
 use super::own_views::OwnViews;
+use super::sent_drawings::SentDrawings;
 use super::user_files::ModelStyles;
 
 pub(crate) struct AppState {
@@ -27,6 +28,8 @@ pub(crate) struct AppState {
     pub(crate) own_views: OwnViews,
     /// The layouts of networks that users made, on disk.
     pub(crate) layouts: SavedLayouts,
+    /// The latest drawings of cards.
+    pub(crate) sent_drawings: SentDrawings,
     pub(crate) page_token: String,
     pub(crate) one_time_token: OneTimeToken,
     /// Limits the number of images computed at the same time. Further requests wait.
@@ -76,6 +79,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
         categories: ModelCategories::default(),
         own_views: OwnViews::default(),
         layouts: SavedLayouts::default(),
+        sent_drawings: SentDrawings::default(),
         page_token,
         one_time_token,
         answer_permits,

@@ -38,6 +38,7 @@ mod model_categories;
 mod model_layouts;
 mod own_views;
 pub(crate) mod saved_filters;
+mod sent_drawings;
 mod type_names;
 pub(crate) mod unix_socket;
 pub(crate) mod user_files;

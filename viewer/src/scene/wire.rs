@@ -75,6 +75,7 @@ impl SceneMessage {
             sections: WireSections::default(),
             column_scale: ColumnScale { detail, resolution },
             pen: 0,
+            curve_end: (0, 0),
         };
         for item in &scene.items {
             writer.item(item);
@@ -195,6 +196,64 @@ fn delta_encoded(column: &[i64]) -> Vec<i64> {
     column.iter().zip(before).map(|(now, before)| now - before).collect()
 }
 
+/// The width of the head of an arrow to each side of its line, relative to its length.
+const HEAD_WIDTH: f32 = 0.42;
+
+/// The largest error in units of the corners of a head.
+const HEAD_ERROR: f32 = 0.35;
+
+/// Whether a triangle is the head of an arrow whose line ends in the middle of the head. `tip` is
+/// relative to this end. The page computes the corners in the same way.
+#[expect(clippy::cast_precision_loss, reason = "lengths within an image are small")]
+fn is_arrow_head(points: &[(f32, f32)], end: (i64, i64), tip: (i64, i64)) -> bool {
+    let &[_, left, right] = points else { return false };
+    let (x, y) = (tip.0 as f32 / 10.0, tip.1 as f32 / 10.0);
+    let (base_x, base_y) = (end.0 as f32 / 10.0 - x, end.1 as f32 / 10.0 - y);
+    let (side_x, side_y) = (2.0 * HEAD_WIDTH * y, 2.0 * HEAD_WIDTH * x);
+    let is_near = |point: (f32, f32), x: f32, y: f32| (point.0 - x).hypot(point.1 - y) <= HEAD_ERROR;
+    is_near(left, base_x - side_x, base_y + side_y) && is_near(right, base_x + side_x, base_y - side_y)
+}
+
+/// The largest error in units of a curve that is sent as a parabola.
+const PARABOLA_ERROR: f32 = 0.1;
+/// The least number of points of a parabola. Fewer points are as short as a list.
+const LEAST_PARABOLA: usize = 6;
+
+/// The coordinates of a curve in tenths: lists of x and y as differences. The number 2 after them
+/// means differences of differences, which are small for a smooth curve. The number 3 means a
+/// parabola by its first, middle and last point.
+/// The number 4 means the head of an arrow, with its tip relative to the end of the curve before.
+fn curve_json(points: &[(f32, f32)]) -> Value {
+    let axes = [points.iter().map(|point| point.0).collect(), points.iter().map(|point| point.1).collect()];
+    let axes: [Vec<f32>; 2] = axes;
+    if let [Some(x), Some(y)] = axes.each_ref().map(|axis| parabola(axis)) {
+        return json!([x, y, 3]);
+    }
+    let [x, y] = axes.map(|axis| delta_encoded(&axis.into_iter().map(to_tenths).collect::<Vec<_>>()));
+    let (first, second) = (json!([x, y]), json!([delta_encoded(&x), delta_encoded(&y), 2]));
+    if second.to_string().len() < first.to_string().len() { second } else { first }
+}
+
+/// The first, middle and last value of a parabola in tenths, as differences. `None` if the values
+/// differ from a parabola.
+#[expect(clippy::cast_precision_loss, reason = "numbers of points and lengths are small")]
+fn parabola(values: &[f32]) -> Option<Vec<i64>> {
+    let last = values.len().checked_sub(1).filter(|_| values.len() >= LEAST_PARABOLA)?;
+    let at = |[first, middle, end]: [f32; 3], share: f32| {
+        first * (1.0 - share) * (1.0 - 2.0 * share)
+            + 4.0 * middle * share * (1.0 - share)
+            + end * share * (2.0 * share - 1.0)
+    };
+    let share = |index: usize| index as f32 / last as f32;
+    // The middle of a parabola through the first, the last and a value near the middle.
+    let (near, ends) = (share(last / 2), [values[0], 0.0, values[last]]);
+    let middle = (values[last / 2] - at(ends, near)) / (4.0 * near * (1.0 - near));
+    let tenths = [values[0], middle, values[last]].map(to_tenths);
+    let rounded = tenths.map(|number| number as f32 / 10.0);
+    let fits = |(index, value): (usize, &f32)| (at(rounded, share(index)) - value).abs() <= PARABOLA_ERROR;
+    values.iter().enumerate().all(fits).then(|| delta_encoded(&tenths))
+}
+
 struct SceneWriter {
     paints: PaintTable,
     /// Kinds of consecutive items, and their numbers.
@@ -204,6 +263,8 @@ struct SceneWriter {
     column_scale: ColumnScale,
     /// The right edge of the previous rectangle or mixture.
     pen: i64,
+    /// The last point of the previous curve, in tenths.
+    curve_end: (i64, i64),
 }
 
 impl SceneWriter {
@@ -260,11 +321,8 @@ impl SceneWriter {
             SceneItem::Curve(SceneCurve { points, floor, fill, stroke }) => {
                 let (fill, line) = (self.paints.place(*fill), self.paints.place(stroke.map(|stroke| stroke.paint)));
                 let width = stroke.map_or(0, |stroke| to_hundredths(stroke.width));
-                let axis = |of: fn(&(f32, f32)) -> f32| {
-                    delta_encoded(&points.iter().map(of).map(to_tenths).collect::<Vec<_>>())
-                };
-                let last = json!([axis(|point| point.0), axis(|point| point.1)]);
-                self.row("p", ([], [fill, line, width, floor.map_or(-1, to_hundredths)]), Some(last));
+                let points = self.curve_json(points);
+                self.row("p", ([], [fill, line, width, floor.map_or(-1, to_hundredths)]), Some(points));
             }
             SceneItem::Arrow(SceneArrow { from, to, width, head, paint, halo, id: of, .. }) => {
                 let (paint, halo) = (self.paints.place(Some(*paint)), self.paints.place(*halo));
@@ -289,6 +347,20 @@ impl SceneWriter {
                 self.row("t", ([], [x, y, size, weight, anchor, fill]), Some(json!(text)));
             }
         }
+    }
+
+    /// A curve, or the head of an arrow. The previous curve is the line of this arrow.
+    fn curve_json(&mut self, points: &[(f32, f32)]) -> Value {
+        let Some(last) = points.last() else { return curve_json(points) };
+        let tip = points[0];
+        let tip = (to_tenths(tip.0), to_tenths(tip.1));
+        let (x, y) = (tip.0 - self.curve_end.0, tip.1 - self.curve_end.1);
+        if is_arrow_head(points, self.curve_end, (x, y)) {
+            self.curve_end = tip;
+            return json!([[x], [y], 4]);
+        }
+        self.curve_end = (to_tenths(last.0), to_tenths(last.1));
+        curve_json(points)
     }
 
     fn cells(&mut self, cells: &SceneCells) {
@@ -372,6 +444,23 @@ mod tests {
             json["tables"],
             json!({ "r": [[gaps, widths], [fixed(500), fixed(1000), fixed(0), fixed(1), ids], []] })
         );
+    }
+
+    #[test]
+    fn the_head_of_an_arrow_is_sent_by_its_tip() {
+        assert!(is_arrow_head(&[(10.0, 5.0), (2.0, 8.36), (2.0, 1.64)], (60, 50), (40, 0)));
+        assert!(!is_arrow_head(&[(10.0, 5.0), (2.0, 9.0), (2.0, 1.0)], (60, 50), (40, 0)));
+        assert!(!is_arrow_head(&[(10.0, 5.0), (2.0, 8.36)], (60, 50), (40, 0)));
+    }
+
+    #[test]
+    fn a_parabola_is_sent_by_three_points() {
+        let value = |index: u16| f32::from(index) * (20.0 - f32::from(index)) / 4.0;
+        let mut points: Vec<(f32, f32)> = (0..=10).map(|index| (f32::from(index), value(index))).collect();
+        let expected = json!([[0, 50, 50], [0, 188, 62], 3]);
+        assert_eq!(curve_json(&points), expected);
+        points[4].1 += 0.3;
+        assert_eq!(curve_json(&points).as_array().map(Vec::len), Some(3), "differences of differences");
     }
 
     #[test]

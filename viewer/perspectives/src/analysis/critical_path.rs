@@ -6,10 +6,10 @@
 //! receiver, the path continues at the receiver at the begin of the receive. If a collective
 //! operation blocked the unit, the path continues at the unit for which it waited: the root, or the
 //! last one to enter. If the unit waited for a lock, the path continues at the unit that released
-//! the lock, at the time of the release. Otherwise it stays in the unit. The path ends at the start of the trace or of
-//! the unit's life. This is the backward replay of Böhme et al., "Scalable critical-path based
-//! performance analysis" (IPDPS 2012), without its replay of messages: links and states give the
-//! dependences.
+//! the lock, at the time of the release. Otherwise it stays in the unit. The path ends at the start
+//! of the trace or of the unit's life. This is the backward replay of Böhme et al., "Scalable
+//! critical-path based performance analysis" (IPDPS 2012), without its replay of messages: links
+//! and states give the dependences.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -5,6 +5,7 @@
 //! utilization and task Gantt charts, the space-time diagram and the critical path are modes of the
 //! diagram, and the series are variables.
 
+mod category_states;
 mod column_sums;
 mod fractions;
 mod state_lanes;
@@ -31,8 +32,9 @@ use crate::execution::units::Unit;
 use crate::message_scale::MessageScale;
 use crate::span_label::span_label;
 use crate::unit_lists::UnitLists;
+use category_states::{CategoryStates, CategoryValues, LaneOrigin};
 use state_lanes::StateLanes;
-use trace_builder::{DerivedContainers, Operation, TraceBuilder, category_operation, light_palette};
+use trace_builder::{DerivedContainers, Operation, TraceBuilder, light_palette};
 use unit_states::{UnitStates, UnitTimelines};
 
 /// The contents of a derived trace.
@@ -104,29 +106,59 @@ pub(crate) fn derived_trace(
     Ok(trace_of_units(execution, parts)?.source)
 }
 
+/// The parts of a derived trace that are stored as entities.
+struct BaseTrace {
+    source: Arc<dyn TimelineSource>,
+    units: Vec<ContainerId>,
+    /// The type and values of categories, and the timeline of each container with states of it.
+    states: Option<(CategoryValues, Vec<(ContainerId, LaneOrigin)>)>,
+    has_fractions: bool,
+}
+
 /// Makes a trace of parts of an execution, with the containers of the units.
 ///
 /// # Errors
 /// If the execution lacks data of a part, or the source fails.
 pub(super) fn trace_of_units(execution: &Execution, parts: DerivedParts<'_>) -> Result<DerivedTrace, PerspectiveError> {
-    let mut builder = TraceBuilder::default();
-    let containers = add_containers(execution, whole_life(execution, &parts), &mut builder);
     let has_fractions = parts.fractions && fractions::are_needed(execution.activity()?);
-    if !has_fractions && containers.units.len() > MAX_STORED_UNITS {
+    if !has_fractions && execution.units().count() > MAX_STORED_UNITS {
+        let mut builder = TraceBuilder::default();
+        let containers = add_containers(execution, whole_life(execution, &parts), &mut builder);
         let lanes = (containers.units.clone(), (0..).take(containers.units.len()).map(|unit| [unit]).collect());
         return trace_of_lanes(execution, &parts, (containers, lanes), builder);
     }
-    if has_fractions {
-        fractions::add(execution, parts.palette, &containers, &mut builder)?;
+    // Categories determine the path and the series.
+    let base = match parts.path.is_none() && !parts.series {
+        true => execution.derived_without_categories(&format!("{parts:?}"), || base_trace(execution, &parts))?,
+        false => Arc::new(base_trace(execution, &parts)?),
+    };
+    let (units, has_fractions, units_per_row) = (base.units.clone(), base.has_fractions, 1);
+    let Some((values, lanes)) = &base.states else {
+        return Ok(DerivedTrace { source: Arc::clone(&base.source), units, has_fractions, units_per_row });
+    };
+    let path = parts.path.map_or_else(Vec::new, |path| path_times(path, execution.units().count()));
+    let source = CategoryStates::new(execution, Arc::clone(&base.source), *values, lanes, &path)?;
+    Ok(DerivedTrace { source: Arc::new(source), units, has_fractions, units_per_row })
+}
+
+fn base_trace(execution: &Execution, parts: &DerivedParts<'_>) -> Result<BaseTrace, PerspectiveError> {
+    let mut builder = TraceBuilder::default();
+    let containers = add_containers(execution, whole_life(execution, parts), &mut builder);
+    let has_fractions = parts.fractions && fractions::are_needed(execution.activity()?);
+    let states = if has_fractions {
+        Some(fractions::add(execution, parts.palette, &containers, &mut builder)?)
     } else if parts.categories || parts.path.is_some() {
-        add_categories(execution, &parts, &containers, &mut builder)?;
-    }
+        let lanes = containers.units.iter().enumerate().map(|(unit, container)| (*container, LaneOrigin::Unit(unit)));
+        Some((define_categories(parts, &containers, &mut builder), lanes.collect()))
+    } else {
+        None
+    };
     if parts.tasks {
         add_tasks(execution, parts.palette, &containers, &mut builder)?;
     }
-    add_links_and_series(execution, &parts, &containers, &mut builder)?;
-    let source = Arc::new(builder.build(&trace_name(execution, &parts)));
-    Ok(DerivedTrace { source, units: containers.units, has_fractions, units_per_row: 1 })
+    add_links_and_series(execution, parts, &containers, &mut builder)?;
+    let source = Arc::new(builder.build(&trace_name(execution, parts)));
+    Ok(BaseTrace { source, units: containers.units, states, has_fractions })
 }
 
 /// Makes a trace of parts of an execution whose rows are bundles of adjacent units in an order, at
@@ -184,7 +216,7 @@ fn trace_of_lanes(
     let units_per_row = lanes.1.iter().map(<[u32]>::len).max().unwrap_or(1);
     let states = if parts.categories || parts.path.is_some() {
         let activity = execution.shared_activity()?;
-        let CategoryValues { ty, values, on_path } = define_categories(parts, &containers, &mut builder);
+        let LaneValues { ty, values, on_path } = define_lane_values(parts, &containers, &mut builder);
         let is_shown = |category: ActivityCategory| !(parts.hides_idle && category == ActivityCategory::Idle);
         let shown = ActivityCategory::COUNTED
             .into_iter()
@@ -302,7 +334,7 @@ fn add_containers(execution: &Execution, life: Option<TimeRange>, builder: &mut 
 }
 
 /// The type and the values of categories.
-struct CategoryValues<'a> {
+struct LaneValues<'a> {
     ty: TypeId,
     /// The value of each shown category.
     values: Vec<ValueId>,
@@ -310,11 +342,11 @@ struct CategoryValues<'a> {
     on_path: Option<(ValueId, &'a CriticalPath)>,
 }
 
-fn define_categories<'a>(
+fn define_lane_values<'a>(
     parts: &DerivedParts<'a>,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
-) -> CategoryValues<'a> {
+) -> LaneValues<'a> {
     let palette = light_palette(parts.palette);
     let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
@@ -327,7 +359,7 @@ fn define_categories<'a>(
     let values: Vec<ValueId> = shown.iter().copied().map(&mut define).collect();
     let on_path =
         parts.path.map(|path| (builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis)), path));
-    CategoryValues { ty, values, on_path }
+    LaneValues { ty, values, on_path }
 }
 
 /// The times of a path in each unit, by time.
@@ -341,40 +373,30 @@ fn path_times(path: &CriticalPath, units: usize) -> Vec<Vec<(i64, i64)>> {
     times
 }
 
-fn add_categories(
-    execution: &Execution,
+/// Defines the type and the values of categories and of the critical path.
+fn define_categories(
     parts: &DerivedParts<'_>,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
-) -> Result<(), PerspectiveError> {
-    let activity = execution.activity()?;
-    let CategoryValues { ty, values, on_path } = define_categories(parts, containers, builder);
-    let path_times = on_path.map_or_else(
-        || vec![Vec::new(); containers.units.len()],
-        |(_, path)| path_times(path, execution.units().count()),
-    );
-    for ((unit, &container), own_times) in containers.units.iter().enumerate().zip(&path_times) {
-        // Of several timelines, the first category that occurs.
-        let timeline = activity.timeline(unit);
-        for piece in timeline.pieces(execution.extent()) {
-            // The end of a part of the path restores the category of this time.
-            let before = own_times.partition_point(|(from, _)| *from <= piece.from);
-            let covered = before.checked_sub(1).is_some_and(|index| piece.from < own_times[index].1);
-            if !covered {
-                let operation = category_operation(container, ty, piece.category, parts.hides_idle, &values);
-                builder.add(piece.from, 2, operation);
-            }
-        }
-        for (index, &(from, to)) in own_times.iter().enumerate() {
-            if let Some((value, _)) = on_path {
-                builder.add(from, 3, Operation::Set { container, ty, value });
-            }
-            if own_times.get(index + 1).is_none_or(|next| next.0 != to) {
-                builder.add(to, 2, category_operation(container, ty, timeline.at(to), parts.hides_idle, &values));
-            }
+) -> CategoryValues {
+    let palette = light_palette(parts.palette);
+    let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
+    let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
+    let mut values = [None; 4];
+    if !parts.only_path {
+        for category in ActivityCategory::COUNTED {
+            let color = palette.color(ChartPaint::Category(category));
+            let color = if parts.path.is_some() { pale_color(color) } else { color };
+            let value = builder.define_value(ty, category.word(), color);
+            values[category as usize] =
+                Some(value).filter(|_| !(parts.hides_idle && category == ActivityCategory::Idle));
         }
     }
-    Ok(())
+    if parts.path.is_some() {
+        let value = builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis));
+        values[ActivityCategory::Ignored as usize] = Some(value);
+    }
+    CategoryValues { ty, values }
 }
 
 /// Defines the type and the values of tasks.

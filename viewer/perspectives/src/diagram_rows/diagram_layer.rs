@@ -82,7 +82,7 @@ impl DiagramLayer {
             changed_types,
             removed_types,
             numbers: inner.free_numbers(),
-            derived_states: u32::try_from(derived.summary().states).unwrap_or(u32::MAX),
+            derived_states: derived.free_numbers().state,
             inner: Arc::clone(inner),
             derived,
         }

@@ -1,5 +1,7 @@
 //! [`CategoryTimeline`]: the category of one unit or state group at any time.
 
+use std::ops::RangeInclusive;
+
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::TimeRange;
 
@@ -192,6 +194,22 @@ impl CategoryTimeline {
             let low = before.replace(until)?;
             Some([until[0] - low[0], until[1] - low[1], until[2] - low[2]])
         })
+    }
+
+    /// The indexes of the pieces that overlap a time range, which is not empty. Piece `k` begins
+    /// with the `k`-th change, piece 0 at any time before.
+    pub(crate) fn piece_indexes(&self, range: TimeRange) -> RangeInclusive<usize> {
+        let first = self.changes_until(range.from.0);
+        first..=self.times.partition_point(|&change| change < range.to.0).max(first)
+    }
+
+    /// A piece, without its parts outside of a time range. It is empty if it is outside.
+    pub(crate) fn piece(&self, index: usize, within: TimeRange) -> CategoryPiece {
+        let (low, high) = (within.from.0, within.to.0.max(within.from.0));
+        let begin = index.checked_sub(1).and_then(|before| self.times.get(before)).copied();
+        let from = begin.unwrap_or(low).clamp(low, high);
+        let to = self.times.get(index).copied().unwrap_or(high).clamp(from, high);
+        CategoryPiece { from, to, category: self.category_after(index.min(self.times.len())) }
     }
 
     /// The pieces of constant category in a time range, in order.

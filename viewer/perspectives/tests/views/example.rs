@@ -76,7 +76,7 @@ fn kiviat_and_streaks_of_two_ranks() {
     let request = with_options("kiviat", &present(8), &["width=5s", "order=overhead"]);
     let subtitle = chart("kiviat", &program, &request).unwrap().subtitle;
     let expected = "at 8.00 s; busy, mean over the last 5.000 s; maximum since the start; \
-                    ordered by overhead, largest first";
+                    ordered by overhead time, largest first";
     assert_eq!(subtitle, expected);
 
     let streaks = |second, options: &[&str]| {

@@ -12,6 +12,7 @@ mod diagram_marks;
 mod flat_items;
 mod marked_messages;
 mod region_message;
+mod scene_changes;
 
 use std::sync::Arc;
 
@@ -53,7 +54,9 @@ type CardDrawings = Vec<Result<CardDrawing, CardError>>;
 /// - `{"error", "remedy"}`.
 ///
 /// A drawing also has `"marks": {"hash", "regions"}`, the places of its marks, unless the page has
-/// them. `"text"` is the text of the mark that is pointed at.
+/// them. `"text"` is the text of the mark that is pointed at. If `base` is true, the scene or the
+/// regions are changes: of the drawing that the request names, or of that at the time before
+/// (`scene_changes.rs`).
 pub(crate) async fn cards(
     State(app): State<Arc<AppState>>,
     Query(request): Query<CardsRequest>,
@@ -200,7 +203,18 @@ async fn with_cards<T: Send + 'static>(
         let (rules, layouts, selected_containers) = (&rules, &layouts, &selected_containers);
         work(
             &cards,
-            CardContext { trace, request, range, time, rules, layouts, selected_containers, own_views, cancel },
+            CardContext {
+                trace,
+                request,
+                range,
+                time,
+                rules,
+                layouts,
+                selected_containers,
+                own_views,
+                sent_drawings: &app.sent_drawings,
+                cancel,
+            },
         )
     })
     .await

@@ -5,6 +5,7 @@
 mod access;
 mod answers;
 mod cancellation;
+mod card_bytes;
 mod images;
 mod start_and_end;
 mod views;

@@ -10,6 +10,7 @@ import { cursorTime, viewsRange } from "../state/time_cursor.js";
 import { activeFilters } from "../state/view.js";
 import { readRegions } from "./card_regions.js";
 import { categoryParameter } from "./category_list.js";
+import { completeRegions, completeScene } from "./scene_changes.js";
 
 /**
  * A card to be drawn. `hash` and `marks` are the hashes of the drawing and of the places of its
@@ -47,10 +48,21 @@ export function completeCards(earlier, answers) {
   return answers.map((answer, index) => {
     if (answer.error !== undefined) return answer;
     const before = earlier[index];
-    const marks = answer.marks ? { hash: answer.marks.hash, regions: readRegions(answer.marks.regions) } : before?.marks;
     const isNew = answer.scene !== undefined || answer.table !== undefined;
-    return { ...(isNew ? answer : { ...before, text: answer.text }), marks };
+    const scene = answer.base ? completeScene(answer.scene, before.scene) : answer.scene;
+    return { ...(isNew ? { ...answer, scene } : { ...before, text: answer.text }), marks: completeMarks(answer.marks, before?.marks) };
   });
+}
+
+/**
+ * The places of marks: as on the wire, and as regions.
+ * @param {any} marks
+ * @param {any} before those of the earlier answer
+ */
+function completeMarks(marks, before) {
+  if (!marks) return before;
+  const sent = marks.base ? completeRegions(marks.regions, before.sent) : marks.regions;
+  return { hash: marks.hash, sent, regions: readRegions(sent) };
 }
 
 /**

@@ -37,6 +37,35 @@ function decodeColumn(column, unit) {
   return all;
 }
 
+/** The number of lines of a parabola. Their corners are not visible. */
+const PARABOLA_LINES = 20;
+
+/**
+ * The coordinates of a curve: differences, differences of differences, or a parabola.
+ * @param {number[]} axis
+ * @param {number} [form]
+ */
+function decodeCurve(axis, form) {
+  if (form !== 3) return decodeColumn(form === 2 ? decodeColumn(axis, 1) : axis, 10);
+  const [first, middle, last] = decodeColumn(axis, 10);
+  const at = (/** @type {number} */ share) => first * (1 - share) * (1 - 2 * share) + 4 * middle * share * (1 - share) + last * share * (2 * share - 1);
+  return Array.from({ length: PARABOLA_LINES + 1 }, (_, index) => at(index / PARABOLA_LINES));
+}
+
+/** The width of the head of an arrow to each side of its line, relative to its length. */
+const HEAD_WIDTH = 0.42;
+
+/**
+ * The coordinates of the head of an arrow. Its line ends in its middle.
+ * @param {number[]} end of the line
+ * @param {number} x of the tip, relative to the end
+ * @param {number} y
+ */
+function arrowHead([endX, endY], x, y) {
+  const [sideX, sideY] = [2 * HEAD_WIDTH * y, 2 * HEAD_WIDTH * x];
+  return [[endX + x, endX - x - sideX, endX - x + sideX], [endY + y, endY - y + sideY, endY - y - sideY]];
+}
+
 /** @param {number} number @returns {string | null} */
 function entityId(number) {
   return number > 0 ? KINDS[(number - 1) % 8] + Math.floor((number - 1) / 8) : null;
@@ -113,6 +142,8 @@ class SceneDrawing {
     this.drawn = { hits: [], cells: mixtures?.cells ?? [], arrows: [], notes: scene.notes };
     /** The right edge of the previous rectangle or mixture, in hundredths of a pixel. */
     this.rightEdge = 0;
+    /** The last point of the previous curve. */
+    this.curveEnd = [0, 0];
   }
 
   /** @param {number} paint @param {"fillStyle" | "strokeStyle"} as */
@@ -184,7 +215,9 @@ class SceneDrawing {
     const { context } = this;
     const [fill, line, width, floor, points] = this.tables.p;
     for (let i = first; i < end; i += 1) {
-      const [x, y] = points[i].map((/** @type {number[]} */ axis) => decodeColumn(axis, 10));
+      const [xs, ys, form] = points[i];
+      const [x, y] = form === 4 ? arrowHead(this.curveEnd, xs[0] / 10, ys[0] / 10) : [decodeCurve(xs, form), decodeCurve(ys, form)];
+      this.curveEnd = form === 4 ? [x[0], y[0]] : [x[x.length - 1] ?? 0, y[y.length - 1] ?? 0];
       curve(context, x, y);
       if (line[i]) {
         this.setPaint(line[i], "strokeStyle");

@@ -9,7 +9,8 @@ use tumit_paje::PajeTypeKind;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::ContainerId;
 
-use super::trace_builder::{DerivedContainers, TraceBuilder, add_timeline, light_palette};
+use super::category_states::{CategoryValues, LaneOrigin};
+use super::trace_builder::{DerivedContainers, TraceBuilder, light_palette};
 use crate::chart::ChartPaint;
 use crate::draw::PaletteKind;
 use crate::error::PerspectiveError;
@@ -25,37 +26,38 @@ pub(super) fn are_needed(activity: &UnitActivity) -> bool {
     (0..activity.units()).any(|unit| activity.timelines(unit).len() > 1)
 }
 
-/// Adds the containers and their categories.
+/// Adds the containers. Returns the type and values of their states, and the timeline of each.
 pub(super) fn add(
     execution: &Execution,
     palette: PaletteKind,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
-) -> Result<(), PerspectiveError> {
+) -> Result<(CategoryValues, Vec<(ContainerId, LaneOrigin)>), PerspectiveError> {
     let (activity, units) = (execution.activity()?, execution.units().list());
     let all = execution.source().containers();
     let part_type = builder.define_type(PajeTypeKind::Container, containers.unit_type, part_type_name(execution));
     let ty = builder.define_type(PajeTypeKind::State, part_type, "Utilization");
     let palette = light_palette(palette);
-    let values = ActivityCategory::COUNTED
-        .map(|category| builder.define_value(ty, category.word(), palette.color(ChartPaint::Category(category))));
+    let [busy, overhead, idle] = ActivityCategory::COUNTED
+        .map(|category| Some(builder.define_value(ty, category.word(), palette.color(ChartPaint::Category(category)))));
+    let mut lanes = Vec::new();
     let names: FxHashMap<ContainerId, &str> = all.iter().map(|info| (info.id, info.name.as_str())).collect();
     let fractions = common_number((0..activity.units()).map(|unit| activity.timelines(unit).len().max(1)));
     for (unit, &parent) in containers.units.iter().enumerate() {
         let timelines = activity.timelines(unit);
         let copies = fractions.map_or(1, |fractions| fractions / timelines.len().max(1));
-        for (part, timeline) in timelines.iter().enumerate() {
+        for part in 0..timelines.len() {
             let group = units[unit].groups.get(part).map_or(units[unit].container, |group| group.container);
             let name = names.get(&group).copied().unwrap_or_default();
             for copy in 1..=copies {
                 let name = if copies == 1 { name.to_owned() } else { format!("{name} ({copy} of {copies})") };
                 let container = ContainerId(builder.containers + 1);
                 builder.add_container(container, (parent, part_type), &name, execution.extent());
-                add_timeline(builder, (container, ty), timeline, execution.extent(), &values);
+                lanes.push((container, LaneOrigin::Part(unit, part)));
             }
         }
     }
-    Ok(())
+    Ok((CategoryValues { ty, values: [busy, overhead, idle, None] }, lanes))
 }
 
 /// The name of the container type of the timelines below the units.

@@ -1,6 +1,5 @@
 //! [`TraceBuilder`]: the definitions and events of a derived trace.
 
-use tumit_paje::category::ActivityCategory;
 use tumit_paje::{DrawStyle, KeyId, PajeEvent, PajeTypeKind, RgbColor, ValueId, VariableOp};
 use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange, TypeId};
 use tumit_viewer::store::TraceStore;
@@ -8,7 +7,6 @@ use tumit_viewer::style::theme::ThemeKind;
 
 use crate::draw::PaletteKind;
 use crate::draw::chart_palette::ChartPalette;
-use crate::execution::category_timeline::CategoryTimeline;
 
 /// The colours of a trace are those of the light theme. The diagram adapts them to other themes.
 pub(super) fn light_palette(kind: PaletteKind) -> ChartPalette {
@@ -132,29 +130,4 @@ pub(super) struct DerivedContainers {
     /// For each unit, its container.
     pub(super) units: Vec<ContainerId>,
     pub(super) unit_type: TypeId,
-}
-
-/// Adds the categories of a timeline as states, idle times included.
-pub(super) fn add_timeline(
-    builder: &mut TraceBuilder,
-    (container, ty): (ContainerId, TypeId),
-    timeline: &CategoryTimeline,
-    range: TimeRange,
-    values: &[ValueId],
-) {
-    for piece in timeline.pieces(range) {
-        builder.add(piece.from, 2, category_operation(container, ty, piece.category, false, values));
-    }
-}
-
-/// Sets the state of a category, or no state.
-pub(super) fn category_operation(
-    container: ContainerId,
-    ty: TypeId,
-    category: ActivityCategory,
-    hides_idle: bool,
-    values: &[ValueId],
-) -> Operation {
-    let value = values.get(category as usize).filter(|_| !(hides_idle && category == ActivityCategory::Idle));
-    value.map_or(Operation::Reset { container, ty }, |value| Operation::Set { container, ty, value: *value })
 }

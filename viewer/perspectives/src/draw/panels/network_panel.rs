@@ -13,9 +13,11 @@ use crate::draw::short_names::ShortNames;
 
 /// If there are more edges, they are thin and translucent, so that edges below others stay visible.
 const MANY_EDGES: usize = 100;
-/// Points of a curved edge. With this number, the corners between its straight lines are not
-/// visible.
-const EDGE_POINTS: u8 = 24;
+/// The largest distance between a curved edge and its straight lines, so that the corners between
+/// them are not visible.
+const EDGE_ERROR: f32 = 0.12;
+/// Maximum number of straight lines of an edge.
+const MAX_EDGE_POINTS: f32 = 24.0;
 
 /// The nodes of a panel.
 struct NetworkArea<'a> {
@@ -134,22 +136,21 @@ impl NetworkArea<'_> {
                 ((1.0 - fraction) * (1.0 - fraction), 2.0 * fraction * (1.0 - fraction), fraction * fraction);
             (a * from.0 + b * control.0 + c * to.0, a * from.1 + b * control.1 + c * to.1)
         };
-        let steps = if edge.bend == 0.0 { 1 } else { EDGE_POINTS };
-        // The edge begins and ends at the rims of its nodes.
-        let (first, last) = ((self.radius + 1.0) / length, 1.0 - (self.radius + 2.0) / length);
-        let place = |step: u8| point(first + (last - first) * f32::from(step) / f32::from(steps));
-        let points: Vec<ScenePoint> = (0..=steps).map(place).collect();
+        // The distance of a parabola from `n` lines is the height of its bend divided by `n²`.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 24")]
+        let steps = (bend.abs() / EDGE_ERROR).sqrt().ceil().clamp(1.0, MAX_EDGE_POINTS) as u8;
         let color = canvas.palette.color(edge.paint);
         // A connection without a value has no direction.
         let is_directed = edge.value > 0.0;
         let width = (1.2 + self.radius * 0.04).min(2.2);
         let head = (self.radius * 0.6).clamp(3.0, 8.0).min(length * 0.3);
-        let (tip, before) = (points[points.len() - 1], point((last - head / length).max(0.0)));
-        let mut line = points;
-        if let Some(end) = line.last_mut().filter(|_| is_directed) {
-            // The line ends within its head, so that the tip is sharp.
-            *end = ((tip.0 + before.0) / 2.0, (tip.1 + before.1) / 2.0);
-        }
+        // The edge begins and ends at the rims of its nodes. Its line ends within its head, so that
+        // the tip is sharp.
+        let (first, last) = ((self.radius + 1.0) / length, 1.0 - (self.radius + 2.0) / length);
+        let line_end = if is_directed { (last - head / length / 2.0).max(first) } else { last };
+        let place = |step: u8| point(first + (line_end - first) * f32::from(step) / f32::from(steps));
+        let line: Vec<ScenePoint> = (0..=steps).map(place).collect();
+        let (tip, before) = (point(last), point((last - head / length).max(0.0)));
         let (alpha, width) = if self.chart.edges.len() > MANY_EDGES { (0.45, 1.0) } else { (0.9, width) };
         canvas.faded_curve(line, ColorWithOpacity::with_alpha(color, alpha), width);
         if !is_directed {

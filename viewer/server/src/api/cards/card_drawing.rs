@@ -23,6 +23,8 @@ use super::computed_view::{CardComputation, CardContext, ComputedDiagram, Comput
 use super::diagram_marks::DiagramMarks;
 use super::flat_items::flat_items;
 use super::region_message::{UnitContainers, region_json};
+use super::scene_changes::{region_changes, scene_changes};
+use crate::sent_drawings::SentDrawings;
 
 /// The height in scene units of the title of a drawing, which a card has in its own header.
 const TITLE_HEIGHT: f32 = 34.0;
@@ -98,7 +100,7 @@ impl CardDrawing {
                 })
             })?;
             if let StoredDrawing::Constant(scene) = stored.as_ref() {
-                return Ok(scene.for_page(card));
+                return Ok(scene.for_page(card, context.sent_drawings));
             }
         }
         if let Some(table) = card.table
@@ -114,7 +116,7 @@ impl CardDrawing {
             (ComputedView::Chart(chart, units), None) => of_chart(*chart, palette, &units, card, context),
             (ComputedView::Diagram(diagram, units), _) => of_diagram(&diagram, &units, card, context)?,
         };
-        Ok(scene.encode(context.request.resolution).for_page(card))
+        Ok(scene.encode(context.request.resolution).for_page(card, context.sent_drawings))
     }
 
     /// The numbers of a chart.
@@ -195,25 +197,42 @@ impl CardScene {
 
 impl EncodedScene {
     /// The drawing, without the parts that the page has.
-    fn for_page(&self, card: &Card) -> CardDrawing {
+    fn for_page(&self, card: &Card, sent: &SentDrawings) -> CardDrawing {
         let Self { head, sections, top, about, hash, regions, marks, text } = self;
         let mut json = format!(r#"{{"hash":"{hash}""#);
         if let Some(text) = text {
             json.push_str(&format!(r#","text":{}"#, json!(text)));
         }
         if *marks != card.marks {
-            json.push_str(&format!(r#","marks":{{"hash":"{marks}","regions":{regions}}}"#));
+            let changes = changes(regions.as_bytes(), &card.marks, sent, region_changes);
+            let (base, regions) = changes.as_deref().map_or(("", regions.as_str()), |changes| (BASE, changes));
+            json.push_str(&format!(r#","marks":{{"hash":"{marks}"{base},"regions":{regions}}}"#));
         }
         let is_known = *hash == card.hash;
-        if !is_known {
-            json.push_str(&format!(r#","top":{top:.1},"about":{about},"scene":"#));
-        }
         let mut json = json.into_bytes();
-        json.extend_from_slice(if is_known { &[] } else { head });
+        if !is_known {
+            let changes = changes(head, &card.hash, sent, scene_changes);
+            let (base, scene) = changes.as_ref().map_or(("", &head[..]), |changes| (BASE, changes.as_bytes()));
+            json.extend_from_slice(format!(r#"{base},"top":{top:.1},"about":{about},"scene":"#).as_bytes());
+            json.extend_from_slice(scene);
+        }
         json.push(b'}');
+        sent.add(hash, head);
+        sent.add(marks, regions.as_bytes());
         let sections = if is_known { Vec::new() } else { sections.clone() };
         CardDrawing { json, sections, hash: hash.clone(), marks: marks.clone() }
     }
+}
+
+/// The mark of an answer that has the changes of an earlier one.
+const BASE: &str = r#","base":true"#;
+
+/// The changes of a JSON text, if the page has an earlier one that is still known, and if they are
+/// shorter.
+fn changes(text: &[u8], known: &str, sent: &SentDrawings, difference: fn(Value, &Value) -> Value) -> Option<String> {
+    let earlier = sent.text(known)?;
+    let (text_json, earlier) = (serde_json::from_slice(text).ok()?, serde_json::from_slice(&earlier).ok()?);
+    Some(difference(text_json, &earlier).to_string()).filter(|changes| changes.len() < text.len())
 }
 
 /// Whether a panel marks the time cursor after [`remove_cursor`].

@@ -20,6 +20,7 @@ use super::region_message::UnitContainers;
 use crate::cancellation::CancelFlag;
 use crate::filtered_cache::FilteredTrace;
 use crate::model_layouts::ModelLayouts;
+use crate::sent_drawings::SentDrawings;
 
 /// Maximum number of rows of the numbers of a diagram, so that a long trace does not fill the
 /// memory.
@@ -38,6 +39,8 @@ pub(super) struct CardContext<'a> {
     /// The containers of the selection. If it is empty, all units are shown.
     pub(super) selected_containers: &'a [ContainerId],
     pub(super) own_views: ChoiceOfViews<'a>,
+    /// The latest drawings that pages may have.
+    pub(super) sent_drawings: &'a SentDrawings,
     pub(super) cancel: &'a CancelFlag,
 }
 
