@@ -77,7 +77,7 @@ fn lines(scene: &Scene) -> String {
                     ));
                 }
                 SceneItem::Text(text) => {
-                    out.push(format!("text {:.0},{:.0} {}", text.position.0, text.position.1, text.text))
+                    out.push(format!("text {:.0},{:.0} {}", text.position.0, text.position.1, text.text));
                 }
                 _ => {}
             }

@@ -2,7 +2,8 @@
 //! command or page that shows it.
 //!
 //! A finding is no reason to stop: the rest of the trace is read. Reasons to stop are error types.
-//! Findings about a spec are of another type, because they have spans and codes (`tumit::diagnostics`).
+//! Findings about a spec are of another type, because they have spans and codes
+//! (`tumit::diagnostics`).
 
 use std::fmt;
 use std::path::Path;

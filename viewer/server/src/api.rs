@@ -12,7 +12,7 @@ pub(crate) mod find;
 pub(crate) mod image;
 pub(crate) mod next_event;
 pub(crate) mod numbers_and_names;
-pub(crate) mod own_cards;
+mod operation;
 pub(crate) mod row_times;
 pub(crate) mod rows;
 pub(crate) mod selected_rows;
@@ -378,6 +378,6 @@ fn facts_json(trace: &FilteredTrace, facts: &EntityFacts) -> Value {
         "source": facts.source.as_ref().map(|source| (&source.file, source.line)),
         "related": related,
         // As for related entities, an error is shown by the request that needs the answer.
-        "operation": entities::operation::operation_json(trace, facts).unwrap_or_default(),
+        "operation": operation::operation_json(trace, facts).unwrap_or_default(),
     })
 }

@@ -257,7 +257,7 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/views", get(api::views::views))
         .route("/api/cards", get(api::cards::cards))
         .route("/api/card_file", get(api::cards::card_file))
-        .route("/api/own_card", post(api::own_cards::change_cards))
+        .route("/api/own_card", post(api::user_files::own_cards::change_cards))
         .route("/api/concurrency_times", get(api::cards::concurrency_times))
         .route("/api/card_messages", get(api::cards::card_messages))
         .route("/api/layouts", post(api::cards::change_layouts))

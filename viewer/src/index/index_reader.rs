@@ -60,9 +60,8 @@ impl IndexReader {
     pub(crate) fn open(path: &Path, key: IndexKey, read_up_to: u64) -> Result<Self, IndexOpenError> {
         let index_bytes = IndexBytes::open(path, key, read_up_to)?;
         let PageBytes { offset, len } = index_bytes.header.model;
-        let description =
-            usize::try_from(len).ok().and_then(|len| DescriptionSection::decode(index_bytes.slice(offset, len)));
-        let DescriptionSection { summary, model, containers, details } = description.ok_or(IndexRefusal::Damaged)?;
+        let body = usize::try_from(len).ok().and_then(|n| DescriptionSection::decode(index_bytes.slice(offset, n)));
+        let DescriptionSection { summary, model, containers, details } = body.ok_or(IndexRefusal::Damaged)?;
         let mut positions = vec![u32::MAX; details.len()];
         for (position, container) in containers.iter().enumerate() {
             positions[container.id.index()] = position as u32;

@@ -234,7 +234,7 @@ mod tests {
         let mut options = OpenOptions::default();
         let sender = std::sync::Arc::clone(&progress);
         options.convert.progress = Some(std::sync::Arc::new(move |processed, _| {
-            sender.store(processed, std::sync::atomic::Ordering::Relaxed)
+            sender.store(processed, std::sync::atomic::Ordering::Relaxed);
         }));
         let source = open(&path, &options).expect("the file is a valid Pajé file");
         assert_eq!(source.summary().name, "small");

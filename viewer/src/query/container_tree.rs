@@ -31,8 +31,8 @@ pub fn positions(list: &[ContainerInfo]) -> FxHashMap<ContainerId, usize> {
     list.iter().enumerate().map(|(index, info)| (info.id, index)).collect()
 }
 
-/// The names from the root to the container at `index`. The root's name is left out unless it is the
-/// only one. Takes O(depth).
+/// The names from the root to the container at `index`. The root's name is left out unless it is
+/// the only one. Takes O(depth).
 pub fn path(list: &[ContainerInfo], positions: &FxHashMap<ContainerId, usize>, index: usize) -> Vec<String> {
     let Some(info) = list.get(index) else { return Vec::new() };
     let mut path = vec![info.name.clone()];

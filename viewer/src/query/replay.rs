@@ -183,7 +183,7 @@ impl TraceReplay<'_> {
                 {
                     let last = group.last().into_iter();
                     last.for_each(|sample| {
-                        self.add(sample.life.from.0, 1, ReplayEvent::Set(container, ty, sample.value))
+                        self.add(sample.life.from.0, 1, ReplayEvent::Set(container, ty, sample.value));
                     });
                 }
             }

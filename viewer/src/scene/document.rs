@@ -77,7 +77,7 @@ struct DocumentPage<'a> {
     /// Width of the column with the smallest and largest values of variables.
     gutter: f32,
     /// Left edge of the rows.
-    lanes_left: f32,
+    left: f32,
     /// Top edge of the rows.
     top: f32,
     scale: TimeScale,
@@ -157,25 +157,14 @@ pub fn document_with_rows(
     let FittedRows { layout, note } = FittedRows::new(outline, options, &of, around);
     let names = names_width(&layout, &model).min(of.width * 0.3);
     let gutter = gutter(&layout);
-    let lanes_left = MARGIN + names + gutter;
+    let left = MARGIN + names + gutter;
     let top = MARGIN + HEADING + RULER;
-    let width = (of.width - lanes_left - MARGIN).max(40.0);
+    let width = (of.width - left - MARGIN).max(40.0);
     let scale = TimeScale { time_range: of.time_range, width };
     let indent = indent(&layout);
     let summary = source.summary();
-    let page = DocumentPage {
-        theme,
-        summary,
-        model: &model,
-        layout,
-        options: of,
-        names,
-        indent,
-        gutter,
-        lanes_left,
-        top,
-        scale,
-    };
+    let page =
+        DocumentPage { theme, summary, model: &model, layout, options: of, names, indent, gutter, left, top, scale };
     let rows = page.layout.height;
     let view = ChartView {
         time_range: of.time_range,
@@ -194,13 +183,7 @@ pub fn document_with_rows(
     items.extend(page.ruler());
     items.extend(page.names());
     let window = Some(OutlineRect::new(0.0, 0.0, width, rows));
-    items.push(SceneItem::Group(SceneGroup {
-        name: "Rows".into(),
-        x: lanes_left,
-        y: top,
-        window,
-        items: rows_scene.items,
-    }));
+    items.push(SceneItem::Group(SceneGroup { name: "Rows".into(), x: left, y: top, window, items: rows_scene.items }));
     let notes = SceneText::new((of.width - MARGIN, top + rows + 16.0), rows_scene.notes.join("; "), 11.0, theme.muted);
     items.extend((!rows_scene.notes.is_empty()).then(|| SceneItem::Text(notes.with_anchor(TextAnchor::End))));
     let legend_top = top + rows + LEGEND_GAP;
@@ -217,7 +200,7 @@ pub fn document_with_rows(
         is_quick: false,
         notes: rows_scene.notes,
     };
-    Ok((scene, DocumentRows { layout: page.layout, frame: OutlineRect::new(lanes_left, top, width, rows) }))
+    Ok((scene, DocumentRows { layout: page.layout, frame: OutlineRect::new(left, top, width, rows) }))
 }
 
 fn legend_group(items: Vec<SceneItem>, y: f32) -> SceneItem {
@@ -318,11 +301,11 @@ impl DocumentPage<'_> {
         let (top, bottom) = (self.top - 6.0, self.top + self.layout.height);
         let mut items = Vec::new();
         for tick in ruler.ticks {
-            let x = self.lanes_left + tick.x;
+            let x = self.left + tick.x;
             let paint = ColorWithOpacity::from_opaque(self.theme.grid);
             items.push(SceneItem::Line(SceneLine { from: (x, top), to: (x, bottom), width: 1.0, paint }));
             items.extend(tick.label.map(|label| {
-                let baseline = (self.lanes_left + label.center, self.top - 12.0);
+                let baseline = (self.left + label.center, self.top - 12.0);
                 SceneItem::Text(
                     SceneText::new(baseline, label.text, RULER_SIZE, self.theme.muted).with_anchor(TextAnchor::Middle),
                 )
@@ -336,8 +319,8 @@ impl DocumentPage<'_> {
     /// room. Its size is reduced until it fits.
     fn ruler_base(&self, base: String) -> SceneText {
         let width = font::width(&base, RULER_SIZE, FontWeight::Regular);
-        if width <= self.lanes_left - 2.0 * RULER_GAP {
-            let baseline = (self.lanes_left - RULER_GAP, self.top - 12.0);
+        if width <= self.left - 2.0 * RULER_GAP {
+            let baseline = (self.left - RULER_GAP, self.top - 12.0);
             return SceneText::new(baseline, base, RULER_SIZE, self.theme.muted).with_anchor(TextAnchor::End);
         }
         let size = RULER_SIZE * ((self.options.width - 2.0 * RULER_GAP) / width).min(1.0);
@@ -370,13 +353,13 @@ impl DocumentPage<'_> {
                 items.push(SceneItem::Text(SceneText { weight, ..text }));
             }
             for (y, label) in labels {
-                let baseline = (self.lanes_left - self.gutter - 10.0, self.top + y + 3.6);
+                let baseline = (self.left - self.gutter - 10.0, self.top + y + 3.6);
                 items.push(SceneItem::Text(
                     SceneText::new(baseline, label, 10.0, self.theme.faint).with_anchor(TextAnchor::End),
                 ));
             }
             for (y, text) in row.strips.iter().flat_map(bounds) {
-                let baseline = (self.lanes_left - 7.0, self.top + y);
+                let baseline = (self.left - 7.0, self.top + y);
                 items.push(SceneItem::Text(
                     SceneText::new(baseline, text, BOUND_SIZE, self.theme.faint).with_anchor(TextAnchor::End),
                 ));

@@ -66,7 +66,8 @@ impl EndTree {
         })
     }
 
-    /// Size of the largest group that begins at `position` and has ended by `from`; 0 if there is none.
+    /// Size of the largest group that begins at `position` and has ended by `from`; 0 if there is
+    /// none.
     fn skip_size(&self, position: usize, from: i64) -> usize {
         let (mut group_size, mut size) = (0, FAN);
         for level in &self.levels {

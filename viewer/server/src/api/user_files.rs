@@ -1,5 +1,7 @@
 //! Requests that read the notes on a trace, and save notes, filters and the style of its model.
 
+pub(crate) mod own_cards;
+
 use std::io;
 use std::sync::Arc;
 

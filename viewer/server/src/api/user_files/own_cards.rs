@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{AppState, DrawRequest, JsonAnswer, RequestError, run};
+use crate::api::{AppState, DrawRequest, JsonAnswer, RequestError, run};
 
 /// A change of the user's folder of card files.
 #[derive(Debug, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::FilteredTrace;
+use super::FilteredTrace;
 use tumit_viewer::query::{EntityFacts, EntityId, OperationFacts, OperationPart, QueryError};
 use tumit_viewer::scene::wire::entity;
 
@@ -14,7 +14,7 @@ const MAX_PARTS: usize = 1024;
 ///
 /// If the operation has more than [`MAX_PARTS`] parts, those of the nearest containers are listed,
 /// in the order in which containers were created. All other facts are of all parts.
-pub(crate) fn operation_json(trace: &FilteredTrace, facts: &EntityFacts) -> Result<Value, QueryError> {
+pub(super) fn operation_json(trace: &FilteredTrace, facts: &EntityFacts) -> Result<Value, QueryError> {
     let Some(operation) = OperationFacts::of(trace.source.as_ref(), facts)? else { return Ok(Value::Null) };
     let part = |id: EntityId| part_json(trace, id);
     let place = operation.parts.iter().position(|part| part.id == facts.id);
