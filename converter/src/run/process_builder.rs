@@ -8,7 +8,7 @@ use tracer_format::block::{DecodedBlock, flag, unpack};
 use tracer_format::entries::{anchors, sites, strings, sync_samples};
 use tracer_format::record::{DroppedRecords, RecordIterator};
 use tracer_format::tags::{TagIterator, integer, tag};
-use tracer_format::typed_values::RecordedSite;
+use tracer_format::record_values::RecordedSite;
 use tracer_format::{
     BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_DROPPED, Schema, process_of_block,
 };

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use tests::lang::c::{C99, CCompiler, WARNINGS, folder, record};
 use tests::programs::{filter_rust, output, succeed, tumit, workspace};
 use tracer_format::BlockKind;
-use tracer_format::typed_values::{Address, Array, Choice, Date, Head, Name, SiteRef, Text, TypedRecord};
+use tracer_format::record_values::{Address, Array, Choice, Date, Head, Name, SiteRef, Text, TypedRecord};
 use tumit::codegen::c::{CBackend, CReader};
 use tumit::codegen::{Backend, CodegenOptions};
 use tumit_converter::run::OpenRun;

@@ -15,7 +15,7 @@ mod preamble;
 pub mod record;
 pub mod schema;
 pub mod tags;
-pub mod typed_values;
+pub mod record_values;
 pub mod write;
 
 pub use block::{BlockHeader, BlockKind, DecodedBlock, PayloadCodec};

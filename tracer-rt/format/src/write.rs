@@ -438,7 +438,7 @@ mod tests {
     use crate::entries::{StringEntry, strings};
     use crate::record::RecordIterator;
     use crate::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
-    use crate::typed_values::Names;
+    use crate::record_values::Names;
     use crate::{PREAMBLE_BYTES, check_preamble};
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tracer_format::block::unpack;
 use tracer_format::record::{DroppedRecords, RecordIterator};
-use tracer_format::typed_values::{
+use tracer_format::record_values::{
     BoundType, Context, Family, Head, Origin, SchemaBinding, SiteRef, Tables, TypedRecord, bind,
 };
 use tracer_format::{FormatError, ID_DROPPED, RecordType};
@@ -143,7 +143,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         };
         let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {
             let dropped = DroppedRecords::decode(body).unwrap_or_default();
-            return TypedRecord::new(head, tracer_format::typed_values::AnyRecord::from_dropped(dropped));
+            return TypedRecord::new(head, tracer_format::record_values::AnyRecord::from_dropped(dropped));
         };
         let schema = &process.providers[provider].schema;
         let file: &RecordType = &schema.records[position];

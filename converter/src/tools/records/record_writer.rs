@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tracer_format::columns::RecordShape;
 use tracer_format::record::DroppedRecords;
 use tracer_format::tags::{append_integer, append_tag, tag};
-use tracer_format::typed_values::{AnyRecord, Content, DoesNotFit, TypedRecord};
+use tracer_format::record_values::{AnyRecord, Content, DoesNotFit, TypedRecord};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_DROPPED, PROCESS_STREAM, cause};
 

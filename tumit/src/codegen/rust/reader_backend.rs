@@ -1,5 +1,5 @@
 //! The Rust back end for tools: a struct for each event, and an enum of all events, over
-//! `tracer_format::typed_values`.
+//! `tracer_format::record_values`.
 //!
 //! The macro `tracer_rt::records!` uses the tokens. `tumit gen rust --reader` prints the same
 //! tokens.
@@ -95,13 +95,13 @@ fn doc_or(text: &str, default: impl FnOnce() -> String) -> TokenStream {
     if text.trim().is_empty() { names::doc(&default()) } else { names::doc(text) }
 }
 
-fn typed_values_path() -> TokenStream {
-    quote!(::tracer_rt::format::typed_values)
+fn record_values_path() -> TokenStream {
+    quote!(::tracer_rt::format::record_values)
 }
 
 /// The description of record types and enums in the files of this spec.
 fn description(spec: &Spec) -> TokenStream {
-    let values_path = typed_values_path();
+    let values_path = record_values_path();
     let name = &spec.name;
     let schema = Literal::byte_string(&spec.schema().encode());
     let absent = spec.first_absent_end();
@@ -157,7 +157,7 @@ fn layout(ty: FieldType) -> TokenStream {
 }
 
 fn enumeration(item: &Enum) -> TokenStream {
-    let values_path = typed_values_path();
+    let values_path = record_values_path();
     let name = names::type_name(&item.name);
     let doc = doc_or(&item.doc, || format!("Values of the spec's enum `{}`.", item.name));
     let (mut values, mut rows) = (Vec::new(), Vec::new());
@@ -179,7 +179,7 @@ fn enumeration(item: &Enum) -> TokenStream {
 }
 
 fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> TokenStream {
-    let values_path = typed_values_path();
+    let values_path = record_values_path();
     let layout_name = &record.layout.name;
     let doc = doc_or(&record.doc, || format!("`{layout_name}`"));
     let mut used: HashSet<String> =
@@ -251,7 +251,7 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
 
 /// The type of a field, borrowed from the record.
 fn field_type(spec: &Spec, ty: FieldType) -> TokenStream {
-    let values_path = typed_values_path();
+    let values_path = record_values_path();
     let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = ty;
     let element = match scalar {
         Scalar::U8 => quote!(u8),
@@ -288,7 +288,7 @@ fn field_type(spec: &Spec, ty: FieldType) -> TokenStream {
 
 /// The enum of all events.
 fn any_record(types: &[Ident]) -> TokenStream {
-    let values_path = typed_values_path();
+    let values_path = record_values_path();
     let kinds: Vec<Literal> = (0..types.len()).map(Literal::usize_unsuffixed).collect();
     quote! {
         /// Any record.

@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use super::field::{Encode, Field};
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
-use crate::typed_values::{Context, Sink};
+use crate::record_values::{Context, Sink};
 
 /// An interned string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::field::{Encode, Field};
 use crate::record::Value;
 use crate::schema::{FieldType, Scalar};
-use crate::typed_values::{Context, Sink};
+use crate::record_values::{Context, Sink};
 
 /// A generated enum.
 pub trait SpecEnum: Copy + PartialEq + 'static {

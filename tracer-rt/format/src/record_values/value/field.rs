@@ -2,7 +2,7 @@
 
 use crate::record::Value;
 use crate::schema::FieldType;
-use crate::typed_values::context::{Context, Sink};
+use crate::record_values::context::{Context, Sink};
 
 /// A value that can be encoded and printed.
 pub trait Encode {
