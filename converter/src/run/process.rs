@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use tracer_format::block::BlockHeader;
 use tracer_format::entries::{ClockAnchor, SyncSample};
 use tracer_format::record::DroppedRecords;
-use tracer_format::typed::RecordedSite;
+use tracer_format::record_values::RecordedSite;
 use tracer_format::write::StreamTags;
 use tracer_format::{ClockKind, FormatError, RecordType, Schema};
 

@@ -209,7 +209,8 @@ impl CommandReader<'_> {
                 let word = &self.words[position];
                 syntax_of(&word.to_string_lossy()).is_some() || executable(word, self.search_path).is_ok()
             };
-            let is_argument = position + 2 < end && !self.text(position + 1).starts_with('-') && !is_program(position + 1);
+            let is_argument =
+                position + 2 < end && !self.text(position + 1).starts_with('-') && !is_program(position + 1);
             let mut rest = position + 2..end;
             usize::from(is_argument && rest.any(|word| !self.text(word).starts_with('-') && is_program(word)))
         })

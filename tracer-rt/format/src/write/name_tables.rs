@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::block::BlockKind;
 use crate::entries::{append_site, append_string};
-use crate::typed::Names;
+use crate::record_values::Names;
 
 /// The names of a file and their numbers.
 #[derive(Debug, Default)]

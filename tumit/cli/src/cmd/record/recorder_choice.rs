@@ -37,7 +37,8 @@ impl Recorder {
 /// # Errors
 /// If one is not.
 pub(crate) fn chosen_recorders(named: &[Recorder]) -> anyhow::Result<()> {
-    let missing: Vec<&str> = named.iter().filter(|&&one| one != Recorder::Mpi).map(|one| one.name()).collect();
+    let missing: Vec<&str> =
+        named.iter().filter(|&&recorder| recorder != Recorder::Mpi).map(|recorder| recorder.name()).collect();
     if !missing.is_empty() {
         bail!("`--with {}` is not available yet: `mpi` is the only recorder of this version", missing.join(","));
     }

@@ -7,7 +7,7 @@
 //! of enums by name. Additional data of the file is kept when a record is written back.
 //!
 //! ```
-//! use tracer_format::typed::{Address, Encode, Text};
+//! use tracer_format::record_values::{Address, Encode, Text};
 //!
 //! let mut line = String::new();
 //! Text::from("ready").show(&mut line);
