@@ -228,7 +228,7 @@ impl TraceArguments {
             return Err(format!("`{}` is one argument too many", operands[4]));
         }
         let operand = |index: usize, name: &str, default: u32, least: u32| {
-            operands.get(at).map_or(Ok(default), |text| number(name, text, least))
+            operands.get(index).map_or(Ok(default), |text| number(name, text, least))
         };
         let threads = operand(2, "THREADS", 64, 1)?;
         let processes = options[0].unwrap_or(1);

@@ -251,7 +251,7 @@ impl PageDriver for BidiPage {
 
     fn type_text(&mut self, text: &str) {
         let stroke = |letter: char| {
-            let value = one.to_string();
+            let value = letter.to_string();
             [json!({ "type": "keyDown", "value": value }), json!({ "type": "keyUp", "value": value })]
         };
         let strokes: Vec<Value> = text.chars().flat_map(stroke).collect();

@@ -83,7 +83,7 @@ int main(void) {
         let shared = |compiler, source: &Path, name: &str| {
             compile(compiler, &[source], &path(name), &[flags, &["-fPIC", "-shared"]].concat());
         };
-        shared(GNU99, &one, "libone.so");
+        shared(GNU99, &first_source, "libone.so");
         shared(CXX11, &two, "libtwo.so");
         shared(GNU99, &plug, "plug.so");
         let (here, libraries) = (format!("-L{}", folder.path().display()), ["-lone", "-ltwo", "-Wl,-rpath,$ORIGIN"]);
