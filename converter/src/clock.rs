@@ -188,9 +188,9 @@ impl RunClocks {
         let first = start_at_first_record(&mut corrections, streams);
         let span = RunSpan { start: refined.span.start - first, end: refined.span.end - first };
         self.wander = Some(refined.wander);
-        for (number, found) in refined.found.iter().enumerate() {
+        for (number, fit) in refined.fits.iter().enumerate() {
             self.apply_corrections(number, &refined.steps[number], &corrections);
-            self.apply_fit(number, found, span);
+            self.apply_fit(number, fit, span);
         }
         self.measure(run);
         self.diagnostics = correction_diagnostics(&self.domains, true);
@@ -216,14 +216,14 @@ impl RunClocks {
 
     /// Sets the properties of a domain by the result of the fit. `span` is the time range of the
     /// fit, from the first record.
-    fn apply_fit(&mut self, number: usize, found: &DomainFit, span: RunSpan) {
+    fn apply_fit(&mut self, number: usize, fit: &DomainFit, span: RunSpan) {
         let domain = &mut self.domains[number];
-        (domain.edges, domain.messages) = (found.edges, found.messages);
-        let Some(root) = found.root else { return };
-        domain.hops = found.hops;
-        (domain.residual_nanos, domain.residual_p95_nanos) = (found.residuals.median, found.residuals.p95);
-        domain.corridor_nanos = found.width;
-        domain.error_bound_nanos = Some(found.error_bound).filter(|width| width.is_finite());
+        (domain.edges, domain.messages) = (fit.edges, fit.messages);
+        let Some(root) = fit.root else { return };
+        domain.hops = fit.hops;
+        (domain.residual_nanos, domain.residual_p95_nanos) = (fit.residuals.median, fit.residuals.p95);
+        domain.corridor_nanos = fit.width;
+        domain.error_bound_nanos = Some(fit.error_bound).filter(|width| width.is_finite());
         #[expect(
             clippy::cast_precision_loss,
             clippy::cast_possible_truncation,
@@ -232,8 +232,8 @@ impl RunClocks {
         let timestamp = |fraction: f64| span.start + ((span.end - span.start) as f64 * fraction) as i64;
         let deviation =
             |point: &DeviationPoint| ClockDeviation { timestamp: timestamp(point.fraction), nanos: point.nanos };
-        domain.deviations = found.deviations.iter().map(deviation).collect();
-        domain.deviation_nanos = found.deviations.iter().map(|point| point.nanos.abs()).fold(0.0, f64::max);
+        domain.deviations = fit.deviations.iter().map(deviation).collect();
+        domain.deviation_nanos = fit.deviations.iter().map(|point| point.nanos.abs()).fold(0.0, f64::max);
         let status_of_root = self.domains[root].status;
         let domain = &mut self.domains[number];
         domain.status = match domain.status {
@@ -241,8 +241,8 @@ impl RunClocks {
             // The domain is connected to others, but not to the reference.
             _ if root > 0 => status_of_root,
             // A cycle of messages constrains the offset in both directions.
-            _ if found.one_way && !found.error_bound.is_finite() => TimestampSource::OneWay,
-            _ if found.samples > 0 => TimestampSource::BurstsAndMessages,
+            _ if fit.one_way && !fit.error_bound.is_finite() => TimestampSource::OneWay,
+            _ if fit.samples > 0 => TimestampSource::BurstsAndMessages,
             _ => TimestampSource::Messages,
         };
     }
@@ -259,11 +259,11 @@ impl RunClocks {
         if bursts.is_empty() {
             return;
         }
-        let found = fit::sample_bounds::quality(self, bursts, streams);
-        for (domain, found) in self.domains.iter_mut().zip(found) {
-            domain.edges = found.edges;
-            (domain.residual_nanos, domain.residual_p95_nanos) = (found.residuals.median, found.residuals.p95);
-            domain.error_bound_nanos = Some(found.error_bound).filter(|width| width.is_finite());
+        let qualities = fit::sample_bounds::quality(self, bursts, streams);
+        for (domain, quality) in self.domains.iter_mut().zip(qualities) {
+            domain.edges = quality.edges;
+            (domain.residual_nanos, domain.residual_p95_nanos) = (quality.residuals.median, quality.residuals.p95);
+            domain.error_bound_nanos = Some(quality.error_bound).filter(|width| width.is_finite());
         }
     }
 

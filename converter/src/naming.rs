@@ -33,7 +33,7 @@ impl OpenRun {
     #[must_use]
     pub fn processes_called(&self, name: &str) -> Vec<usize> {
         if name.contains(['@', '#']) {
-            let is_called = |at: &usize| self.process_name(*at) == name || self.process_key(*at) == name;
+            let is_called = |process: &usize| self.process_name(*process) == name || self.process_key(*process) == name;
             return (0..self.processes.len()).filter(is_called).collect();
         }
         let (name, is_pid) = match (name.strip_prefix("rank "), name.strip_prefix("pid ")) {
@@ -44,14 +44,14 @@ impl OpenRun {
         let number = |text: &str| text.trim().parse::<u64>().ok();
         if let Some((rank, pid)) = name.split_once('/') {
             let (Some(rank), Some(pid)) = (number(rank), number(pid)) else { return Vec::new() };
-            return self.with_rank(rank).filter(|at| self.processes[*at].pid == pid).collect();
+            return self.with_rank(rank).filter(|process| self.processes[*process].pid == pid).collect();
         }
         let Some(number) = number(name) else { return Vec::new() };
         let of_rank: Vec<usize> = self.with_rank(number).filter(|_| !is_pid).collect();
         if !of_rank.is_empty() {
             return of_rank;
         }
-        (0..self.processes.len()).filter(|at| self.processes[*at].pid == number).collect()
+        (0..self.processes.len()).filter(|process| self.processes[*process].pid == number).collect()
     }
 
     /// The positions of the processes with this rank. Processes are in order of rank, those without
@@ -153,10 +153,10 @@ mod tests {
             ],
             ..OpenRun::default()
         };
-        let names: Vec<String> = (0..5).map(|at| run.process_name(at)).collect();
+        let names: Vec<String> = (0..5).map(|process| run.process_name(process)).collect();
         assert_eq!(names, ["rank 0/70", "rank 0/71", "rank 1", "rank 72", "pid 5"]);
-        for (at, name) in names.iter().enumerate() {
-            assert_eq!(run.processes_called(name), [at], "{name}");
+        for (process, name) in names.iter().enumerate() {
+            assert_eq!(run.processes_called(name), [process], "{name}");
         }
         for (name, expected) in [
             ("0", &[0, 1][..]),

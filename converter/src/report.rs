@@ -49,11 +49,11 @@ pub fn loss_diagnostics(losses: &[Loss]) -> Vec<TraceDiagnostic> {
     let mut kinds: Vec<LossesOfKind> = Vec::new();
     for loss in losses {
         let kind = mem::discriminant(loss);
-        let at = kinds.iter().position(|losses| losses.kind == kind).unwrap_or(kinds.len());
-        if at == kinds.len() {
+        let index = kinds.iter().position(|losses| losses.kind == kind).unwrap_or(kinds.len());
+        if index == kinds.len() {
             kinds.push(LossesOfKind { kind, listed: Vec::new(), others: 0 });
         }
-        let LossesOfKind { listed, others, .. } = &mut kinds[at];
+        let LossesOfKind { listed, others, .. } = &mut kinds[index];
         if listed.len() < LISTED_PER_KIND {
             listed.push(loss.diagnostic());
         } else {
@@ -257,8 +257,8 @@ mod tests {
 
     #[test]
     fn some_losses_of_a_frequent_kind_are_listed() {
-        let dropped = |at: u64| Loss::Dropped { file: PathBuf::from(format!("{at}.tmt")), records: at };
-        let not_ended = |at: u64| Loss::NotEnded { file: PathBuf::from(format!("{at}.tmt")), live_records: 0 };
+        let dropped = |number: u64| Loss::Dropped { file: PathBuf::from(format!("{number}.tmt")), records: number };
+        let not_ended = |number: u64| Loss::NotEnded { file: PathBuf::from(format!("{number}.tmt")), live_records: 0 };
         let losses: Vec<Loss> =
             (2..32).map(dropped).zip((2..10).map(not_ended).cycle()).flat_map(<[_; 2]>::from).collect();
         let diagnostics = loss_diagnostics(&losses);

@@ -270,7 +270,7 @@ fn many_large_blocks_in_bounded_memory() {
 }
 
 #[test]
-fn many_streams_in_bounded_memory() {
+fn many_streams_are_converted_in_bounded_memory() {
     if let Some(folder) = std::env::var_os(CHILD) {
         let run = OpenRun::open(std::path::Path::new(&folder)).unwrap();
         let mut options = ConvertOptions::default();
@@ -282,7 +282,7 @@ fn many_streams_in_bounded_memory() {
     } else {
         let folder = tempfile::tempdir().unwrap();
         write_run_of_threads(folder.path());
-        in_a_process("many_streams_in_bounded_memory", folder.path());
+        in_a_process("many_streams_are_converted_in_bounded_memory", folder.path());
     }
 }
 

@@ -148,14 +148,14 @@ impl BrowserPage {
     pub fn find(&mut self, role: &str, name: Option<&str>) -> PageElement {
         let started = Instant::now();
         loop {
-            let mut found = self.find_all(role, name);
-            if found.len() == 1 {
-                return found.remove(0);
+            let mut elements = self.find_all(role, name);
+            if elements.len() == 1 {
+                return elements.remove(0);
             }
             assert!(
                 started.elapsed() < PATIENCE,
                 "expected one element with role {role} and name {name:?}, found {}",
-                found.len()
+                elements.len()
             );
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -213,25 +213,25 @@ impl BrowserPage {
     }
 
     /// Moves the pointer.
-    pub fn point(&mut self, at: (f64, f64)) {
-        self.page.pointer(PointerAction::Move { is_pressed: false }, at);
+    pub fn point(&mut self, point: (f64, f64)) {
+        self.page.pointer(PointerAction::Move { is_pressed: false }, point);
     }
 
     /// Presses and releases the primary button.
-    pub fn click(&mut self, at: (f64, f64)) {
-        self.point(at);
-        self.page.pointer(PointerAction::Press, at);
-        self.page.pointer(PointerAction::Release, at);
+    pub fn click(&mut self, point: (f64, f64)) {
+        self.point(point);
+        self.page.pointer(PointerAction::Press, point);
+        self.page.pointer(PointerAction::Release, point);
     }
 
     /// Presses the primary button, and holds it down.
-    pub fn press(&mut self, at: (f64, f64)) {
-        self.page.pointer(PointerAction::Press, at);
+    pub fn press(&mut self, point: (f64, f64)) {
+        self.page.pointer(PointerAction::Press, point);
     }
 
     /// Releases the primary button.
-    pub fn release(&mut self, at: (f64, f64)) {
-        self.page.pointer(PointerAction::Release, at);
+    pub fn release(&mut self, point: (f64, f64)) {
+        self.page.pointer(PointerAction::Release, point);
     }
 
     /// Presses at one position and releases at another, and moves the pointer in between.
@@ -240,8 +240,8 @@ impl BrowserPage {
         self.page.pointer(PointerAction::Press, from);
         for step in 1..=4 {
             let part = f64::from(step) / 4.0;
-            let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-            self.page.pointer(PointerAction::Move { is_pressed: true }, at);
+            let point = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+            self.page.pointer(PointerAction::Move { is_pressed: true }, point);
         }
         self.page.pointer(PointerAction::Release, to);
     }
@@ -252,8 +252,8 @@ impl BrowserPage {
     }
 
     /// Turns the wheel. A negative value turns it away from the user.
-    pub fn wheel(&mut self, at: (f64, f64), by: f64) {
-        self.page.pointer(PointerAction::Wheel(by), at);
+    pub fn wheel(&mut self, point: (f64, f64), by: f64) {
+        self.page.pointer(PointerAction::Wheel(by), point);
     }
 
     /// Presses and releases a key, named as in JavaScript's `key`.

@@ -70,8 +70,8 @@ impl ViewProcess {
         let mut view = tumit();
         view.args(["view", "--no-open"]).args(options).current_dir(folder.path());
         view.env("XDG_CACHE_HOME", cache);
-        for (at, trace) in traces.iter().enumerate() {
-            let name = ["two-nodes.paje", "other.paje"].get(at).copied().unwrap_or("third.paje");
+        for (index, trace) in traces.iter().enumerate() {
+            let name = ["two-nodes.paje", "other.paje"].get(index).copied().unwrap_or("third.paje");
             let path = folder.path().join(name);
             std::fs::write(&path, trace).expect("the trace can be written");
             view.arg(&path);
@@ -194,8 +194,8 @@ pub fn spot(browser: &mut BrowserPage, chart: &PageElement, share: f64, row: &st
 
 /// Clicks on the middle of the only element with this role and name.
 pub fn press(browser: &mut BrowserPage, role: &str, name: &str) {
-    let at = browser.place_of(role, name).center();
-    browser.click(at);
+    let point = browser.place_of(role, name).center();
+    browser.click(point);
 }
 
 /// The visible text of the only element with this role and name.

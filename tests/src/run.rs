@@ -88,21 +88,22 @@ pub fn read(run: &Path) -> Vec<ProcessFile> {
 pub fn read_file(path: &Path) -> Vec<ProcessFile> {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     check_preamble(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut at = PREAMBLE_BYTES;
+    let mut position = PREAMBLE_BYTES;
     let (mut headers, mut payloads) = (Vec::new(), Vec::new());
-    while at < bytes.len() {
-        let block = decode_block(&bytes[at..]).unwrap_or_else(|error| panic!("{} byte {at}: {error}", path.display()));
+    while position < bytes.len() {
+        let block = decode_block(&bytes[position..])
+            .unwrap_or_else(|error| panic!("{} byte {position}: {error}", path.display()));
         let payload = unpack(&block.header, block.stored);
-        at += block.header.block_bytes();
+        position += block.header.block_bytes();
         headers.push(block.header);
         payloads.push(payload);
     }
-    assert_eq!(at, bytes.len(), "{}: the last block is padded", path.display());
+    assert_eq!(position, bytes.len(), "{}: the last block is padded", path.display());
     check_sequences(&headers);
     let (mut processes, mut owners) = (BTreeMap::new(), BTreeMap::new());
     for (number, (header, payload)) in headers.iter().zip(&payloads).enumerate() {
-        let in_stream = |other: &&BlockHeader| other.kind == header.kind && other.stream == header.stream;
-        let is_last = !headers[number + 1..].iter().any(|other| in_stream(&other));
+        let in_stream = |block: &&BlockHeader| block.kind == header.kind && block.stream == header.stream;
+        let is_last = !headers[number + 1..].iter().any(|block| in_stream(&block));
         let of = process_of_block(header.stream).unwrap_or_else(|| {
             let process = tags_of_stream(header, payload).get(&tag::STREAM_PROCESS).and_then(|bytes| integer(bytes));
             *owners
@@ -191,7 +192,7 @@ impl ProcessFile {
 
     fn add_records(&mut self, header: &BlockHeader, payload: &[u8], is_last: bool) {
         assert!(self.streams.contains_key(&header.stream), "stream {} is described before it is used", header.stream);
-        let (mut found, mut dropped) = (Vec::new(), Vec::new());
+        let (mut records, mut dropped) = (Vec::new(), Vec::new());
         let (mut marked, mut truncated) = (false, 0);
         let mut last = header.first_ticks;
         let all: Vec<_> =
@@ -215,9 +216,13 @@ impl ProcessFile {
                 text.text.push_str(" (truncated)");
                 truncated += 1;
             }
-            found.push(text);
+            records.push(text);
         }
-        assert_eq!(found.len(), header.records as usize, "number of records of {header:?} without those of the format");
+        assert_eq!(
+            records.len(),
+            header.records as usize,
+            "number of records of {header:?} without those of the format"
+        );
         // A thread that still recorded when the process ended may have taken the next timestamp
         // already.
         let date_fits = last == header.last_ticks || is_last && last < header.last_ticks;
@@ -225,7 +230,7 @@ impl ProcessFile {
         assert!(!marked, "a mark precedes a record: {header:?}");
         self.dropped_reports.extend(dropped);
         self.truncated += truncated;
-        self.records.entry(header.stream).or_default().extend(found);
+        self.records.entry(header.stream).or_default().extend(records);
     }
 
     /// Checks that threads and the process end after their records.

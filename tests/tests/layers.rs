@@ -36,8 +36,8 @@ fn workspace() -> PathBuf {
 
 #[test]
 fn modules_import_from_lower_layers_only() {
-    let found: Vec<String> = packages(&workspace()).iter().flat_map(|package| violations(package)).collect();
-    assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
+    let violations_found: Vec<String> = packages(&workspace()).iter().flat_map(|package| violations(package)).collect();
+    assert!(violations_found.is_empty(), "{} violations:\n{}", violations_found.len(), violations_found.join("\n"));
 }
 
 #[test]
@@ -47,20 +47,21 @@ fn names_of_types_are_unique() {
         |package: &PathBuf| !["tests", "examples"].iter().any(|folder| package.starts_with(root.join(folder)));
     let sources: Vec<PathBuf> =
         packages(&root).into_iter().filter(is_product).map(|package| package.join("src")).collect();
-    let found = type_names::duplicates(&root, &sources);
-    assert!(found.is_empty(), "{} names of several types:\n{}", found.len(), found.join("\n"));
+    let duplicates = type_names::duplicates(&root, &sources);
+    assert!(duplicates.is_empty(), "{} names of several types:\n{}", duplicates.len(), duplicates.join("\n"));
 }
 
 #[test]
 fn files_of_a_folder_import_each_other_without_cycles() {
-    let found: Vec<String> = packages(&workspace()).iter().flat_map(|package| cycles::violations(package)).collect();
-    assert!(found.is_empty(), "{} cycles:\n{}", found.len(), found.join("\n"));
+    let cycle_texts: Vec<String> =
+        packages(&workspace()).iter().flat_map(|package| cycles::violations(package)).collect();
+    assert!(cycle_texts.is_empty(), "{} cycles:\n{}", cycle_texts.len(), cycle_texts.join("\n"));
 }
 
 #[test]
 fn scripts_of_the_page_import_from_lower_layers_only() {
-    let found = scripts::violations(&workspace().join("viewer/server/ui"));
-    assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
+    let script_violations = scripts::violations(&workspace().join("viewer/server/ui"));
+    assert!(script_violations.is_empty(), "{} violations:\n{}", script_violations.len(), script_violations.join("\n"));
 }
 
 /// Prints the imports of a package, `LAYERS_OF=converter`, or of a folder,
@@ -103,7 +104,7 @@ fn planted(low: &str, more: &[(&str, &str)]) -> String {
         ("src/high.rs", "pub(crate) mod inner; pub(crate) struct High; pub(crate) use crate::beside::beside;"),
         ("src/high/inner.rs", "pub(crate) fn deep() {}"),
     ];
-    let changed = |name: &str| more.iter().any(|(other, _)| *other == name);
+    let changed = |name: &str| more.iter().any(|(file_name, _)| *file_name == name);
     let all: Vec<(&str, &str)> =
         files.into_iter().filter(|(name, _)| !changed(name)).chain(more.iter().copied()).collect();
     of(&all)
@@ -122,14 +123,14 @@ fn imports_upward_and_sideways_are_found() {
         ("macro_rules! m { () => { $crate::high::High } }", "crate::high::High"),
         ("pub use crate::high::*;", "crate::high"),
     ] {
-        let found = planted(source, &[]);
+        let mistakes = planted(source, &[]);
         let expected = format!("src/low.rs:1: `{path}` is an import from `low` upward to `high`");
-        assert!(found.contains(&expected), "{source}: {found}");
+        assert!(mistakes.contains(&expected), "{source}: {mistakes}");
     }
-    let found = planted("use crate::beside::beside;", &[]);
-    assert_eq!(found, "src/low.rs:1: `crate::beside::beside` is an import from `low` sideways to `beside`");
-    let found = planted("use crate::Root;", &[]);
-    assert_eq!(found, "src/low.rs:1: `crate::Root` is an import from `low` upward to `lib`");
+    let mistakes = planted("use crate::beside::beside;", &[]);
+    assert_eq!(mistakes, "src/low.rs:1: `crate::beside::beside` is an import from `low` sideways to `beside`");
+    let mistakes = planted("use crate::Root;", &[]);
+    assert_eq!(mistakes, "src/low.rs:1: `crate::Root` is an import from `low` upward to `lib`");
 }
 
 #[test]
@@ -198,15 +199,15 @@ fn items_after_tests_and_items_of_other_builds_are_checked() {
 #[test]
 fn a_reexport_counts_for_the_file_that_defines_the_name() {
     // `high` re-exports a function of the module `beside`.
-    let found = planted("use crate::high::beside;", &[]);
-    assert_eq!(found, "src/low.rs:1: `crate::high::beside` is an import from `low` sideways to `beside`");
+    let mistakes = planted("use crate::high::beside;", &[]);
+    assert_eq!(mistakes, "src/low.rs:1: `crate::high::beside` is an import from `low` sideways to `beside`");
     let glob = [("src/high.rs", "pub use inner::*; mod inner;")];
-    let found = planted("use crate::high::deep;", &glob);
-    assert!(found.contains("`crate::high::deep` is an import from `low` upward to `high`"), "{found}");
+    let mistakes = planted("use crate::high::deep;", &glob);
+    assert!(mistakes.contains("`crate::high::deep` is an import from `low` upward to `high`"), "{mistakes}");
     // The crate re-exports a struct of `high`.
     let root = [("src/lib.rs", "mod low; mod beside; mod high; pub use high::High as Renamed;")];
-    let found = planted("fn f(a: crate::Renamed) {}", &root);
-    assert_eq!(found, "src/low.rs:1: `crate::Renamed` is an import from `low` upward to `high`");
+    let mistakes = planted("fn f(a: crate::Renamed) {}", &root);
+    assert_eq!(mistakes, "src/low.rs:1: `crate::Renamed` is an import from `low` upward to `high`");
     assert_eq!(planted("use crate::beside as _;", &[("src/beside.rs", "")]).matches("sideways").count(), 1);
 }
 
@@ -229,8 +230,8 @@ fn folders_have_layers_of_their_own() {
     let layers = ("LAYERS", "low beside\nhigh\nlib\n[high]\ninner\nmod\n");
     assert_eq!(planted("", &[layers]), "");
     let upward = ("src/high/inner.rs", "use super::High;");
-    let found = planted("", &[layers, upward]);
-    assert_eq!(found, "src/high/inner.rs:1: `super::High` is an import from `inner` upward to `mod`");
+    let mistakes = planted("", &[layers, upward]);
+    assert_eq!(mistakes, "src/high/inner.rs:1: `super::High` is an import from `inner` upward to `mod`");
 }
 
 #[test]
@@ -357,8 +358,8 @@ fn cycles_are_found_in_all_targets_and_in_folders_without_layers() {
     let layers = "outer\nlib\n[outer]\nsecond\nfirst third\nmod\n";
     assert_eq!(planted_cycles("src/lib.rs", layers, [FIRST, SECOND, ""]), "");
     for root in ["more/tool.rs", "src/bin/tool.rs", "tests/tool.rs", "benches/tool/main.rs", "examples/tool.rs"] {
-        let found = planted_cycles(root, layers, [FIRST, SECOND, ""]);
-        assert!(found.contains("`second` uses `super::first::start`"), "{root}: {found}");
+        let mistakes = planted_cycles(root, layers, [FIRST, SECOND, ""]);
+        assert!(mistakes.contains("`second` uses `super::first::start`"), "{root}: {mistakes}");
     }
 }
 
@@ -380,8 +381,8 @@ fn packages_are_found_in_all_folders_but_build_outputs() {
         ("target/package/Cargo.toml", package),
         (".hidden/Cargo.toml", package),
     ];
-    let found = checked(&files, |root| packages(root).iter().map(|folder| folder.display().to_string()).collect());
-    assert_eq!(found, "one\none/inner");
+    let folders = checked(&files, |root| packages(root).iter().map(|folder| folder.display().to_string()).collect());
+    assert_eq!(folders, "one\none/inner");
 }
 
 #[test]

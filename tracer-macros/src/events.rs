@@ -26,8 +26,8 @@ pub(crate) struct EventsInput {
 impl Parse for EventsInput {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let visibility: Visibility = input.parse()?;
-        let plain = quote!(#visibility).to_string().replace(' ', "");
-        if !["", "pub", "pub(crate)"].contains(&plain.as_str()) {
+        let visibility_text = quote!(#visibility).to_string().replace(' ', "");
+        if !["", "pub", "pub(crate)"].contains(&visibility_text.as_str()) {
             return Err(syn::Error::new_spanned(visibility, "expected `pub`, `pub(crate)` or no visibility"));
         }
         let path = input
@@ -123,9 +123,9 @@ fn reason(full: &Path, error: &std::io::Error) -> String {
 pub(crate) fn with_spec_location(tokens: TokenStream, place: Span) -> TokenStream {
     let located = tokens.into_iter().map(|mut token| {
         if let TokenTree::Group(group) = &token {
-            let mut moved = Group::new(group.delimiter(), with_spec_location(group.stream(), place));
-            moved.set_span(group.span().located_at(place));
-            return TokenTree::Group(moved);
+            let mut relocated_group = Group::new(group.delimiter(), with_spec_location(group.stream(), place));
+            relocated_group.set_span(group.span().located_at(place));
+            return TokenTree::Group(relocated_group);
         }
         token.set_span(token.span().located_at(place));
         token

@@ -34,7 +34,11 @@ const GOAL_NANOS: u64 = 5_000;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let value = |name: &str| {
-        arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1)).map(String::as_str)
+        arguments
+            .iter()
+            .position(|argument| argument == name)
+            .and_then(|index| arguments.get(index + 1))
+            .map(String::as_str)
     };
     let smoke = arguments.iter().any(|argument| argument == "--smoke");
     let rate = value("--rate").map_or(1_000_000, |text| text.parse().unwrap());
@@ -108,10 +112,10 @@ impl PauseCounts {
 
     /// The duration that `millionths` of a million calls do not exceed.
     fn percentile(&self, millionths: u64) -> u64 {
-        let mut left = self.calls() * millionths / 1_000_000;
+        let mut remaining_calls = self.calls() * millionths / 1_000_000;
         for (bucket, count) in self.buckets.iter().enumerate() {
-            match left.checked_sub(*count) {
-                Some(rest) => left = rest,
+            match remaining_calls.checked_sub(*count) {
+                Some(rest) => remaining_calls = rest,
                 None => return nanos_of(bucket),
             }
         }
@@ -309,9 +313,9 @@ fn scaling(rounds: u32) {
         }
     }
     println!("{:<26}{:>14}{:>14}{:>14}", "millions a second", "one thread", "two threads", "ratio");
-    for (at, name) in ["clock read", "events recorded"].into_iter().enumerate() {
-        let (one, two) = (best[0][at], best[1][at]);
-        println!("{name:<26}{:>14.1}{:>14.1}{:>14.2}", one / 1e6, two / 1e6, two / one);
+    for (index, name) in ["clock read", "events recorded"].into_iter().enumerate() {
+        let (first_best, second_best) = (best[0][index], best[1][index]);
+        println!("{name:<26}{:>14.1}{:>14.1}{:>14.2}", first_best / 1e6, second_best / 1e6, second_best / first_best);
     }
     println!("records dropped {}", tracer_rt::counts().dropped);
     tracer_rt::finish();

@@ -28,27 +28,27 @@ mod limit {
     const BYTES: usize = 1 << 16;
 
     struct BenchBuffer {
-        at: Cell<usize>,
+        position: Cell<usize>,
         last: Cell<u64>,
         bytes: Cell<*mut u8>,
     }
 
     thread_local! {
         static BUFFER: BenchBuffer = const {
-            BenchBuffer { at: Cell::new(BYTES), last: Cell::new(0), bytes: Cell::new(std::ptr::null_mut()) }
+            BenchBuffer { position: Cell::new(BYTES), last: Cell::new(0), bytes: Cell::new(std::ptr::null_mut()) }
         };
     }
 
     #[inline(always)]
     pub(super) fn record(first: u64, second: u64) {
         BUFFER.with(|buffer| {
-            let mut at = buffer.at.get();
-            if at + 22 > BYTES {
-                at = begin(buffer);
+            let mut position = buffer.position.get();
+            if position + 22 > BYTES {
+                position = begin(buffer);
             }
             let now = clock();
             let delta = now.wrapping_sub(buffer.last.get()) as u32;
-            let place = buffer.bytes.get().wrapping_add(at);
+            let place = buffer.bytes.get().wrapping_add(position);
             // SAFETY: 22 bytes are left in the buffer; byte arrays have no alignment.
             unsafe { place.cast::<[u8; 2]>().write(7u16.to_le_bytes()) };
             // SAFETY: as above.
@@ -58,7 +58,7 @@ mod limit {
             // SAFETY: as above.
             unsafe { place.wrapping_add(14).cast::<[u8; 8]>().write(second.to_le_bytes()) };
             buffer.last.set(now);
-            buffer.at.set(at + 22);
+            buffer.position.set(position + 22);
         });
     }
 
@@ -118,7 +118,11 @@ fn run(variant: BenchVariant, events: u64) {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let value = |name: &str| {
-        arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1)).map(String::as_str)
+        arguments
+            .iter()
+            .position(|argument| argument == name)
+            .and_then(|index| arguments.get(index + 1))
+            .map(String::as_str)
     };
     let smoke = arguments.iter().any(|argument| argument == "--smoke");
     let folder = std::env::temp_dir().join(format!("tumit-bench-{}.tmt", std::process::id()));
@@ -155,11 +159,11 @@ fn compare(events: u64, rounds: u32, folder: &Path) {
     let mut best = [f64::INFINITY; VARIANTS.len()];
     let mut file_bytes = 0;
     for _ in 0..rounds {
-        for (at, (variant, _)) in VARIANTS.iter().enumerate() {
+        for (number, (variant, _)) in VARIANTS.iter().enumerate() {
             let before = bytes_in(folder);
             let start = Instant::now();
             run(*variant, events);
-            best[at] = best[at].min(start.elapsed().as_secs_f64() * 1e9 / events as f64);
+            best[number] = best[number].min(start.elapsed().as_secs_f64() * 1e9 / events as f64);
             // The next variant must not include the remaining work of the writer thread.
             tracer_rt::flush();
             if *variant == BenchVariant::Record {
@@ -168,8 +172,8 @@ fn compare(events: u64, rounds: u32, folder: &Path) {
         }
     }
     let nanos = |selected: BenchVariant| {
-        let at = VARIANTS.iter().position(|(variant, _)| *variant == selected).unwrap_or(0);
-        best[at]
+        let number = VARIANTS.iter().position(|(variant, _)| *variant == selected).unwrap_or(0);
+        best[number]
     };
     let loop_alone = nanos(BenchVariant::Empty);
     for (variant, name) in VARIANTS {

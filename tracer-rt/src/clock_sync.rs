@@ -65,14 +65,14 @@ pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
     let mut answers = Vec::with_capacity(peers.len());
     for &peer in peers {
         link.send(peer, &hello.encode())?;
-        let other = SyncHello::receive(link, peer)?;
-        burst = burst.max(other.burst);
-        answers.push((peer, other));
+        let peer_hello = SyncHello::receive(link, peer)?;
+        burst = burst.max(peer_hello.burst);
+        answers.push((peer, peer_hello));
     }
     settle_burst(burst);
-    for (peer, other) in answers {
-        if hello.is_apart_from(&other) {
-            exchange::ask(link, peer, other.id, burst, hello.exchanges)?;
+    for (peer, peer_hello) in answers {
+        if hello.is_apart_from(&peer_hello) {
+            exchange::ask(link, peer, peer_hello.id, burst, hello.exchanges)?;
         }
     }
     Ok(())
@@ -84,8 +84,8 @@ pub fn ask(link: &mut impl SyncLink, peers: &[u32]) -> io::Result<()> {
 /// Errors of the link, or a message of the peer that is not a question.
 pub fn answer(link: &mut impl SyncLink, peer: u32) -> io::Result<()> {
     let hello = SyncHello::of_this_process();
-    let other = SyncHello::receive(link, peer)?;
-    settle_burst(hello.burst.max(other.burst));
+    let peer_hello = SyncHello::receive(link, peer)?;
+    settle_burst(hello.burst.max(peer_hello.burst));
     link.send(peer, &hello.encode())?;
-    if hello.is_apart_from(&other) { exchange::answer(link, peer, other.exchanges) } else { Ok(()) }
+    if hello.is_apart_from(&peer_hello) { exchange::answer(link, peer, peer_hello.exchanges) } else { Ok(()) }
 }

@@ -35,9 +35,9 @@ impl<F: Fields> Fields for TruncatedFields<F> {
         self.0.bytes_cut(self.1)
     }
 
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, target: *mut u8) {
         // SAFETY: the caller guarantees it.
-        unsafe { self.0.store_cut(at, self.1) };
+        unsafe { self.0.store_cut(target, self.1) };
     }
 }
 
@@ -50,9 +50,9 @@ macro_rules! numbers {
             }
 
             #[inline(always)]
-            unsafe fn store(self, at: *mut u8) {
+            unsafe fn store(self, target: *mut u8) {
                 // SAFETY: the caller guarantees it. Byte arrays have no alignment.
-                unsafe { at.cast::<[u8; size_of::<$number>()]>().write(self.to_le_bytes()) };
+                unsafe { target.cast::<[u8; size_of::<$number>()]>().write(self.to_le_bytes()) };
             }
         }
     )*};
@@ -68,11 +68,11 @@ macro_rules! wrappers {
             }
 
             #[inline(always)]
-            unsafe fn store(self, at: *mut u8) {
+            unsafe fn store(self, target: *mut u8) {
                 let $self = self;
                 let number: $number = $value;
                 // SAFETY: the caller guarantees it.
-                unsafe { number.store(at) };
+                unsafe { number.store(target) };
             }
         }
     )*};
@@ -131,9 +131,9 @@ macro_rules! tuples {
 
             #[inline(always)]
             #[expect(non_snake_case, reason = "type names bind values")]
-            unsafe fn store(self, at: *mut u8) {
+            unsafe fn store(self, target: *mut u8) {
                 let ($($field,)*) = self;
-                let mut next = at;
+                let mut next = target;
                 $(
                     let here = next;
                     next = next.wrapping_add($field.bytes());
@@ -156,9 +156,9 @@ macro_rules! tuples {
             }
 
             #[expect(non_snake_case, reason = "type names bind values")]
-            unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
+            unsafe fn store_cut(self, target: *mut u8, max_bytes: usize) {
                 let ($($field,)*) = self;
-                let mut next = at;
+                let mut next = target;
                 $(
                     let here = next;
                     next = next.wrapping_add($field.bytes_cut(max_bytes));
@@ -192,9 +192,9 @@ impl<T: Fields + Copy, const N: usize> Fields for [T; N] {
     }
 
     #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, target: *mut u8) {
         // SAFETY: the caller guarantees it.
-        unsafe { store_all(&self, at) };
+        unsafe { store_all(&self, target) };
     }
 }
 
@@ -210,9 +210,9 @@ impl<E: EnumField> Fields for Choice<E> {
     }
 
     #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, target: *mut u8) {
         // SAFETY: the caller guarantees it.
-        unsafe { self.0.number().store(at) };
+        unsafe { self.0.number().store(target) };
     }
 }
 
@@ -269,8 +269,8 @@ mod tests {
         let cut =
             |room| TruncatedFields::new((Text("aé€😀".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2, 3])), room);
         let packed_in = |room| cut(room).map(packed);
-        let whole = packed((Text("aé€😀".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2, 3])));
-        assert_eq!((whole.len(), packed_in(whole.len())), (30, Some(whole)));
+        let packed_bytes = packed((Text("aé€😀".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2, 3])));
+        assert_eq!((packed_bytes.len(), packed_in(packed_bytes.len())), (30, Some(packed_bytes)));
         // Nine bytes each: the last character and the last element do not fit.
         let nine = packed((Text("aé€".as_bytes()), CountedBytes(b"hi"), Slice(&[1u32, 2])));
         assert_eq!(packed_in(26), Some(nine.clone()));

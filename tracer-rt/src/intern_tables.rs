@@ -92,14 +92,14 @@ impl InternTables {
 
     /// Adds all names to the new live file, which has space for them.
     pub(crate) fn log(&self) {
-        for (at, text) in self.strings.iter().enumerate() {
+        for (index, text) in self.strings.iter().enumerate() {
             let mut entry = Vec::new();
-            append_string(&mut entry, at as u32 + 1, text.as_bytes());
+            append_string(&mut entry, index as u32 + 1, text.as_bytes());
             live_file::log(BlockKind::Strings, PROCESS_STREAM, 1, &entry);
         }
-        for (at, site) in self.sites.iter().enumerate() {
+        for (index, site) in self.sites.iter().enumerate() {
             let mut entry = Vec::new();
-            append_site(&mut entry, at as u32 + 1, site.line(), site.file().as_bytes());
+            append_site(&mut entry, index as u32 + 1, site.line(), site.file().as_bytes());
             live_file::log(BlockKind::Sites, PROCESS_STREAM, 1, &entry);
         }
     }

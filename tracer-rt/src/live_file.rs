@@ -55,12 +55,12 @@ impl LiveFile {
     /// # Errors
     /// If the folder is not writable or has no space, or if the file cannot be mapped. No file is
     /// left then.
-    pub(crate) fn create(path: PathBuf, layout: LiveLayout, at: Option<&MappedRegion>) -> io::Result<Self> {
+    pub(crate) fn create(path: PathBuf, layout: LiveLayout, region: Option<&MappedRegion>) -> io::Result<Self> {
         let bytes = layout.file_bytes();
         locks::refuse_unsettled()?;
         within_limit(bytes)?;
         let file = create(&path)?;
-        let mapped = allocate(&file, bytes).and_then(|()| map_shared(&file, bytes as usize, at));
+        let mapped = allocate(&file, bytes).and_then(|()| map_shared(&file, bytes as usize, region));
         match mapped {
             Ok(base) => {
                 let live = Self { path, base, layout };
@@ -148,10 +148,10 @@ pub(crate) struct MappedRegion {
 unsafe impl Send for MappedRegion {}
 
 /// Maps private memory, in place of the region `at` if that has this size.
-pub(crate) fn map_private(bytes: usize, at: Option<&MappedRegion>) -> io::Result<*mut u8> {
+pub(crate) fn map_private(bytes: usize, region: Option<&MappedRegion>) -> io::Result<*mut u8> {
     // Miri supports no other flags.
     let more = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
-    map(bytes, at, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more, -1)
+    map(bytes, region, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more, -1)
 }
 
 /// Whether the system would provide this amount of memory now.
@@ -171,13 +171,13 @@ pub(crate) fn is_room_for(bytes: usize) -> bool {
     is_room
 }
 
-fn map_shared(file: &File, bytes: usize, at: Option<&MappedRegion>) -> io::Result<*mut u8> {
-    map(bytes, at, libc::MAP_SHARED, file.as_raw_fd())
+fn map_shared(file: &File, bytes: usize, region: Option<&MappedRegion>) -> io::Result<*mut u8> {
+    map(bytes, region, libc::MAP_SHARED, file.as_raw_fd())
 }
 
-fn map(bytes: usize, at: Option<&MappedRegion>, flags: libc::c_int, file: libc::c_int) -> io::Result<*mut u8> {
-    let at = at.filter(|region| region.bytes == bytes);
-    let (address, fixed) = at.map_or((std::ptr::null_mut(), 0), |region| (region.base, libc::MAP_FIXED));
+fn map(bytes: usize, region: Option<&MappedRegion>, flags: libc::c_int, file: libc::c_int) -> io::Result<*mut u8> {
+    let region = region.filter(|region| region.bytes == bytes);
+    let (address, fixed) = region.map_or((std::ptr::null_mut(), 0), |region| (region.base, libc::MAP_FIXED));
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: the system chooses a free address range, or the range is a region of the recorder.
     let base = unsafe { libc::mmap(address.cast(), bytes, protection, flags | fixed, file, 0) };
@@ -272,14 +272,14 @@ impl LiveLogState {
         if bytes > log.capacity - log.used {
             return false;
         }
-        let at = base.wrapping_add(LIVE_HEAD_BYTES + log.used);
+        let log_end = base.wrapping_add(LIVE_HEAD_BYTES + log.used);
         let mut start = [0; LOG_ENTRY_BYTES];
         for (offset, word) in [(0, kind as u32), (4, stream), (8, entries), (12, payload.len() as u32)] {
             start[offset..offset + 4].copy_from_slice(&word.to_le_bytes());
         }
         // SAFETY: the log has room for the entry, and no reader reads it yet.
-        unsafe { at.cast::<[u8; LOG_ENTRY_BYTES]>().write_unaligned(start) };
-        let body = at.wrapping_add(LOG_ENTRY_BYTES);
+        unsafe { log_end.cast::<[u8; LOG_ENTRY_BYTES]>().write_unaligned(start) };
+        let body = log_end.wrapping_add(LOG_ENTRY_BYTES);
         // SAFETY: as above.
         unsafe { std::ptr::copy_nonoverlapping(payload.as_ptr(), body, payload.len()) };
         log.used += bytes;
@@ -371,8 +371,8 @@ pub(crate) fn request() -> Option<(u32, String)> {
     }
     let bytes = half_word(base, head::REQUEST_LENGTH).load(Ordering::Relaxed) as usize;
     let mut text = vec![0; bytes.min(REQUEST_BYTES)];
-    for (at, byte) in text.iter_mut().enumerate() {
-        let address = base.wrapping_add(head::REQUEST_TEXT + at);
+    for (index, byte) in text.iter_mut().enumerate() {
+        let address = base.wrapping_add(head::REQUEST_TEXT + index);
         // SAFETY: within the mapped head. If another process writes at the same time, it changes
         // the number again.
         *byte = unsafe { address.read_volatile() };

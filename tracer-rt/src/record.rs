@@ -117,18 +117,18 @@ fn fill<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32, fields: F)
         // SAFETY: as in `record`.
         return unsafe { write(room.slot, state, id as u16, room.now, fields) };
     };
-    let whole = fields.bytes();
+    let field_bytes = fields.bytes();
     let Some(cut) = TruncatedFields::new(fields, limit - DROP_REPORT_BYTES - RECORD_HEAD_BYTES) else {
         let class = if matches!(room.after, FollowUp::Handler) { NESTED } else { class_of(id) };
-        return drop_counts::count_uncut_drop(cursor, class, RECORD_HEAD_BYTES + whole, room.now);
+        return drop_counts::count_uncut_drop(cursor, class, RECORD_HEAD_BYTES + field_bytes, room.now);
     };
-    let mark = DroppedRecords::of_truncated((whole - cut.bytes()) as u64, room.now).encode();
+    let mark = DroppedRecords::of_truncated((field_bytes - cut.bytes()) as u64, room.now).encode();
     // Both are published together, so that no block ends between them. The record has the timestamp
     // of its mark, so its delta is 0.
-    let both = (mark, id as u16, 0u32, cut);
+    let partial_record = (mark, id as u16, 0u32, cut);
     // SAFETY: as in `record`. The mark and the record are within the limit, and the slot has room
     // for it.
-    unsafe { write(room.slot, state, ID_DROPPED, room.now, both) };
+    unsafe { write(room.slot, state, ID_DROPPED, room.now, partial_record) };
     TRUNCATED.fetch_add(1, Ordering::Relaxed);
     live_file::count_truncated();
 }

@@ -24,10 +24,10 @@ pub(crate) fn is_busy(cursor: *const ThreadCursor) -> bool {
     fence(Ordering::SeqCst);
     // The call compares the word. It wakes and requeues no thread.
     // SAFETY: the system reads the word, or returns an error if nothing is mapped there.
-    let found = unsafe { libc::syscall(libc::SYS_futex, word, CMP_REQUEUE, 0, 0usize, word, work_state::IDLE) };
-    let nothing_there = found != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT);
+    let result = unsafe { libc::syscall(libc::SYS_futex, word, CMP_REQUEUE, 0, 0usize, word, work_state::IDLE) };
+    let nothing_there = result != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT);
     fence(Ordering::SeqCst);
-    found != 0 && !nothing_there
+    result != 0 && !nothing_there
 }
 
 const CMP_REQUEUE: libc::c_int = libc::FUTEX_CMP_REQUEUE | libc::FUTEX_PRIVATE_FLAG;
@@ -46,8 +46,8 @@ pub(crate) fn is_exited(tid: u64) -> bool {
     }
     let process = std::process::id();
     // SAFETY: the call takes numbers, and no signal is sent.
-    let found = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
-    found != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+    let result = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
+    result != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
 }
 
 #[cfg(test)]

@@ -64,10 +64,10 @@ fn run(fault: &str) -> bool {
         .env("TUMIT_FAULT", fault);
     command.env("TUMIT_POLICY", "all=block").env_remove("TUMIT_LEVELS").env_remove("TUMIT_BUFFERS");
     assert!(command.output().unwrap().status.success());
-    let left = read_processes(&run, &run).pop().unwrap();
+    let process = read_processes(&run, &run).pop().unwrap();
     let calls: u64 = std::fs::read_to_string(calls_path).unwrap().parse().unwrap();
-    assert!(left.ended && left.end_dropped == 0);
-    std::panic::catch_unwind(|| assert!(left.ticks()[0].iter().copied().eq(0..calls))).is_ok()
+    assert!(process.ended && process.end_dropped == 0);
+    std::panic::catch_unwind(|| assert!(process.ticks()[0].iter().copied().eq(0..calls))).is_ok()
 }
 
 #[test]

@@ -28,8 +28,8 @@ fn child() {
 const PATIENT: (&str, &str) = ("TUMIT_POLICY", "all=block");
 
 fn all_records_are_complete(folder: &ProgramFolder) {
-    let left = folder.read_complete_run();
-    assert!(!left.ended && left.buffers == 1 && left.live_dropped == Some(0), "{left:?}");
+    let process = folder.read_complete_run();
+    assert!(!process.ended && process.buffers == 1 && process.live_dropped == Some(0), "{process:?}");
 }
 
 #[test]
@@ -53,9 +53,9 @@ fn kills_among_drops_add_up() {
 fn check_drops(settings: &[(&'static str, &str)]) {
     let settings = [&[("TUMIT_MEMORY", "256K")], settings].concat();
     kill_at_random("flood for ever", 6, &settings, MANY, |folder| {
-        let left = folder.left().pop().unwrap();
+        let process = folder.left().pop().unwrap();
         let calls: u64 = folder.witnessed().iter().sum();
-        let (recorded, dropped) = (left.records().len() as u64, left.live_dropped.unwrap());
+        let (recorded, dropped) = (process.records().len() as u64, process.live_dropped.unwrap());
         assert!(dropped > 0, "four slots for three threads that do nothing but record");
         assert!((calls..=calls + 3).contains(&(recorded + dropped)), "{recorded} + {dropped} of {calls}");
     });
@@ -66,12 +66,12 @@ fn every_process_exit_keeps_all_records() {
     for how in ["exit", "_exit", "quick_exit", "panic", "abort", "SIGSEGV", "SIGTERM", "SIGKILL", "exec"] {
         let folder = ProgramFolder::new().with(PATIENT.0, PATIENT.1);
         let output = folder.output(how);
-        let left = folder.left().pop().unwrap();
+        let process = folder.left().pop().unwrap();
         // After the start of `exit` the other threads may continue for a moment. Their records
         // after that are counted, not kept.
         let clean = ["exit", "panic"].contains(&how);
-        assert_eq!(left.ended, clean, "{how}: {output:?}");
-        let threads = left.ticks();
+        assert_eq!(process.ended, clean, "{how}: {output:?}");
+        let threads = process.ticks();
         for (thread, calls) in folder.witnessed().into_iter().enumerate() {
             let ticks = &threads[thread];
             let gap = ticks.iter().zip(0..).find(|(number, expected)| **number != *expected);
@@ -80,7 +80,7 @@ fn every_process_exit_keeps_all_records() {
             let expected = if clean && thread > 0 { 5_000.min(calls)..=calls + 1 } else { calls..=calls + 1 };
             assert!(expected.contains(&recorded), "{how}, thread {thread}: {recorded} recorded, {calls} calls");
         }
-        assert!(left.names.values().any(|name| name == "thread 1"));
+        assert!(process.names.values().any(|name| name == "thread 1"));
     }
 }
 
@@ -91,12 +91,12 @@ fn threads_that_record_after_the_end_do_not_prevent_a_clean_end() {
     if cfg!(debug_assertions) {
         let folder = ProgramFolder::new().with(PATIENT.0, PATIENT.1).with("TUMIT_FAULT", "the end is slow");
         let output = folder.output("exit");
-        let left = folder.left().pop().unwrap();
-        assert!(left.ended && left.end_dropped > 0, "{output:?}");
+        let process = folder.left().pop().unwrap();
+        assert!(process.ended && process.end_dropped > 0, "{output:?}");
         let calls: u64 = folder.witnessed().iter().sum();
-        let recorded = left.blocks_of_records();
-        assert!(recorded + left.end_dropped <= calls + 2, "{recorded} + {} of {calls}", left.end_dropped);
-        for (thread, ticks) in left.ticks().iter().enumerate() {
+        let recorded = process.blocks_of_records();
+        assert!(recorded + process.end_dropped <= calls + 2, "{recorded} + {} of {calls}", process.end_dropped);
+        for (thread, ticks) in process.ticks().iter().enumerate() {
             let gap = ticks.iter().zip(0..).find(|(number, expected)| **number != *expected);
             assert_eq!(gap, None, "thread {thread}, {} ticks", ticks.len());
         }
@@ -107,8 +107,8 @@ fn threads_that_record_after_the_end_do_not_prevent_a_clean_end() {
 fn a_clean_end_removes_the_live_file() {
     let folder = ProgramFolder::new();
     assert!(folder.output("return").status.success());
-    let left = folder.read_complete_run();
-    assert!(left.ended && left.buffers == 1);
+    let process = folder.read_complete_run();
+    assert!(process.ended && process.buffers == 1);
     assert_eq!(std::fs::read_dir(folder.run()).unwrap().count(), 1);
 }
 
@@ -117,11 +117,11 @@ fn names_are_stored_before_their_records() {
     // The log of names has 64 KiB here, and the names need 200 KB.
     let folder = ProgramFolder::new().with("TUMIT_MEMORY", "256K");
     folder.output("names");
-    let left = folder.left().pop().unwrap();
+    let process = folder.left().pop().unwrap();
     let expected: Vec<_> = (0..2_000).map(|n| RawRunRecord::Text(format!("name {n} {}", "x".repeat(100)))).collect();
-    assert_eq!(left.records(), expected);
+    assert_eq!(process.records(), expected);
     assert_eq!(folder.witnessed()[0], 2_000);
-    assert!(!left.ended);
+    assert!(!process.ended);
 }
 
 #[test]
@@ -130,13 +130,13 @@ fn forked_processes_have_live_files_of_their_own() {
     folder.output("fork");
     let all = folder.left();
     assert_eq!(all.len(), 3);
-    let mut parent = all.iter().find(|left| left.parent.is_none()).unwrap();
+    let mut parent = all.iter().find(|process| process.parent.is_none()).unwrap();
     for generation in 0..3 {
         let numbers: Vec<_> = (0..10_000).map(|n| RawRunRecord::Tick { n, m: generation }).collect();
         assert_eq!(parent.records(), numbers, "generation {generation}");
         assert!(!parent.ended && parent.buffers == 1);
         if generation < 2 {
-            parent = all.iter().find(|left| left.parent.as_ref() == Some(&parent.id)).unwrap();
+            parent = all.iter().find(|process| process.parent.as_ref() == Some(&parent.id)).unwrap();
         }
     }
 }
@@ -160,8 +160,8 @@ fn buffers_are_in_the_requested_memory() {
     let live_folder = tempfile::tempdir().unwrap();
     let folder = ProgramFolder::new().with("TUMIT_LIVE", live_folder.path().to_str().unwrap());
     folder.output("SIGKILL");
-    let left = read_processes(&folder.run(), live_folder.path()).pop().unwrap();
-    assert!(left.ticks()[0].len() as u64 == 10_000 && left.live_blocks > 0);
+    let process = read_processes(&folder.run(), live_folder.path()).pop().unwrap();
+    assert!(process.ticks()[0].len() as u64 == 10_000 && process.live_blocks > 0);
     assert_eq!(std::fs::read_dir(folder.run()).unwrap().count(), 1);
     // The folder does not exist: recording continues, and the file reports it.
     let folder = ProgramFolder::new().with("TUMIT_LIVE", "/proc/nowhere");
@@ -186,23 +186,29 @@ fn a_full_disk_loses_nothing_silently() {
     // live file.
     let folder = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4700k");
     let output = folder.output("on a small disk");
-    let [written, dropped, kept] = counts(&output);
-    assert!(written > 0 && kept > 0 && dropped == 0 && written + kept == 100_000, "{written} {dropped} {kept}");
-    let left = folder.read_complete_run();
-    assert!(!left.ended && left.buffers == 1 && left.live_blocks > 0);
+    let [written, dropped, kept_records] = counts(&output);
+    assert!(
+        written > 0 && kept_records > 0 && dropped == 0 && written + kept_records == 100_000,
+        "{written} {dropped} {kept_records}"
+    );
+    let process = folder.read_complete_run();
+    assert!(!process.ended && process.buffers == 1 && process.live_blocks > 0);
     // No space for the live file, but enough for the other file.
     let folder = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", "size=4m");
     assert_eq!(counts(&folder.output("on a small disk")), [100_000, 0, 0]);
-    let left = folder.read_complete_run();
-    assert!(left.ended && left.buffers == 2);
+    let process = folder.read_complete_run();
+    assert!(process.ended && process.buffers == 2);
     // Nearly no space: all records that do not fit are counted.
     for (program, setting) in [("on a small disk", "size=200k"), ("limited", "")] {
         let folder = ProgramFolder::new().with("TUMIT_MEMORY", "4M").with("TUMIT_DISK", setting);
         let output = folder.output(program);
-        let [written, dropped, kept] = counts(&output);
-        assert!(written > 0 && dropped > 0 && kept == 0 && written + dropped == 100_000, "{written} {dropped} {kept}");
-        let left = folder.left().pop().unwrap();
-        assert_eq!((left.blocks_of_records(), left.buffers), (written, 2));
+        let [written, dropped, kept_records] = counts(&output);
+        assert!(
+            written > 0 && dropped > 0 && kept_records == 0 && written + dropped == 100_000,
+            "{written} {dropped} {kept_records}"
+        );
+        let process = folder.left().pop().unwrap();
+        assert_eq!((process.blocks_of_records(), process.buffers), (written, 2));
         // One message when it happens, and one with the number of records at the end.
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(errors.matches("tumit: ").count(), 2, "{errors}");
@@ -214,8 +220,8 @@ fn a_full_disk_loses_nothing_silently() {
 /// records. All records that count as written or kept are there.
 fn full_disks(times: u32, fault: &'static str) {
     let mut seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
-    for at in 0..times {
-        println!("disk {at}, seed {seed}");
+    for number in 0..times {
+        println!("disk {number}, seed {seed}");
         let memory = 128 << (random(&mut seed) % 6);
         // Less than the live file needs, or enough for it and a part of the other file.
         let live = random(&mut seed) % 2 * (memory + 400);
@@ -227,9 +233,9 @@ fn full_disks(times: u32, fault: &'static str) {
             _ => ("limited", folder.with("TUMIT_LIMIT", (kilobytes << 10).to_string())),
         };
         let output = folder.output(program);
-        let [written, dropped, kept] = counts(&output);
-        assert_eq!(written + dropped + kept, 100_000, "{output:?}");
-        adds_up(&folder, [written, dropped, kept], &output);
+        let [written, dropped, kept_records] = counts(&output);
+        assert_eq!(written + dropped + kept_records, 100_000, "{output:?}");
+        adds_up(&folder, [written, dropped, kept_records], &output);
     }
 }
 
@@ -237,16 +243,16 @@ fn full_disks(times: u32, fault: &'static str) {
 /// program printed.
 fn adds_up(folder: &ProgramFolder, [written, dropped, kept]: [u64; 3], output: &Output) {
     // A disk may be too small for any file.
-    let Some(left) = folder.left().pop() else { return assert_eq!(written + kept, 0, "{output:?}") };
-    assert_eq!(left.blocks_of_records(), written + kept, "{dropped} dropped: {output:?}");
-    let reported = if left.ended { Some(left.end_dropped) } else { left.live_dropped };
+    let Some(process) = folder.left().pop() else { return assert_eq!(written + kept, 0, "{output:?}") };
+    assert_eq!(process.blocks_of_records(), written + kept, "{dropped} dropped: {output:?}");
+    let reported = if process.ended { Some(process.end_dropped) } else { process.live_dropped };
     assert_eq!(reported, Some(dropped), "reported in the run: {output:?}");
 }
 
 /// Disks that are full when the file ends, and only the file can report losses.
 fn full_to_the_last_block(times: u64, fault: &'static str) {
-    for at in 0..times {
-        let kilobytes = 40 + at * 4 % 256;
+    for number in 0..times {
+        let kilobytes = 40 + number * 4 % 256;
         let folder = ProgramFolder::new()
             .with("TUMIT_MEMORY", "128K")
             .with("TUMIT_FAULT", fault)
@@ -336,11 +342,11 @@ fn check_policies_once(fault: &str) -> u64 {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(errors.contains("`COM=sleep` is not valid"), "{errors}");
     assert_eq!(errors.matches("no spec that this program uses has a level `XYZ`").count(), 1, "{errors}");
-    let left = folder.read_complete_run();
-    assert!(left.ended);
-    let details = left.records().iter().filter(|record| matches!(record, RawRunRecord::Detail(_))).count() as u64;
-    assert_eq!(details + left.end_dropped, 600_000);
-    left.end_dropped
+    let process = folder.read_complete_run();
+    assert!(process.ended);
+    let details = process.records().iter().filter(|record| matches!(record, RawRunRecord::Detail(_))).count() as u64;
+    assert_eq!(details + process.end_dropped, 600_000);
+    process.end_dropped
 }
 
 #[test]
@@ -357,11 +363,11 @@ fn short_lived_threads_take_no_memory() {
     let folder = ProgramFolder::new().with("TUMIT_MEMORY", "2M").with("TUMIT_POLICY", "all=block");
     let output = folder.output("short-lived threads");
     assert!(output.status.success(), "{output:?}");
-    let left = folder.left().pop().unwrap();
-    let mut numbers = left.ticks().swap_remove(0);
+    let process = folder.left().pop().unwrap();
+    let mut numbers = process.ticks().swap_remove(0);
     numbers.sort_unstable();
     assert_eq!(numbers, (0..4_000).collect::<Vec<_>>());
-    assert_eq!((left.ended, left.names.len()), (true, 4_000));
+    assert_eq!((process.ended, process.names.len()), (true, 4_000));
 }
 
 #[test]
@@ -372,14 +378,14 @@ fn threads_share_slots_when_there_are_many() {
         let folder = ProgramFolder::new().with("TUMIT_MEMORY", "10M").with(PATIENT.0, PATIENT.1);
         let folder = if kill { folder.with("TUMIT_KILL", "1") } else { folder };
         let output = folder.output("many threads");
-        let left = folder.left().pop().unwrap();
-        let mut numbers = left.ticks().swap_remove(0);
+        let process = folder.left().pop().unwrap();
+        let mut numbers = process.ticks().swap_remove(0);
         numbers.sort_unstable();
         assert!(numbers.into_iter().eq(0..20_000), "kill {kill}: {output:?}");
-        let dropped = if kill { left.live_dropped } else { Some(left.end_dropped) };
-        assert_eq!((left.ended, dropped), (!kill, Some(0)));
+        let dropped = if kill { process.live_dropped } else { Some(process.end_dropped) };
+        assert_eq!((process.ended, dropped), (!kill, Some(0)));
         // The divided slots are whole again.
-        assert!(kill || left.largest_block() > 60_000, "{}", left.largest_block());
+        assert!(kill || process.largest_block() > 60_000, "{}", process.largest_block());
     }
 }
 
@@ -395,8 +401,8 @@ fn self_tracing_records_the_work_of_the_recorder() {
 fn recording_is_paused() {
     let folder = ProgramFolder::new();
     assert!(folder.output("paused").status.success());
-    let left = folder.read_complete_run();
-    let records = left.records();
+    let process = folder.read_complete_run();
+    let records = process.records();
     assert_eq!(records.len(), 21);
     assert_eq!(records[10], RawRunRecord::Detail(2));
 }

@@ -222,7 +222,7 @@ fn overlong_records_are_truncated_and_marked() {
     let file = run("oversize");
     let stream = file.streams.values().next().unwrap();
     let max_bytes = most_in(1 << 16);
-    let data = |at: usize| stream.records[at].get("data");
+    let data = |index: usize| stream.records[index].get("data");
     assert_eq!(stream.records.len(), 5);
     assert_eq!(
         (data(1), data(2)),
@@ -252,11 +252,11 @@ fn records_are_truncated_whatever_the_policy() {
             blobs.iter().all(|(_, blob)| blob.get("data") == &DecodedValue::Bytes(vec![3; most_in(1 << 16)])),
             "{policy}"
         );
-        let marks: Vec<_> = blobs.iter().map(|(at, _)| (*at, 70_000 - most_in(1 << 16) as u64)).collect();
+        let marks: Vec<_> = blobs.iter().map(|(index, _)| (*index, 70_000 - most_in(1 << 16) as u64)).collect();
         assert_eq!(stream.marks, marks, "{policy}");
         assert!(!blobs.is_empty() && ticks.len() + blobs.len() + stream.dropped as usize == 100, "{policy}");
-        let whole = policy == "COM=block";
-        assert!(!whole || stream.dropped == 0);
+        let is_whole = policy == "COM=block";
+        assert!(!is_whole || stream.dropped == 0);
         assert!(file.truncated.is_some_and(|count| count >= blobs.len() as u64), "{policy}: {:?}", file.truncated);
     }
 }
@@ -373,10 +373,10 @@ fn quiet_threads_are_flushed_and_continue() {
     let clock_values: Vec<u64> = file.records().map(|record| record.get("m").number()).collect();
     // Each record contains the clock as read just before it. The timestamps of all blocks must
     // interleave with these values.
-    for (at, timestamp) in timestamps.iter().enumerate() {
+    for (index, timestamp) in timestamps.iter().enumerate() {
         assert!(
-            clock_values[at] <= *timestamp && clock_values.get(at + 1).is_none_or(|next| timestamp <= next),
-            "record {at}"
+            clock_values[index] <= *timestamp && clock_values.get(index + 1).is_none_or(|next| timestamp <= next),
+            "record {index}"
         );
     }
 }

@@ -163,13 +163,13 @@ impl SignalRun {
 fn the_first_record_may_be_in_a_handler_that_interrupted_the_allocator() {
     for buffers in ["mapped", "private"] {
         // A session cannot start there, so the record is only counted.
-        let left = SignalRun::start("first of all", "", buffers).left().pop().unwrap();
-        assert_eq!(left.ticks()[0], (1..10).collect::<Vec<_>>());
-        assert!(left.ended && left.end_dropped == 1 && left.ticks()[1].is_empty());
+        let process = SignalRun::start("first of all", "", buffers).left().pop().unwrap();
+        assert_eq!(process.ticks()[0], (1..10).collect::<Vec<_>>());
+        assert!(process.ended && process.end_dropped == 1 && process.ticks()[1].is_empty());
         // A thread's first record goes to its stream for handlers.
-        let left = SignalRun::start("first of a thread", "", buffers).left().pop().unwrap();
-        assert_eq!((left.ticks()[0].len(), left.ticks()[1].as_slice()), (10, &[0][..]));
-        assert!(left.ended && left.end_dropped == 0);
+        let process = SignalRun::start("first of a thread", "", buffers).left().pop().unwrap();
+        assert_eq!((process.ticks()[0].len(), process.ticks()[1].as_slice()), (10, &[0][..]));
+        assert!(process.ended && process.end_dropped == 0);
     }
     if cfg!(debug_assertions) {
         for program in ["first of all", "first of a thread"] {
@@ -186,10 +186,10 @@ fn a_handler_may_fork_during_the_recorders_work() {
     }
     for place in ["a slot", "the file", "a name"] {
         for buffers in ["mapped", "private"] {
-            let left = SignalRun::start("fork", &format!("signal at {place}"), buffers).left();
-            assert_eq!(left.len(), 2, "{place}");
-            let parent = left.iter().find(|left| left.parent.is_none()).unwrap();
-            let child = left.iter().find(|left| left.parent.as_ref() == Some(&parent.id)).unwrap();
+            let processes = SignalRun::start("fork", &format!("signal at {place}"), buffers).left();
+            assert_eq!(processes.len(), 2, "{place}");
+            let parent = processes.iter().find(|process| process.parent.is_none()).unwrap();
+            let child = processes.iter().find(|process| process.parent.as_ref() == Some(&parent.id)).unwrap();
             assert_eq!(parent.ticks()[0], (0..20_000).collect::<Vec<_>>(), "{place}: the parent's");
             assert!(parent.ended && parent.end_dropped == 0 && parent.ticks()[2].is_empty());
             assert_eq!(child.ticks()[2], (0..20_000).collect::<Vec<_>>(), "{place}: the child's");

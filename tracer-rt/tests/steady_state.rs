@@ -144,7 +144,7 @@ fn window(tid: libc::pid_t) -> (Vec<u64>, u64) {
         // Kind of the stop at byte 0, number of the call at byte 24, its arguments after that.
         let mut about = [0u8; 88];
         ptrace(libc::PTRACE_GET_SYSCALL_INFO, tid, about.len(), about.as_mut_ptr().expose_provenance());
-        let word = |at: usize| u64::from_le_bytes(about[at..at + 8].try_into().unwrap());
+        let word = |offset: usize| u64::from_le_bytes(about[offset..offset + 8].try_into().unwrap());
         if about[0] != 1 {
             continue;
         }

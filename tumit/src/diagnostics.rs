@@ -27,7 +27,7 @@ mod tests {
     use super::*;
     use crate::source_text::{FileId, SourceSpan};
 
-    fn at(start: usize) -> SourceSpan {
+    fn span_from(start: usize) -> SourceSpan {
         SourceSpan::new(FileId(0), start..start + 1)
     }
 
@@ -35,7 +35,7 @@ mod tests {
     fn findings_are_kept_once_and_sorted_by_place() {
         let mut diagnostics = Diagnostics::default();
         for start in [5, 2, 5] {
-            diagnostics.push(Diagnostic::warning(Code::OpenLink, "x").at(at(start), "here"));
+            diagnostics.push(Diagnostic::warning(Code::OpenLink, "x").with_location(span_from(start), "here"));
         }
         diagnostics.sort();
         let starts: Vec<u32> = diagnostics.iter().filter_map(|d| d.primary.as_ref().map(|l| l.span.start)).collect();
@@ -47,21 +47,25 @@ mod tests {
     fn an_unknown_name_is_one_finding_with_all_places() {
         let mut diagnostics = Diagnostics::default();
         for start in [5, 2, 9, 5] {
-            diagnostics
-                .push(Diagnostic::error(Code::UnknownContainer, "there is no container `x`").at(at(start), "here"));
+            diagnostics.push(
+                Diagnostic::error(Code::UnknownContainer, "there is no container `x`")
+                    .with_location(span_from(start), "here"),
+            );
         }
-        diagnostics.push(Diagnostic::error(Code::UnknownContainer, "there is no container `y`").at(at(7), "here"));
+        diagnostics.push(
+            Diagnostic::error(Code::UnknownContainer, "there is no container `y`").with_location(span_from(7), "here"),
+        );
         assert_eq!(diagnostics.error_count(), 2);
         let first = diagnostics.iter().next().unwrap();
-        assert_eq!(first.primary.as_ref().map(|label| label.span), Some(at(2)));
-        assert_eq!(first.secondary.iter().map(|label| label.span).collect::<Vec<_>>(), [at(5), at(9)]);
+        assert_eq!(first.primary.as_ref().map(|label| label.span), Some(span_from(2)));
+        assert_eq!(first.secondary.iter().map(|label| label.span).collect::<Vec<_>>(), [span_from(5), span_from(9)]);
     }
 
     #[test]
     fn an_error_after_very_many_warnings_is_kept() {
         let mut diagnostics = Diagnostics::default();
         for start in 0..2_000 {
-            diagnostics.push(Diagnostic::warning(Code::OpenLink, "x").at(at(start), "here"));
+            diagnostics.push(Diagnostic::warning(Code::OpenLink, "x").with_location(span_from(start), "here"));
         }
         diagnostics.push(Diagnostic::error(Code::Syntax, "y"));
         assert!(diagnostics.has_errors() && diagnostics.len() < 1_000);

@@ -81,7 +81,7 @@ impl SpecModel {
         let help = did_you_mean(&name.text, candidates.iter().copied()).or_else(|| list_candidates(&candidates));
         diagnostics.push(
             Diagnostic::error(code, format!("there is no {noun} `{}`", name.text))
-                .at(name.span, "not declared")
+                .with_location(name.span, "not declared")
                 .maybe_help(help),
         );
     }
@@ -137,6 +137,6 @@ pub(crate) fn integer_range(ty: tracer_format::schema::Scalar) -> Option<(i128, 
 }
 
 /// A position as an index of an arena.
-pub(crate) fn index(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
+pub(crate) fn index(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
 }

@@ -110,8 +110,8 @@ impl Loader for ExplainExample<'_> {
         if path == ROOT {
             return Ok(self.root.to_owned());
         }
-        let found = self.files.iter().find(|(name, _)| *name == path);
-        found.map(|(_, text)| text.clone()).ok_or_else(|| SpecLoadError::new("the file does not exist"))
+        let file = self.files.iter().find(|(name, _)| *name == path);
+        file.map(|(_, text)| text.clone()).ok_or_else(|| SpecLoadError::new("the file does not exist"))
     }
 }
 
@@ -120,27 +120,27 @@ impl Loader for ExplainExample<'_> {
 pub fn headline(code: Code) -> &'static str {
     let text = code.explanation();
     let cut = [". ", ": "].iter().filter_map(|end| text.find(end)).min();
-    cut.map_or(text, |at| &text[..at]).trim_end_matches('.')
+    cut.map_or(text, |offset| &text[..offset]).trim_end_matches('.')
 }
 
 /// The explanation of a code for a terminal; `color` asks for colours.
 #[must_use]
 pub fn text(code: Code, color: bool) -> String {
-    let (bold, plain) = if color { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
-    let mut out = format!("{bold}{code}{plain}: {}\n", code.explanation());
+    let (bold, end_style) = if color { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
+    let mut out = format!("{bold}{code}{end_style}: {}\n", code.explanation());
     let Some(page) = ExplainPage::of(code) else { return out };
     if !page.prose.is_empty() {
         let _ = write!(out, "\n{}\n", page.prose);
     }
     for (name, text) in page.other_files() {
-        let _ = write!(out, "\n{bold}{name}:{plain}\n\n{}", indent_text(text));
+        let _ = write!(out, "\n{bold}{name}:{end_style}\n\n{}", indent_text(text));
     }
     if !page.wrong.is_empty() {
         let report = page.compile(&page.wrong).render(color);
-        let _ = write!(out, "\n{bold}Wrong:{plain}\n\n{}", indent_text(&page.wrong));
-        let _ = write!(out, "\n{bold}Output of the compiler:{plain}\n\n{}", indent_text(without_count(&report)));
+        let _ = write!(out, "\n{bold}Wrong:{end_style}\n\n{}", indent_text(&page.wrong));
+        let _ = write!(out, "\n{bold}Output of the compiler:{end_style}\n\n{}", indent_text(without_count(&report)));
     }
-    let _ = write!(out, "\n{bold}Right:{plain}\n\n{}", indent_text(&page.right));
+    let _ = write!(out, "\n{bold}Right:{end_style}\n\n{}", indent_text(&page.right));
     out
 }
 
@@ -186,7 +186,7 @@ pub fn markdown_page() -> String {
 
 /// The rendered diagnostics without their last line, which counts them.
 fn without_count(report: &str) -> &str {
-    report.rfind("\n\n").map_or(report, |at| &report[..=at])
+    report.rfind("\n\n").map_or(report, |offset| &report[..=offset])
 }
 
 fn indent_text(text: &str) -> String {

@@ -61,7 +61,7 @@ impl ExprScope<'_> {
         let (lowered, ty) = self.expr(expr, diagnostics);
         if ty != expected && ty != ValueType::Any {
             let mut diagnostic = Diagnostic::error(Code::WrongType, format!("{subject} must be {}", expected.name()))
-                .at(expr.span, format!("this is {}", ty.name()));
+                .with_location(expr.span, format!("this is {}", ty.name()));
             if expected == ValueType::Bool {
                 diagnostic = diagnostic.help("compare it, for example with `!= 0`");
             }
@@ -84,9 +84,9 @@ impl ExprScope<'_> {
 
     fn parameter(&self, name: &Ident) -> Option<(Expr, ValueType)> {
         let record = self.model.spec.records.get(self.record.index())?;
-        let at = record.layout.fields.iter().position(|field| field.name == name.text)?;
-        let ty = ValueType::of_field(record.layout.fields[at].ty);
-        Some((Expr::Field(crate::draft::index(at)), ty))
+        let index = record.layout.fields.iter().position(|field| field.name == name.text)?;
+        let ty = ValueType::of_field(record.layout.fields[index].ty);
+        Some((Expr::Field(crate::draft::index(index)), ty))
     }
 
     fn path(&self, path: &Path, diagnostics: &mut Diagnostics) -> (Expr, ValueType) {
@@ -108,7 +108,7 @@ impl ExprScope<'_> {
             if self.is_of_constants() {
                 diagnostics.push(
                     Diagnostic::error(Code::UnknownName, format!("`{}` is known in rules only", name.text))
-                        .at(name.span, "not a constant")
+                        .with_location(name.span, "not a constant")
                         .help("use it in the expressions of rules"),
                 );
                 return error_value();
@@ -127,7 +127,7 @@ impl ExprScope<'_> {
         if matches!(builtin, Builtin::File | Builtin::Line) && !record.layout.located {
             diagnostics.push(
                 Diagnostic::error(Code::NotLocated, format!("`{}` does not record its source position", record.name))
-                    .at(name.span, "not recorded")
+                    .with_location(name.span, "not recorded")
                     .with_label(self.model.record_spans[self.record.index()], "declared without `located`")
                     .help(format!("declare it as `event {} located {{ … }}`", record.name)),
             );
@@ -136,7 +136,7 @@ impl ExprScope<'_> {
 
     fn unknown_at_end(&self, name: &Ident) -> Diagnostic {
         Diagnostic::error(Code::EndRule, format!("`{}` is unknown at the end of a thread or process", name.text))
-            .at(name.span, "no record with parameters")
+            .with_location(name.span, "no record with parameters")
             .help(format!("write one of `{}`, or a constant", AT_ENDS.replace(' ', "`, `")))
     }
 
@@ -148,18 +148,18 @@ impl ExprScope<'_> {
         let constants = || model.constants.keys().map(String::as_str);
         if model.spec.records.get(self.record.index()).is_none() {
             return Diagnostic::error(Code::UnknownName, format!("there is no constant `{}`", name.text))
-                .at(name.span, "not declared")
+                .with_location(name.span, "not declared")
                 .maybe_help(did_you_mean(&name.text, constants()));
         }
         if is_function(&name.text) {
             return Diagnostic::error(Code::UnknownName, format!("`{}` is a function", name.text))
-                .at(name.span, "arguments are missing")
+                .with_location(name.span, "arguments are missing")
                 .help(format!("write `{}(…)`", name.text));
         }
         let record = model.record_name(self.record);
         let parameters = self.parameters();
         let diagnostic = Diagnostic::error(Code::UnknownName, format!("`{}` is unknown here", name.text))
-            .at(name.span, format!("neither a parameter of `{record}` nor a built-in"));
+            .with_location(name.span, format!("neither a parameter of `{record}` nor a built-in"));
         if let Some(span) = model.spec.span_of(self.record)
             && let Some(help) = self.other_end(span, &name.text)
         {
@@ -193,14 +193,14 @@ impl ExprScope<'_> {
     /// A help text for a rule for one end of a span that uses a parameter of the other end.
     fn other_end(&self, span: &crate::spec::SpanType, name: &str) -> Option<String> {
         let at_end = span.end == self.record;
-        let (other, end) = if at_end { (span.begin, "begin") } else { (span.end, "end") };
-        let record = &self.model.spec.records[other.index()];
-        let at = record.layout.fields.iter().position(|field| field.name == name)?;
+        let (opposite_record, end) = if at_end { (span.begin, "begin") } else { (span.end, "end") };
+        let record = &self.model.spec.records[opposite_record.index()];
+        let index = record.layout.fields.iter().position(|field| field.name == name)?;
         let advice = format!("use it in `rule {}.{end}`", span.name);
         if !at_end {
             return Some(advice);
         }
-        let written = record.fields.get(at).map_or("TYPE", |text| text.written.as_str());
+        let written = record.fields.get(index).map_or("TYPE", |text| text.written.as_str());
         Some(format!(
             "{advice}, or record it at the end as well: `span {} {{ … }} end {{ {name}: {written} }}`",
             span.name
@@ -235,7 +235,7 @@ impl ExprScope<'_> {
         if !values.contains(&text) && !diagnostics.is_full() {
             diagnostics.push(
                 Diagnostic::error(Code::UnknownValue, format!("enum `{}` has no value `{text}`", item.name))
-                    .at(span, "not one of its values")
+                    .with_location(span, "not one of its values")
                     .maybe_help(did_you_mean(text, values.iter().copied()).or_else(|| list_candidates(&values))),
             );
         }
@@ -251,7 +251,7 @@ impl ExprScope<'_> {
             let (sign, needs) = if operator == UnaryOp::Minus { ("-", "a number") } else { ("not", "a bool") };
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, format!("`{sign}` needs {needs}"))
-                    .at(inner.span, format!("this is {}", ty.name())),
+                    .with_location(inner.span, format!("this is {}", ty.name())),
             );
             return error_value();
         }
@@ -288,7 +288,7 @@ impl ExprScope<'_> {
         if matches!(operator, BinaryOp::Divide | BinaryOp::Remainder) && is_zero(&right_value) {
             diagnostics.push(
                 Diagnostic::error(Code::DivisionByZero, "division by zero")
-                    .at(right.span, "this is zero")
+                    .with_location(right.span, "this is zero")
                     .help("divide by another value"),
             );
         }
@@ -305,10 +305,10 @@ fn result_type(operator: BinaryOp, left: ValueType, right: ValueType) -> Option<
     use BinaryOp::{
         Add, And, Divide, Equal, Greater, GreaterEqual, Less, LessEqual, Multiply, NotEqual, Or, Remainder, Subtract,
     };
-    let both = |a: ValueType| [left, right].iter().all(|ty| *ty == a || *ty == ValueType::Any);
+    let are_both = |a: ValueType| [left, right].iter().all(|ty| *ty == a || *ty == ValueType::Any);
     let any = left == ValueType::Any || right == ValueType::Any;
     match operator {
-        And | Or => both(ValueType::Bool).then_some(ValueType::Bool),
+        And | Or => are_both(ValueType::Bool).then_some(ValueType::Bool),
         Equal | NotEqual => (any || are_comparable(left, right)).then_some(ValueType::Bool),
         Less | LessEqual | Greater | GreaterEqual => {
             let ordered = !matches!(left, ValueType::Bool | ValueType::Enum(_) | ValueType::Pointer);
@@ -320,7 +320,7 @@ fn result_type(operator: BinaryOp, left: ValueType, right: ValueType) -> Option<
         Add | Subtract | Multiply | Divide | Remainder => {
             if any {
                 Some(ValueType::Any)
-            } else if both(ValueType::Integer) {
+            } else if are_both(ValueType::Integer) {
                 Some(ValueType::Integer)
             } else {
                 (left.is_number() && right.is_number()).then_some(ValueType::Float)
@@ -342,7 +342,7 @@ fn type_mismatch(operator: BinaryOp, left: (SourceSpan, ValueType), right: (Sour
         Code::WrongType,
         format!("`{sign}` is not possible for {} and {}", left.1.name(), right.1.name()),
     )
-    .at(left.0, format!("this is {}", left.1.name()))
+    .with_location(left.0, format!("this is {}", left.1.name()))
     .with_label(right.0, format!("this is {}", right.1.name()));
     let text = left.1 == ValueType::Text || right.1 == ValueType::Text;
     match operator {

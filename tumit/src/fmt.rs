@@ -52,8 +52,10 @@ fn syntax_errors(path: &str, text: &str) -> Diagnostics {
     syntax::parse(file, &mut diagnostics);
     if !diagnostics.has_errors() {
         let title = "the file cannot be read as a spec";
-        diagnostics
-            .push(Diagnostic::error(Code::Syntax, title).at(SourceSpan::new(file, 0..0), "the file is not changed"));
+        diagnostics.push(
+            Diagnostic::error(Code::Syntax, title)
+                .with_location(SourceSpan::new(file, 0..0), "the file is not changed"),
+        );
     }
     diagnostics.sort();
     diagnostics

@@ -25,11 +25,11 @@ pub(crate) fn check(old: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagno
         growth.record(record, rules);
     }
     for item in &old.enums {
-        let Some(at) = new.enums.iter().position(|new| new.name == item.name) else { continue };
-        let remaining: BTreeSet<&str> = new.enums[at].values.iter().map(|value| value.name.as_str()).collect();
+        let Some(index) = new.enums.iter().position(|new| new.name == item.name) else { continue };
+        let remaining: BTreeSet<&str> = new.enums[index].values.iter().map(|value| value.name.as_str()).collect();
         for value in item.values.iter().filter(|value| !remaining.contains(value.name.as_str())) {
             let subject = format!("value `{}` of enum `{}`", value.name, item.name);
-            growth.report_removed(&subject, model.enum_spans[at], "removed here");
+            growth.report_removed(&subject, model.enum_spans[index], "removed here");
         }
     }
 }
@@ -49,7 +49,7 @@ impl GrowthCheck<'_> {
             let new_text = if new == 0 { "missing".to_owned() } else { new.to_string() };
             self.diagnostics.push(
                 Diagnostic::error(Code::VersionOrder, format!("the version was {old} and is {new_text} now"))
-                    .at(self.model.version_span, "versions never decrease")
+                    .with_location(self.model.version_span, "versions never decrease")
                     .help(format!(
                         "write `version {};`, or `version {old};` if the rules still show older traces",
                         old + 1
@@ -117,13 +117,14 @@ impl GrowthCheck<'_> {
             return;
         }
         let (mut before, mut now) = (BTreeSet::new(), BTreeSet::new());
-        let at = self.old.records.iter().position(|record| std::ptr::eq(record, old));
-        let of_old = at.and_then(|at| self.old.rules.get(at));
+        let index = self.old.records.iter().position(|record| std::ptr::eq(record, old));
+        let of_old = index.and_then(|record| self.old.rules.get(record));
         of_old.into_iter().flatten().for_each(|action| fields_of(action, &mut before));
         actions.iter().for_each(|action| fields_of(action, &mut now));
         let fields = &self.model.spec.records[id.index()].layout.fields;
-        let used: BTreeSet<&str> = now.iter().filter_map(|at| Some(fields.get(*at as usize)?.name.as_str())).collect();
-        for field in before.iter().filter_map(|at| old.layout.fields.get(*at as usize)) {
+        let used: BTreeSet<&str> =
+            now.iter().filter_map(|field| Some(fields.get(*field as usize)?.name.as_str())).collect();
+        for field in before.iter().filter_map(|field| old.layout.fields.get(*field as usize)) {
             let is_declared = fields.iter().any(|new| new.name == field.name);
             if !is_declared || used.contains(field.name.as_str()) {
                 continue;
@@ -133,7 +134,7 @@ impl GrowthCheck<'_> {
                     Code::NoLongerUsed,
                     format!("no rule uses `{}` of `{}` any more", field.name, old.layout.name),
                 )
-                .at(span, "recorded, but not shown")
+                .with_location(span, "recorded, but not shown")
                 .help(format!("use it in `rule {}`, or remove it if no other program reads it", old.layout.name)),
             );
         }
@@ -143,7 +144,7 @@ impl GrowthCheck<'_> {
         let mut used = BTreeSet::new();
         rules.get(id.index()).into_iter().flatten().for_each(|action| fields_of(action, &mut used));
         let fields = &self.model.spec.records[id.index()].layout.fields;
-        for field in used.iter().filter_map(|at| fields.get(*at as usize)) {
+        for field in used.iter().filter_map(|field| fields.get(*field as usize)) {
             if old.layout.fields.iter().any(|before| before.name == field.name) {
                 continue;
             }
@@ -152,19 +153,19 @@ impl GrowthCheck<'_> {
                     Code::Added,
                     format!("older traces do not have `{}` of `{}`", field.name, old.name),
                 )
-                .at(span, "the actions that need it are skipped for these traces"),
+                .with_location(span, "the actions that need it are skipped for these traces"),
             );
         }
     }
 
     fn report_removed(&mut self, subject: &str, place: SourceSpan, label: &str) {
         let diagnostic = self.version_diagnostic(Code::Removed, format!("{subject} is removed"));
-        self.diagnostics.push(diagnostic.at(place, label));
+        self.diagnostics.push(diagnostic.with_location(place, label));
     }
 
     fn report_changed(&mut self, title: &str, place: SourceSpan) {
         let diagnostic = self.version_diagnostic(Code::Changed, title.to_owned());
-        self.diagnostics.push(diagnostic.at(place, "differs in older traces"));
+        self.diagnostics.push(diagnostic.with_location(place, "differs in older traces"));
     }
 
     /// A diagnostic that is a warning if the version was raised, and an error otherwise.
@@ -204,9 +205,9 @@ fn class(ty: FieldType, spec: &Spec) -> String {
 /// The fields of the record that an expression reads.
 fn fields_of_expr(value_expr: &Expr, used: &mut BTreeSet<u32>) {
     match value_expr {
-        Expr::Field(at) => drop(used.insert(*at)),
-        Expr::Element(at, place) => {
-            used.insert(*at);
+        Expr::Field(field) => drop(used.insert(*field)),
+        Expr::Element(field, place) => {
+            used.insert(*field);
             fields_of_expr(place, used);
         }
         Expr::Call(_, arguments) => arguments.iter().for_each(|argument| fields_of_expr(argument, used)),

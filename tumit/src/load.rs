@@ -137,7 +137,7 @@ impl UseWalk<'_> {
             Err(error) => {
                 let mut diagnostic = Diagnostic::error(Code::CannotRead, format!("cannot read `{path}`: {error}"));
                 if let Some(span) = from {
-                    diagnostic = diagnostic.at(span, "used here").note(if path.starts_with(STANDARD) {
+                    diagnostic = diagnostic.with_location(span, "used here").note(if path.starts_with(STANDARD) {
                         "the standard specs are `std:io`, `std:mpi`, `std:openmp`, `std:paje`, `std:threads` and `std:tracer`"
                     } else {
                         "the path is relative to the file that uses it"
@@ -159,7 +159,7 @@ impl UseWalk<'_> {
                             Code::UseCycle,
                             format!("more than {MAX_CHAIN} files use each other in a chain"),
                         )
-                        .at(used.span, "not read"),
+                        .with_location(used.span, "not read"),
                     );
                     break;
                 }
@@ -167,7 +167,7 @@ impl UseWalk<'_> {
                 if let Some(first) = used_here.insert(target.clone(), used.span) {
                     self.diagnostics.push(
                         Diagnostic::warning(Code::RepeatedUse, format!("`{}` is used twice", used.path))
-                            .at(used.span, "again")
+                            .with_location(used.span, "again")
                             .with_label(first, "already used here")
                             .help("remove one of them"),
                     );
@@ -186,7 +186,10 @@ impl UseWalk<'_> {
             self.too_large = true;
             self.diagnostics.push(
                 Diagnostic::error(Code::SpecTooLarge, format!("the files of the spec have {bytes} bytes"))
-                    .at(SourceSpan::new(file, 0..0), format!("`{path}` exceeds the limit of {MAX_BYTES} bytes"))
+                    .with_location(
+                        SourceSpan::new(file, 0..0),
+                        format!("`{path}` exceeds the limit of {MAX_BYTES} bytes"),
+                    )
                     .help("write several specs: a program can use more than one"),
             );
         }
@@ -197,7 +200,7 @@ impl UseWalk<'_> {
         round.push(path);
         let mut diagnostic = Diagnostic::error(Code::UseCycle, format!("`{path}` uses itself"));
         if let Some(span) = from {
-            diagnostic = diagnostic.at(span, "this closes the cycle");
+            diagnostic = diagnostic.with_location(span, "this closes the cycle");
         }
         self.diagnostics.push(
             diagnostic

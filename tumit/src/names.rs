@@ -77,13 +77,13 @@ fn escape_keyword(mut name: String, keywords: &[&str]) -> String {
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
-    for (at, letter) in letters.iter().enumerate() {
+    for (index, letter) in letters.iter().enumerate() {
         if !letter.is_ascii_alphanumeric() {
             words.push(String::new());
             continue;
         }
-        let before = at.checked_sub(1).map(|before| letters[before]);
-        let after = letters.get(at + 1);
+        let before = index.checked_sub(1).map(|before| letters[before]);
+        let after = letters.get(index + 1);
         let hump = letter.is_ascii_uppercase()
             && before.is_some_and(|before| {
                 before.is_ascii_lowercase()
@@ -251,9 +251,9 @@ mod tests {
         assert_eq!(fortran_name("_3d"), "x3d");
         let long = "a".repeat(63);
         assert_eq!(fortran_name(&long), long);
-        let (one, two) = (fortran_name(&format!("{long}_begin")), fortran_name(&format!("{long}_end")));
-        assert_eq!((one.len(), two.len()), (63, 63));
-        assert_ne!(one, two);
+        let (one, end_name) = (fortran_name(&format!("{long}_begin")), fortran_name(&format!("{long}_end")));
+        assert_eq!((one.len(), end_name.len()), (63, 63));
+        assert_ne!(one, end_name);
         let upper = fortran_name(&format!("{long}_BEGIN"));
         assert_eq!(upper.to_lowercase(), one, "one name, whatever its case");
     }

@@ -78,7 +78,7 @@ impl SpecModel {
             if !unread {
                 diagnostics.push(
                     Diagnostic::error(Code::NoTrace, "the spec has no name")
-                        .at(SourceSpan::new(root.file, 0..0), "no `trace NAME;` in this file")
+                        .with_location(SourceSpan::new(root.file, 0..0), "no `trace NAME;` in this file")
                         .help("write `trace my_program;` as the first declaration"),
                 );
             }
@@ -90,7 +90,7 @@ impl SpecModel {
         for second in names {
             diagnostics.push(
                 Diagnostic::error(Code::NoTrace, "the spec has two names")
-                    .at(second.span, "a second name")
+                    .with_location(second.span, "a second name")
                     .with_label(first.span, "the first one"),
             );
         }
@@ -109,7 +109,7 @@ impl SpecModel {
         for (_, second) in versions {
             diagnostics.push(
                 Diagnostic::error(Code::BadVersion, "the spec has two versions")
-                    .at(second, "a second version")
+                    .with_location(second, "a second version")
                     .with_label(first, "the first one"),
             );
         }

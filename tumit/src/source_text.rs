@@ -35,8 +35,8 @@ impl SourceSpan {
     }
 
     /// A span from the start of `self` to the end of `other`.
-    pub(crate) fn to(self, other: Self) -> Self {
-        Self { end: other.end.max(self.end), ..self }
+    pub(crate) fn to(self, end_span: Self) -> Self {
+        Self { end: end_span.end.max(self.end), ..self }
     }
 
     /// The span as a range of byte offsets.

@@ -410,10 +410,10 @@ impl Spec {
     #[must_use]
     pub fn path(&self, ty: ContainerTypeId) -> Vec<ContainerTypeId> {
         let mut path = vec![ty];
-        let mut at = ty;
-        while let Some(parent) = self.containers.get(at.index()).and_then(|container| container.parent) {
+        let mut alias = ty;
+        while let Some(parent) = self.containers.get(alias.index()).and_then(|container| container.parent) {
             path.push(parent);
-            at = parent;
+            alias = parent;
         }
         path.reverse();
         path

@@ -41,10 +41,10 @@ pub(crate) fn parse(file: FileId, diagnostics: &mut Diagnostics) -> ast::File {
             pairs.next().map(|node| builder.file(node)).unwrap_or_default()
         }
         Err(error) => {
-            let at = recover::offset(&error);
+            let offset = recover::offset(&error);
             diagnostics.push(
                 Diagnostic::error(Code::Syntax, "the file cannot be read as a spec")
-                    .at(SourceSpan::new(file, at..at), recover::expectation(&error)),
+                    .with_location(SourceSpan::new(file, offset..offset), recover::expectation(&error)),
             );
             ast::File::default()
         }

@@ -11,16 +11,16 @@ fn compiles_quietly(text: &str) {
     assert_eq!(spec.is_none(), diagnostics.has_errors());
     let drawn = diagnostics.render(false);
     assert_eq!(drawn.is_empty(), diagnostics.is_empty());
-    for found in diagnostics.iter() {
-        for label in found.primary.iter().chain(&found.secondary) {
+    for diagnostic in diagnostics.iter() {
+        for label in diagnostic.primary.iter().chain(&diagnostic.secondary) {
             let (start, end) = (label.span.start as usize, label.span.end as usize);
-            assert!(start <= end && text.get(start..end).is_some(), "{found:?} points outside of the text");
+            assert!(start <= end && text.get(start..end).is_some(), "{diagnostic:?} points outside of the text");
         }
     }
 }
 
 #[test]
-fn holes_with_letters_of_several_bytes() {
+fn holes_accept_letters_of_several_bytes() {
     for hole in ["é", "a é", "é {", "a + é b", "é.é"] {
         compiles_quietly(&format!(
             "trace a; level A {{ event e; }} paje {{ container p {{ event m }} }} rule e -> mark m = \"{{{hole}}}\" on p;"
@@ -44,7 +44,7 @@ enum Slip {
 }
 
 fn slip() -> impl Strategy<Value = Slip> {
-    let at = || 0usize..4000;
+    let position = || 0usize..4000;
     let length = || 1usize..60;
     let sign = prop::sample::select(vec![
         "{",
@@ -80,37 +80,37 @@ fn slip() -> impl Strategy<Value = Slip> {
         "\u{feff}",
     ]);
     prop_oneof![
-        (at(), length()).prop_map(|(at, length)| Slip::Delete(at, length)),
-        (at(), sign).prop_map(|(at, sign)| Slip::Insert(at, sign.to_owned())),
-        (at(), length()).prop_map(|(at, length)| Slip::Repeat(at, length)),
-        (at(), length(), at()).prop_map(|(at, length, to)| Slip::Move(at, length, to)),
+        (position(), length()).prop_map(|(position, length)| Slip::Delete(position, length)),
+        (position(), sign).prop_map(|(position, sign)| Slip::Insert(position, sign.to_owned())),
+        (position(), length()).prop_map(|(position, length)| Slip::Repeat(position, length)),
+        (position(), length(), position()).prop_map(|(position, length, to)| Slip::Move(position, length, to)),
     ]
 }
 
 fn apply(letters: &mut Vec<char>, slip: Slip) {
-    let place = |at: usize, letters: &[char]| at % (letters.len() + 1);
+    let place = |position: usize, letters: &[char]| position % (letters.len() + 1);
     match slip {
-        Slip::Delete(at, length) => {
-            let at = place(at, letters);
-            let end = (at + length).min(letters.len());
-            letters.drain(at..end);
+        Slip::Delete(position, length) => {
+            let start = place(position, letters);
+            let end = (start + length).min(letters.len());
+            letters.drain(start..end);
         }
-        Slip::Insert(at, text) => {
-            let at = place(at, letters);
-            letters.splice(at..at, text.chars());
+        Slip::Insert(position, text) => {
+            let start = place(position, letters);
+            letters.splice(start..start, text.chars());
         }
-        Slip::Repeat(at, length) => {
-            let at = place(at, letters);
-            let end = (at + length).min(letters.len());
-            let again: Vec<char> = letters[at..end].to_vec();
-            letters.splice(at..at, again);
+        Slip::Repeat(position, length) => {
+            let start = place(position, letters);
+            let end = (start + length).min(letters.len());
+            let again: Vec<char> = letters[start..end].to_vec();
+            letters.splice(start..start, again);
         }
-        Slip::Move(at, length, to) => {
-            let at = place(at, letters);
-            let end = (at + length).min(letters.len());
-            let moved: Vec<char> = letters.drain(at..end).collect();
+        Slip::Move(position, length, to) => {
+            let start = place(position, letters);
+            let end = (start + length).min(letters.len());
+            let moved_letters: Vec<char> = letters.drain(start..end).collect();
             let to = place(to, letters);
-            letters.splice(to..to, moved);
+            letters.splice(to..to, moved_letters);
         }
     }
 }
@@ -160,7 +160,11 @@ fn deep_nesting_is_reported() {
         "(".repeat(deep),
     ] {
         let (_, diagnostics) = tumit::compile_text("deep.tumit", &inside(&expr));
-        assert!(diagnostics.iter().any(|found| found.code == tumit::Code::TooDeep), "{}", diagnostics.render(false));
+        assert!(
+            diagnostics.iter().any(|diagnostic| diagnostic.code == tumit::Code::TooDeep),
+            "{}",
+            diagnostics.render(false)
+        );
     }
     for text in ["[", "{", "paje { container a ", "level a { event b { c: "] {
         compiles_quietly(&format!("trace a;\n{}", text.repeat(deep)));
@@ -185,7 +189,7 @@ fn operators_in_brackets_count_together() {
     for text in [sums, nots, holes] {
         let (_, diagnostics) = tumit::compile_text("deep.tumit", &text);
         assert_eq!(diagnostics.error_count(), 1, "{}", diagnostics.render(false));
-        assert!(diagnostics.iter().any(|found| found.code == tumit::Code::TooDeep));
+        assert!(diagnostics.iter().any(|diagnostic| diagnostic.code == tumit::Code::TooDeep));
     }
 }
 
@@ -224,5 +228,9 @@ fn also_rules_times_events_are_bounded() {
     let text = format!("trace a;\nlevel L {{ {events} }}\npaje {{ container p {{ event log }} }}\n{rules}");
     let (spec, diagnostics) = tumit::compile_text("a.tumit", &text);
     assert!(spec.is_none());
-    assert!(diagnostics.iter().any(|found| found.code == tumit::Code::TooMany), "{}", diagnostics.render(false));
+    assert!(
+        diagnostics.iter().any(|diagnostic| diagnostic.code == tumit::Code::TooMany),
+        "{}",
+        diagnostics.render(false)
+    );
 }

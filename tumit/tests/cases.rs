@@ -41,17 +41,17 @@ fn compile(kind: &str, file: &str) -> (Option<Spec>, Diagnostics) {
 }
 
 /// Compares with the expected text in the same folder. Returns a description of the difference.
-fn differs(kind: &str, file: &str, found: &str) -> Option<String> {
+fn differs(kind: &str, file: &str, output: &str) -> Option<String> {
     let path = folder(kind).join(file).with_extension("txt");
     let expected = fs::read_to_string(&path).unwrap_or_default();
-    if expected == found {
+    if expected == output {
         return None;
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(&path, found).expect("the package can be written");
+        fs::write(&path, output).expect("the package can be written");
         return None;
     }
-    Some(format!("---- {kind}/{file}: expected\n{expected}\n---- found\n{found}"))
+    Some(format!("---- {kind}/{file}: expected\n{expected}\n---- found\n{output}"))
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn reports_of_mistakes_match_their_files() {
     for file in specs("bad") {
         let (_, diagnostics) = compile("bad", &file);
         let code = Code::parse(&file[..5]).unwrap_or_else(|| panic!("{file} starts with no code"));
-        assert!(diagnostics.iter().any(|found| found.code == code), "{file} does not give {code}");
+        assert!(diagnostics.iter().any(|diagnostic| diagnostic.code == code), "{file} does not give {code}");
         failures.extend(differs("bad", &file, &diagnostics.render(false)));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -75,7 +75,7 @@ fn reports_of_growth_match_their_files() {
         let (spec, diagnostics) = tumit::compile_since(file, &mut Folder(folder("grown")), &older);
         assert_eq!(spec.is_none(), diagnostics.has_errors(), "{file}");
         let code = Code::parse(&file[..5]).unwrap_or_else(|| panic!("{file} starts with no code"));
-        assert!(diagnostics.iter().any(|found| found.code == code), "{file} does not give {code}");
+        assert!(diagnostics.iter().any(|diagnostic| diagnostic.code == code), "{file} does not give {code}");
         failures.extend(differs("grown", file, &diagnostics.render(false)));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -113,7 +113,10 @@ fn errors_and_specs_exclude_each_other() {
     for file in specs("bad") {
         let (spec, diagnostics) = compile("bad", &file);
         assert_eq!(spec.is_none(), diagnostics.has_errors(), "{file}");
-        assert!(diagnostics.iter().all(|found| !found.title.ends_with('.')), "{file}: a title ends with a full stop");
+        assert!(
+            diagnostics.iter().all(|diagnostic| !diagnostic.title.ends_with('.')),
+            "{file}: a title ends with a full stop"
+        );
     }
 }
 
@@ -143,8 +146,8 @@ fn remove_places(text: &mut String) {
 /// The contents of a spec, one line per item.
 fn describe(spec: &Spec, paths: &[&str]) -> String {
     fn list<T: std::fmt::Debug>(out: &mut String, noun: &str, items: &[T]) {
-        for (at, item) in items.iter().enumerate() {
-            out.push_str(&format!("{noun} {at}: {item:?}\n"));
+        for (index, item) in items.iter().enumerate() {
+            out.push_str(&format!("{noun} {index}: {item:?}\n"));
         }
     }
     let mut out = format!("{} {paths:?} {:?}\n", spec.name, spec.doc);

@@ -22,15 +22,15 @@ fn read(path: &Path) -> String {
 }
 
 /// Specs below a folder, sorted.
-fn specs(folder: &Path, found: &mut Vec<PathBuf>) {
+fn specs(folder: &Path, spec_files: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> =
         fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
-            specs(&path, found);
+            specs(&path, spec_files);
         } else if path.extension().is_some_and(|extension| extension == "tumit") {
-            found.push(path);
+            spec_files.push(path);
         }
     }
 }

@@ -57,12 +57,12 @@ pub(crate) fn print(only: &str) {
         let run = OpenRun::open(folder.path()).unwrap();
         let measured = (0..REPEATS).map(|_| {
             let (start, processors) = (Instant::now(), processor_time());
-            let found = check_clocks(&run, &options(CorrectionMethod::Graph)).unwrap();
-            (start.elapsed(), processor_time() - processors, found.report.counts.links)
+            let report = check_clocks(&run, &options(CorrectionMethod::Graph)).unwrap();
+            (start.elapsed(), processor_time() - processors, report.report.counts.links)
         });
         let measured: Vec<_> = measured.collect();
         let least = |of: fn(&(Duration, Duration, u64)) -> Duration| measured.iter().map(of).min().unwrap();
-        let (wall, processors) = (least(|one| one.0), least(|one| one.1));
+        let (wall, processors) = (least(|times| times.0), least(|times| times.1));
         let records = 2 * measured[0].2;
         println!("{name:26} {records:8} {:9.2} {:19.2}", wall.as_secs_f64(), processors.as_secs_f64());
     }

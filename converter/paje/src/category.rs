@@ -45,7 +45,7 @@ impl FromStr for ActivityCategory {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
-        let found = Self::WORDS.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
-        found.map(|(_, category)| category).ok_or(())
+        let entry = Self::WORDS.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
+        entry.map(|(_, category)| category).ok_or(())
     }
 }

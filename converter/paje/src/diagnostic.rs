@@ -226,8 +226,8 @@ mod tests {
 
     #[test]
     fn lists_of_all_variants_are_in_order_of_declaration() {
-        assert!(DiagnosticKind::ALL.iter().enumerate().all(|(at, kind)| *kind as usize == at));
-        assert!(DiagnosticSeverity::ALL.iter().enumerate().all(|(at, severity)| *severity as usize == at));
+        assert!(DiagnosticKind::ALL.iter().enumerate().all(|(index, kind)| *kind as usize == index));
+        assert!(DiagnosticSeverity::ALL.iter().enumerate().all(|(index, severity)| *severity as usize == index));
         assert_eq!(DiagnosticKind::ALL.len(), DiagnosticKind::Index as usize + 1);
     }
 }

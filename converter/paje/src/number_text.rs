@@ -95,8 +95,8 @@ pub fn integer_value(number: f64) -> Option<i64> {
 /// Appends the shortest text that is read back as the same float: `0.1`, `5e-324`. Very large and
 /// very small numbers have an exponent, as in JSON. All readers of tables accept this form.
 pub fn float(number: f64, out: &mut Vec<u8>) {
-    match integer_value(number).filter(|whole| *whole != 0 || number.is_sign_positive()) {
-        Some(whole) => push_signed(whole, out),
+    match integer_value(number).filter(|integer| *integer != 0 || number.is_sign_positive()) {
+        Some(integer) => push_signed(integer, out),
         None => out.extend_from_slice(shortest_float(number).as_bytes()),
     }
 }

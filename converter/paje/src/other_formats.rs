@@ -141,7 +141,7 @@ const ENDINGS: &[(&str, OtherFormat)] = &[
 pub fn foreign_format(first: &[u8], path: &Path) -> Option<OtherFormat> {
     let is_there = |mark: &FormatMark| match *mark {
         FormatMark::Start(mark) => first.starts_with(mark),
-        FormatMark::At(at, mark) => first.get(at..).is_some_and(|rest| rest.starts_with(mark)),
+        FormatMark::At(offset, mark) => first.get(offset..).is_some_and(|rest| rest.starts_with(mark)),
         FormatMark::Within(mark) => {
             let first = &first[..first.len().min(512)];
             first.contains(&0) && memchr::memmem::find(first, mark).is_some()
@@ -222,7 +222,7 @@ mod tests {
             (b"\n\n%EventDef", "x", None),
         ];
         for (first, name, expected) in cases {
-            assert_eq!(foreign_format(first, Path::new(name)).map(|found| found.name), expected, "{name}");
+            assert_eq!(foreign_format(first, Path::new(name)).map(|format| format.name), expected, "{name}");
         }
     }
 }

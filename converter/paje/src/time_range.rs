@@ -23,8 +23,8 @@ impl TimeRange {
     #[must_use]
     pub fn column(self, index: u32, columns: u32) -> Self {
         let width = i128::from(self.to.0) - i128::from(self.from.0);
-        let edge = |at: u32| {
-            let edge = i128::from(self.from.0) + width * i128::from(at) / i128::from(columns.max(1));
+        let edge = |number: u32| {
+            let edge = i128::from(self.from.0) + width * i128::from(number) / i128::from(columns.max(1));
             i64::try_from(edge).unwrap_or(self.to.0)
         };
         let from = edge(index);
@@ -65,7 +65,7 @@ impl TimeRange {
         let step = if exact { min_step } else { min_step + 1 }.cast_unsigned().next_power_of_two().cast_signed();
         let first = i128::from(self.from.0).div_euclid(step);
         let last = (i128::from(self.to.0) - 1).div_euclid(step) + 1;
-        let edge = |at: i128| i64::try_from(at * step).map(GlobalNanos);
+        let edge = |number: i128| i64::try_from(number * step).map(GlobalNanos);
         match (edge(first), edge(last), u32::try_from(last - first)) {
             (Ok(from), Ok(to), Ok(columns)) => AlignedTimeRange { range: Self { from, to }, columns },
             _ => AlignedTimeRange { range: self, columns },

@@ -160,14 +160,14 @@ fn nanos(number: &str, unit: i64) -> Option<i128> {
     // The product with the largest unit is below 2¹²⁷.
     const DECIMALS: usize = 24;
     let number = number.replace(GROUPING, "");
-    let (whole, part) = number.split_once('.').unwrap_or((&number, ""));
-    if whole.len() + part.len() == 0 || part.contains('.') {
+    let (integer, part) = number.split_once('.').unwrap_or((&number, ""));
+    if integer.len() + part.len() == 0 || part.contains('.') {
         return None;
     }
     let value = |digits: &str| if digits.is_empty() { 0 } else { digits.parse().unwrap_or(i128::MAX) };
     let part = &part[..part.len().min(DECIMALS)];
     let scale = 10_i128.pow(u32::try_from(part.len()).ok()?);
-    Some(value(whole).saturating_mul(unit.into()).saturating_add(value(part) * i128::from(unit) / scale))
+    Some(value(integer).saturating_mul(unit.into()).saturating_add(value(part) * i128::from(unit) / scale))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ impl NodeClock {
     }
 
     /// Whether two times are equal up to the noise.
-    pub(crate) fn is_same(one: i64, other: i64) -> bool {
-        one.abs_diff(other) <= MAX_NOISE.unsigned_abs()
+    pub(crate) fn is_same(time: i64, other_time: i64) -> bool {
+        time.abs_diff(other_time) <= MAX_NOISE.unsigned_abs()
     }
 }

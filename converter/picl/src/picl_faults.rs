@@ -112,7 +112,7 @@ pub struct PiclFault {
     /// The number of the first line with the fault, from 1.
     pub line: u64,
     /// The text at the first occurrence.
-    pub found: String,
+    pub excerpt: String,
 }
 
 impl PiclFault {
@@ -135,8 +135,8 @@ impl fmt::Display for PiclFault {
             count => write!(f, "{count} times, first in line {}: ", self.line)?,
         }
         f.write_str(self.kind.description())?;
-        if !self.found.is_empty() {
-            write!(f, " (`{}`)", self.found)?;
+        if !self.excerpt.is_empty() {
+            write!(f, " (`{}`)", self.excerpt)?;
         }
         write!(f, "; to correct this, {}", self.kind.advice())
     }
@@ -146,7 +146,7 @@ impl fmt::Display for PiclFault {
 #[derive(Debug)]
 pub(crate) struct PiclFaultCounts {
     is_strict: bool,
-    found: [Option<PiclFault>; PROPERTIES.len()],
+    faults: [Option<PiclFault>; PROPERTIES.len()],
     /// Messages that are received before they are sent, by sender and receiver.
     early: BTreeMap<(u32, u32), EarlyMessages>,
 }
@@ -168,25 +168,25 @@ pub(crate) struct StrictFault(pub(crate) PiclFault);
 
 impl PiclFaultCounts {
     pub(crate) fn new(is_strict: bool) -> Self {
-        Self { is_strict, found: [const { None }; PROPERTIES.len()], early: BTreeMap::new() }
+        Self { is_strict, faults: [const { None }; PROPERTIES.len()], early: BTreeMap::new() }
     }
 
     #[cold]
-    pub(crate) fn count(&mut self, kind: PiclFaultKind, line: u64, found: &[u8]) -> Result<(), StrictFault> {
-        if let Some(fault) = &mut self.found[kind as usize] {
+    pub(crate) fn count(&mut self, kind: PiclFaultKind, line: u64, excerpt: &[u8]) -> Result<(), StrictFault> {
+        if let Some(fault) = &mut self.faults[kind as usize] {
             fault.count += 1;
             // Faults of messages are found in order of time.
             fault.line = fault.line.min(line);
             return Ok(());
         }
         let max_bytes = 4 * MAX_QUOTED_CHARS;
-        let text = without_controls(String::from_utf8_lossy(found.get(..max_bytes).unwrap_or(found)).trim());
+        let text = without_controls(String::from_utf8_lossy(excerpt.get(..max_bytes).unwrap_or(excerpt)).trim());
         let mut short: String = text.chars().take(MAX_QUOTED_CHARS).collect();
-        if found.len() > max_bytes || text.len() > short.len() {
+        if excerpt.len() > max_bytes || text.len() > short.len() {
             short.push('…');
         }
-        let fault = PiclFault { kind, count: 1, line, found: short };
-        self.found[kind as usize] = Some(fault.clone());
+        let fault = PiclFault { kind, count: 1, line, excerpt: short };
+        self.faults[kind as usize] = Some(fault.clone());
         if self.is_strict { Err(StrictFault(fault)) } else { Ok(()) }
     }
 
@@ -195,12 +195,12 @@ impl PiclFaultCounts {
     pub(crate) fn count_early(
         &mut self,
         pair: (u32, u32),
-        found: &str,
+        excerpt: &str,
         (line, nanos): (u64, u64),
     ) -> Result<(), StrictFault> {
         let kind = PiclFaultKind::EarlyReceive;
         let early = self.early.entry(pair).or_insert_with(|| EarlyMessages {
-            fault: PiclFault { kind, count: 0, line, found: found.to_owned() },
+            fault: PiclFault { kind, count: 0, line, excerpt: excerpt.to_owned() },
             longest: 0,
         });
         early.fault.count += 1;
@@ -214,14 +214,14 @@ impl PiclFaultCounts {
         let mut early: Vec<EarlyMessages> = self.early.into_values().collect();
         early.sort_by_key(|early| std::cmp::Reverse(early.longest));
         let others = early.split_off(early.len().min(MAX_PAIRS));
-        let mut list: Vec<PiclFault> = self.found.into_iter().flatten().collect();
+        let mut list: Vec<PiclFault> = self.faults.into_iter().flatten().collect();
         list.extend(early.iter().map(EarlyMessages::report));
         if let Some(first) = others.first() {
             let count = others.iter().map(|early| early.fault.count).sum();
             let line = others.iter().map(|early| early.fault.line).min().unwrap_or(0);
             let pairs = if others.len() == 1 { "pair" } else { "pairs" };
-            let found = format!("{} other {pairs} of nodes, {}", others.len(), time_text(first.longest));
-            list.push(PiclFault { kind: PiclFaultKind::EarlyReceive, count, line, found });
+            let text = format!("{} other {pairs} of nodes, {}", others.len(), time_text(first.longest));
+            list.push(PiclFault { kind: PiclFaultKind::EarlyReceive, count, line, excerpt: text });
         }
         list.sort_by_key(|fault| fault.line);
         list
@@ -230,7 +230,7 @@ impl PiclFaultCounts {
 
 impl EarlyMessages {
     fn report(&self) -> PiclFault {
-        PiclFault { found: format!("{}, {}", self.fault.found, time_text(self.longest)), ..self.fault.clone() }
+        PiclFault { excerpt: format!("{}, {}", self.fault.excerpt, time_text(self.longest)), ..self.fault.clone() }
     }
 }
 

@@ -64,7 +64,7 @@ impl TraceFormat {
     pub fn of_file(first: &[u8], path: &Path) -> Option<Self> {
         let is_named = path
             .extension()
-            .is_some_and(|ending| ["picl", "alog"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
+            .is_some_and(|ending| ["picl", "alog"].iter().any(|name| ending.eq_ignore_ascii_case(name)));
         Self::of(first).or_else(|| {
             let lines = first_lines(first).filter(|_| is_named)?;
             lines.iter().find_map(|line| Self::of_line(line))

@@ -21,7 +21,7 @@ fn read_case(name: &str) -> (Entities, Vec<(PiclFaultKind, u64)>) {
 #[track_caller]
 fn assert_has(entities: &Entities, expected: &[&str]) {
     for line in expected {
-        assert!(entities.lines.iter().any(|found| found == line), "missing: {line}\n{}", entities.lines.join("\n"));
+        assert!(entities.lines.iter().any(|entity| entity == line), "missing: {line}\n{}", entities.lines.join("\n"));
     }
 }
 

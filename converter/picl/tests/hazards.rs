@@ -123,7 +123,7 @@ fn the_first_fault_stops_a_strict_reader() {
         .read(&mut Entities::default())
         .unwrap_err();
     let PiclReadError::Strict(fault) = &error else { panic!("{error}") };
-    assert_eq!((fault.kind, fault.line, fault.found.as_str()), (PiclFaultKind::Head, 2, "xyz"));
+    assert_eq!((fault.kind, fault.line, fault.excerpt.as_str()), (PiclFaultKind::Head, 2, "xyz"));
     assert!(error.to_string().starts_with("line 2: expected the start of a record"), "{error}");
     // A message without a receive is found when all lines are read.
     let text = b"4 0 1 0 1 5 8\n15 0 2 1 3\n";

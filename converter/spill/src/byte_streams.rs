@@ -149,7 +149,7 @@ impl ByteStream {
                 last = word(before);
             }
         }
-        Ok(ByteStreamReader { file, chunks, tail: &self.buffer, window: Vec::new(), at: 0 })
+        Ok(ByteStreamReader { file, chunks, tail: &self.buffer, window: Vec::new(), position: 0 })
     }
 }
 
@@ -178,15 +178,15 @@ pub struct ByteStreamReader<'a> {
     chunks: Vec<(u64, u64)>,
     tail: &'a [u8],
     window: Vec<u8>,
-    at: usize,
+    position: usize,
 }
 
 impl ByteStreamReader<'_> {
     /// Makes at least `count` bytes available in `window[at..]`, if the stream has that many.
     fn fill(&mut self, count: usize) -> io::Result<()> {
-        while self.window.len() - self.at < count {
-            self.window.drain(..self.at);
-            self.at = 0;
+        while self.window.len() - self.position < count {
+            self.window.drain(..self.position);
+            self.position = 0;
             let old = self.window.len();
             if let (Some((offset, length)), Some(file)) = (self.chunks.last_mut(), self.file) {
                 let some = (*length).min(READ_BYTES as u64);
@@ -214,12 +214,12 @@ impl ByteStreamReader<'_> {
     /// If the temporary file cannot be read.
     #[inline]
     pub fn number(&mut self) -> io::Result<u64> {
-        if self.window.len() - self.at < varint::MAX_BYTES {
+        if self.window.len() - self.position < varint::MAX_BYTES {
             self.fill(varint::MAX_BYTES)?;
         }
-        let mut rest = &self.window[self.at..];
+        let mut rest = &self.window[self.position..];
         let number = varint::take(&mut rest).unwrap_or(0);
-        self.at = self.window.len() - rest.len();
+        self.position = self.window.len() - rest.len();
         Ok(number)
     }
 
@@ -230,11 +230,11 @@ impl ByteStreamReader<'_> {
     pub fn each_portion(&mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         loop {
             self.fill(1)?;
-            if self.at == self.window.len() {
+            if self.position == self.window.len() {
                 return Ok(());
             }
-            take(&self.window[self.at..])?;
-            self.at = self.window.len();
+            take(&self.window[self.position..])?;
+            self.position = self.window.len();
         }
     }
 }
@@ -249,20 +249,20 @@ mod tests {
         let mut streams = ByteStreams::new(&TemporarySpace::new(folder.path(), 1 << 26));
         let ids: Vec<usize> = (0..5).map(|_| streams.open()).collect();
         for round in 0..3_000_u64 {
-            for (at, &id) in ids.iter().enumerate() {
+            for (number, &id) in ids.iter().enumerate() {
                 streams.append(id, |out| {
-                    (0..round % 7).for_each(|step| varint::push(out, round * 1000 + step + at as u64));
+                    (0..round % 7).for_each(|step| varint::push(out, round * 1000 + step + number as u64));
                 });
             }
             if round % 500 == 499 {
                 streams.flush_all().expect("the file can be written");
             }
         }
-        for (at, &id) in ids.iter().enumerate() {
+        for (number, &id) in ids.iter().enumerate() {
             let mut reader = streams.read(id).expect("the data can be read");
             for round in 0..3_000_u64 {
                 for step in 0..round % 7 {
-                    assert_eq!(reader.number().expect("the number can be read"), round * 1000 + step + at as u64);
+                    assert_eq!(reader.number().expect("the number can be read"), round * 1000 + step + number as u64);
                 }
             }
             assert_eq!(reader.number().expect("reading at the end gives 0"), 0);

@@ -140,7 +140,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
             Alike(W),
             Done(EndpointMatch<T>),
         }
-        let pairing = self.first.change(key, |found| match found {
+        let pairing = self.first.change(key, |value| match value {
             None => match wait() {
                 Some(half) => (Some(half.words()), InsertOutcome::Done(EndpointMatch::Nothing)),
                 None => (None, InsertOutcome::Done(EndpointMatch::Refused)),

@@ -253,7 +253,7 @@ impl<const N: usize> SpillMap<N> {
         }
         for entry in entries {
             let key = u128::from(entry[0]) << 64 | u128::from(entry[1]);
-            let words = std::array::from_fn(|at| entry[2 + at]);
+            let words = std::array::from_fn(|index| entry[2 + index]);
             far.change(key, |_| (Some(words), ()))?;
         }
         Ok(far)
@@ -297,10 +297,10 @@ fn merge_files<const N: usize>(
     // There are a dozen files at most.
     while let Some(key) = heads.iter().flatten().map(|(key, _)| *key).min() {
         let mut last = None;
-        for (at, head) in heads.iter_mut().enumerate() {
+        for (index, head) in heads.iter_mut().enumerate() {
             if let Some((_, words)) = head.filter(|(of, _)| *of == key) {
                 last = words;
-                *head = match readings.get_mut(at) {
+                *head = match readings.get_mut(index) {
                     Some(reading) => reading.next()?,
                     None => in_memory.next(),
                 };
@@ -355,7 +355,7 @@ mod tests {
             prop_assert_eq!(&all, &expected);
             let mut copy: SpillMap<1> = SpillMap::of_words(&far.words().unwrap()).unwrap();
             for (key, value) in expected {
-                prop_assert_eq!(copy.change(key, |found| (None, found)).unwrap(), Some([value]));
+                prop_assert_eq!(copy.change(key, |value| (None, value)).unwrap(), Some([value]));
             }
             prop_assert!(copy.is_empty());
         }
@@ -375,9 +375,9 @@ mod tests {
         // Levels of 1,000, 4,000, 16,000, 64,000: three of each at most.
         assert!(far.files.len() <= 12, "{} files", far.files.len());
         for key in (0..100_000_u64).step_by(7) {
-            assert_eq!(far.change(spread(key.into()), |found| (found, found)).unwrap(), Some([key, 1]), "{key}");
+            assert_eq!(far.change(spread(key.into()), |value| (value, value)).unwrap(), Some([key, 1]), "{key}");
         }
-        assert_eq!(far.change(spread(100_000), |found| (None, found)).unwrap(), None);
+        assert_eq!(far.change(spread(100_000), |value| (None, value)).unwrap(), None);
     }
 
     #[test]
@@ -408,8 +408,8 @@ mod tests {
         }
         assert_eq!(far.files.len(), 1);
         for key in 0..300_u64 {
-            let found = find(&far.files, 7 << 64 | u128::from(key), &mut Vec::new()).unwrap();
-            assert_eq!(found, Some([key]));
+            let value = find(&far.files, 7 << 64 | u128::from(key), &mut Vec::new()).unwrap();
+            assert_eq!(value, Some([key]));
         }
     }
 

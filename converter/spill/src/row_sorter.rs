@@ -80,7 +80,7 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
     }
 
     fn sort(&mut self) {
-        let key = |row: &[u64; N]| -> [u64; K] { std::array::from_fn(|at| row[at]) };
+        let key = |row: &[u64; N]| -> [u64; K] { std::array::from_fn(|column| row[column]) };
         if self.rows.is_sorted_by_key(key) {
             return;
         }
@@ -135,11 +135,11 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
         let mut begin = 0;
         let mut runs: Vec<SortRun<N>> = Vec::new();
         for &end in &self.runs {
-            runs.push(SortRun { at: begin, end, buffer: Vec::new(), next: 0 });
+            runs.push(SortRun { offset: begin, end, buffer: Vec::new(), next: 0 });
             begin = end;
         }
         let memory = runs.len();
-        runs.push(SortRun { at: 0, end: 0, buffer: self.rows, next: 0 });
+        runs.push(SortRun { offset: 0, end: 0, buffer: self.rows, next: 0 });
         // The buffers of all runs together take as much memory as one run did, or little more if
         // there are many.
         let portion = (self.space.memory() / runs.len()).clamp(MIN_READ_BYTES, READ_BYTES);
@@ -153,7 +153,7 @@ impl<const N: usize, const K: usize> RowSorter<N, K> {
 #[derive(Debug)]
 struct SortRun<const N: usize> {
     /// The range of its rows that are still in the file.
-    at: u64,
+    offset: u64,
     end: u64,
     buffer: Vec<[u64; N]>,
     next: usize,
@@ -179,23 +179,24 @@ struct RunHead<const N: usize, const K: usize> {
 }
 
 impl<const N: usize, const K: usize> SortedRows<N, K> {
-    fn advance(&mut self, at: usize) -> io::Result<()> {
-        let run = &mut self.runs[at];
-        if run.next == run.buffer.len() && run.at < run.end {
+    fn advance(&mut self, run_number: usize) -> io::Result<()> {
+        let run = &mut self.runs[run_number];
+        if run.next == run.buffer.len() && run.offset < run.end {
             let Some(file) = &self.file else { return Ok(()) };
             let row_bytes = 8 * N as u64;
-            let bytes = (run.end - run.at).min(self.rows_read as u64 * row_bytes);
+            let bytes = (run.end - run.offset).min(self.rows_read as u64 * row_bytes);
             let mut raw = vec![0; bytes as usize];
-            file.read_exact_at(&mut raw, run.at)?;
-            run.at += bytes;
+            file.read_exact_at(&mut raw, run.offset)?;
+            run.offset += bytes;
             run.next = 0;
             run.buffer.clear();
             let word = |bytes: &[u8]| u64::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 8]));
-            run.buffer.extend(raw.chunks_exact(8 * N).map(|row| std::array::from_fn(|at| word(&row[8 * at..]))));
+            run.buffer
+                .extend(raw.chunks_exact(8 * N).map(|row| std::array::from_fn(|column| word(&row[8 * column..]))));
         }
         if let Some(&row) = run.buffer.get(run.next) {
             run.next += 1;
-            self.heap.push(Reverse(RunHead { key: std::array::from_fn(|at| row[at]), run: at, row }));
+            self.heap.push(Reverse(RunHead { key: std::array::from_fn(|column| row[column]), run: run_number, row }));
         }
         Ok(())
     }
@@ -222,7 +223,7 @@ mod tests {
         fn the_order_is_that_of_a_stable_sort_in_memory(keys in prop::collection::vec(0_u64..20, 0..300), run_rows in 1_usize..50) {
             let folder = tempfile::tempdir().expect("a temporary folder can be created");
             let mut sorter = RowSorter::<2, 1>::new(&TemporarySpace::new(folder.path(), run_rows * 16));
-            let mut rows: Vec<[u64; 2]> = keys.iter().enumerate().map(|(at, &key)| [key, at as u64]).collect();
+            let mut rows: Vec<[u64; 2]> = keys.iter().enumerate().map(|(index, &key)| [key, index as u64]).collect();
             for &row in &rows {
                 sorter.push(row);
                 sorter.flush().expect("the file can be written");

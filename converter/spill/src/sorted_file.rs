@@ -29,8 +29,8 @@ fn put<const N: usize>((key, words): &SortedEntry<N>, out: &mut impl Write) -> i
 
 fn get<const N: usize>(bytes: &[u8]) -> SortedEntry<N> {
     let key = u128::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 16]));
-    let word = |at: usize| {
-        let bytes = bytes.get(17 + 8 * at..).and_then(<[u8]>::first_chunk);
+    let word = |index: usize| {
+        let bytes = bytes.get(17 + 8 * index..).and_then(<[u8]>::first_chunk);
         bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     };
     (key, (bytes.get(16) == Some(&1)).then(|| std::array::from_fn(word)))
@@ -63,8 +63,8 @@ impl BloomFilter {
     fn filter_bits(&self, key: u128) -> (usize, impl Iterator<Item = (usize, u64)> + use<>) {
         let low = key as u64;
         let block = ((low >> 32) * self.0.len() as u64) >> 32;
-        let bits = (0..4).map(move |at| {
-            let bit = (low.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (9 * at)) & 511;
+        let bits = (0..4).map(move |bit| {
+            let bit = (low.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (9 * bit)) & 511;
             ((bit >> 6) as usize, 1_u64 << (bit & 63))
         });
         (block as usize, bits)
@@ -102,21 +102,21 @@ impl<const N: usize> SortedFile<N> {
         }
         let first = self.firsts.partition_point(|&first| first < high(key)).saturating_sub(1);
         let end = self.firsts.partition_point(|&first| first <= high(key));
-        for at in first..end {
-            let from = (at * PAGE) as u64;
+        for index in first..end {
+            let from = (index * PAGE) as u64;
             let entries = (self.count - from).min(PAGE as u64) as usize;
             page.resize(entries * entry_bytes::<N>(), 0);
             self.file.read_exact_at(page, from * entry_bytes::<N>() as u64)?;
-            let found = page.chunks_exact(entry_bytes::<N>()).map(get).find(|entry: &SortedEntry<N>| entry.0 == key);
-            if found.is_some() {
-                return Ok(found);
+            let entry = page.chunks_exact(entry_bytes::<N>()).map(get).find(|entry: &SortedEntry<N>| entry.0 == key);
+            if entry.is_some() {
+                return Ok(entry);
             }
         }
         Ok(None)
     }
 
     pub(super) fn read(&self) -> SortedFileReader<'_, N> {
-        SortedFileReader { entries: self, at: 0, portion: Vec::new(), next: 0 }
+        SortedFileReader { entries: self, offset: 0, portion: Vec::new(), next: 0 }
     }
 }
 
@@ -125,7 +125,7 @@ impl<const N: usize> SortedFile<N> {
 pub(super) struct SortedFileReader<'r, const N: usize> {
     entries: &'r SortedFile<N>,
     /// Index of the first entry that was not read yet.
-    at: u64,
+    offset: u64,
     portion: Vec<u8>,
     /// Number of bytes of the portion that were returned already.
     next: usize,
@@ -135,14 +135,14 @@ impl<const N: usize> SortedFileReader<'_, N> {
     pub(super) fn next(&mut self) -> io::Result<Option<SortedEntry<N>>> {
         let bytes = entry_bytes::<N>();
         if self.next == self.portion.len() {
-            let some = (self.entries.count - self.at).min((PORTION_BYTES / bytes) as u64);
+            let some = (self.entries.count - self.offset).min((PORTION_BYTES / bytes) as u64);
             self.portion.resize(some as usize * bytes, 0);
-            self.entries.file.read_exact_at(&mut self.portion, self.at * bytes as u64)?;
-            (self.at, self.next) = (self.at + some, 0);
+            self.entries.file.read_exact_at(&mut self.portion, self.offset * bytes as u64)?;
+            (self.offset, self.next) = (self.offset + some, 0);
         }
-        let found = self.portion.get(self.next..self.next + bytes).map(get);
-        self.next += if found.is_some() { bytes } else { 0 };
-        Ok(found)
+        let entry = self.portion.get(self.next..self.next + bytes).map(get);
+        self.next += if entry.is_some() { bytes } else { 0 };
+        Ok(entry)
     }
 }
 

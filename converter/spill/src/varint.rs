@@ -30,10 +30,10 @@ pub fn push(out: &mut Vec<u8>, mut value: u64) {
 #[inline]
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
-    for (at, &byte) in bytes.iter().enumerate().take(MAX_BYTES) {
-        value |= u64::from(byte & 0x7F) << (7 * at);
+    for (index, &byte) in bytes.iter().enumerate().take(MAX_BYTES) {
+        value |= u64::from(byte & 0x7F) << (7 * index);
         if byte < 0x80 {
-            *bytes = &bytes[at + 1..];
+            *bytes = &bytes[index + 1..];
             return Some(value);
         }
     }

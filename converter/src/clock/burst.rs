@@ -21,14 +21,14 @@ pub(crate) struct TickExchange {
 /// The offset of a burst, nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OffsetPoint {
-    pub(crate) at: f64,
+    pub(crate) timestamp: f64,
     pub(crate) offset: f64,
 }
 
 impl OffsetPoint {
     /// The drift from this burst to a later one.
     pub(crate) fn drift_to(self, later: Self) -> f64 {
-        (later.offset - self.offset) / (later.at - self.at)
+        (later.offset - self.offset) / (later.timestamp - self.timestamp)
     }
 }
 

@@ -69,10 +69,10 @@ pub(crate) fn usual_reversal(log: &LinkLog, maps: &[TimestampMap]) -> io::Result
         }
         if sizes.len() == LOOKED_AT {
             // Keeps every second size, and samples half as many of the following ones.
-            let mut at = 0;
+            let mut position = 0;
             sizes.retain(|_| {
-                at += 1;
-                at % 2 == 0
+                position += 1;
+                position % 2 == 0
             });
             every *= 2;
         }
@@ -114,7 +114,7 @@ fn visit_all(log: &LinkLog, maps: &mut [TimestampMap]) -> io::Result<CausalityRe
     })?;
     pass.add_endpoints(stream, &record);
     pass.drain();
-    let CausalPass { streams, mut found, operations, .. } = pass;
+    let CausalPass { streams, report: mut found, operations, .. } = pass;
     operations.finish()?;
     (found.links, found.parts) = (log.links(), log.parts().targets());
     for (map, stream) in maps.iter_mut().zip(streams) {
@@ -161,7 +161,7 @@ struct CausalPass<'p> {
     released: FxHashSet<u64>,
     waiting_ends: usize,
     look_at: usize,
-    found: CausalityReport,
+    report: CausalityReport,
 }
 
 impl<'p> CausalPass<'p> {
@@ -179,7 +179,7 @@ impl<'p> CausalPass<'p> {
             released: FxHashSet::default(),
             waiting_ends: 0,
             look_at: MANY,
-            found: CausalityReport::default(),
+            report: CausalityReport::default(),
         }
     }
 
@@ -295,17 +295,17 @@ impl<'p> CausalPass<'p> {
         for link in &node.finishes {
             // There is no start if the link was released, or if it starts at this node.
             let Some(VisitedStart { before, after }) = self.started.remove(link) else { continue };
-            self.found.reversed += u64::from(before > node.timestamp);
+            self.report.reversed += u64::from(before > node.timestamp);
             if after > timestamp {
-                self.found.moved += 1;
+                self.report.moved += 1;
                 need = need.max(after + MIN_LINK_NANOS);
             }
         }
         for operation in &node.targets {
             let Some(VisitedStart { before, after }) = self.operations.visit_target(*operation) else { continue };
-            self.found.reversed_parts += u64::from(before > node.timestamp);
+            self.report.reversed_parts += u64::from(before > node.timestamp);
             if after > timestamp {
-                self.found.moved_parts += 1;
+                self.report.moved_parts += 1;
                 need = need.max(after + MIN_LINK_NANOS);
             }
         }
@@ -318,7 +318,7 @@ impl<'p> CausalPass<'p> {
                 .find(|leap| leap.timestamp > node.timestamp)
                 .copied();
             let jump = TimestampJump { raw, ordinal, timestamp: node.timestamp, shift: need - node.timestamp, leap };
-            self.found.largest_nanos = self.found.largest_nanos.max(jump.shift);
+            self.report.largest_nanos = self.report.largest_nanos.max(jump.shift);
             timestamp = node.timestamp + jump.shift;
             jumps.push(jump);
         }
@@ -361,19 +361,19 @@ impl<'p> CausalPass<'p> {
         let mut visited_by = vec![0usize; self.streams.len()];
         let mut cycles: Vec<usize> = Vec::new();
         for start in 0..self.streams.len() {
-            let mut at = start;
-            while visited_by[at] == 0 {
-                visited_by[at] = start + 1;
-                let Some(next) = waits_in(at) else { break };
-                at = next;
-                if visited_by[at] != start + 1 {
+            let mut position = start;
+            while visited_by[position] == 0 {
+                visited_by[position] = start + 1;
+                let Some(next) = waits_in(position) else { break };
+                position = next;
+                if visited_by[position] != start + 1 {
                     continue;
                 }
                 let key = |number: usize| {
                     (self.streams[number].queue.front().map_or(i64::MAX, |node| node.timestamp), number)
                 };
-                let (mut earliest, mut on) = (key(at), at);
-                while let Some(next) = waits_in(on).filter(|next| *next != at) {
+                let (mut earliest, mut on) = (key(position), position);
+                while let Some(next) = waits_in(on).filter(|next| *next != position) {
                     on = next;
                     earliest = earliest.min(key(on));
                 }
@@ -382,7 +382,7 @@ impl<'p> CausalPass<'p> {
         }
         for &number in &cycles {
             let Some(wait) = self.streams[number].waits_for.take() else { continue };
-            self.found.circular += 1;
+            self.report.circular += 1;
             match wait {
                 CausalWait::Link(link) => {
                     self.waiting.remove(&link);

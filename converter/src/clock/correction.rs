@@ -114,7 +114,7 @@ impl TimestampCorrection {
         let raw = self.base.as_ref().map_or(raw, |base| base.correct(raw));
         let raw = if self.steps.is_empty() { raw } else { self.without_steps(raw) };
         let after = self.knots.partition_point(|knot| knot.raw <= raw);
-        let Some(knot) = after.checked_sub(1).map(|at| &self.knots[at]) else {
+        let Some(knot) = after.checked_sub(1).map(|position| &self.knots[position]) else {
             return raw.saturating_add(self.knots.first().map_or(0, |first| first.added));
         };
         let distance = i128::from(raw) - i128::from(knot.raw);
@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_decreases_whatever_the_knots(
+        fn a_correction_never_decreases_for_any_knots(
             points in prop::collection::vec((0i64..1 << 40, -1i64 << 30..1 << 30).prop_map(point), 0..20),
             mut timestamps in prop::collection::vec(-1000i64..1 << 41, 0..100),
             shift in -1000i64..1000,

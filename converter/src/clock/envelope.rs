@@ -102,8 +102,8 @@ pub(crate) fn lines(
             }
         }
         let rates = rates(a, b).unwrap_or(RateBounds { low: -MAX_DRIFT, high: MAX_DRIFT });
-        let found = corridor(&mut above, &mut below, span, rates);
-        pairs.extend(found.map(|OffsetCorridor { line, width, one_way }| PairOffset { a, b, line, width, one_way }));
+        let lines = corridor(&mut above, &mut below, span, rates);
+        pairs.extend(lines.map(|OffsetCorridor { line, width, one_way }| PairOffset { a, b, line, width, one_way }));
     }
     join(domains, &pairs)
 }
@@ -314,8 +314,8 @@ fn lower_hull(points: &mut Vec<PlanePoint>) {
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     points.dedup_by_key(|point| point.x);
     let mut hull_length = 0;
-    for at in 0..points.len() {
-        let c = points[at];
+    for index in 0..points.len() {
+        let c = points[index];
         while hull_length >= 2 {
             let (a, b) = (points[hull_length - 2], points[hull_length - 1]);
             if (b.y - a.y) * (c.x - a.x) < (c.y - a.y) * (b.x - a.x) {
@@ -382,12 +382,12 @@ mod tests {
     fn a_chain_of_pairs_is_composed() {
         // Clock 1 is 1 s ahead and fast. Clock 2 is 3 s slower than clock 1 and drifts back. Clock
         // 3 has no messages.
-        let one = |t: f64| 1e9 + 40e-6 * t;
+        let clock = |t: f64| 1e9 + 40e-6 * t;
         let two = |t: f64| -3e9 - 70e-6 * t;
-        let mut edges = vec![edge(0, 1, one, 2000.0), edge(1, 0, |t| -one(t), 2000.0)];
+        let mut edges = vec![edge(0, 1, clock, 2000.0), edge(1, 0, |t| -clock(t), 2000.0)];
         edges.extend([edge(1, 2, two, 3000.0), edge(2, 1, |t| -two(t), 3000.0)]);
         // Clocks 4 and 5 have messages between them only.
-        edges.extend([edge(4, 5, one, 2000.0), edge(5, 4, |t| -one(t), 2000.0)]);
+        edges.extend([edge(4, 5, clock, 2000.0), edge(5, 4, |t| -clock(t), 2000.0)]);
         let joined = lines(6, &edges, SPAN, |_, _| None);
         assert_eq!(joined[0].unwrap().line, OffsetLine::default());
         assert_eq!(joined[1].unwrap().hops, 1);
@@ -428,7 +428,7 @@ mod tests {
     #[test]
     fn an_inverse_reverses_a_map() {
         let line = OffsetLine { offset: 1e9, slope: 5e-5 };
-        let both = compose(inverse_line(line), line);
-        assert!(both.offset.abs() < 1e-3 && both.slope.abs() < 1e-15, "{both:?}");
+        let composition = compose(inverse_line(line), line);
+        assert!(composition.offset.abs() < 1e-3 && composition.slope.abs() < 1e-15, "{composition:?}");
     }
 }

@@ -117,8 +117,9 @@ fn moments(domains: usize, messages: &[DomainMessages], span: f64) -> Vec<f64> {
     let mut sent: Vec<f64> =
         messages.iter().flat_map(|pair| &pair.times).map(|message| message.sent.clamp(0.0, span)).collect();
     sent.sort_by(f64::total_cmp);
-    let dense = (0..half).filter_map(|at| sent.get(at * sent.len() / half));
-    let mut moments: Vec<f64> = (0..=half).map(|at| span * at as f64 / half as f64).chain(dense.copied()).collect();
+    let dense = (0..half).filter_map(|number| sent.get(number * sent.len() / half));
+    let mut moments: Vec<f64> =
+        (0..=half).map(|number| span * number as f64 / half as f64).chain(dense.copied()).collect();
     moments.sort_by(f64::total_cmp);
     moments.dedup_by(|next, previous| *next - *previous < 1.0);
     if moments.len() < 2 {
@@ -178,14 +179,14 @@ mod tests {
         // it.
         assert!((55e3..70e3).contains(&only), "{only}");
         let ends = [first, last].concat();
-        let both = widths(2, &ends, 0.0)[1];
+        let bound_widths = widths(2, &ends, 0.0)[1];
         // In the middle, a line through both ends is within 2 us. The bounds on rates are those of
         // two such lines.
-        assert!((2000.0..4000.0).contains(&both), "{both}");
+        assert!((2000.0..4000.0).contains(&bound_widths), "{bound_widths}");
         // In the middle, there are no messages for 56 s, so clocks wander.
         let bad = widths(2, &ends, 1e-7)[1];
         // 5 standard deviations of the wander in the middle of these 56 s: 5 * 1e-7 * sqrt(56^3 /
         // 48) s.
-        assert!((both + 29e3..both + 31e3).contains(&bad), "{bad} {both}");
+        assert!((bound_widths + 29e3..bound_widths + 31e3).contains(&bad), "{bad} {bound_widths}");
     }
 }

@@ -100,22 +100,22 @@ pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: 
             Some(_) => count(ideal, 6, 256),
         }
     };
-    let first = wander.map_or(0, |earlier| WANDERS.iter().position(|one| *one >= earlier / 3.5).unwrap_or(0));
+    let first = wander.map_or(0, |earlier| WANDERS.iter().position(|value| *value >= earlier / 3.5).unwrap_or(0));
     let (mut best, mut best_score) = (first, None);
     let mut start: Option<FitSolution> = None;
-    for (at, &candidate) in WANDERS.iter().enumerate().skip(first) {
+    for (index, &candidate) in WANDERS.iter().enumerate().skip(first) {
         let solution = problem.solve(knots(candidate), candidate, start.as_ref(), true);
         let score = problem.score(&solution);
         start = Some(solution);
         if best_score.is_none_or(|best| score.is_better(best)) {
-            (best, best_score) = (at, Some(score));
-        } else if at >= best + 2 {
+            (best, best_score) = (index, Some(score));
+        } else if index >= best + 2 {
             break;
         }
     }
-    let found = WANDERS[best];
-    let solution = problem.solve(knots(found), found, start.as_ref(), false);
-    problem.graph_fit(&solution, found)
+    let best_wander = WANDERS[best];
+    let solution = problem.solve(knots(best_wander), best_wander, start.as_ref(), false);
+    problem.graph_fit(&solution, best_wander)
 }
 
 fn count(ideal: f64, min: usize, max: usize) -> usize {
@@ -244,7 +244,7 @@ impl FitProblem<'_> {
     fn residuals(&self, solution: &FitSolution, observations: &[Observation]) -> Vec<f64> {
         let terms = self.ties.terms(&solution.delays);
         let shape = self.shape(solution.knots, &terms, observations, FitPrior { smooth: 0.0, ends: 0.0 });
-        observations.iter().map(|one| shape.residual(one, &solution.x, &solution.delays)).collect()
+        observations.iter().map(|observation| shape.residual(observation, &solution.x, &solution.delays)).collect()
     }
 
     /// An earlier solution interpolated to these knots, or zero corrections.
@@ -256,8 +256,8 @@ impl FitProblem<'_> {
         };
         for (domain, corrections) in x.chunks_mut(knots).enumerate() {
             let earlier = &start.x[domain * start.knots..(domain + 1) * start.knots];
-            for (at, x) in corrections.iter_mut().enumerate() {
-                *x = interpolate(earlier, at as f64 / (knots as f64 - 1.0));
+            for (index, x) in corrections.iter_mut().enumerate() {
+                *x = interpolate(earlier, index as f64 / (knots as f64 - 1.0));
             }
         }
         FitSolution { knots, x, delays: start.delays.clone() }
@@ -313,9 +313,9 @@ pub(crate) fn interpolate(knots: &[f64], fraction: f64) -> f64 {
     let last = (knots.len() - 1) as f64;
     let position = (fraction * last).clamp(0.0, last);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-    let at = (position as usize).min(knots.len().saturating_sub(2));
-    let next = knots.get(at + 1).copied().unwrap_or(knots[at]);
-    knots[at] + (next - knots[at]) * (position - at as f64)
+    let knot = (position as usize).min(knots.len().saturating_sub(2));
+    let next = knots.get(knot + 1).copied().unwrap_or(knots[knot]);
+    knots[knot] + (next - knots[knot]) * (position - knot as f64)
 }
 
 #[cfg(test)]

@@ -21,10 +21,11 @@ pub(crate) fn positions(nodes: usize, edges: &[OffsetDifference]) -> Vec<Option<
     let is_known: Vec<bool> = positions.iter().map(Option::is_some).collect();
     let used: Vec<OffsetDifference> = edges.iter().copied().filter(|edge| is_known[edge.from]).collect();
     // The tree fits its own edges exactly. The solver then distributes the residuals of all edges.
-    let at = |positions: &[Option<f64>], node: usize| positions[node].unwrap_or(0.0);
+    let position_of = |positions: &[Option<f64>], node: usize| positions[node].unwrap_or(0.0);
     let mut rest = vec![0.0; nodes];
     for edge in &used {
-        let missing = edge.weight * (edge.difference - (at(&positions, edge.to) - at(&positions, edge.from)));
+        let missing =
+            edge.weight * (edge.difference - (position_of(&positions, edge.to) - position_of(&positions, edge.from)));
         rest[edge.to] += missing;
         rest[edge.from] -= missing;
     }
@@ -98,19 +99,25 @@ mod tests {
     #[test]
     fn redundant_pairs_are_averaged() {
         let edge = |from, to, difference| OffsetDifference { from, to, difference, weight: 0.3 };
-        let found = positions(4, &[edge(0, 1, 10.0), edge(1, 2, 10.0), edge(0, 2, 23.0)]);
+        let positions_of_nodes = positions(4, &[edge(0, 1, 10.0), edge(1, 2, 10.0), edge(0, 2, 23.0)]);
         let expected = [Some(0.0), Some(11.0), Some(22.0), None];
-        for (found, expected) in found.iter().zip(expected) {
-            assert_eq!(found.is_some(), expected.is_some());
-            assert!((found.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-9, "{found:?}");
+        for (position, expected) in positions_of_nodes.iter().zip(expected) {
+            assert_eq!(position.is_some(), expected.is_some());
+            assert!((position.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-9, "{position:?}");
         }
     }
 
     #[test]
     fn small_weights_have_a_small_effect() {
         let edge = |from, to, difference, weight| OffsetDifference { from, to, difference, weight };
-        let found = positions(3, &[edge(0, 1, 1010.0, 1e-4), edge(1, 2, 10.0, 1.0), edge(0, 2, 20.0, 1.0)]);
-        let [_, Some(one), Some(two)] = found[..] else { panic!("{found:?}") };
-        assert!((one - 10.2).abs() < 0.01 && (two - 20.1).abs() < 0.01, "{found:?}");
+        let positions_of_nodes =
+            positions(3, &[edge(0, 1, 1010.0, 1e-4), edge(1, 2, 10.0, 1.0), edge(0, 2, 20.0, 1.0)]);
+        let [_, Some(first_position), Some(second_position)] = positions_of_nodes[..] else {
+            panic!("{positions_of_nodes:?}")
+        };
+        assert!(
+            (first_position - 10.2).abs() < 0.01 && (second_position - 20.1).abs() < 0.01,
+            "{positions_of_nodes:?}"
+        );
     }
 }

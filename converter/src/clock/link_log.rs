@@ -234,7 +234,8 @@ impl LinkLog {
     /// # Errors
     /// When the temporary file cannot be read, and the errors of `visit`.
     pub(crate) fn read_entries(&self, mut visit: impl FnMut(LogEntry) -> io::Result<()>) -> io::Result<()> {
-        let mut input = LinkLogReader { spool: &self.spool, offset: 0, tail: &self.recent, buffer: Vec::new(), at: 0 };
+        let mut input =
+            LinkLogReader { spool: &self.spool, offset: 0, tail: &self.recent, buffer: Vec::new(), position: 0 };
         let mut last = vec![(0i64, 0u64); self.streams.len()];
         let (mut links, mut operation) = (0u64, 0u64);
         for _ in 0..self.ends {
@@ -306,7 +307,7 @@ impl LinkLog {
         self.read_entries(|entry| {
             let LogEntry::Part(part) = entry else { return Ok(()) };
             let operation = match open.entry(part.operation) {
-                Entry::Occupied(known) => known.into_mut(),
+                Entry::Occupied(entry) => entry.into_mut(),
                 Entry::Vacant(new) => new.insert(ReadParts { size: sizes.of(part.operation)?, ..ReadParts::default() }),
             };
             if part.is_source {
@@ -314,9 +315,9 @@ impl LinkLog {
             } else {
                 operation.targets.push(part);
             }
-            let found =
+            let value =
                 OperationSize { sources: operation.sources.len() as u64, targets: operation.targets.len() as u64 };
-            if found == operation.size
+            if value == operation.size
                 && let Some(complete) = open.remove(&part.operation)
             {
                 complete.visit_pairs(part.operation, &mut visit);
@@ -330,8 +331,8 @@ impl ReadParts {
     fn visit_pairs(&self, operation: u64, visit: &mut impl FnMut(&LinkEndpoint, &LinkEndpoint)) {
         let hub = |parts: &[PartEndpoint]| {
             let count = parts.len() as u64;
-            let at = operation.checked_rem(count).and_then(|at| usize::try_from(at).ok())?;
-            parts.get(at).copied()
+            let index = operation.checked_rem(count).and_then(|index| usize::try_from(index).ok())?;
+            parts.get(index).copied()
         };
         let (Some(source), Some(target)) = (hub(&self.sources), hub(&self.targets)) else { return };
         let endpoint = |part: &PartEndpoint, is_finish: bool| {
@@ -355,15 +356,15 @@ struct LinkLogReader<'l> {
     offset: u64,
     tail: &'l [u8],
     buffer: Vec<u8>,
-    at: usize,
+    position: usize,
 }
 
 impl LinkLogReader<'_> {
     /// Makes sure that the buffer contains a whole endpoint, if there is one.
     fn fill(&mut self) -> io::Result<()> {
-        while self.buffer.len() - self.at < LONGEST {
-            self.buffer.drain(..self.at);
-            self.at = 0;
+        while self.buffer.len() - self.position < LONGEST {
+            self.buffer.drain(..self.position);
+            self.position = 0;
             let in_file = (self.spool.len() - self.offset).min(PORTION as u64) as usize;
             if in_file > 0 {
                 let filled = self.buffer.len();
@@ -384,9 +385,9 @@ impl LinkLogReader<'_> {
 
     /// The next number; 0 after the end.
     fn number(&mut self) -> u64 {
-        let mut rest = &self.buffer[self.at..];
+        let mut rest = &self.buffer[self.position..];
         let number = varint::take(&mut rest).unwrap_or(0);
-        self.at = self.buffer.len() - rest.len();
+        self.position = self.buffer.len() - rest.len();
         number
     }
 }

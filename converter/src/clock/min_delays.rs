@@ -144,8 +144,8 @@ impl ClockTraffic<'_> {
         self.log.causal_pairs(|start, finish| {
             let (from, to) = (self.domain_of[start.stream as usize], self.domain_of[finish.stream as usize]);
             if from != to {
-                let at = |domain, raw| DomainTimestamp { domain, raw };
-                visit(at(from, start.timestamp), at(to, finish.timestamp));
+                let timestamp = |domain, raw| DomainTimestamp { domain, raw };
+                visit(timestamp(from, start.timestamp), timestamp(to, finish.timestamp));
             }
         })
     }
@@ -165,7 +165,7 @@ impl ClockTraffic<'_> {
     ) -> io::Result<Option<i64>> {
         let mut observations: Vec<LeadObservation> = Vec::new();
         self.messages(|sent, received| {
-            let corrected = |at: DomainTimestamp| corrected(at.domain, at.raw);
+            let corrected = |timestamp: DomainTimestamp| corrected(timestamp.domain, timestamp.raw);
             let took = corrected(received) - corrected(sent);
             for (end, lead) in [(received, took), (sent, -took)] {
                 let timestamp = corrected(end);
@@ -228,7 +228,7 @@ impl ClockTraffic<'_> {
             }
         }
         self.messages(|sent, received| {
-            let corrected = |at: DomainTimestamp| corrected(at.domain, at.raw);
+            let corrected = |timestamp: DomainTimestamp| corrected(timestamp.domain, timestamp.raw);
             filled.add(sent.domain, received.domain, DelayClass::Message, corrected(sent), corrected(received));
         })?;
         let mut edges = filled.edges;
@@ -246,19 +246,19 @@ impl TrafficBuckets {
         let points = &mut self.edges[edge].points;
         let piece = piece_of(&point, width);
         // Messages arrive nearly in order of time.
-        let at = match points.get(last) {
+        let position = match points.get(last) {
             Some(nearest) if piece_of(nearest, width) == piece => last,
             _ => points.partition_point(|other| piece_of(other, width) < piece),
         };
-        self.pieces[edge].last = at;
-        match points.get_mut(at) {
+        self.pieces[edge].last = position;
+        match points.get_mut(position) {
             Some(fastest_point) if piece_of(fastest_point, width) == piece => {
                 if point.took < fastest_point.took {
                     *fastest_point = point;
                 }
             }
             _ => {
-                points.insert(at, point);
+                points.insert(position, point);
                 if points.len() > self.count {
                     self.pieces[edge] = TrafficPieces { width: merge_points(points, width, self.count), last: 0 };
                 }

@@ -156,9 +156,10 @@ impl OperationSizes<'_> {
         if !in_page(self.first, &self.page) {
             return Ok(OperationSize::default());
         }
-        let at = usize::try_from((operation - self.first) * BYTES).unwrap_or(0);
-        let count = |at: usize| self.page[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        Ok(OperationSize { sources: count(at), targets: count(at + 8) })
+        let byte_offset = usize::try_from((operation - self.first) * BYTES).unwrap_or(0);
+        let count =
+            |byte_offset: usize| self.page[byte_offset..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        Ok(OperationSize { sources: count(byte_offset), targets: count(byte_offset + 8) })
     }
 }
 

@@ -69,7 +69,7 @@ impl RunClocks {
         let ClockDomain { map, observed_steps, leaps, .. } = &self.domains[domain];
         let at_step = |region: &step_ticks::StepRegion| {
             let ticks = i64::try_from(region.ticks).ok()?;
-            leap(|at| map.global_from_ticks(u64::try_from(at).unwrap_or(0)), ticks)
+            leap(|leap_ticks| map.global_from_ticks(u64::try_from(leap_ticks).unwrap_or(0)), ticks)
         };
         let mut all: Vec<LineLeap> =
             observed_steps.regions().iter().filter_map(at_step).chain(leaps.iter().copied()).collect();

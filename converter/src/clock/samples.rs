@@ -178,8 +178,8 @@ fn sample_error(text: String) -> TraceDiagnostic {
 /// is used (K. Marzullo, 1984).
 fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -> BTreeMap<(usize, usize), u64> {
     let mut pairs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-    for (at, exchange) in exchanges.iter().enumerate() {
-        pairs.entry((exchange.a, exchange.b)).or_default().push(at);
+    for (index, exchange) in exchanges.iter().enumerate() {
+        pairs.entry((exchange.a, exchange.b)).or_default().push(index);
     }
     let mut is_wrong = vec![false; exchanges.len()];
     let mut left_out = BTreeMap::new();
@@ -187,8 +187,8 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
         let first = exchanges[members[0]];
         let since = |ticks: u64, from: u64, domain: usize| domains[domain].nanos_between(from, ticks);
         // Bounds of b's clock minus a's clock, relative to their readings at the first exchange.
-        let bounds = members.iter().map(|at| {
-            let TickExchange { a, b, t1, t2, t3, t4 } = exchanges[*at];
+        let bounds = members.iter().map(|index| {
+            let TickExchange { a, b, t1, t2, t3, t4 } = exchanges[*index];
             let ticks = domains[a].resolution_nanos + domains[b].resolution_nanos;
             let drifted = CONTRADICTION / 2.0 + ticks + since(t4, first.t1, a).abs() * RATES / 2.0;
             OffsetBounds {
@@ -199,7 +199,7 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
         let bounds: Vec<OffsetBounds> = bounds.collect();
         let Some(best) = most_agreed(&bounds) else { continue };
         let contradicting = members.iter().zip(&bounds).filter(|(_, bounds)| !bounds.contains(best));
-        let count = contradicting.map(|(at, _)| is_wrong[*at] = true).count() as u64;
+        let count = contradicting.map(|(index, _)| is_wrong[*index] = true).count() as u64;
         if count > 0 {
             left_out.insert(pair, count);
         }

@@ -34,7 +34,7 @@ pub(crate) struct ConversionJob<'o> {
     pub(crate) causality: Option<CausalityReport>,
     /// Reversed links by the raw clocks. Counted only if no second pass follows.
     pub(crate) reversed_raw: Option<u64>,
-    pub(crate) done: u64,
+    pub(crate) converted_records: u64,
     pub(crate) total: u64,
 }
 
@@ -58,7 +58,7 @@ impl<'o> ConversionJob<'o> {
             reversed_by_samples: None,
             causality: None,
             reversed_raw: None,
-            done: 0,
+            converted_records: 0,
             total: 0,
         }
     }
@@ -107,9 +107,9 @@ impl<'o> ConversionJob<'o> {
                 fine.tick = tick;
                 fine.leaps.clone_from(&leaps[self.clocks.domain_of[plan.streams[number].process]]);
             }
-            let found = restore_order(&log, &mut plan.timestamp_maps).map_err(ConvertError::Links)?;
-            self.diagnostics.extend(found.warning(&self.clocks));
-            self.causality = Some(found);
+            let report = restore_order(&log, &mut plan.timestamp_maps).map_err(ConvertError::Links)?;
+            self.diagnostics.extend(report.warning(&self.clocks));
+            self.causality = Some(report);
         }
         if let Some(raw) = raw {
             self.count_reversed(&log, plan, &raw)?;
@@ -215,9 +215,9 @@ impl<'o> ConversionJob<'o> {
     ) -> Result<PassStats, ConvertError> {
         let (reads_ahead, readers) = (self.options.may_use(2), self.options.readers(plan.records()));
         let report_progress = |records: u64| {
-            self.done += records;
+            self.converted_records += records;
             if let Some(progress) = &self.options.progress {
-                progress(self.done.min(self.total), self.total);
+                progress(self.converted_records.min(self.total), self.total);
             }
         };
         MergePass { plan, selection, needs, reads_ahead, readers }.run(report_progress, visit)

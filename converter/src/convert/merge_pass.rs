@@ -254,10 +254,10 @@ impl<'p> Dispatcher<'p> {
                     TakenRecord::Operation { template, bits } => {
                         visit.visit_operation(PendingOp { corrected, bits: bits.into(), template, stream })?;
                     }
-                    TakenRecord::Other(at) => {
+                    TakenRecord::Other(position) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
                         let Some(op_batch) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
-                        visit_steps(op_batch, at, RecordTurn { corrected, stream }, (plan, table), visit)?;
+                        visit_steps(op_batch, position, RecordTurn { corrected, stream }, (plan, table), visit)?;
                     }
                 }
             }
@@ -325,17 +325,17 @@ impl FetchedRecord {
 #[inline(never)]
 fn visit_steps(
     op_batch: &OpBatch,
-    at: usize,
+    position: usize,
     turn: RecordTurn,
     (plan, table): (&ConversionPlan<'_>, &[u32]),
     visit: &mut impl RecordVisitor,
 ) -> Result<(), ConvertError> {
-    op_batch.steps(at, turn, &mut |step| match step {
+    op_batch.steps(position, turn, &mut |step| match step {
         NextOp::Operation(op) => visit.visit_operation(op),
         NextOp::Wide(op, words) => visit.visit_wide(op, words),
-        NextOp::Record(batch, at) => {
-            batch.record_at(at, turn.stream as usize, plan, table).map_or(Ok(()), |record| visit.visit_record(record))
-        }
+        NextOp::Record(batch, position) => batch
+            .record_at(position, turn.stream as usize, plan, table)
+            .map_or(Ok(()), |record| visit.visit_record(record)),
     })
 }
 

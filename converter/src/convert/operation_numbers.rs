@@ -72,8 +72,8 @@ impl OperationNumbers {
             }
         };
         let next = self.next;
-        let number = self.operations.change(operation, |known| {
-            let number = known.map_or(next, |[number]| number);
+        let number = self.operations.change(operation, |entry| {
+            let number = entry.map_or(next, |[number]| number);
             (Some([number]), number)
         })?;
         self.next += u64::from(number == next);

@@ -108,11 +108,11 @@ pub enum ConvertError {
         recorded: String,
     },
     /// The requested text output does not exist.
-    #[error("the spec has no text output `{name}`; it has {}", if known.is_empty() { "none" } else { known })]
+    #[error("the spec has no text output `{name}`; it has {}", if output_names.is_empty() { "none" } else { output_names })]
     NoOutput {
         /// The requested name.
         name: String,
         /// The names of the existing text outputs.
-        known: String,
+        output_names: String,
     },
 }

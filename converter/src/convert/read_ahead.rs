@@ -266,8 +266,8 @@ impl<'s> ReaderThreads<'s> {
             let passed = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             #[expect(clippy::iter_over_hash_type, reason = "the minimum of each stream does not depend on the order")]
             for (column_value, first) in passed.values {
-                let known = all.values.entry(column_value).or_insert(first);
-                *known = first.min(*known);
+                let value = all.values.entry(column_value).or_insert(first);
+                *value = first.min(*value);
             }
             tallies.push(passed.tallies);
         }

@@ -11,7 +11,7 @@ pub(crate) fn write_lines(scope: &RecordScope<'_>, only: Option<u16>, symbols: &
     let mut scratch = String::new();
     for (number, action) in scope.program.actions.iter().enumerate() {
         let ActionOp::Line { once: false, text, arguments } = &action.op else { continue };
-        if only.map_or(action.at.is_some(), |only| usize::from(only) != number) {
+        if only.map_or(action.timestamp.is_some(), |only| usize::from(only) != number) {
             continue;
         }
         scratch.clear();

@@ -24,21 +24,21 @@ pub(crate) fn process_keys(run: &OpenRun) -> Vec<String> {
     let mut keys: Vec<String> = processes.iter().map(base).collect();
     let group = |keys: &[String]| {
         let mut groups: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
-        for (at, (key, process)) in keys.iter().zip(processes).enumerate() {
-            groups.entry((process.rank.is_some(), key)).or_default().push(at);
+        for (index, (key, process)) in keys.iter().zip(processes).enumerate() {
+            groups.entry((process.rank.is_some(), key)).or_default().push(index);
         }
         groups.into_values().filter(|places| places.len() > 1).collect::<Vec<_>>()
     };
     for places in group(&keys) {
-        let hosts: BTreeSet<&str> = places.iter().map(|at| processes[*at].host.as_str()).collect();
+        let hosts: BTreeSet<&str> = places.iter().map(|index| processes[*index].host.as_str()).collect();
         if hosts.len() > 1 {
-            places.into_iter().for_each(|at| keys[at] = format!("{}@{}", keys[at], processes[at].host));
+            places.into_iter().for_each(|index| keys[index] = format!("{}@{}", keys[index], processes[index].host));
         }
     }
     for mut places in group(&keys) {
-        places.sort_by_key(|at| start_key(&processes[*at]));
-        for (ordinal, at) in (1..).zip(places) {
-            keys[at] = format!("{}#{ordinal}", keys[at]);
+        places.sort_by_key(|index| start_key(&processes[*index]));
+        for (ordinal, index) in (1..).zip(places) {
+            keys[index] = format!("{}#{ordinal}", keys[index]);
         }
     }
     keys
@@ -46,8 +46,8 @@ pub(crate) fn process_keys(run: &OpenRun) -> Vec<String> {
 
 /// Start of a process for sorting processes with one name: by the wall clock if it is known.
 fn start_key(process: &ProcessInRun) -> (u64, u64) {
-    let real = process.anchors.first().map_or(0, |anchor| anchor.real_nanos);
-    (real, process.streams.iter().map(first_ticks).min().unwrap_or(u64::MAX))
+    let real_nanos = process.anchors.first().map_or(0, |anchor| anchor.real_nanos);
+    (real_nanos, process.streams.iter().map(first_ticks).min().unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -80,8 +80,8 @@ mod tests {
         let expected =
             ["0/70", "0/71", "1/1@a", "1/1@b", "2/1#2", "2/1#1", "1@a#2", "1@a#1", "1@b", "9"].map(str::to_owned);
         assert_eq!(keys, expected);
-        for (at, key) in keys.iter().enumerate() {
-            assert_eq!(run.processes_called(&run.process_name(at)), [at], "{key}");
+        for (index, key) in keys.iter().enumerate() {
+            assert_eq!(run.processes_called(&run.process_name(index)), [index], "{key}");
         }
     }
 }

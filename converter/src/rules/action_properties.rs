@@ -16,7 +16,7 @@ impl ContainerTarget {
     /// The steps down to the container that holds a link (see `LinkModel::holder`), each with the
     /// keys that distinguish its containers.
     pub(crate) fn holder_steps(&self, holder: usize) -> impl Iterator<Item = &[ExprCode]> {
-        let length = self.steps.iter().position(|step| step.container == holder).map_or(0, |at| at + 1);
+        let length = self.steps.iter().position(|step| step.container == holder).map_or(0, |index| index + 1);
         self.steps[..length].iter().map(|step| distinguishing_keys(&step.keys))
     }
 
@@ -95,14 +95,14 @@ impl ProgramAction {
             return None;
         };
         let ValueCode::Computed(ExprCode::Field(read)) = value else { return None };
-        let is_plain = self.at.is_none() && self.when.is_none() && read.range.is_some();
+        let is_plain = self.timestamp.is_none() && self.when.is_none() && read.range.is_some();
         (is_plain && matches!(read.ty, FieldType::One(_))).then_some((*ty, read))
     }
 
     /// Whether the first pass needs the action: because it may be omitted, names a container,
     /// computes a value or has a timestamp of its own.
     pub(crate) fn is_surveyed(&self) -> bool {
-        self.at.is_some()
+        self.timestamp.is_some()
             || match &self.op {
                 ActionOp::Link { .. } | ActionOp::Line { once: true, .. } => true,
                 ActionOp::Create { .. } => !self.with.is_empty(),

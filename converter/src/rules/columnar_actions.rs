@@ -44,7 +44,7 @@ pub(crate) fn columnar_links(
     let actions = (0u16..).zip(actions).filter(|(_, action)| surveyed(action));
     let link = |(number, action): (u16, &ProgramAction)| {
         let ActionOp::Link { link, value, key, on, .. } = &action.op else { return None };
-        if action.at.is_some() || action.when.is_some() || matches!(value, Some(LinkValue::Computed(_))) {
+        if action.timestamp.is_some() || action.when.is_some() || matches!(value, Some(LinkValue::Computed(_))) {
             return None;
         }
         let keys = link_parts(*link, key, on, located, model)?;
@@ -55,7 +55,8 @@ pub(crate) fn columnar_links(
 }
 
 fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &RuleModel) -> Option<ColumnarAction> {
-    if action.at.is_some() || action.when.is_some() || !action.related.is_empty() || action.collective.is_some() {
+    if action.timestamp.is_some() || action.when.is_some() || !action.related.is_empty() || action.collective.is_some()
+    {
         return None;
     }
     let (on, value) = match &action.op {
@@ -193,9 +194,9 @@ impl FieldCell {
                 i64::try_from(all).ok()?;
             }
             Scalar::Interned => {
-                let known = |id: [u8; 4]| facts.strings.get(u32::from_le_bytes(id) as usize).copied().flatten();
+                let string_of = |id: [u8; 4]| facts.strings.get(u32::from_le_bytes(id) as usize).copied().flatten();
                 for id in column.as_chunks().0 {
-                    out.push(known(*id)?.0.into());
+                    out.push(string_of(*id)?.0.into());
                 }
             }
             Scalar::Enum { index, wide } => {

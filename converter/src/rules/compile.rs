@@ -48,7 +48,7 @@ pub(crate) fn compile_spec(
     let enums: Arc<[EnumNames]> = schema.enums.iter().map(&mut names).collect();
     let mut compiler = SpecCompiler { spec, schema, output, tree: &tree, enums, model, symbols, diagnostics };
     CompiledRules {
-        records: (0..schema.records.len()).map(|at| compiler.record(at)).collect(),
+        records: (0..schema.records.len()).map(|record| compiler.record(record)).collect(),
         thread_end: compiler.end(&spec.end_rules.thread, "thread.end"),
         process_end: compiler.end(&spec.end_rules.process, "process.end"),
     }
@@ -69,11 +69,11 @@ struct SpecCompiler<'c> {
 
 impl SpecCompiler<'_> {
     /// The program of a record type of the schema. `None` if it has no rule.
-    fn record(&mut self, at: usize) -> Option<RecordProgram> {
-        let (spec, layout) = (self.spec, &self.schema.records[at]);
-        let record = self.ruled_record(at)?;
+    fn record(&mut self, index: usize) -> Option<RecordProgram> {
+        let (spec, layout) = (self.spec, &self.schema.records[index]);
+        let record = self.ruled_record(index)?;
         let declared = &spec.records[record];
-        let actions = self.actions(at, record);
+        let actions = self.actions(index, record);
         if actions.is_empty() {
             return None;
         }
@@ -91,13 +91,13 @@ impl SpecCompiler<'_> {
     }
 
     /// The record of the spec with the rules for a record type of the schema.
-    fn ruled_record(&self, at: usize) -> Option<usize> {
+    fn ruled_record(&self, index: usize) -> Option<usize> {
         let spec = self.spec;
-        let name = &self.schema.records[at].name;
+        let name = &self.schema.records[index].name;
         let record = spec.records.iter().position(|record| record.layout.name == *name)?;
         // The rules of an end hold for an absent end, too. The default rules have separate actions
         // for it.
-        let is_absent_end = self.output.is_none() && self.schema.is_absent_end(at);
+        let is_absent_end = self.output.is_none() && self.schema.is_absent_end(index);
         let span = spec.spans.iter().find(|span| is_absent_end && span.end.index() == record);
         let absent_end = span.and_then(|span| span.absent_end).map(spec::RecordId::index);
         let absent_end = absent_end.filter(|end| spec.rules.get(*end).is_some_and(|actions| !actions.is_empty()));
@@ -105,9 +105,9 @@ impl SpecCompiler<'_> {
     }
 
     /// The actions for a record type of the schema, by the rules of a record of the spec.
-    fn actions(&mut self, at: usize, record: usize) -> Vec<ProgramAction> {
-        let (spec, layout) = (self.spec, &self.schema.records[at]);
-        let is_absent_end = self.schema.is_absent_end(at);
+    fn actions(&mut self, rule: usize, record: usize) -> Vec<ProgramAction> {
+        let (spec, layout) = (self.spec, &self.schema.records[rule]);
+        let is_absent_end = self.schema.is_absent_end(rule);
         let mut compiler = ActionCompiler {
             spec,
             tree: self.tree,
@@ -172,7 +172,7 @@ impl RecordProgram {
             fields: Vec::new(),
             enums: Arc::new([]),
             located: false,
-            sets_timestamps: actions.iter().any(|action| action.at.is_some()),
+            sets_timestamps: actions.iter().any(|action| action.timestamp.is_some()),
             surveyed: actions.iter().any(|action| action.is_surveyed() && action.plain_value().is_none()),
             columns: Vec::new(),
             columnar_actions: None,

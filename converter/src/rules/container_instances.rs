@@ -73,8 +73,8 @@ impl PathTrie {
             *count += 1;
             *count - 1
         });
-        let known = self.dense.iter().position(|dense| dense.node == node && dense.container == container);
-        let dense_index = known.or_else(|| {
+        let position = self.dense.iter().position(|dense| dense.node == node && dense.container == container);
+        let dense_index = position.or_else(|| {
             (self.dense.len() < DENSE_NODES).then(|| {
                 self.dense.push(DenseChildren { node, container, bare: 0, children: Vec::new() });
                 self.dense.len() - 1

@@ -21,7 +21,7 @@ pub(crate) const PROCESS_NAME: &str = "process name";
 pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     let mut spec = spec.clone();
     spec.rules.resize(spec.records.len(), Vec::new());
-    let is_bare = |at: &usize| !spec.has_rules(RecordId(id(*at))) && !is_drawn_by_text(&spec, *at);
+    let is_bare = |number: &usize| !spec.has_rules(RecordId(id(*number))) && !is_drawn_by_text(&spec, *number);
     let bare: Vec<usize> = (0..spec.records.len()).filter(is_bare).collect();
     if bare.is_empty() {
         return spec;
@@ -31,17 +31,18 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     let event = entity(on.ty, "event", "Event", EntityTypeKind::Event);
     let mut entities = vec![state, event];
     let types = [0, 1].map(|number| EntityTypeId(id(spec.entities.len() + number)));
-    let parts: Vec<bool> = bare.iter().map(|at| is_async(&spec, *at)).collect();
+    let parts: Vec<bool> = bare.iter().map(|number| is_async(&spec, *number)).collect();
     let link = parts.contains(&true).then(|| continuation(&spec, on.ty)).flatten();
     let link_type = EntityTypeId(id(spec.entities.len() + entities.len()));
     let has_link = link.is_some();
     entities.extend(link);
-    for (at, is_part) in bare.into_iter().zip(parts) {
-        let record = &spec.records[at];
+    for (number, is_part) in bare.into_iter().zip(parts) {
+        let record = &spec.records[number];
         let span = record.layout.kind != RecordKind::Event;
         let kind = usize::from(!span);
         let value = value_named(&mut entities[kind], &record.name);
-        let with = record.layout.fields.iter().enumerate().map(|(at, field)| (field.name.clone(), Expr::Field(id(at))));
+        let with =
+            record.layout.fields.iter().enumerate().map(|(index, field)| (field.name.clone(), Expr::Field(id(index))));
         let with = with.collect();
         let (ty, value) = (types[kind], ValueExpr::Declared(value));
         let instance = on.clone();
@@ -53,8 +54,8 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
         };
         let mut actions = vec![Action { verb, at: None, when: None, with, related: Vec::new(), collective: None }];
         // A state has the fields of its begin. The fields of its end are on a mark.
-        if let Some(with) = end_fields(&spec, at) {
-            let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[at].name));
+        if let Some(with) = end_fields(&spec, number) {
+            let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[number].name));
             let verb = ActionVerb::Mark { ty: types[1], value, on: instance.clone() };
             actions.push(Action { verb, at: None, when: None, with, related: Vec::new(), collective: None });
         }
@@ -69,7 +70,7 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
                 collective: None,
             });
         }
-        spec.rules[at] = actions;
+        spec.rules[number] = actions;
     }
     let assigned = entities[0].values.iter().map(|value| spec.assigned_category(&entities[0], &[&value.name]));
     let assigned: Vec<_> = assigned.collect();
@@ -85,7 +86,7 @@ fn end_fields(spec: &Spec, record: usize) -> Option<Vec<(String, Expr)>> {
     let record = RecordId(id(record));
     let span = spec.span_of(record).filter(|span| span.end == record && span.absent_end.is_some())?;
     let fields = spec.records[record.index()].layout.fields.iter().enumerate().skip(usize::from(span.is_async));
-    Some(fields.map(|(at, field)| (field.name.clone(), Expr::Field(id(at)))).collect())
+    Some(fields.map(|(index, field)| (field.name.clone(), Expr::Field(id(index)))).collect())
 }
 
 /// Whether a Pajé text output has lines for a record type.
@@ -124,9 +125,9 @@ fn part(ty: EntityTypeId, name: &str, kind: RecordKind, on: &Instance) -> Action
 
 fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let marked = spec.containers.iter().position(|container| container.stream.is_some());
-    if let Some(at) = marked {
-        let keys = spec.containers[at].stream.clone().unwrap_or_default();
-        return Instance { ty: ContainerTypeId(id(at)), keys, existing: false, span: None };
+    if let Some(index) = marked {
+        let keys = spec.containers[index].stream.clone().unwrap_or_default();
+        return Instance { ty: ContainerTypeId(id(index)), keys, existing: false, span: None };
     }
     let name = |name: &str| PatternPiece::Name(name.to_owned(), ValueFormat::default());
     let (keys, values) = if ranked {
@@ -176,17 +177,17 @@ fn entity(container: ContainerTypeId, name: &str, label: &str, kind: EntityTypeK
 
 /// The value with this name. It is added if it is new, because both ends of a span use one value.
 fn value_named(entity: &mut EntityType, name: &str) -> ValueId {
-    let at = entity.values.iter().position(|value| value.name == name).unwrap_or_else(|| {
+    let index = entity.values.iter().position(|value| value.name == name).unwrap_or_else(|| {
         let (name, label) = (name.to_owned(), name.to_owned());
         let (doc, style) = (String::new(), SpecStyle::default());
         entity.values.push(DeclaredValue { name, doc, label, color: None, style, category: None });
         entity.values.len() - 1
     });
-    ValueId(id(at))
+    ValueId(id(index))
 }
 
-fn id(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
+fn id(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

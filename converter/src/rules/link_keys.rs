@@ -29,10 +29,10 @@ impl LinkKey {
     /// Creates the key of a link type and its keys.
     pub(crate) fn new(link: usize, keys: impl Iterator<Item = KeyPart>) -> Self {
         let mut link_key = Self { head: u64::try_from(link).unwrap_or(u64::MAX) << 32, words: SmallVec::new() };
-        for (at, key) in (0..).zip(keys) {
+        for (index, key) in (0..).zip(keys) {
             let KeyWord { kind, value } = key.word();
-            if at < KINDS {
-                link_key.head |= kind << (KIND_BITS * at);
+            if index < KINDS {
+                link_key.head |= kind << (KIND_BITS * index);
             } else {
                 link_key.words.push(kind);
             }
@@ -88,9 +88,9 @@ mod tests {
             count in prop::option::of(0usize..14),
         ) {
             let mut others = keys.clone();
-            if let Some((at, key)) = changed && !others.is_empty() {
-                let at = at.index(others.len());
-                others[at] = key;
+            if let Some((index, key)) = changed && !others.is_empty() {
+                let index = index.index(others.len());
+                others[index] = key;
             }
             others.truncate(count.unwrap_or(others.len()));
             let (a, b) = (LinkKey::new(links.0, keys.iter().copied()), LinkKey::new(links.1, others.iter().copied()));

@@ -52,7 +52,7 @@ pub(crate) struct RecordProgram {
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramAction {
     pub(crate) op: ActionOp,
-    pub(crate) at: Option<ExprCode>,
+    pub(crate) timestamp: Option<ExprCode>,
     pub(crate) when: Option<ExprCode>,
     pub(crate) with: Vec<(String, ExprCode)>,
     pub(crate) related: Vec<(String, ContainerTarget)>,
@@ -234,9 +234,9 @@ impl EnumNames {
                 others.insert(number, name);
                 continue;
             }
-            let at = usize::from(number);
-            first.resize(first.len().max(at + 1), None);
-            first[at] = Some(name);
+            let index = usize::from(number);
+            first.resize(first.len().max(index + 1), None);
+            first[index] = Some(name);
         }
         Self { first, others }
     }

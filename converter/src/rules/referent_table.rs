@@ -106,14 +106,14 @@ impl ReferentTable {
         self.index.get_or_init(|| {
             let mut index = StreamIndex::default();
             let mut process = None;
-            for (at, stream) in (0u32..).zip(&*self.streams) {
-                index.tid.entry(stream.tid).or_default().push(at);
-                index.name.entry(stream.thread_name).or_default().push(at);
+            for (number, stream) in (0u32..).zip(&*self.streams) {
+                index.tid.entry(stream.tid).or_default().push(number);
+                index.name.entry(stream.thread_name).or_default().push(number);
                 if process != Some(stream.process) {
                     process = Some(stream.process);
-                    index.pid.entry(stream.pid).or_default().push(at);
-                    index.rank.entry(stream.rank).or_default().push(at);
-                    index.process.insert(to_u32(stream.process), at);
+                    index.pid.entry(stream.pid).or_default().push(number);
+                    index.rank.entry(stream.rank).or_default().push(number);
+                    index.process.insert(to_u32(stream.process), number);
                 }
             }
             index
@@ -144,11 +144,11 @@ impl ReferentTable {
         if !has_process {
             return ReferentMatch::Process(own_process);
         }
-        if self.index().process.get(&own_process).is_some_and(|at| self.has(*at, keys, is_of_process)) {
+        if self.index().process.get(&own_process).is_some_and(|stream| self.has(*stream, keys, is_of_process)) {
             return ReferentMatch::Process(own_process);
         }
         let mut processes = self.processes(keys);
-        let found = processes.next().map(|at| to_u32(self.streams[at as usize].process));
+        let found = processes.next().map(|number| to_u32(self.streams[number as usize].process));
         match (found, processes.next()) {
             (Some(process), None) => ReferentMatch::Process(process),
             (Some(_), Some(_)) => ReferentMatch::Several,
@@ -163,7 +163,7 @@ impl ReferentTable {
             (None, Some(name)) => text(name).and_then(|name| self.index().name.get(&name)),
             (None, None) => None,
         };
-        candidates.into_iter().flatten().copied().filter(|at| self.has(*at, keys, |_| true))
+        candidates.into_iter().flatten().copied().filter(|stream| self.has(*stream, keys, |_| true))
     }
 
     /// The first streams of the processes that have the values of the keys of a process.
@@ -173,16 +173,17 @@ impl ReferentTable {
             (None, Some(rank)) => number(rank).and_then(|rank| self.index().rank.get(&rank)),
             (None, None) => None,
         };
-        candidates.into_iter().flatten().copied().filter(|at| self.has(*at, keys, is_of_process))
+        candidates.into_iter().flatten().copied().filter(|stream| self.has(*stream, keys, is_of_process))
     }
 
     /// As `PathReferent::missing_keys`.
     pub(crate) fn missing_keys(&self, keys: &[(Builtin, KeyPart)]) -> Option<&'static [Builtin]> {
-        let mut found: Vec<&StreamFacts> = self.threads(keys).map(|at| &self.streams[at as usize]).collect();
-        if found.is_empty() {
-            found = self.processes(keys).map(|at| &self.streams[at as usize]).collect();
+        let mut matching_streams: Vec<&StreamFacts> =
+            self.threads(keys).map(|number| &self.streams[number as usize]).collect();
+        if matching_streams.is_empty() {
+            matching_streams = self.processes(keys).map(|number| &self.streams[number as usize]).collect();
         }
-        let processes: FxHashSet<usize> = found.iter().map(|stream| stream.process).collect();
+        let processes: FxHashSet<usize> = matching_streams.iter().map(|stream| stream.process).collect();
         let further: [&'static [Builtin]; 3] = [&[Builtin::Pid], &[Builtin::Host], &[Builtin::Host, Builtin::Pid]];
         let distinguishes = |further: &[Builtin]| {
             let value = |stream: &StreamFacts, builtin: Builtin| match builtin {
@@ -192,7 +193,7 @@ impl ReferentTable {
             let all_values = |stream: &&StreamFacts| -> smallvec::SmallVec<[u64; 2]> {
                 further.iter().map(|builtin| value(stream, *builtin)).collect()
             };
-            found.iter().map(all_values).collect::<FxHashSet<_>>().len() == processes.len()
+            matching_streams.iter().map(all_values).collect::<FxHashSet<_>>().len() == processes.len()
         };
         let is_new = |further: &&[Builtin]| further.iter().all(|builtin| value(keys, *builtin).is_none());
         further.into_iter().filter(is_new).find(|further| distinguishes(further))
@@ -204,20 +205,21 @@ impl ReferentTable {
     fn choose(&self, own_process: u32, candidates: impl Iterator<Item = u32>, time: i64) -> Option<ReferentMatch> {
         let mut chosen: Option<&StreamFacts> = None;
         let mut is_one = true;
-        for at in candidates {
-            let stream = &self.streams[at as usize];
-            let Some(known) = chosen else {
+        for stream in candidates {
+            let stream = &self.streams[stream as usize];
+            let Some(chosen_stream) = chosen else {
                 chosen = Some(stream);
                 continue;
             };
-            if stream.process == known.process {
-                let is_later = stream.begin <= time && (known.begin > time || stream.begin > known.begin);
-                if is_later || known.begin > time && stream.begin < known.begin {
+            if stream.process == chosen_stream.process {
+                let is_later =
+                    stream.begin <= time && (chosen_stream.begin > time || stream.begin > chosen_stream.begin);
+                if is_later || chosen_stream.begin > time && stream.begin < chosen_stream.begin {
                     chosen = Some(stream);
                 }
             } else if to_u32(stream.process) == own_process {
                 (chosen, is_one) = (Some(stream), true);
-            } else if to_u32(known.process) != own_process {
+            } else if to_u32(chosen_stream.process) != own_process {
                 is_one = false;
             }
         }
@@ -226,8 +228,8 @@ impl ReferentTable {
     }
 
     /// Whether a stream has the values of those keys for which `selects` is true.
-    fn has(&self, at: u32, keys: &[(Builtin, KeyPart)], selects: impl Fn(Builtin) -> bool) -> bool {
-        let stream = &self.streams[at as usize];
+    fn has(&self, stream: u32, keys: &[(Builtin, KeyPart)], selects: impl Fn(Builtin) -> bool) -> bool {
+        let stream = &self.streams[stream as usize];
         keys.iter().filter(|(builtin, _)| selects(*builtin)).all(|(builtin, key)| match builtin {
             Builtin::Pid => number(*key) == Some(stream.pid),
             Builtin::Tid => number(*key) == Some(stream.tid),

@@ -101,8 +101,10 @@ impl RuleModel {
 
     /// The type with this parent, kind and name among the first `among` types.
     pub(crate) fn shared_type(&self, among: usize, kind: PajeTypeKind, parent: TypeId, name: &str) -> Option<TypeId> {
-        let same = |known: &&TypeDefinition| (known.kind, known.parent, known.name.as_str()) == (kind, parent, name);
-        self.types.iter().take(among).find(same).map(|known| known.ty)
+        let same = |definition: &&TypeDefinition| {
+            (definition.kind, definition.parent, definition.name.as_str()) == (kind, parent, name)
+        };
+        self.types.iter().take(among).find(same).map(|definition| definition.ty)
     }
 
     /// Adds a value. Expressions refer to it by `name`. `label` is displayed.

@@ -137,7 +137,7 @@ impl RuleValue {
 
     /// Appends the text of the value. If the value is a text range, it refers to `out`.
     pub(crate) fn append(self, out: &mut String, symbols: &Symbols) {
-        let done = match self {
+        let formatted_value = match self {
             Self::None => out.write_char('?'),
             Self::Int(value) => write!(out, "{value}"),
             Self::Unsigned(value) => write!(out, "{value}"),
@@ -156,7 +156,7 @@ impl RuleValue {
             }
         };
         // Writing to a text cannot fail.
-        let _ = done;
+        let _ = formatted_value;
     }
 }
 

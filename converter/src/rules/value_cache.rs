@@ -18,8 +18,8 @@ impl KnownValues {
     /// The cached value of a type with the name of this text number.
     #[inline]
     pub(crate) fn of_text(&self, ty: TypeId, text: u32) -> Option<ValueId> {
-        let known = self.values.get(ty.index())?.get(text as usize)?;
-        known.checked_sub(1).map(ValueId)
+        let value = self.values.get(ty.index())?.get(text as usize)?;
+        value.checked_sub(1).map(ValueId)
     }
 
     /// The declared or defined value of a type with this name.

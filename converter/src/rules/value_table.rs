@@ -62,7 +62,7 @@ impl ValueTable {
 
     fn category(&self, ty: TypeId, name: &str) -> Option<ActivityCategory> {
         let list = self.categories.get(&ty)?;
-        list.iter().rfind(|one| one.statement.fits_value(name)).map(|one| one.category)
+        list.iter().rfind(|rule| rule.statement.fits_value(name)).map(|rule| rule.category)
     }
 
     /// The declared or defined value of a type with this name.

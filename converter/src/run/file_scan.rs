@@ -24,7 +24,7 @@ pub(crate) enum ScanItem<'a> {
 /// After damage, the scan searches for the next block magic. A hostile file can contain magics
 /// without blocks. The work for these is limited to a multiple of the file length. The rest of the
 /// file then counts as damage.
-pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(ScanItem<'_>)) -> io::Result<()> {
+pub(crate) fn scan(file: &File, length: u64, visit_item: &mut dyn FnMut(ScanItem<'_>)) -> io::Result<()> {
     let mut window = FileWindow { file, length, start: 0, bytes: Vec::new() };
     let mut offset = PREAMBLE_BYTES as u64;
     let mut damage: Option<DamageStart> = None;
@@ -33,10 +33,10 @@ pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(ScanItem<'_>)
         match block_at(&mut window, offset)? {
             Ok(block) => {
                 if let Some(DamageStart { from, block: RejectedBlock { why, head } }) = damage.take() {
-                    found(ScanItem::Damage { offset: from, bytes: offset - from, why, head });
+                    visit_item(ScanItem::Damage { offset: from, bytes: offset - from, why, head });
                 }
                 let next = offset + block.header.block_bytes() as u64;
-                found(ScanItem::Block { offset, block });
+                visit_item(ScanItem::Block { offset, block });
                 offset = next;
             }
             Err(block) => {
@@ -44,7 +44,7 @@ pub(crate) fn scan(file: &File, length: u64, found: &mut dyn FnMut(ScanItem<'_>)
                 let from = damage.get_or_insert(DamageStart { from: offset, block }).from;
                 let next = if budget == 0 { None } else { next_magic(&mut window, offset + 1, length)? };
                 let Some(next) = next else {
-                    return end_in_damage(&mut window, from, length, damage, found);
+                    return end_in_damage(&mut window, from, length, damage, visit_item);
                 };
                 offset = next;
             }
@@ -77,15 +77,15 @@ fn block_at<'w>(window: &'w mut FileWindow<'_>, offset: u64) -> io::Result<Resul
         Ok(header) => header,
         Err(why) => return Ok(Err(RejectedBlock { why, head: None })),
     };
-    let whole = HEADER_BYTES + header.stored_bytes as usize;
-    Ok(decode_block(window.get(offset, whole)?).map_err(|why| RejectedBlock { why, head: Some(header) }))
+    let block_bytes = HEADER_BYTES + header.stored_bytes as usize;
+    Ok(decode_block(window.get(offset, block_bytes)?).map_err(|why| RejectedBlock { why, head: Some(header) }))
 }
 
 fn next_magic(window: &mut FileWindow<'_>, mut from: u64, length: u64) -> io::Result<Option<u64>> {
     while from < length {
         let bytes = window.get(from, CHUNK_BYTES)?;
-        if let Some(at) = find_block(bytes, 0) {
-            return Ok(Some(from + at as u64));
+        if let Some(offset) = find_block(bytes, 0) {
+            return Ok(Some(from + offset as u64));
         }
         // A magic may cross the end of the examined bytes.
         let step = bytes.len().saturating_sub(BLOCK_MAGIC.len() - 1).max(1);
@@ -103,9 +103,9 @@ fn end_in_damage(
     damage: Option<DamageStart>,
     found: &mut dyn FnMut(ScanItem<'_>),
 ) -> io::Result<()> {
-    let mut at = from;
-    while at < length {
-        let bytes = window.get(at, CHUNK_BYTES)?;
+    let mut offset = from;
+    while offset < length {
+        let bytes = window.get(offset, CHUNK_BYTES)?;
         if bytes.is_empty() {
             break;
         }
@@ -115,7 +115,7 @@ fn end_in_damage(
             }
             return Ok(());
         }
-        at += bytes.len() as u64;
+        offset += bytes.len() as u64;
     }
     Ok(())
 }
@@ -132,9 +132,9 @@ struct FileWindow<'f> {
 impl FileWindow<'_> {
     /// Up to `length` bytes from `offset`; fewer at the end of the file.
     fn get(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
-        let inside = offset.checked_sub(self.start).and_then(|at| usize::try_from(at).ok());
-        let at = match inside {
-            Some(at) if at + length <= self.bytes.len() => at,
+        let inside = offset.checked_sub(self.start).and_then(|position| usize::try_from(position).ok());
+        let start = match inside {
+            Some(start) if start + length <= self.bytes.len() => start,
             _ => {
                 let mut buffer = std::mem::take(&mut self.bytes);
                 let left = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
@@ -146,7 +146,7 @@ impl FileWindow<'_> {
                 0
             }
         };
-        let end = self.bytes.len().min(at + length);
-        Ok(&self.bytes[at..end])
+        let end = self.bytes.len().min(start + length);
+        Ok(&self.bytes[start..end])
     }
 }

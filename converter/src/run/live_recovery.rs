@@ -196,8 +196,8 @@ impl ProcessBuilder {
     fn block_in_file(&self, stream: u32, sequence: u64) -> Option<BlockIndex> {
         let blocks = &self.streams.get(stream)?.blocks;
         let sealed = &blocks[..blocks.partition_point(|block| !block.live)];
-        let at = sealed.partition_point(|block| block.header.sequence < sequence);
-        sealed.get(at).filter(|block| block.header.sequence == sequence).copied()
+        let position = sealed.partition_point(|block| block.header.sequence < sequence);
+        sealed.get(position).filter(|block| block.header.sequence == sequence).copied()
     }
 
     fn note_unusable(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, why: LiveError) {

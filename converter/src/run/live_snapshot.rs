@@ -86,15 +86,15 @@ impl LiveSnapshot {
         }
         // A stream may have taken a slot that was already passed, and continued in one that was
         // not. The contents of the passed slot, or the process file, then close the gap.
-        let mut known: BTreeSet<(u32, u64)> = snapshot.pieces.iter().map(|p| (p.stream, p.sequence)).collect();
-        let missing = |known: &BTreeSet<_>, head: &SlotHead| {
+        let mut sequences: BTreeSet<(u32, u64)> = snapshot.pieces.iter().map(|p| (p.stream, p.sequence)).collect();
+        let missing = |sequences: &BTreeSet<_>, head: &SlotHead| {
             let before = last.get(&head.stream).is_some_and(|last| head.sequence < *last);
-            before && !known.contains(&(head.stream, head.sequence))
+            before && !sequences.contains(&(head.stream, head.sequence))
         };
         let faults = snapshot.faults.len();
         for range in snapshot.slot_ranges()? {
-            if let Some(piece) = snapshot.slot(range, spool, &|head| missing(&known, head))? {
-                known.insert((piece.stream, piece.sequence));
+            if let Some(piece) = snapshot.slot(range, spool, &|head| missing(&sequences, head))? {
+                sequences.insert((piece.stream, piece.sequence));
                 snapshot.pieces.push(piece);
             }
         }
@@ -117,9 +117,9 @@ impl LiveSnapshot {
     fn slot_ranges(&self) -> Result<Vec<SlotRange>, LiveError> {
         let mut slot_ranges = Vec::new();
         for slot in 0..self.header.slots {
-            let whole = self.header.slot_range(slot, 0);
-            let divided = self.head(whole.offset)?.is_some_and(|head| head.divided);
-            slot_ranges.push(whole);
+            let slot_range = self.header.slot_range(slot, 0);
+            let divided = self.head(slot_range.offset)?.is_some_and(|head| head.divided);
+            slot_ranges.push(slot_range);
             slot_ranges
                 .extend((1..self.header.pieces()).filter(|_| divided).map(|piece| self.header.slot_range(slot, piece)));
         }
@@ -148,8 +148,9 @@ impl LiveSnapshot {
             }
             fence(Ordering::Acquire);
             let mut payload = vec![0; (head.used - head.flushed) as usize];
-            let at = offset + SLOT_HEAD_BYTES as u64 + u64::from(head.flushed);
-            let filled = read_at(&self.file, &mut payload, at).map_err(|e| LiveError::Unreadable(e.to_string()))?;
+            let position = offset + SLOT_HEAD_BYTES as u64 + u64::from(head.flushed);
+            let filled =
+                read_at(&self.file, &mut payload, position).map_err(|e| LiveError::Unreadable(e.to_string()))?;
             payload.truncate(filled);
             fence(Ordering::Acquire);
             let Some(after) = self.head(offset)?.filter(|after| head.same_block(after)) else { continue };

@@ -128,7 +128,7 @@ pub(crate) fn missing_names(process: &ProcessInRun) -> io::Result<Vec<LiveLogEnt
     if !process.live_alone {
         let file = File::open(&process.path)?;
         let length = file.metadata()?.len().min(process.file_bytes);
-        scan(&file, length, &mut |found| building.add_item(found))?;
+        scan(&file, length, &mut |item| building.add_item(item))?;
     }
     let entries = entries_of(&live.path).map_err(|why| io::Error::other(format!("{}: {why}", live.path.display())))?;
     let mut adding = ProcessNames::new(&mut building, process.id);

@@ -136,11 +136,11 @@ mod tests {
     fn temporary_files_are_new_and_private() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("x".repeat(255));
-        let (_file, one) = create_temporary(&target).unwrap();
+        let (_file, first_path) = create_temporary(&target).unwrap();
         let (_file, other) = create_temporary(&target).unwrap();
-        assert_ne!(one, other);
-        assert_eq!(fs::metadata(&one).unwrap().permissions().mode() & 0o777, 0o600);
-        fs::rename(&one, &target).unwrap();
+        assert_ne!(first_path, other);
+        assert_eq!(fs::metadata(&first_path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::rename(&first_path, &target).unwrap();
         assert!(create_new(&target).is_err());
         let inner = create_temporary_folder(&target).unwrap();
         assert_eq!(fs::metadata(inner).unwrap().permissions().mode() & 0o777, 0o700);

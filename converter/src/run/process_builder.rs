@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use tracer_format::block::{DecodedBlock, flag, unpack};
 use tracer_format::entries::{anchors, sites, strings, sync_samples};
 use tracer_format::record::{DroppedRecords, RecordIterator};
-use tracer_format::tags::{TagIterator, integer, tag};
 use tracer_format::record_values::RecordedSite;
+use tracer_format::tags::{TagIterator, integer, tag};
 use tracer_format::{
     BlockHeader, BlockKind, ClockKind, FIRST_RESERVED_ID, FormatError, ID_DROPPED, Schema, process_of_block,
 };
@@ -47,8 +47,8 @@ pub(super) struct ProcessBuilder {
 }
 
 impl ProcessBuilder {
-    pub(super) fn add_item(&mut self, found: ScanItem<'_>) {
-        match found {
+    pub(super) fn add_item(&mut self, item: ScanItem<'_>) {
+        match item {
             ScanItem::Damage { offset, bytes, why, head } => {
                 let records = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
                 self.torn_heads
@@ -345,6 +345,6 @@ fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|chunk| u32::from_le_bytes(*chunk))
+fn word(bytes: &[u8], offset: usize) -> Option<u32> {
+    bytes.get(offset..)?.first_chunk().map(|chunk| u32::from_le_bytes(*chunk))
 }

@@ -38,12 +38,12 @@ impl ProcessInRun {
         // The live file is read first, because data that move to the process file in the meantime
         // are found there.
         let first = first_block(head);
-        let known = first.and_then(process_id).and_then(|id| lives.get(&id)).cloned();
-        let live = live_file(path, first).or(known);
+        let known_live_file = first.and_then(process_id).and_then(|id| lives.get(&id)).cloned();
+        let live = live_file(path, first).or(known_live_file);
         let snapshot = live.map(|live| (LiveSnapshot::copy(&live, spool), live));
         let length = file.metadata().map_err(read_error(0))?.len();
         let mut building = ProcessBuilder::default();
-        scan(&file, length, &mut |found| building.add_item(found)).map_err(read_error(PREAMBLE_BYTES as u64))?;
+        scan(&file, length, &mut |item| building.add_item(item)).map_err(read_error(PREAMBLE_BYTES as u64))?;
         match snapshot {
             Some((snapshot, live)) if !building.process.ended => {
                 building.add_live_file(snapshot, live, Some(&file)).map_err(read_error(0))?;

@@ -45,7 +45,7 @@ pub(crate) struct RunStreamReader<'r> {
     sharer: BudgetUser,
     extents: &'r [RecordExtent],
     stored: Vec<u8>,
-    at: usize,
+    offset: usize,
     ticks: u64,
     in_block: u32,
     ordinal: u64,
@@ -79,7 +79,7 @@ impl<'r> RunStreamReader<'r> {
             sharer: BudgetUser::new(),
             extents: process.extents(),
             stored: Vec::new(),
-            at: 0,
+            offset: 0,
             ticks: 0,
             in_block: 0,
             ordinal: 0,
@@ -186,7 +186,7 @@ impl<'r> RunStreamReader<'r> {
 
     /// Whether the next record is the first of a block, and no gap precedes it so far.
     pub(crate) fn is_between_blocks(&self) -> bool {
-        self.at >= self.payload.len() && self.piece.is_none() && self.gap.is_none()
+        self.offset >= self.payload.len() && self.piece.is_none() && self.gap.is_none()
     }
 
     /// Whether the current block is the last one, and no losses follow it. Records of this block
@@ -242,7 +242,7 @@ impl<'r> RunStreamReader<'r> {
             BlockPosition { number: self.next_block + 1, first_ticks, last_ticks, first_ordinal: self.ordinal };
         self.of_columns = memory;
         self.is_marked = false;
-        (self.at, self.ticks, self.in_block) = (0, last_ticks, block.header.records);
+        (self.offset, self.ticks, self.in_block) = (0, last_ticks, block.header.records);
         self.next_block += 1;
         self.ordinal += columns.records() as u64;
         Ok(Some((columns, position)))
@@ -267,24 +267,25 @@ impl<'r> RunStreamReader<'r> {
                 return Ok(Some(position));
             }
             // A record at the end of a piece may continue in the next piece.
-            if self.piece.is_some() && self.payload.len() - self.at < self.payload.len() / 2 {
+            if self.piece.is_some() && self.payload.len() - self.offset < self.payload.len() / 2 {
                 self.load_piece()?;
                 continue;
             }
-            if self.at >= self.payload.len() {
+            if self.offset >= self.payload.len() {
                 if !self.load()? {
                     return Ok(None);
                 }
                 continue;
             }
             let process = self.process;
-            let mut records = RecordIterator::new(&self.payload[self.at..], self.ticks, |id| process.record_type(id));
+            let mut records =
+                RecordIterator::new(&self.payload[self.offset..], self.ticks, |id| process.record_type(id));
             match records.next() {
                 Some(Ok(raw)) => {
                     let length = raw.body.len();
                     let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
                     let dropped = if id == ID_DROPPED { DroppedRecords::decode(raw.body) } else { None };
-                    self.at += records.offset();
+                    self.offset += records.offset();
                     self.ticks = ticks;
                     if let Some(dropped) = dropped {
                         self.is_marked = dropped.is_truncation();
@@ -300,7 +301,7 @@ impl<'r> RunStreamReader<'r> {
                     self.truncated += u64::from(truncated);
                     let ordinal = self.ordinal;
                     self.ordinal += 1;
-                    let start = self.at - length;
+                    let start = self.offset - length;
                     #[expect(clippy::cast_possible_truncation, reason = "payloads are at most 2^24 bytes")]
                     let (start, length) = (start as u32, length as u32);
                     return Ok(Some(RecordPosition {
@@ -318,7 +319,7 @@ impl<'r> RunStreamReader<'r> {
                     self.load_piece()?;
                 }
                 Some(Err(why)) => self.give_up_block(why),
-                None => self.at = self.payload.len(),
+                None => self.offset = self.payload.len(),
             }
         }
     }
@@ -327,7 +328,7 @@ impl<'r> RunStreamReader<'r> {
     /// Nearly all records take this path.
     #[inline]
     pub(crate) fn advance_plainly(&mut self) -> Option<RecordPosition> {
-        let rest = self.payload.get(self.at..)?;
+        let rest = self.payload.get(self.offset..)?;
         let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
         let id = u16::from_le_bytes([head[0], head[1]]);
         let (length, skip) = match *self.extents.get(usize::from(id))? {
@@ -340,8 +341,8 @@ impl<'r> RunStreamReader<'r> {
         self.ticks = self.ticks.wrapping_add(u64::from(delta));
         let site = if skip > 0 { body.first_chunk().map_or(0, |site| u32::from_le_bytes(*site)) } else { 0 };
         #[expect(clippy::cast_possible_truncation, reason = "payloads are at most 2^24 bytes")]
-        let start = (self.at + RECORD_HEAD_BYTES) as u32 + skip;
-        self.at += RECORD_HEAD_BYTES + length as usize;
+        let start = (self.offset + RECORD_HEAD_BYTES) as u32 + skip;
+        self.offset += RECORD_HEAD_BYTES + length as usize;
         self.in_block += 1;
         let ordinal = self.ordinal;
         self.ordinal += 1;
@@ -363,17 +364,17 @@ impl<'r> RunStreamReader<'r> {
     fn give_up_block(&mut self, why: FormatError) {
         self.is_marked = false;
         let block = &self.stream.blocks[self.next_block - 1];
-        let bytes = (self.payload.len() - self.at) as u64;
+        let bytes = (self.payload.len() - self.offset) as u64;
         let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
         self.damaged_records += hidden;
         self.add_damage_to_gap(hidden, self.ticks, block.header.last_ticks);
         self.damage.push(DamagedRange { offset: block.payload_offset, bytes, why });
-        self.at = self.payload.len();
+        self.offset = self.payload.len();
     }
 
     /// Loads the piece of the current block that begins with the next record.
     fn load_piece(&mut self) -> Result<(), RunReadError> {
-        let Some(begin) = self.piece.take().map(|begin| begin + self.at) else { return Ok(()) };
+        let Some(begin) = self.piece.take().map(|begin| begin + self.offset) else { return Ok(()) };
         self.payload = Rc::default();
         let block = &self.stream.blocks[self.next_block - 1];
         let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
@@ -386,20 +387,20 @@ impl<'r> RunStreamReader<'r> {
     }
 
     /// Keeps the piece of the current block that begins at this byte.
-    fn set_piece(&mut self, whole: &[u8], begin: usize) {
+    fn set_piece(&mut self, payload: &[u8], begin: usize) {
         let bytes = self.sharer.piece().max(self.long_piece);
-        let rest = whole.get(begin..).unwrap_or_default();
+        let rest = payload.get(begin..).unwrap_or_default();
         let piece = &rest[..rest.len().min(bytes)];
         self.piece = Some(begin).filter(|_| piece.len() < rest.len());
         self.payload = Rc::new(piece.to_vec());
-        self.at = 0;
+        self.offset = 0;
         self.stored = Vec::new();
     }
 
     /// Loads the next block. A block that cannot be decoded counts as damage.
     fn load(&mut self) -> Result<bool, RunReadError> {
         let Some(block) = self.stream.blocks.get(self.next_block) else {
-            (self.payload, self.memory, self.at) = (Rc::default(), BudgetShare::default(), 0);
+            (self.payload, self.memory, self.offset) = (Rc::default(), BudgetShare::default(), 0);
             if !std::mem::replace(&mut self.has_end_losses, true) {
                 self.stream.unreported_losses().iter().for_each(|dropped| self.add_drops(dropped));
                 if self.stream.end_is_torn() {
@@ -417,7 +418,7 @@ impl<'r> RunStreamReader<'r> {
         }
         self.next_block += 1;
         self.in_block = 0;
-        self.at = 0;
+        self.offset = 0;
         self.ticks = block.header.first_ticks;
         self.memory = BudgetShare::default();
         let room = BudgetShare::reserve(block.header.raw_bytes as usize);

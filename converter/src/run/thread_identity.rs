@@ -75,30 +75,32 @@ fn reuses(streams: &[StreamInRun]) -> Vec<u32> {
     let mut reuses = vec![0; streams.len()];
     let mut of_tid: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
     let mut places: FxHashMap<u64, usize> = FxHashMap::default();
-    for (at, stream) in streams.iter().enumerate() {
+    for (index, stream) in streams.iter().enumerate() {
         let Some(tid) = stream.tid else { continue };
         // Most thread ids have one stream. Only the others get a list.
         if let Some(first) = places.get(&tid) {
-            of_tid.entry(tid).or_insert_with(|| vec![*first]).push(at);
+            of_tid.entry(tid).or_insert_with(|| vec![*first]).push(index);
         } else {
-            places.insert(tid, at);
+            places.insert(tid, index);
         }
     }
     for mut places in of_tid.into_values() {
-        places.sort_by_key(|at| (first_ticks(&streams[*at]), *at));
+        places.sort_by_key(|index| (first_ticks(&streams[*index]), *index));
         let mut kinds: [Vec<usize>; KINDS] = Default::default();
-        places.iter().for_each(|at| kinds[kind(&streams[*at])].push(*at));
+        places.iter().for_each(|index| kinds[kind(&streams[*index])].push(*index));
         // Each stream of the most frequent kind belongs to a different thread. If several kinds are
         // equally frequent, the ordinary kind decides.
         let leaders = kinds.iter().rev().max_by_key(|streams| streams.len()).cloned().unwrap_or_default();
-        for at in places {
-            let start = match leaders.binary_search_by_key(&(first_ticks(&streams[at]), at), |leader| {
+        for index in places {
+            let start = match leaders.binary_search_by_key(&(first_ticks(&streams[index]), index), |leader| {
                 (first_ticks(&streams[*leader]), *leader)
             }) {
                 Ok(found) => found + 1,
-                Err(_) => leaders.partition_point(|leader| first_ticks(&streams[*leader]) <= last_ticks(&streams[at])),
+                Err(_) => {
+                    leaders.partition_point(|leader| first_ticks(&streams[*leader]) <= last_ticks(&streams[index]))
+                }
             };
-            reuses[at] = u32::try_from(start.saturating_sub(1)).unwrap_or(u32::MAX);
+            reuses[index] = u32::try_from(start.saturating_sub(1)).unwrap_or(u32::MAX);
         }
     }
     reuses
@@ -149,7 +151,7 @@ mod tests {
         named.name = "io".to_owned();
         let mut signal = stream(4, 7, (5, 5));
         signal.signal = true;
-        let found = threads_of(vec![
+        let threads = threads_of(vec![
             stream(0, 1, (0, 9)),
             stream(1, 9, (0, 9)),
             stream(2, 7, (0, 9)),
@@ -157,9 +159,9 @@ mod tests {
             signal,
             stream(5, 6, (8, 9)),
         ]);
-        let names: Vec<&str> = found.iter().map(|(.., name)| name.as_str()).collect();
+        let names: Vec<&str> = threads.iter().map(|(.., name)| name.as_str()).collect();
         assert_eq!(names, ["main", "worker 1", "worker 2", "io", "worker 2", "worker 3"]);
-        assert_eq!(found.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), [0, 1, 2, 3, 2, 4]);
+        assert_eq!(threads.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), [0, 1, 2, 3, 2, 4]);
     }
 
     #[test]
@@ -169,7 +171,7 @@ mod tests {
             stream.signal = true;
             stream
         };
-        let found = threads_of(vec![
+        let threads = threads_of(vec![
             stream(0, 7, (0, 9)),
             stream(1, 7, (20, 29)),
             stream(2, 7, (40, 49)),
@@ -177,7 +179,7 @@ mod tests {
             signal(4, (45, 45)),
             stream(5, 8, (0, 9)),
         ]);
-        assert_eq!(found.iter().map(|(_, reuse, _)| *reuse).collect::<Vec<_>>(), [0, 1, 2, 1, 2, 0]);
-        assert_eq!(found.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), [0, 1, 2, 1, 2, 3]);
+        assert_eq!(threads.iter().map(|(_, reuse, _)| *reuse).collect::<Vec<_>>(), [0, 1, 2, 1, 2, 0]);
+        assert_eq!(threads.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), [0, 1, 2, 1, 2, 3]);
     }
 }

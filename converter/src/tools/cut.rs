@@ -121,7 +121,8 @@ pub fn cut(
     let mut first = 0;
     for process in &run.processes {
         let streams = (first..).zip(&process.streams);
-        let streams: Vec<(usize, &StreamInRun)> = streams.filter(|(at, _)| selected.get(*at) == Some(&true)).collect();
+        let streams: Vec<(usize, &StreamInRun)> =
+            streams.filter(|(number, _)| selected.get(*number) == Some(&true)).collect();
         first += process.streams.len();
         job.process(process, &streams, folder)?;
     }
@@ -224,8 +225,10 @@ impl CutJob<'_> {
     fn gaps_in_range(&self, process: &ProcessInRun, streams: &[(usize, &StreamInRun)]) -> MissingRecords {
         let (from, to) = (GlobalNanos(i64::MIN), GlobalNanos(i64::MAX));
         let is_selected = |gap: &RecordGap| {
-            let Ok(at) = streams.binary_search_by_key(&gap.stream, |(_, stream)| stream.number) else { return false };
-            let timestamp = |ticks: u64, ordinal| self.timestamp(streams[at].0, ticks, ordinal);
+            let Ok(index) = streams.binary_search_by_key(&gap.stream, |(_, stream)| stream.number) else {
+                return false;
+            };
+            let timestamp = |ticks: u64, ordinal| self.timestamp(streams[index].0, ticks, ordinal);
             let from = gap.from.map_or(from, |ticks| timestamp(ticks, 0));
             self.selection.takes_some_of(from, gap.to.map_or(to, |ticks| timestamp(ticks, u64::MAX)))
         };
@@ -244,8 +247,8 @@ impl CutJob<'_> {
         let mut ends = EndTicks::of(process);
         let to = self.selection.range().to;
         ends.threads.retain(|stream, end| {
-            let at = streams.binary_search_by_key(stream, |(_, stream)| stream.number);
-            at.is_ok_and(|at| self.timestamp(streams[at].0, *end, u64::MAX) <= to)
+            let index = streams.binary_search_by_key(stream, |(_, stream)| stream.number);
+            index.is_ok_and(|index| self.timestamp(streams[index].0, *end, u64::MAX) <= to)
         });
         if let Some((number, _)) = streams.first() {
             let selected_end = |end| last_within(end, |ticks| self.timestamp(*number, ticks, u64::MAX) <= to);

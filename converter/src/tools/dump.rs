@@ -121,8 +121,8 @@ impl RecordSelection {
     pub(crate) fn streams_of(&self, run: &OpenRun) -> Vec<bool> {
         let called: BTreeSet<usize> = self.processes.iter().flat_map(|name| run.processes_called(name)).collect();
         let mut selected = Vec::new();
-        for (at, process) in run.processes.iter().enumerate() {
-            let is_process = self.processes.is_empty() || called.contains(&at);
+        for (number, process) in run.processes.iter().enumerate() {
+            let is_process = self.processes.is_empty() || called.contains(&number);
             let is_thread = |stream: &StreamInRun| {
                 self.threads.is_empty() || self.threads.iter().any(|name| stream.is_called(name))
             };

@@ -100,7 +100,7 @@ impl DroppedRange {
     /// The causes in words.
     #[must_use]
     pub fn causes(&self) -> Vec<String> {
-        let known = [
+        let entries = [
             (cause::NO_BUFFER, "no free buffer"),
             (cause::OVERSIZE, "larger than a block"),
             (cause::NESTED, "in a signal handler that interrupted a record"),
@@ -109,8 +109,8 @@ impl DroppedRange {
             (cause::DAMAGED, "damaged or missing before this copy was made"),
         ];
         let mut words: Vec<String> =
-            known.iter().filter(|(bit, _)| self.cause & bit != 0).map(|(_, word)| (*word).to_owned()).collect();
-        let rest = known.iter().fold(self.cause, |rest, (bit, _)| rest & !bit);
+            entries.iter().filter(|(bit, _)| self.cause & bit != 0).map(|(_, word)| (*word).to_owned()).collect();
+        let rest = entries.iter().fold(self.cause, |rest, (bit, _)| rest & !bit);
         if rest != 0 || words.is_empty() {
             words.push(format!("cause {rest:#x}"));
         }

@@ -123,16 +123,16 @@ impl OpenRun {
         let lives: MovedLiveFiles = lives.map(|process| (process.id, process.path.clone())).collect();
         let is_open = |process: &ProcessInRun| !process.live_alone && !process.ended && lives.contains_key(&process.id);
         let has_live = |process: &ProcessInRun| process.live.as_ref().is_some_and(|live| live.used);
-        let mut found = Vec::new();
+        let mut files = Vec::new();
         for run in &mut *runs {
             if run.processes.iter().any(|process| is_open(process) && !has_live(process)) {
                 *run = Self::open_with(&run.path, &lives)?;
             }
             let adopted = run.processes.iter().filter(|process| is_open(process) && has_live(process));
-            found.extend(adopted.map(|process| process.id));
+            files.extend(adopted.map(|process| process.id));
         }
         for run in runs {
-            run.processes.retain(|process| !(process.live_alone && found.contains(&process.id)));
+            run.processes.retain(|process| !(process.live_alone && files.contains(&process.id)));
         }
         Ok(())
     }

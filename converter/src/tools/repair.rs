@@ -373,8 +373,8 @@ fn restart(first: u64, payload: &mut [u8]) -> u64 {
 
 /// Whether this block of records is used. Several blocks may have its number.
 fn is_kept(process: &ProcessInRun, header: &BlockHeader, payload_offset: u64) -> bool {
-    let at = process.streams.binary_search_by_key(&header.stream, |stream| stream.number);
-    let Some(stream) = at.ok().and_then(|at| process.streams.get(at)) else { return false };
+    let index = process.streams.binary_search_by_key(&header.stream, |stream| stream.number);
+    let Some(stream) = index.ok().and_then(|index| process.streams.get(index)) else { return false };
     let first = stream.blocks.partition_point(|block| block.header.sequence < header.sequence);
     let same = stream.blocks[first..].iter().take_while(|block| block.header.sequence == header.sequence);
     same.into_iter().any(|block| !block.live && block.payload_offset == payload_offset)

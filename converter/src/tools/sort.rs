@@ -118,11 +118,11 @@ pub fn sort<W: Write>(run: &OpenRun, options: &ConvertOptions, out: W) -> Result
     };
     writing.tables()?;
     let total = plan.records();
-    let mut done = 0;
+    let mut finished_items = 0;
     let report_progress = |records: u64| {
-        done += records;
+        finished_items += records;
         if let Some(progress) = &options.progress {
-            progress(done.min(total), total);
+            progress(finished_items.min(total), total);
         }
     };
     let (reads_ahead, readers) = (options.may_use(2), options.readers(plan.records()));

@@ -50,15 +50,15 @@ fn no_link_is_reversed_however_wrong_the_clocks_are() {
         for method in [CorrectionMethod::None, CorrectionMethod::Bursts] {
             let verdict = judge(&parameters, &options(method));
             verdict.check_order(&format!("{nodes} nodes, {hz} Hz, {record_delay} ns, {method:?}"));
-            let found = verdict.report.causality.unwrap();
-            assert_eq!((found.links, found.circular), (2000, 0));
-            assert_eq!(found.reversed > 100, method == CorrectionMethod::None, "{found:?}");
+            let causality = verdict.report.causality.unwrap();
+            assert_eq!((causality.links, causality.circular), (2000, 0));
+            assert_eq!(causality.reversed > 100, method == CorrectionMethod::None, "{causality:?}");
         }
     }
 }
 
 fn error_texts(diagnostics: &[TraceDiagnostic]) -> Vec<String> {
-    diagnostics.iter().filter(|found| found.is_error()).map(ToString::to_string).collect()
+    diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).map(ToString::to_string).collect()
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn one_way_traffic_is_reported() {
     let verdict = in_order("one way", &ClockRunParameters { nodes: 3, open: true, ..parameters });
     let domains = &verdict.report.clocks.domains;
     assert!(domains[1..].iter().all(|domain| domain.status == TimestampSource::OneWay), "{domains:?}");
-    assert!(verdict.report.clocks.diagnostics.iter().any(|found| found.text.contains("one direction only")));
+    assert!(verdict.report.clocks.diagnostics.iter().any(|diagnostic| diagnostic.text.contains("one direction only")));
     // The error is the latency of messages.
     assert!(verdict.max < 30_000, "{}", verdict.max);
 }
@@ -324,7 +324,11 @@ fn processes_of_one_node_with_different_counters_get_separate_clocks() {
     let verdict = in_order("counters that disagree", &ClockRunParameters { bursts: BurstSchedule::None, ..parameters });
     let clocks = &verdict.report.clocks;
     assert_eq!(clocks.domains.len(), 4);
-    assert!(clocks.diagnostics.iter().any(|found| found.text.contains("disagree")), "{:?}", clocks.diagnostics);
+    assert!(
+        clocks.diagnostics.iter().any(|diagnostic| diagnostic.text.contains("disagree")),
+        "{:?}",
+        clocks.diagnostics
+    );
     assert!(
         clocks.domains[1..].iter().all(|domain| domain.status == TimestampSource::Messages),
         "{:?}",
@@ -342,10 +346,11 @@ fn an_affine_change_of_the_clocks_hardly_moves_timestamps() {
         bursts: BurstSchedule::None,
         ..ClockRunParameters::default()
     };
-    let one = in_order("as they are", &parameters);
+    let verdict = in_order("as they are", &parameters);
     let other = in_order("changed", &ClockRunParameters { offset_seconds: 0.7, drift_ppm: -20.0, ..parameters });
-    assert_eq!(one.errors.len(), other.errors.len());
-    let max_difference = one.errors.iter().zip(&other.errors).map(|(one, other)| (one - other).abs()).max();
+    assert_eq!(verdict.errors.len(), other.errors.len());
+    let max_difference =
+        verdict.errors.iter().zip(&other.errors).map(|(error, other_error)| (error - other_error).abs()).max();
     assert!(max_difference <= Some(20), "{max_difference:?} ns");
 }
 

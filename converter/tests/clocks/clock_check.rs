@@ -89,9 +89,9 @@ fn the_records_are_read_once() {
     let mut options = ConvertOptions::default();
     options.threads = std::num::NonZeroUsize::new(1);
     let before = bytes_read();
-    let found = check_clocks(&run, &options).unwrap();
+    let report = check_clocks(&run, &options).unwrap();
     let read = bytes_read() - before;
-    assert_eq!(found.report.counts.links, 200_000);
+    assert_eq!(report.report.counts.links, 200_000);
     // If the kind of a clock is unknown, the first 4096 records of a few streams are read to find
     // its resolution.
     assert!(read * 2 > size && read * 4 < size * 5, "{read} bytes read of {size}");

@@ -100,10 +100,10 @@ fn convert_to_rows(folder: &Path) -> (Vec<String>, ConversionReport) {
         let report = convert(&run, &options, &mut writer).unwrap();
         (writer.into_inner(), report)
     };
-    let (whole, report) = text(&|_| {});
-    assert!(text(&|options| options.by_record = true).0 == whole);
-    assert!(text(&|options| options.threads = std::num::NonZeroUsize::new(1)).0 == whole);
-    (pj_dump::rows(&whole), report)
+    let (full_text, report) = text(&|_| {});
+    assert!(text(&|options| options.by_record = true).0 == full_text);
+    assert!(text(&|options| options.threads = std::num::NonZeroUsize::new(1)).0 == full_text);
+    (pj_dump::rows(&full_text), report)
 }
 
 /// The names of the containers of a type.

@@ -76,7 +76,7 @@ fn values(expressions: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn elements_functions_and_constants() {
+fn elements_functions_and_constants_have_their_values() {
     let table = [
         ("list[0]", "10"),
         ("list[len(list) - 1]", "-20"),
@@ -111,8 +111,8 @@ fn elements_functions_and_constants() {
         ("tint == color.green and pair[0] != color.red", "true"),
     ];
     let expressions: Vec<&str> = table.iter().map(|(expression, _)| *expression).collect();
-    for ((expression, expected), found) in table.iter().zip(values(&expressions)) {
-        assert_eq!(found, *expected, "{expression}");
+    for ((expression, expected), value) in table.iter().zip(values(&expressions)) {
+        assert_eq!(value, *expected, "{expression}");
     }
 }
 
@@ -129,8 +129,8 @@ fn placeholders_have_width_alignment_precision_and_base() {
         ("\"{list} {yes:6}/\"", "[10, -20] true  /"),
     ];
     let expressions: Vec<&str> = table.iter().map(|(expression, _)| *expression).collect();
-    for ((expression, expected), found) in table.iter().zip(values(&expressions)) {
-        assert_eq!(found, *expected, "{expression}");
+    for ((expression, expected), value) in table.iter().zip(values(&expressions)) {
+        assert_eq!(value, *expected, "{expression}");
     }
 }
 
@@ -194,15 +194,15 @@ fn parts_of_an_async_span_are_linked() {
     let mut file = SyntheticFile::new(&SyntheticProcess::new(42), &spec.schema());
     file.thread(0, 43, "one");
     file.thread(1, 44, "two");
-    let (mut one, mut two) = (SyntheticRecords::default(), SyntheticRecords::default());
-    one.record(0, 1_000, &begin(1, 5));
-    one.record(1, 2_000, &1u64.to_le_bytes());
-    one.record(0, 2_500, &begin(2, 6));
-    one.record(1, 2_600, &2u64.to_le_bytes());
-    two.record(0, 3_000, &begin(1, 5));
-    two.record(1, 4_000, &1u64.to_le_bytes());
-    file.records(0, 0, &one);
-    file.records(1, 0, &two);
+    let (mut first_records, mut second_records) = (SyntheticRecords::default(), SyntheticRecords::default());
+    first_records.record(0, 1_000, &begin(1, 5));
+    first_records.record(1, 2_000, &1u64.to_le_bytes());
+    first_records.record(0, 2_500, &begin(2, 6));
+    first_records.record(1, 2_600, &2u64.to_le_bytes());
+    second_records.record(0, 3_000, &begin(1, 5));
+    second_records.record(1, 4_000, &1u64.to_le_bytes());
+    file.records(0, 0, &first_records);
+    file.records(1, 0, &second_records);
     file.end();
     file.save(folder.path(), "a.tmt");
     let (rows, report) = rows(&OpenRun::open(folder.path()).unwrap());

@@ -71,12 +71,12 @@ fn taktuk(file: &mut SyntheticFile, records: &mut SyntheticRecords) {
     let master = file.string("Master").to_le_bytes();
     let slave = file.string("Slave").to_le_bytes();
     let stamp = 7u64.to_le_bytes();
-    let (one, two) = (node_thread(1, 10), node_thread(2, 20));
-    records.record(0, 1_000_000_000, &body(&[&one, &master]));
-    records.record(0, 1_000_000_100, &body(&[&two, &slave]));
-    records.record(1, 1_000_000_200, &one);
-    records.record(2, 1_000_000_300, &body(&[&one, &stamp, &64u32.to_le_bytes()]));
-    records.record(3, 1_000_000_400, &body(&[&two, &stamp, &1_000_000_150u64.to_le_bytes()]));
+    let (first_node, second_node) = (node_thread(1, 10), node_thread(2, 20));
+    records.record(0, 1_000_000_000, &body(&[&first_node, &master]));
+    records.record(0, 1_000_000_100, &body(&[&second_node, &slave]));
+    records.record(1, 1_000_000_200, &first_node);
+    records.record(2, 1_000_000_300, &body(&[&first_node, &stamp, &64u32.to_le_bytes()]));
+    records.record(3, 1_000_000_400, &body(&[&second_node, &stamp, &1_000_000_150u64.to_le_bytes()]));
     records.record(6, 1_000_000_500, &body(&[&1u16.to_le_bytes(), &0.5f64.to_le_bytes(), &[2, 0, b'o', b'k']]));
     records.record(6, 1_000_000_600, &body(&[&1u16.to_le_bytes(), &(-1f64).to_le_bytes(), &[0, 0]]));
 }
@@ -181,15 +181,15 @@ fn convert_thread(write: impl FnOnce(&mut SyntheticRecords)) -> (Vec<String>, Co
 }
 
 #[test]
-fn computed_values_and_unwinding() {
-    let one = 1u32.to_le_bytes();
+fn labels_are_computed_and_pop_to_unwinds_to_its_value() {
+    let number = 1u32.to_le_bytes();
     let (rows, report) = convert_thread(|records| {
-        records.record(0, 100, &body(&[&one, &text("a"), &5i64.to_le_bytes()]));
-        records.record(0, 200, &body(&[&one, &text("b"), &(-5i64).to_le_bytes()]));
-        records.record(0, 300, &body(&[&one, &text("idle"), &0i64.to_le_bytes()]));
-        records.record(1, 400, &body(&[&one, &text("nothing")]));
-        records.record(1, 500, &body(&[&one, &text("a")]));
-        records.record(1, 600, &body(&[&one, &text("a")]));
+        records.record(0, 100, &body(&[&number, &text("a"), &5i64.to_le_bytes()]));
+        records.record(0, 200, &body(&[&number, &text("b"), &(-5i64).to_le_bytes()]));
+        records.record(0, 300, &body(&[&number, &text("idle"), &0i64.to_le_bytes()]));
+        records.record(1, 400, &body(&[&number, &text("nothing")]));
+        records.record(1, 500, &body(&[&number, &text("a")]));
+        records.record(1, 600, &body(&[&number, &text("a")]));
     });
     assert_eq!(report.counts.pops_of_nothing, 2);
     assert!(!report.is_clean());
@@ -205,12 +205,12 @@ fn computed_values_and_unwinding() {
 
 #[test]
 fn reset_and_states_left_open() {
-    let one = 1u32.to_le_bytes();
+    let number = 1u32.to_le_bytes();
     let (rows, report) = convert_thread(|records| {
-        records.record(0, 100, &body(&[&one, &text("a"), &[0; 8]]));
-        records.record(0, 200, &body(&[&one, &text("b"), &[0; 8]]));
-        records.record(2, 300, &one);
-        records.record(0, 400, &body(&[&one, &text("c"), &[0; 8]]));
+        records.record(0, 100, &body(&[&number, &text("a"), &[0; 8]]));
+        records.record(0, 200, &body(&[&number, &text("b"), &[0; 8]]));
+        records.record(2, 300, &number);
+        records.record(0, 400, &body(&[&number, &text("c"), &[0; 8]]));
     });
     assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     let ends: Vec<&str> = rows.iter().map(|row| row.split(", ").nth(4).unwrap()).collect();
@@ -343,11 +343,11 @@ fn relations_name_containers() {
 
 #[test]
 fn a_container_may_end_early_and_begin_again() {
-    let one = 1u32.to_le_bytes();
+    let number = 1u32.to_le_bytes();
     let (_folder, run) = run_of(EVERYTHING, |_, records| {
-        records.record(0, 100, &body(&[&one, &text("a"), &[0; 8]]));
-        records.record(10, 200, &one);
-        records.record(0, 300, &body(&[&one, &text("b"), &[0; 8]]));
+        records.record(0, 100, &body(&[&number, &text("a"), &[0; 8]]));
+        records.record(10, 200, &number);
+        records.record(0, 300, &body(&[&number, &text("b"), &[0; 8]]));
     });
     let (rows, _) = paje_of(&run);
     let threads: Vec<&String> = rows.iter().filter(|row| row.contains(", thread, ")).collect();
@@ -391,7 +391,7 @@ fn numbers_that_paje_cannot_hold_are_left_out_and_counted() {
     assert_eq!(report.counts.not_computable, 2);
     assert!(!report.is_clean());
     let message = "the rules of `a` could not compute 2 values of `measured` from its field `value`";
-    assert!(report.diagnostics.iter().any(|found| found.text == message), "{:?}", report.diagnostics);
+    assert!(report.diagnostics.iter().any(|diagnostic| diagnostic.text == message), "{:?}", report.diagnostics);
 }
 
 #[test]
@@ -409,7 +409,7 @@ fn a_state_whose_value_cannot_be_computed_is_left_out_and_counted() {
     assert_eq!(shown_rows, ["2", "2"], "{rows:?}");
     assert_eq!(report.counts.not_computable, 2);
     let message = "the rules of `a` could not compute 2 values of `e` from its field `n`";
-    assert!(report.diagnostics.iter().any(|found| found.text == message), "{:?}", report.diagnostics);
+    assert!(report.diagnostics.iter().any(|diagnostic| diagnostic.text == message), "{:?}", report.diagnostics);
 }
 
 #[test]

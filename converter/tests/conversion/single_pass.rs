@@ -295,13 +295,13 @@ fn one_pass_gives_the_operations_of_two_passes() {
             SinkAbilities { keeps_open_links: false, can_restart: true },
         );
         let (expected, report, _) = convert_run(&run, &options, SinkAbilities::default());
-        let (mut kept, report_of_kept, _) = convert_run(&run, &options, keeping);
+        let (mut kept_events, report_of_kept, _) = convert_run(&run, &options, keeping);
         let (at_once_kept, ..) =
             convert_run(&run, &options, SinkAbilities { keeps_open_links: true, can_restart: true });
-        prop_assert_eq!(&at_once_kept, &kept, "{}", &spec);
-        open_links.set(open_links.get() + kept.operations.len() - expected.operations.len());
-        kept.drop_unpaired(false);
-        prop_assert_eq!(&kept, &expected, "{}", &spec);
+        prop_assert_eq!(&at_once_kept, &kept_events, "{}", &spec);
+        open_links.set(open_links.get() + kept_events.operations.len() - expected.operations.len());
+        kept_events.drop_unpaired(false);
+        prop_assert_eq!(&kept_events, &expected, "{}", &spec);
         prop_assert_eq!(&report_of_kept, &report, "{}", &spec);
         let (input, its_report, (link_removals, restarts)) = convert_run(&run, &options, restarting);
         prop_assert_eq!(input, expected, "{}", &spec);

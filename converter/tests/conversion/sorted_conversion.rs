@@ -165,46 +165,48 @@ fn a_sorted_run_converts_to_the_same_operations() {
             assert!(std::fs::read(one.join("all.tmt")).unwrap() == std::fs::read(two.join("all.tmt")).unwrap());
         }
         let (expected, before) = convert_folder(&run);
-        let (found, after) = convert_folder(&one);
+        let (events, after) = convert_folder(&one);
         assert_eq!((before.clocks.domains.len(), after.clocks.domains.len()), (2, 1));
         assert_eq!(before.counts, after.counts, "losses: {losses}");
         assert_eq!(expected.contains("unknown (records dropped or missing)"), losses);
         assert_eq!(before.counts.unknown_states > 0, losses);
-        for (number, (a, b)) in expected.lines().zip(found.lines()).enumerate() {
+        for (number, (a, b)) in expected.lines().zip(events.lines()).enumerate() {
             assert_eq!(a, b, "line {}", number + 1);
         }
-        assert_eq!(expected.len(), found.len());
+        assert_eq!(expected.len(), events.len());
         assert_eq!(after.counts.dropped_records, if losses { 14 } else { 0 });
         // A second sort changes only the zero of timestamps, which is the same here.
         let again = folder.path().join("again");
         sorted(&one, &again, 2);
-        assert!(convert_folder(&again).0 == found);
+        assert!(convert_folder(&again).0 == events);
     }
 }
 
 #[test]
 fn every_cut_of_a_sorted_file_is_survived_and_no_record_changes_its_process() {
     let folder = tempfile::tempdir().unwrap();
-    let (run, one) = (folder.path().join("run"), folder.path().join("one"));
+    let (run, sorted_run) = (folder.path().join("run"), folder.path().join("one"));
     write_run(&run, false);
-    sorted(&run, &one, 1);
-    let whole = std::fs::read(one.join("all.tmt")).unwrap();
-    let path = one.join("all.tmt");
-    for cut in (16..whole.len()).step_by(whole.len() / 97) {
-        std::fs::write(&path, &whole[..cut]).unwrap();
-        let Ok(run) = OpenRun::open(&one) else { continue };
+    sorted(&run, &sorted_run, 1);
+    let file_bytes = std::fs::read(sorted_run.join("all.tmt")).unwrap();
+    let path = sorted_run.join("all.tmt");
+    for cut in (16..file_bytes.len()).step_by(file_bytes.len() / 97) {
+        std::fs::write(&path, &file_bytes[..cut]).unwrap();
+        let Ok(run) = OpenRun::open(&sorted_run) else { continue };
         assert!(!run.losses().is_empty());
         let mut writer = PajeWriter::new(Vec::new());
         convert(&run, &ConvertOptions::default(), &mut writer).unwrap();
     }
     // Any one block is removed. The remaining records of a thread are those that the thread
     // recorded.
-    let starts: Vec<usize> =
-        (0..whole.len()).step_by(8).filter(|at| whole[*at..].starts_with(&tracer_format::BLOCK_MAGIC)).collect();
+    let starts: Vec<usize> = (0..file_bytes.len())
+        .step_by(8)
+        .filter(|at| file_bytes[*at..].starts_with(&tracer_format::BLOCK_MAGIC))
+        .collect();
     for pair in starts.windows(2) {
-        let bytes = [&whole[..pair[0]], &whole[pair[1]..]].concat();
+        let bytes = [&file_bytes[..pair[0]], &file_bytes[pair[1]..]].concat();
         std::fs::write(&path, bytes).unwrap();
-        let Ok(run) = OpenRun::open(&one) else { continue };
+        let Ok(run) = OpenRun::open(&sorted_run) else { continue };
         for process in &run.processes {
             for stream in process.streams.iter().filter(|stream| !stream.name.is_empty()) {
                 let tid = stream.tid.unwrap();

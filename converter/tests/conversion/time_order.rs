@@ -80,9 +80,9 @@ proptest! {
         let mut log = TimestampLog::default();
         convert(&run, &options, &mut log).unwrap();
         prop_assert!(log.0.is_sorted_by_key(|(timestamp, _)| *timestamp));
-        let mut found = log.0;
-        found.sort_unstable();
+        let mut entries = log.0;
+        entries.sort_unstable();
         expected.sort_unstable();
-        prop_assert_eq!(found, expected);
+        prop_assert_eq!(entries, expected);
     }
 }

@@ -302,14 +302,14 @@ fn states_that_dropped_records_may_have_opened_are_unknown() {
 #[test]
 fn a_loss_of_the_last_block_makes_states_unknown_to_the_end() {
     let schema = tumit::compile_text("doing.tumit", SPEC).0.unwrap().schema();
-    for whole in [false, true] {
+    for is_complete in [false, true] {
         let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema);
         file.thread(0, 2, "main");
         file.thread(1, 3, "other");
         file.records(0, 0, &block(0, &[Step::Enter(1, "run"), Step::Become(2, "wait"), Step::Idle(3)]));
         let start = file.bytes.len();
         file.records(0, 1, &block(100, &[Step::Become(1, "hidden"), Step::Become(2, "hidden")]));
-        if !whole {
+        if !is_complete {
             file.bytes[start + HEADER_BYTES + 7] ^= 0x55;
         }
         // Another thread without losses, which lasts longer.
@@ -323,9 +323,9 @@ fn a_loss_of_the_last_block_makes_states_unknown_to_the_end() {
         let of = |thread: &str| -> Vec<&str> {
             stacks.lines.iter().filter(|line| line.contains(thread)).map(String::as_str).collect()
         };
-        assert_eq!(report.is_clean(), whole);
+        assert_eq!(report.is_clean(), is_complete);
         assert_eq!(of("Thread 9"), ["5 Thread 9: calm", "400 Thread 9: "]);
-        if whole {
+        if is_complete {
             assert_eq!(of("Thread 2"), ["10 Thread 2: wait", "110 Thread 2: hidden", "400 Thread 2: "]);
             assert_eq!(report.counts.unknown_states, 0);
             continue;

@@ -280,11 +280,12 @@ fn missing_ranks_are_reported_and_repeated_ones_are_no_loss() {
         file.end();
         file.bytes
     };
-    let (one, other, another) = (rank(1, 1), rank(2, 3), rank(3, 3));
-    let (losses, _) = losses_of(&[("1.tmt", &one), ("2.tmt", &other)]);
+    let (first_rank, other, third_rank) = (rank(1, 1), rank(2, 3), rank(3, 3));
+    let (losses, _) = losses_of(&[("1.tmt", &first_rank), ("2.tmt", &other)]);
     assert_eq!(losses, [Loss::MissingRanks { first: 0, missing: 2, ranks: 4 }]);
-    let (losses, _) = losses_of(&[("1.tmt", &one), ("2.tmt", &other), ("3.tmt", &another)]);
+    let (losses, _) = losses_of(&[("1.tmt", &first_rank), ("2.tmt", &other), ("3.tmt", &third_rank)]);
     assert_eq!(losses, [Loss::MissingRanks { first: 0, missing: 2, ranks: 4 }]);
-    let (losses, _) = losses_of(&[("0.tmt", &rank(7, 0)), ("1.tmt", &one), ("2.tmt", &rank(8, 2)), ("3.tmt", &other)]);
+    let (losses, _) =
+        losses_of(&[("0.tmt", &rank(7, 0)), ("1.tmt", &first_rank), ("2.tmt", &rank(8, 2)), ("3.tmt", &other)]);
     assert_eq!(losses, []);
 }

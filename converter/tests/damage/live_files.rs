@@ -201,10 +201,10 @@ fn a_file_without_a_process_block_takes_the_process_of_the_log() {
     let mut tags = Vec::new();
     append_tag(&mut tags, tag::PROCESS_ID, &process_id(1));
     append_tag(&mut tags, tag::HOST, b"there");
-    let whole = file();
+    let live_file = file();
     live.slot(0, &SyntheticSlot { records: marks(0..3), ..SyntheticSlot::default() });
     let empty = tempfile::tempdir().unwrap();
-    fs::write(empty.path().join("a.tmt"), &whole.bytes[..tracer_format::PREAMBLE_BYTES]).unwrap();
+    fs::write(empty.path().join("a.tmt"), &live_file.bytes[..tracer_format::PREAMBLE_BYTES]).unwrap();
     live.save(empty.path(), "a.live");
     assert!(unexpected_losses(&open(empty.path()).1)[0].contains("another process"));
     live.entry(BlockKind::Process, u32::MAX, &tags);
@@ -307,13 +307,13 @@ fn processes_that_ended_before_they_recorded_lost_nothing() {
 #[test]
 fn names_that_were_being_written_are_no_damage() {
     let mut file = file();
-    let whole = file.bytes.len();
+    let file_bytes = file.bytes.len();
     file.string("new");
     for (in_log, faults) in [(true, 0), (false, 1)] {
         let mut live = live_file();
         live.string(1, "new");
         let pair = folder(&file, &live);
-        fs::write(pair.path().join("a.tmt"), &file.bytes[..whole + 70]).unwrap();
+        fs::write(pair.path().join("a.tmt"), &file.bytes[..file_bytes + 70]).unwrap();
         if !in_log {
             fs::remove_file(pair.path().join("a.live")).unwrap();
         }
@@ -336,9 +336,9 @@ fn two_slots_with_one_sequence_number_are_reported() {
 #[test]
 fn a_block_that_was_being_written_is_no_damage() {
     let mut file = file();
-    let whole = file.bytes.len();
+    let file_bytes = file.bytes.len();
     file.records(0, 2, &marks(6..9));
-    for cut in [whole + 64, file.bytes.len() - 9] {
+    for cut in [file_bytes + 64, file.bytes.len() - 9] {
         let pair = folder(&file, &live_file());
         fs::write(pair.path().join("a.tmt"), &file.bytes[..cut]).unwrap();
         let (lines, losses) = open(pair.path());

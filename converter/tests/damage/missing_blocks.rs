@@ -128,12 +128,12 @@ proptest! {
     /// Removes any block of a file that its process ended.
     #[test]
     fn all_removed_blocks_are_reported(pieces in prop::collection::vec(piece(), 0..20)) {
-        let (_, whole) = file(&pieces);
-        let (_, _, losses) = reported_losses(&whole);
+        let (_, file_bytes) = file(&pieces);
+        let (_, _, losses) = reported_losses(&file_bytes);
         prop_assert!(losses.is_empty(), "{losses:?}");
-        let blocks = blocks(&whole);
+        let blocks = blocks(&file_bytes);
         for (cut, header) in &blocks {
-            let left = without(&whole, cut);
+            let left = without(&file_bytes, cut);
             let (_folder, run, losses) = reported_losses(&left);
             if header.kind == BlockKind::End as u8 {
                 prop_assert!(matches!(losses[..], [Loss::NotEnded { .. }]), "{losses:?}");
@@ -183,11 +183,11 @@ proptest! {
 #[test]
 fn missing_blocks_are_reported_with_their_places() {
     let pieces = [FilePart::Records(0, 5), FilePart::Records(0, 6), FilePart::Records(0, 7)];
-    let (_, whole) = file(&pieces);
+    let (_, file_bytes) = file(&pieces);
     let blocks: Vec<_> =
-        blocks(&whole).into_iter().filter(|(_, header)| header.kind == BlockKind::Records as u8).collect();
+        blocks(&file_bytes).into_iter().filter(|(_, header)| header.kind == BlockKind::Records as u8).collect();
     let texts = |cut: usize| {
-        let losses = reported_losses(&without(&whole, &blocks[cut].0)).2;
+        let losses = reported_losses(&without(&file_bytes, &blocks[cut].0)).2;
         losses.iter().map(|loss| loss.to_string().rsplit_once("a.tmt: ").unwrap().1.to_owned()).collect::<Vec<_>>()
     };
     let of = |count: u32| format!("{count} of the 18 records that the process wrote are missing");
@@ -232,28 +232,28 @@ fn cut(run: &OpenRun, selection: &RecordSelection, folder: &Path) -> OpenRun {
 fn copied_runs_report_the_losses_of_their_originals() {
     // Two streams with alternating blocks.
     let pieces: Vec<FilePart> = (0..10).map(|at| FilePart::Records(at % 2, 20)).collect();
-    let (open, whole) = file(&pieces);
+    let (open, file_bytes) = file(&pieces);
     let of_stream = |stream: u32| {
         let is_of = |header: &BlockHeader| header.kind == BlockKind::Records as u8 && header.stream == stream;
-        let found = blocks(&whole).into_iter().filter(|(_, header)| is_of(header));
-        found.map(|(range, _)| range).collect::<Vec<_>>()
+        let stream_blocks = blocks(&file_bytes).into_iter().filter(|(_, header)| is_of(header));
+        stream_blocks.map(|(range, _)| range).collect::<Vec<_>>()
     };
-    let (one, other) = (of_stream(0), of_stream(1));
+    let (first_blocks, second_blocks) = (of_stream(0), of_stream(1));
     // Name, removed blocks, and the losses in the `dropped` records of each copy. They contain no
     // unknown losses.
     type LossFields = (usize, u64, i64, i64);
     type Case<'b> = (&'b str, Vec<&'b Range<usize>>, Vec<LossFields>);
     let cases: [Case<'_>; 7] = [
-        ("first", vec![&one[0]], vec![(0, 20, 1000, 1000)]),
-        ("middle", vec![&one[2]], vec![(0, 20, 2019, 6000)]),
-        ("last", vec![&one[4]], vec![]),
-        ("two in one stream", vec![&one[1], &one[3]], vec![(0, 0, 19, 8000)]),
-        ("two streams", vec![&one[2], &other[2]], vec![(0, 0, 2019, 6000), (1, 0, 3019, 7000)]),
-        ("middle and last", vec![&one[2], &one[4]], vec![(0, 40, 2019, 6000)]),
-        ("all last ones", vec![&one[4], &other[4]], vec![]),
+        ("first", vec![&first_blocks[0]], vec![(0, 20, 1000, 1000)]),
+        ("middle", vec![&first_blocks[2]], vec![(0, 20, 2019, 6000)]),
+        ("last", vec![&first_blocks[4]], vec![]),
+        ("two in one stream", vec![&first_blocks[1], &first_blocks[3]], vec![(0, 0, 19, 8000)]),
+        ("two streams", vec![&first_blocks[2], &second_blocks[2]], vec![(0, 0, 2019, 6000), (1, 0, 3019, 7000)]),
+        ("middle and last", vec![&first_blocks[2], &first_blocks[4]], vec![(0, 40, 2019, 6000)]),
+        ("all last ones", vec![&first_blocks[4], &second_blocks[4]], vec![]),
     ];
     for (name, cut_out, expected) in cases {
-        for bytes in [&whole, &open] {
+        for bytes in [&file_bytes, &open] {
             let mut left = bytes.clone();
             for range in cut_out.iter().rev() {
                 left.drain((*range).clone());
@@ -262,7 +262,7 @@ fn copied_runs_report_the_losses_of_their_originals() {
             let original = folder.path().join("original.tmt");
             std::fs::write(&original, left).unwrap();
             let run = OpenRun::open(&original).unwrap();
-            let missing = (bytes == &whole).then(|| cut_out.len() as u64 * 20);
+            let missing = (bytes == &file_bytes).then(|| cut_out.len() as u64 * 20);
             assert_eq!(missing_records(&run).map(|(records, _)| records), missing, "{name}");
             let sorted = folder.path().join("sorted.tmt");
             tumit_converter::tools::sort::sort(
@@ -287,13 +287,13 @@ fn copied_runs_report_the_losses_of_their_originals() {
 #[test]
 fn parts_of_a_run_report_their_own_gaps() {
     let pieces: Vec<FilePart> = (0..6).map(|at| FilePart::Records(at % 2, 20)).collect();
-    let (_, whole) = file(&pieces);
+    let (_, file_bytes) = file(&pieces);
     let is_records = |header: &BlockHeader| header.kind == BlockKind::Records as u8;
-    let records: Vec<_> = blocks(&whole).into_iter().filter(|(_, header)| is_records(header)).collect();
+    let records: Vec<_> = blocks(&file_bytes).into_iter().filter(|(_, header)| is_records(header)).collect();
     let missing_in_part = |at: usize, select: &dyn Fn(&mut RecordSelection)| {
         let folder = tempfile::tempdir().unwrap();
         let original = folder.path().join("original.tmt");
-        std::fs::write(&original, without(&whole, &records[at].0)).unwrap();
+        std::fs::write(&original, without(&file_bytes, &records[at].0)).unwrap();
         let mut selection = RecordSelection::default();
         select(&mut selection);
         let part = cut(&OpenRun::open(&original).unwrap(), &selection, &folder.path().join("cut.tmt"));

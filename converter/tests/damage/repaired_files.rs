@@ -104,8 +104,8 @@ fn live_blocks_go_into_the_file() {
     assert_eq!(process.streams[0].blocks.iter().map(|block| block.header.sequence).collect::<Vec<_>>(), [0, 1, 2, 3]);
     let totals = process.totals.unwrap();
     assert_eq!((process.dropped_records(), totals.written, totals.dropped), (4, 14, 4));
-    let done = process.repaired.unwrap();
-    assert_eq!((done.unended, done.damaged_bytes, done.live_records), (true, 0, 7));
+    let repair = process.repaired.unwrap();
+    assert_eq!((repair.unended, repair.damaged_bytes, repair.live_records), (true, 0, 7));
     assert!(before.losses().iter().any(|loss| matches!(loss, Loss::NotEnded { .. })));
     assert!(matches!(&after.losses()[..], [Loss::Dropped { records: 4, .. }]), "{:?}", after.losses());
     // The good blocks have the same bytes, up to the first new block.
@@ -186,8 +186,8 @@ fn names_of_the_file_win_over_names_of_the_log() {
     assert_eq!(with_log(&|live| live.bytes[in_file] = 0), unchanged);
     let text = (0..live_file().bytes.len()).find(|at| live_file().bytes[*at..].starts_with(b"one")).unwrap();
     assert_eq!(with_log(&|live| live.bytes[text] ^= 1), unchanged);
-    let both = |live: &mut SyntheticLiveFile| (live.bytes[in_file], live.bytes[text]) = (0, b'0');
-    assert_eq!(with_log(&both), unchanged);
+    let damage = |live: &mut SyntheticLiveFile| (live.bytes[in_file], live.bytes[text]) = (0, b'0');
+    assert_eq!(with_log(&damage), unchanged);
 }
 
 /// Without this check, the repaired file would appear to have several processes, none of them with

@@ -89,7 +89,7 @@ fn print(rows: &[Row]) {
         let limit = if tool.is_c() { Tool::LimitC } else { Tool::Limit };
         rows.iter().find(|row| row.tool == limit).and_then(|row| row.pair)
     };
-    let one = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
+    let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
     for row in rows {
         let ratio = row.pair.zip(limit(row.tool)).map(|(tool, limit)| format!("{:.2}", tool / limit));
         let killed = row.killed.map_or_else(
@@ -99,12 +99,12 @@ fn print(rows: &[Row]) {
         println!(
             "| {} | {} | {} | {} | {} | {} | {} | {killed} |",
             row.tool.title(),
-            one(row.pair),
+            cell(row.pair),
             ratio.unwrap_or_else(|| "-".to_owned()),
-            one(row.span),
-            one(row.instructions),
-            one(row.regular),
-            one(row.irregular),
+            cell(row.span),
+            cell(row.instructions),
+            cell(row.regular),
+            cell(row.irregular),
         );
     }
 }

@@ -162,8 +162,8 @@ impl Programs {
         let session = TracerSession::new(tool);
         succeed(self.command(tool, Memory::Ample).args([task, &events.to_string()]).current_dir(session.path()));
         session.stop();
-        let found = session.count();
-        assert_eq!(found, events, "{tool:?} dropped some");
+        let record_count = session.count();
+        assert_eq!(record_count, events, "{tool:?} dropped some");
         Some(session.size() as f64 / events as f64)
     }
 
@@ -207,7 +207,7 @@ impl Programs {
         child.wait().expect("it ran");
         session.stop();
         let bytes = std::fs::read(&witness).expect("it is there");
-        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let word = |offset: usize| u64::from_le_bytes(bytes[offset..offset + 8].try_into().expect("eight bytes"));
         let readable = if tool == Tool::Fastrace { word(8) } else { session.count() };
         Some(KilledRun { recorded: word(0), readable })
     }

@@ -116,20 +116,20 @@ impl Limit {
     #[inline(always)]
     fn record<const BYTES: usize>(id: u16, body: impl FnOnce(&mut [u8; BYTES])) {
         BUFFER.with(|buffer| {
-            let mut at = buffer.at.get();
-            if at + BYTES > Self::BYTES {
-                at = 0;
+            let mut position = buffer.at.get();
+            if position + BYTES > Self::BYTES {
+                position = 0;
             }
             let now = clock();
             let delta = now.wrapping_sub(buffer.last.get()) as u32;
             // SAFETY: the buffer has `BYTES` bytes after `at`. Bytes have no alignment. No other
             // reference exists.
-            let record = unsafe { &mut *buffer.bytes.get().cast::<u8>().add(at).cast::<[u8; BYTES]>() };
+            let record = unsafe { &mut *buffer.bytes.get().cast::<u8>().add(position).cast::<[u8; BYTES]>() };
             record[..2].copy_from_slice(&id.to_le_bytes());
             record[2..6].copy_from_slice(&delta.to_le_bytes());
             body(record);
             buffer.last.set(now);
-            buffer.at.set(at + BYTES);
+            buffer.at.set(position + BYTES);
         });
     }
 }

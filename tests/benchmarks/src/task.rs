@@ -43,7 +43,7 @@ pub fn run(tool: &str, words: &[String]) {
 }
 
 fn perform(mut recorder: impl Recorder, words: &[String]) {
-    let number = |at: usize| words[at].parse::<u64>().expect("a number");
+    let number = |index: usize| words[index].parse::<u64>().expect("a number");
     match words[0].as_str() {
         "pair" => println!("ns {}", least(&mut recorder, number(1), number(2), |recorder, n| recorder.pair(n, n & 15))),
         "span" => println!("ns {}", least(&mut recorder, number(1), number(2), |recorder, _| recorder.span())),
@@ -64,14 +64,14 @@ fn perform(mut recorder: impl Recorder, words: &[String]) {
 #[inline(always)]
 fn least<R: Recorder>(recorder: &mut R, rounds: u64, burst: u64, event: impl Fn(&mut R, u64)) -> f64 {
     let (mut best_empty, mut best) = (f64::INFINITY, f64::INFINITY);
-    let each = |start: Instant| start.elapsed().as_secs_f64() * 1e9 / burst as f64;
+    let nanos_per_event = |start: Instant| start.elapsed().as_secs_f64() * 1e9 / burst as f64;
     for _ in 0..rounds {
         let start = Instant::now();
         (0..burst).for_each(|n| _ = black_box(n));
-        best_empty = best_empty.min(each(start));
+        best_empty = best_empty.min(nanos_per_event(start));
         let start = Instant::now();
         (0..burst).for_each(|n| event(recorder, black_box(n)));
-        best = best.min(each(start));
+        best = best.min(nanos_per_event(start));
         recorder.flush();
         std::thread::sleep(Duration::from_millis(20));
     }

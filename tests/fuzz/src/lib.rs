@@ -27,13 +27,13 @@ const LOG_BYTES: usize = 8192;
 pub fn with_valid_checksums(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     let mut from = 0;
-    while let Some(at) = find_block(&bytes, from) {
-        from = at + 1;
-        let Ok(header) = BlockHeader::decode(&bytes[at..]) else { continue };
-        let end = at + HEADER_BYTES + header.stored_bytes as usize;
-        let Some(stored) = bytes.get(at + HEADER_BYTES..end) else { continue };
-        let encoded = header.encode(stored);
-        bytes[at..at + HEADER_BYTES].copy_from_slice(&encoded);
+    while let Some(position) = find_block(&bytes, from) {
+        from = position + 1;
+        let Ok(header) = BlockHeader::decode(&bytes[position..]) else { continue };
+        let end = position + HEADER_BYTES + header.stored_bytes as usize;
+        let Some(stored_bytes) = bytes.get(position + HEADER_BYTES..end) else { continue };
+        let encoded = header.encode(stored_bytes);
+        bytes[position..position + HEADER_BYTES].copy_from_slice(&encoded);
         from = end;
     }
     bytes
@@ -73,7 +73,7 @@ pub fn live_file(data: &[u8]) -> Vec<u8> {
 /// left out.
 #[must_use]
 pub fn few_bytes(live: &[u8]) -> Vec<u8> {
-    let word = |at: usize| u32::from_le_bytes([live[at], live[at + 1], live[at + 2], live[at + 3]]) as usize;
+    let word = |offset: usize| u32::from_le_bytes([live[offset], live[offset + 1], live[offset + 2], live[offset + 3]]) as usize;
     let mut bytes = live[head::PROCESS_ID..head::PROCESS_ID + 16].to_vec();
     let mut append = |piece: &[u8]| {
         bytes.extend(u16::try_from(piece.len()).unwrap_or(u16::MAX).to_le_bytes());
@@ -81,8 +81,8 @@ pub fn few_bytes(live: &[u8]) -> Vec<u8> {
     };
     append(&live[LIVE_HEAD_BYTES..][..word(head::LOG_USED)]);
     for number in 0..word(head::SLOTS) {
-        let at = word(head::SLOTS_OFFSET) + number * word(head::SLOT_BYTES);
-        append(&live[at..at + SLOT_HEAD_BYTES + word(at)]);
+        let position = word(head::SLOTS_OFFSET) + number * word(head::SLOT_BYTES);
+        append(&live[position..position + SLOT_HEAD_BYTES + word(position)]);
     }
     bytes
 }
@@ -102,13 +102,13 @@ fn piece<'d>(rest: &mut &'d [u8], most: usize) -> &'d [u8] {
 }
 
 fn take<'d>(rest: &mut &'d [u8], most: usize) -> &'d [u8] {
-    let (piece, left) = rest.split_at(most.min(rest.len()));
-    *rest = left;
+    let (piece, remaining_bytes) = rest.split_at(most.min(rest.len()));
+    *rest = remaining_bytes;
     piece
 }
 
-fn put(bytes: &mut [u8], at: usize, data: &[u8]) {
-    bytes[at..at + data.len()].copy_from_slice(data);
+fn put(bytes: &mut [u8], offset: usize, data: &[u8]) {
+    bytes[offset..offset + data.len()].copy_from_slice(data);
 }
 
 /// Reads all of a run with all functions of the reader. Returns `None` if the run cannot be opened.

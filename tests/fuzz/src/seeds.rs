@@ -50,34 +50,34 @@ fn main() {
         fs::write(corpus.join(target).join(name), bytes).expect("a writable folder");
     };
     let spec = tumit::compile_text("all.tumit", SPEC).0.expect("a spec without mistakes");
-    let whole = spec.schema();
-    let mut bare = whole.clone();
-    bare.sources.clear();
-    write_seed("schema", "whole", &whole.encode());
-    write_seed("schema", "bare", &bare.encode());
+    let full_schema = spec.schema();
+    let mut name_only_schema = full_schema.clone();
+    name_only_schema.sources.clear();
+    write_seed("schema", "whole", &full_schema.encode());
+    write_seed("schema", "bare", &name_only_schema.encode());
     for (name, text) in [("empty", "trace a;"), ("one", "trace a version 3; level L off { event e located {} }")] {
         if let Some(spec) = tumit::compile_text("a.tumit", text).0 {
             write_seed("schema", name, &spec.schema().encode());
         }
     }
     let runs = [
-        ("raw", &whole, PayloadCodec::Raw),
-        ("bare", &bare, PayloadCodec::Raw),
-        ("packed", &whole, PayloadCodec::Lz4),
-        ("columns", &bare, PayloadCodec::Columns),
+        ("raw", &full_schema, PayloadCodec::Raw),
+        ("bare", &name_only_schema, PayloadCodec::Raw),
+        ("packed", &full_schema, PayloadCodec::Lz4),
+        ("columns", &name_only_schema, PayloadCodec::Columns),
     ];
     for (name, schema, codec) in runs {
         write_seed("run", name, &run(schema, codec, true));
     }
     for (name, in_file) in [("beside", true), ("alone", false)] {
-        let file = if in_file { run(&bare, PayloadCodec::Raw, false) } else { Vec::new() };
+        let file = if in_file { run(&name_only_schema, PayloadCodec::Raw, false) } else { Vec::new() };
         let mut bytes = u32::try_from(file.len()).expect("it is small").to_le_bytes().to_vec();
         bytes.extend(file);
-        bytes.extend(fuzz::few_bytes(&live_file(&bare, in_file).bytes));
+        bytes.extend(fuzz::few_bytes(&live_file(&name_only_schema, in_file).bytes));
         write_seed("live", name, &bytes);
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for (name, schema) in [("rules", &whole), ("default", &bare)] {
+    for (name, schema) in [("rules", &full_schema), ("default", &name_only_schema)] {
         let path = folder.path().join(format!("{name}.tmt"));
         fs::write(&path, run(schema, PayloadCodec::Raw, true)).expect("a writable folder");
         let opened = OpenRun::open(&path).expect("a good run");

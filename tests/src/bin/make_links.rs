@@ -66,7 +66,7 @@ fn endpoints(links: u32, has_ends: bool) -> impl Iterator<Item = GeneratedEndpoi
     // golden section puts neighbours far apart.
     let golden = count * 618 / 1000;
     let step = (golden.max(1)..).find(|step| greatest_common_divisor(*step, count.max(1)) == 1).unwrap_or(1);
-    let ends = (0..if has_ends { count } else { 0 }).map(move |at| (at * step % count) as u32);
+    let ends = (0..if has_ends { count } else { 0 }).map(move |number| (number * step % count) as u32);
     let endpoint = |is_start| move |n| GeneratedEndpoint { n, is_start };
     (0..links).map(endpoint(true)).chain(ends.map(endpoint(false)))
 }

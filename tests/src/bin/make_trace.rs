@@ -227,8 +227,8 @@ impl TraceArguments {
         if operands.len() > 4 {
             return Err(format!("`{}` is one argument too many", operands[4]));
         }
-        let operand = |at: usize, name: &str, default: u32, least: u32| {
-            operands.get(at).map_or(Ok(default), |text| number(name, text, least))
+        let operand = |index: usize, name: &str, default: u32, least: u32| {
+            operands.get(index).map_or(Ok(default), |text| number(name, text, least))
         };
         let threads = operand(2, "THREADS", 64, 1)?;
         let processes = options[0].unwrap_or(1);
@@ -319,14 +319,14 @@ fn main() -> ExitCode {
         print!("{HELP}");
         return ExitCode::SUCCESS;
     }
-    let done = TraceArguments::parse(words.iter().cloned()).and_then(|arguments| {
+    let outcome = TraceArguments::parse(words.iter().cloned()).and_then(|arguments| {
         let counts = match arguments.process {
             Some(process) => record(&arguments, process),
             None => record_all(&arguments, &words),
         };
         counts.map(|counts| (arguments, counts))
     });
-    match done {
+    match outcome {
         Ok((TraceArguments { folder, .. }, (written, dropped))) => {
             println!("{folder}: {written} records, {dropped} dropped");
             ExitCode::from(u8::from(dropped > 0))

@@ -61,7 +61,7 @@ const COUNTED_STATES: u32 = 100_000;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match words[..] {
+    let outcome = match words[..] {
         ["--help" | "-h"] => {
             print!("{HELP}");
             Ok(())
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
             .and_then(|states| number("THREADS", threads).and_then(|threads| measure(states, threads, true))),
         _ => Err("there is no such option or argument".into()),
     };
-    match done {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("measure_conversion: {why}; `measure_conversion --help` prints the usage");
@@ -136,7 +136,8 @@ fn make(folder: &Path, name: &str, states: u32, threads: u32) -> AnyResult<PathB
 }
 
 fn is_there(program: &str) -> bool {
-    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|at| at.join(program).is_file()))
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
 struct PathCost {

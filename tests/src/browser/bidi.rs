@@ -52,11 +52,11 @@ impl Drop for BidiPage {
     fn drop(&mut self) {
         // A browser is not reused after a failed test.
         let Some(mut link) = self.link.take().filter(|_| !std::thread::panicking()) else { return };
-        let left = [
+        let program_options = [
             ("input.releaseActions", json!({ "context": self.context })),
             ("browser.removeUserContext", json!({ "userContext": self.user })),
         ];
-        if left.iter().all(|(method, params)| link.request(method, params).is_ok()) {
+        if program_options.iter().all(|(method, params)| link.request(method, params).is_ok()) {
             link.complaints.clear();
             IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(link);
         }
@@ -250,8 +250,8 @@ impl PageDriver for BidiPage {
     }
 
     fn type_text(&mut self, text: &str) {
-        let stroke = |one: char| {
-            let value = one.to_string();
+        let stroke = |letter: char| {
+            let value = letter.to_string();
             [json!({ "type": "keyDown", "value": value }), json!({ "type": "keyUp", "value": value })]
         };
         let strokes: Vec<Value> = text.chars().flat_map(stroke).collect();

@@ -251,8 +251,8 @@ impl PageDriver for DevToolsPage {
         self.call("Browser.grantPermissions", &params);
     }
 
-    fn show_scroll_bars(&mut self, shown: bool) -> bool {
-        self.call("Emulation.setScrollbarsHidden", &json!({ "hidden": !shown }));
+    fn show_scroll_bars(&mut self, is_shown: bool) -> bool {
+        self.call("Emulation.setScrollbarsHidden", &json!({ "hidden": !is_shown }));
         true
     }
 

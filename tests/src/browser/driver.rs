@@ -35,7 +35,7 @@ pub(super) trait PageDriver: Debug {
     fn text(&mut self, node: &Value) -> String;
 
     /// Performs an action with the pointer or its primary button.
-    fn pointer(&mut self, act: PointerAction, at: (f64, f64));
+    fn pointer(&mut self, act: PointerAction, point: (f64, f64));
 
     /// Presses and releases a key, named as in JavaScript's `key`.
     fn key(&mut self, key: &str);
@@ -53,7 +53,7 @@ pub(super) trait PageDriver: Debug {
 
     /// Shows scroll bars that take space, or none. Returns false if this browser does not support
     /// that.
-    fn show_scroll_bars(&mut self, shown: bool) -> bool;
+    fn show_scroll_bars(&mut self, is_shown: bool) -> bool;
 
     /// Sets the system's preference for a media feature. Returns false if this browser does not
     /// support that.

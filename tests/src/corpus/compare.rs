@@ -69,10 +69,10 @@ impl LanguageRun {
 }
 
 /// The part of a long line around the first difference.
-fn context_of(line: &str, at: usize) -> String {
+fn context_of(line: &str, position: usize) -> String {
     const BEFORE: usize = 200;
     const SHOWN: usize = 600;
-    let start = at.saturating_sub(BEFORE);
+    let start = position.saturating_sub(BEFORE);
     let part = &line.as_bytes()[start.min(line.len())..(start + SHOWN).min(line.len())];
     let (head, tail) = (if start > 0 { "… " } else { "" }, if start + SHOWN < line.len() { " …" } else { "" });
     format!("{head}{}{tail}", String::from_utf8_lossy(part))

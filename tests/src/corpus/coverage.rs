@@ -96,10 +96,10 @@ pub fn required_features() -> BTreeSet<String> {
 #[must_use]
 pub fn covered_features(case: &CorpusCase) -> BTreeSet<String> {
     let specs = case.compile();
-    let mut found = BTreeSet::new();
+    let mut features = BTreeSet::new();
     let mut add = |feature: &str, holds: bool| {
         if holds {
-            found.insert(feature.to_owned());
+            features.insert(feature.to_owned());
         }
     };
     add("several environments", case.environments.len() > 1);
@@ -109,9 +109,9 @@ pub fn covered_features(case: &CorpusCase) -> BTreeSet<String> {
         spec_features(spec, &mut add);
     }
     for spec in &specs {
-        spec.records.iter().for_each(|record| record_features(spec, record, &mut found));
+        spec.records.iter().for_each(|record| record_features(spec, record, &mut features));
     }
-    found
+    features
 }
 
 fn spec_features(spec: &Spec, add: &mut impl FnMut(&str, bool)) {
@@ -130,19 +130,34 @@ fn spec_features(spec: &Spec, add: &mut impl FnMut(&str, bool)) {
     add("an enum of one value", any(|item| item.values.len() == 1));
     add("an enum of 256 values", any(|item| item.values.len() == 256));
     add("an enum of 257 values", any(|item| item.values.len() == 257));
-    add("an enum with numbers", any(|item| item.values.iter().enumerate().any(|(at, v)| usize::from(v.number) != at)));
+    add(
+        "an enum with numbers",
+        any(|item| item.values.iter().enumerate().any(|(index, v)| usize::from(v.number) != index)),
+    );
     add("documentation of a value", any(|item| item.values.iter().any(|value| !value.doc.is_empty())));
     let names: Vec<&str> = spec.records.iter().map(|record| record.name.as_str()).collect();
     let fields = || spec.records.iter().flat_map(|record| record.layout.fields.iter().map(|field| field.name.as_str()));
-    let both = |keyword: fn(&str) -> bool| names.iter().any(|name| keyword(name)) && fields().any(keyword);
-    add("keywords of Rust as names", both(|name| ["async", "fn", "loop", "match", "self", "type"].contains(&name)));
-    add("keywords of C as names", both(|name| ["default", "for", "int", "struct", "while"].contains(&name)));
-    add("keywords of C++ as names", both(|name| ["class", "delete", "namespace", "template", "this"].contains(&name)));
+    let is_name_and_field = |keyword: fn(&str) -> bool| names.iter().any(|name| keyword(name)) && fields().any(keyword);
+    add(
+        "keywords of Rust as names",
+        is_name_and_field(|name| ["async", "fn", "loop", "match", "self", "type"].contains(&name)),
+    );
+    add(
+        "keywords of C as names",
+        is_name_and_field(|name| ["default", "for", "int", "struct", "while"].contains(&name)),
+    );
+    add(
+        "keywords of C++ as names",
+        is_name_and_field(|name| ["class", "delete", "namespace", "template", "this"].contains(&name)),
+    );
     add(
         "keywords of Fortran as names",
-        both(|name| ["call", "end", "module", "program", "subroutine"].contains(&name)),
+        is_name_and_field(|name| ["call", "end", "module", "program", "subroutine"].contains(&name)),
     );
-    add("keywords of Tumit as names", both(|name| ["event", "level", "off", "rule", "span", "trace"].contains(&name)));
+    add(
+        "keywords of Tumit as names",
+        is_name_and_field(|name| ["event", "level", "off", "rule", "span", "trace"].contains(&name)),
+    );
     add("a name of 63 letters", names.iter().any(|name| name.len() == 63) && fields().any(|name| name.len() == 63));
     for span in &spec.spans {
         let begin = &spec.records[span.begin.index()];
@@ -152,10 +167,10 @@ fn spec_features(spec: &Spec, add: &mut impl FnMut(&str, bool)) {
     }
 }
 
-fn record_features(spec: &Spec, record: &RecordDecl, found: &mut BTreeSet<String>) {
+fn record_features(spec: &Spec, record: &RecordDecl, features: &mut BTreeSet<String>) {
     let mut add = |feature: &str, holds: bool| {
         if holds {
-            found.insert(feature.to_owned());
+            features.insert(feature.to_owned());
         }
     };
     let layout = &record.layout;

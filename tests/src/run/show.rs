@@ -31,7 +31,7 @@ impl ProcessFile {
         let user = self.has_user_clock();
         let (mut text, mut listed) = (ty.name.clone(), ty.name.clone());
         let mut bytes = body.to_vec();
-        let (mut at, mut place) = (0, None);
+        let (mut position, mut place) = (0, None);
         if ty.located && site == 0 {
             text += " @unknown";
             place = Some(("unknown".to_owned(), None));
@@ -45,19 +45,19 @@ impl ProcessFile {
             place = Some((name, (ty.kind != RecordKind::End).then_some(site)));
         }
         for (field, value) in ty.fields.iter().zip(values(&ty.fields, body)) {
-            let size = size(field, &body[at..]);
+            let size = size(field, &body[position..]);
             if !user && is_date(field.ty) {
-                let start = at + if matches!(field.ty, FieldType::Variable(_)) { 2 } else { 0 };
-                bytes[start..at + size].fill(0);
+                let start = position + if matches!(field.ty, FieldType::Variable(_)) { 2 } else { 0 };
+                bytes[start..position + size].fill(0);
             }
-            at += size;
+            position += size;
             if let (Value::Date(date), false) = (value, user) {
                 assert!(date <= ticks, "the timestamp of `{}` is after that of its record", field.name);
             }
             let _ = write!(text, " {}={}", field.name, self.plain_value(schema, value));
             let _ = write!(listed, " {}={}", field.name, self.readable_value(schema, value, user));
         }
-        assert_eq!(at, body.len(), "the fields of `{}` cover all of its bytes", ty.name);
+        assert_eq!(position, body.len(), "the fields of `{}` cover all of its bytes", ty.name);
         if user {
             let _ = write!(listed, " at {ticks}");
         }
@@ -125,12 +125,12 @@ fn size(field: &FieldInfo, rest: &[u8]) -> usize {
 }
 
 fn shorten_text(text: &[u8]) -> String {
-    let whole = String::from_utf8_lossy(text);
+    let full_text = String::from_utf8_lossy(text);
     if text.len() <= SHOWN {
-        return format!("{whole:?}");
+        return format!("{full_text:?}");
     }
-    let head: String = whole.chars().take(12).collect();
-    let tail: String = whole.chars().skip(whole.chars().count() - 12).collect();
+    let head: String = full_text.chars().take(12).collect();
+    let tail: String = full_text.chars().skip(full_text.chars().count() - 12).collect();
     format!("{head:?} … {tail:?} ({} bytes, {:08x})", text.len(), crc32c(0, text))
 }
 

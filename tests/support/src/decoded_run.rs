@@ -165,8 +165,8 @@ impl DecodedFile {
 
     fn record_type(&self, id: u16) -> Option<(&Schema, &RecordType)> {
         self.schemas.iter().find_map(|(base, schema)| {
-            let at = u32::from(id).checked_sub(*base)?;
-            Some((schema, schema.records.get(at as usize)?))
+            let index = u32::from(id).checked_sub(*base)?;
+            Some((schema, schema.records.get(index as usize)?))
         })
     }
 
@@ -211,12 +211,13 @@ fn read_file(path: &Path) -> DecodedFile {
     assert_eq!(check_preamble(&bytes), Ok(1));
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     let mut file = DecodedFile { name, ..DecodedFile::default() };
-    let (mut at, mut sequence, mut ended) = (PREAMBLE_BYTES, 0, false);
-    while at < bytes.len() {
+    let (mut position, mut sequence, mut ended) = (PREAMBLE_BYTES, 0, false);
+    while position < bytes.len() {
         assert!(!ended, "nothing follows the end");
-        assert_eq!(at % 8, 0);
-        let block = decode_block(&bytes[at..]).unwrap_or_else(|error| panic!("byte {at} of {}: {error}", file.name));
-        at += block.header.block_bytes();
+        assert_eq!(position % 8, 0);
+        let block = decode_block(&bytes[position..])
+            .unwrap_or_else(|error| panic!("byte {position} of {}: {error}", file.name));
+        position += block.header.block_bytes();
         let header = block.header;
         let unpacked = tracer_format::block::unpack(&header, block.stored, &mut Vec::new()).unwrap().to_vec();
         assert_eq!(unpacked.len(), header.raw_bytes as usize);
@@ -242,7 +243,7 @@ fn read_definitions(file: &mut DecodedFile, kind: BlockKind, stream: u32, payloa
     match kind {
         BlockKind::Process => file.tags = TagIterator(payload).map(|(tag, bytes)| (tag, bytes.to_vec())).collect(),
         BlockKind::Schema => {
-            let word = |at: usize| u32::from_le_bytes(payload[at..at + 4].try_into().unwrap());
+            let word = |offset: usize| u32::from_le_bytes(payload[offset..offset + 4].try_into().unwrap());
             let schema = Schema::decode(&payload[8..]).unwrap();
             assert_eq!(schema.records.len(), word(4) as usize);
             file.schemas.push((word(0), schema));
@@ -300,8 +301,8 @@ fn read_records(file: &mut DecodedFile, header: &tracer_format::BlockHeader, pay
         .map(|record| record.unwrap())
         .collect();
     let mut count = 0;
-    for (at, raw) in raws.iter().enumerate() {
-        if at == 0 {
+    for (index, raw) in raws.iter().enumerate() {
+        if index == 0 {
             assert_eq!(raw.ticks, header.first_ticks, "the first record has the block's first timestamp");
         }
         assert!(raw.ticks <= header.last_ticks);
@@ -310,7 +311,7 @@ fn read_records(file: &mut DecodedFile, header: &tracer_format::BlockHeader, pay
             if report.is_truncation() {
                 stream.marks.push((stream.records.len(), report.bytes));
             } else {
-                assert_eq!(at, 0, "losses are reported first");
+                assert_eq!(index, 0, "losses are reported first");
                 stream.losses.push(report);
             }
             continue;

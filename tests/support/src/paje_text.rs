@@ -187,7 +187,7 @@ impl TraceGenerator {
     /// Writes a line of `TYPES`.
     fn definition(&mut self, line: &str) {
         let words = words(line);
-        let word = |at: usize| words.get(at).cloned().unwrap_or_default();
+        let word = |offset: usize| words.get(offset).cloned().unwrap_or_default();
         let event = match word(0).as_str() {
             "defc" => "defc",
             "defs" => "defs",
@@ -245,7 +245,7 @@ impl TraceGenerator {
     /// One of the living containers of a level, or `None`.
     fn alive(&self, level: TreeLevel, number: u16) -> Option<usize> {
         let fitting: Vec<usize> = (0..self.containers.len())
-            .filter(|&at| self.containers[at].alive && self.containers[at].level == level)
+            .filter(|&container| self.containers[container].alive && self.containers[container].level == level)
             .collect();
         fitting.get(usize::from(number) % fitting.len().max(1)).copied()
     }
@@ -300,18 +300,18 @@ impl TraceGenerator {
     }
 
     fn destroy(&mut self, selector: u16, number: u16, form: u16) {
-        let at = usize::from(selector) % self.containers.len();
+        let container = usize::from(selector) % self.containers.len();
         // The first process is never destroyed, because mistakes are made in it.
-        if at <= 1 || !self.containers[at].alive || self.links.is_held(at) {
+        if container <= 1 || !self.containers[container].alive || self.links.is_held(container) {
             return;
         }
-        let inside: Vec<usize> = (0..self.containers.len()).filter(|&inner| self.is_in(inner, at)).collect();
+        let inside: Vec<usize> = (0..self.containers.len()).filter(|&inner| self.is_in(inner, container)).collect();
         if inside.iter().any(|&inner| self.links.is_held(inner)) {
             return;
         }
         // Inner containers may have later timestamps, because `pj_dump` checks only the container
         // itself.
-        let looked_at = if !form.is_multiple_of(4) { &[at][..] } else { &inside };
+        let looked_at = if !form.is_multiple_of(4) { &[container][..] } else { &inside };
         let slots = looked_at.iter().flat_map(|&inner| self.containers[inner].slots.values());
         let last = slots.map(|slot| slot.0).max().unwrap_or(0);
         // `pj_dump` takes a negative end for a missing one.
@@ -328,16 +328,16 @@ impl TraceGenerator {
         for inner in inside {
             self.containers[inner].alive = false;
         }
-        self.destroy_line(at, timestamp, form);
+        self.destroy_line(container, timestamp, form);
     }
 
-    fn destroy_line(&mut self, at: usize, timestamp: u64, form: u16) {
-        let ty = match self.containers[at].level {
+    fn destroy_line(&mut self, container: usize, timestamp: u64, form: u16) {
+        let ty = match self.containers[container].level {
             TreeLevel::Fibre => "T T",
             TreeLevel::Thread => "T",
             TreeLevel::Process | TreeLevel::Root => "P",
         };
-        let id = self.containers[at].id.clone();
+        let id = self.containers[container].id.clone();
         self.line("destroy", &[("Time", seconds(timestamp, form)), ("Type", ty.into()), ("Name", id)]);
     }
 
@@ -350,9 +350,9 @@ impl TraceGenerator {
 
     fn state(&mut self, kind: u16, selector: u16, type_number: u16, number: u16, form: u16) {
         let (ty, level) = STATES[usize::from(type_number) % STATES.len()];
-        let Some(at) = self.alive(level, selector) else { return };
-        let depth = self.containers[at].slots.get(ty).map_or(0, |slot| slot.1);
-        let timestamp = self.timestamp(at, ty, number);
+        let Some(container) = self.alive(level, selector) else { return };
+        let depth = self.containers[container].slots.get(ty).map_or(0, |slot| slot.1);
+        let timestamp = self.timestamp(container, ty, number);
         let (event, new_depth, has_value) = match kind {
             2..=4 => ("set", 1, true),
             5..=10 => ("push", depth + 1, true),
@@ -367,16 +367,20 @@ impl TraceGenerator {
         if new_depth > 8 {
             self.count("states nested deeper than 8");
         }
-        self.containers[at].slots.insert(ty, (timestamp, new_depth));
-        let mut fields = self.fields(at, ty, timestamp, form);
+        self.containers[container].slots.insert(ty, (timestamp, new_depth));
+        let mut fields = self.fields(container, ty, timestamp, form);
         if has_value {
             fields.push(("Value", self.value(ty, form / 7)));
         }
         self.line(event, &fields);
     }
 
-    fn fields(&self, at: usize, ty: &str, timestamp: u64, form: u16) -> Vec<(&'static str, String)> {
-        vec![("Time", seconds(timestamp, form)), ("Type", ty.to_owned()), ("Container", self.containers[at].id.clone())]
+    fn fields(&self, container: usize, ty: &str, timestamp: u64, form: u16) -> Vec<(&'static str, String)> {
+        vec![
+            ("Time", seconds(timestamp, form)),
+            ("Type", ty.to_owned()),
+            ("Container", self.containers[container].id.clone()),
+        ]
     }
 
     fn value(&mut self, ty: &str, number: u16) -> String {
@@ -394,16 +398,16 @@ impl TraceGenerator {
 
     fn variable(&mut self, selector: u16, type_number: u16, number: u16, form: u16) {
         let (ty, level) = VARIABLES[usize::from(type_number) % VARIABLES.len()];
-        let Some(at) = self.alive(level, selector) else { return };
-        let last = self.containers[at].slots.get(ty).copied();
-        let timestamp = self.timestamp(at, ty, number);
+        let Some(container) = self.alive(level, selector) else { return };
+        let last = self.containers[container].slots.get(ty).copied();
+        let timestamp = self.timestamp(container, ty, number);
         let is_set = last.is_some_and(|slot| slot.1 > 0);
         if last.is_some_and(|slot| is_set && slot.0 == timestamp) {
             self.count("variables changed twice at a timestamp");
         }
         let event = ["setvar", "addvar", "subvar"][if is_set { usize::from(form / 3) % 3 } else { 0 }];
-        self.containers[at].slots.insert(ty, (timestamp, 1));
-        let mut fields = self.fields(at, ty, timestamp, form);
+        self.containers[container].slots.insert(ty, (timestamp, 1));
+        let mut fields = self.fields(container, ty, timestamp, form);
         let number = NUMBERS[usize::from(form / 11) % NUMBERS.len()];
         if number.ends_with("e39") || number.ends_with("e38") {
             self.count("values beyond 32 bits");
@@ -414,16 +418,17 @@ impl TraceGenerator {
 
     fn event(&mut self, selector: u16, type_number: u16, number: u16, form: u16) {
         let (ty, level) = EVENTS[usize::from(type_number) % EVENTS.len()];
-        let Some(at) = self.alive(level, selector) else { return };
-        let timestamp = self.timestamp(at, ty, number);
-        let mut fields = self.fields(at, ty, timestamp, form);
+        let Some(container) = self.alive(level, selector) else { return };
+        let timestamp = self.timestamp(container, ty, number);
+        let mut fields = self.fields(container, ty, timestamp, form);
         fields.push(("Value", self.value(ty, form / 7)));
         self.line("newevent", &fields);
     }
 
     /// Writes events in, or the destruction of, a destroyed container.
     fn event_in_destroyed(&mut self, selector: u16, number: u16, form: u16) {
-        let dead: Vec<usize> = (1..self.containers.len()).filter(|&at| !self.containers[at].alive).collect();
+        let dead: Vec<usize> =
+            (1..self.containers.len()).filter(|&container| !self.containers[container].alive).collect();
         let Some(&at) = dead.get(usize::from(selector) % dead.len().max(1)) else { return };
         self.count("lines about destroyed containers");
         let timestamp = self.largest + u64::from(number);
@@ -437,8 +442,8 @@ impl TraceGenerator {
 
     /// Writes many pushes at once.
     fn push_many(&mut self, selector: u16, type_number: u16, number: u16) {
-        for at in 0..number % 40 {
-            self.state(5, selector, type_number % 2, at % 16, at);
+        for index in 0..number % 40 {
+            self.state(5, selector, type_number % 2, index % 16, index);
         }
     }
 }

@@ -61,14 +61,14 @@ pub fn plans() -> impl Strategy<Value = TracePlans> {
 }
 
 impl ThreadPlan {
-    fn of(&self, at: &str, trace: &mut ModelTrace) {
+    fn of(&self, container: &str, trace: &mut ModelTrace) {
         let (first, last) = self.life;
         let mut now = first;
         for &(gap, length, value, nested) in &self.states {
             let life = ((now + gap).min(last), (now + gap + length).min(last));
             now = life.1;
             let state = |depth, life, value: usize| ModelState {
-                at: at.to_owned(),
+                at: container.to_owned(),
                 ty: "Activity".to_owned(),
                 depth,
                 life,
@@ -89,11 +89,16 @@ impl ThreadPlan {
         }
         for (place, &(from, value)) in samples.iter().enumerate() {
             let to = samples.get(place + 1).map_or(last, |next| next.0);
-            trace.samples.push(ModelSample { at: at.to_owned(), ty: "Load".to_owned(), life: (from, to), value });
+            trace.samples.push(ModelSample {
+                at: container.to_owned(),
+                ty: "Load".to_owned(),
+                life: (from, to),
+                value,
+            });
         }
         for &timestamp in self.events.iter().filter(|&&timestamp| timestamp >= first && timestamp < last) {
             trace.events.push(ModelEvent {
-                at: at.to_owned(),
+                at: container.to_owned(),
                 timestamp,
                 value: VALUES[timestamp as usize % 3].to_owned(),
             });
@@ -114,8 +119,8 @@ pub fn planned_trace((threads, links): &TracePlans) -> ModelTrace {
     trace.places.push(place("world", "world", "world", (0, END)));
     for node in 0..2 {
         trace.places.push(place(&format!("node {node}"), "world", "Node", (0, END)));
-        for (at, (_, plan)) in threads.iter().enumerate().filter(|(_, (of, _))| *of == node) {
-            let name = format!("thread {at}");
+        for (index, (_, plan)) in threads.iter().enumerate().filter(|(_, (of, _))| *of == node) {
+            let name = format!("thread {index}");
             trace.places.push(place(&name, &format!("node {node}"), "Thread", plan.life));
             plan.of(&name, &mut trace);
         }

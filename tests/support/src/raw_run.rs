@@ -64,25 +64,25 @@ pub enum RawRunRecord {
 }
 
 /// Unpacks codec 2. The records of the test's spec have no arrays and no texts.
-fn columns(stored: &[u8]) -> Vec<u8> {
-    let mut input = RawColumns(stored);
+fn columns(stored_bytes: &[u8]) -> Vec<u8> {
+    let mut input = RawColumns(stored_bytes);
     let types: Vec<(u64, Vec<usize>)> = (0..input.number(2))
         .map(|_| (input.number(2), (0..input.number(2)).map(|_| 1 << input.number(1)).collect()))
         .collect();
     let records = input.number(4) as usize;
     let order = input.column(records, 2);
     let mut values: Vec<Vec<std::vec::IntoIter<u64>>> = Vec::new();
-    for (at, (_, parts)) in types.iter().enumerate() {
-        let count = order.iter().filter(|number| **number == at as u64).count();
+    for (index, (_, parts)) in types.iter().enumerate() {
+        let count = order.iter().filter(|number| **number == index as u64).count();
         let sizes = std::iter::once(&4).chain(parts);
         values.push(sizes.map(|bytes| input.column(count, *bytes).into_iter()).collect());
     }
     assert!(input.0.is_empty());
     let mut out = Vec::new();
-    for at in order {
-        let (id, parts) = &types[at as usize];
+    for index in order {
+        let (id, parts) = &types[index as usize];
         out.extend(&id.to_le_bytes()[..2]);
-        for (bytes, column) in std::iter::once(&4).chain(parts).zip(&mut values[at as usize]) {
+        for (bytes, column) in std::iter::once(&4).chain(parts).zip(&mut values[index as usize]) {
             out.extend(&column.next().unwrap().to_le_bytes()[..*bytes]);
         }
     }
@@ -120,7 +120,7 @@ impl RawColumns<'_> {
             2 => {
                 let entries = self.number(2) as usize;
                 let entries = self.column(entries, bytes);
-                self.column(count, 2).into_iter().map(|at| entries[at as usize]).collect()
+                self.column(count, 2).into_iter().map(|index| entries[index as usize]).collect()
             }
             other => panic!("method {other}"),
         }
@@ -134,12 +134,13 @@ impl RawColumns<'_> {
             let width = (head & 127) as usize;
             let (packed, rest) = self.0.split_at((size * width).div_ceil(8));
             self.0 = rest;
-            let bit = |at: usize| u64::from(packed[at / 8] >> (at % 8) & 1);
-            let mut group: Vec<u64> =
-                (0..size).map(|at| base.wrapping_add((0..width).map(|n| bit(at * width + n) << n).sum())).collect();
+            let bit = |position: usize| u64::from(packed[position / 8] >> (position % 8) & 1);
+            let mut group: Vec<u64> = (0..size)
+                .map(|index| base.wrapping_add((0..width).map(|n| bit(index * width + n) << n).sum()))
+                .collect();
             for _ in 0..exceptions {
-                let at = self.number(1) as usize;
-                group[at] = base.wrapping_add(self.zigzag());
+                let base_index = self.number(1) as usize;
+                group[base_index] = base.wrapping_add(self.zigzag());
             }
             for mut value in group {
                 if head >= 128 {
@@ -159,14 +160,14 @@ pub fn noise(n: u64) -> u64 {
     (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ mixed >> 32
 }
 
-fn u16_at(b: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes(b[at..at + 2].try_into().unwrap())
+fn u16_at(b: &[u8], offset: usize) -> u16 {
+    u16::from_le_bytes(b[offset..offset + 2].try_into().unwrap())
 }
-fn u32_at(b: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(b[at..at + 4].try_into().unwrap())
+fn u32_at(b: &[u8], offset: usize) -> u32 {
+    u32::from_le_bytes(b[offset..offset + 4].try_into().unwrap())
 }
-fn u64_at(b: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(b[at..at + 8].try_into().unwrap())
+fn u64_at(b: &[u8], offset: usize) -> u64 {
+    u64::from_le_bytes(b[offset..offset + 8].try_into().unwrap())
 }
 
 /// Reads all processes of a run. Live files may be in another folder.
@@ -178,35 +179,35 @@ pub fn read_processes(folder: &Path, live: &Path) -> Vec<RawProcess> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "tmt"));
     paths.sort();
-    let one = |path: &PathBuf| {
-        let mut left = RawProcess::default();
-        left.read_file(&std::fs::read(path).unwrap());
+    let read_file = |path: &PathBuf| {
+        let mut process = RawProcess::default();
+        process.read_file(&std::fs::read(path).unwrap());
         let live = live.join(path.file_name().unwrap()).with_extension("live");
-        assert!(!left.ended || !live.exists(), "a clean end removes the live file");
+        assert!(!process.ended || !live.exists(), "a clean end removes the live file");
         if live.exists() {
-            left.read_live(&std::fs::read(live).unwrap());
+            process.read_live(&std::fs::read(live).unwrap());
         }
-        left
+        process
     };
-    paths.iter().map(one).collect()
+    paths.iter().map(read_file).collect()
 }
 
 impl RawProcess {
     fn read_file(&mut self, bytes: &[u8]) {
         assert_eq!(&bytes[..10], b"\xB1TUMIT\r\n\x01\0");
-        let (mut at, mut next) = (16, HashMap::new());
-        while at + 64 <= bytes.len() {
-            let head = &bytes[at..at + 64];
-            assert_eq!(&head[..8], b"\xB1TMTBLK\n", "byte {at}");
-            let (raw, stored) = (u32_at(head, 32) as usize, u32_at(head, 36) as usize);
-            let Some(body) = bytes.get(at + 64..at + 64 + stored) else { break };
+        let (mut position, mut next) = (16, HashMap::new());
+        while position + 64 <= bytes.len() {
+            let head = &bytes[position..position + 64];
+            assert_eq!(&head[..8], b"\xB1TMTBLK\n", "byte {position}");
+            let (raw, stored_bytes) = (u32_at(head, 32) as usize, u32_at(head, 36) as usize);
+            let Some(body) = bytes.get(position + 64..position + 64 + stored_bytes) else { break };
             let payload = match head[13] {
                 0 => body.to_vec(),
                 1 => lz4_flex::block::decompress(body, raw).unwrap(),
                 2 => columns(body),
                 other => panic!("codec {other}"),
             };
-            at += (64 + stored).next_multiple_of(8);
+            position += (64 + stored_bytes).next_multiple_of(8);
             if head[12] == 6 {
                 let (first, last, overwritten) = (u64_at(head, 48), u64_at(head, 56), head[14] & 1 != 0);
                 let block = RawBlock { raw, first, last, payload, live: false, overwritten };
@@ -264,15 +265,16 @@ impl RawProcess {
         }
         assert_eq!(&bytes[16..32], self.id);
         let (slot_bytes, slots) = (u32_at(bytes, 32) as usize, u32_at(bytes, 36) as usize);
-        let (mut at, log) = (u32_at(bytes, 40) as usize, u64_at(bytes, 56) as usize);
+        let (mut position, log) = (u32_at(bytes, 40) as usize, u64_at(bytes, 56) as usize);
         assert!(log <= u32_at(bytes, 44) as usize && u64_at(bytes, 64) <= log as u64);
-        let end = at + log;
-        while at < end {
-            let (kind, stream, length) = (u32_at(bytes, at), u32_at(bytes, at + 4), u32_at(bytes, at + 12) as usize);
-            self.name(kind, stream, &bytes[at + 16..at + 16 + length]);
-            at += 16 + length.next_multiple_of(8);
+        let end = position + log;
+        while position < end {
+            let (kind, stream, length) =
+                (u32_at(bytes, position), u32_at(bytes, position + 4), u32_at(bytes, position + 12) as usize);
+            self.name(kind, stream, &bytes[position + 16..position + 16 + length]);
+            position += 16 + length.next_multiple_of(8);
         }
-        assert_eq!(at, end);
+        assert_eq!(position, end);
         let counters: u64 = (0..256).map(|counter| u64_at(bytes, 2048 + 8 * counter)).sum();
         self.result = u32_at(bytes, 1284);
         let start = u64_at(bytes, 48) as usize;

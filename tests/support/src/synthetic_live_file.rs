@@ -48,16 +48,16 @@ impl SyntheticLiveFile {
         let mut live = Self { bytes: std::mem::take(&mut bytes), log: 0 };
         live.put(8, &1u16.to_le_bytes());
         live.put(16, &id);
-        for (at, word) in [(32, SLOT_BYTES), (36, slots), (40, HEADER_BYTES), (44, LOG_BYTES)] {
-            live.put(at, &u32::try_from(word).unwrap().to_le_bytes());
+        for (index, word) in [(32, SLOT_BYTES), (36, slots), (40, HEADER_BYTES), (44, LOG_BYTES)] {
+            live.put(index, &u32::try_from(word).unwrap().to_le_bytes());
         }
         live.put(48, &((HEADER_BYTES + LOG_BYTES) as u64).to_le_bytes());
         live
     }
 
     /// Overwrites bytes of the file.
-    pub fn put(&mut self, at: usize, bytes: &[u8]) {
-        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+    pub fn put(&mut self, offset: usize, bytes: &[u8]) {
+        self.bytes[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
 
     /// The byte at which a slot starts.
@@ -68,7 +68,7 @@ impl SyntheticLiveFile {
 
     /// Fills a slot.
     pub fn slot(&mut self, number: usize, slot: &SyntheticSlot) {
-        let at = Self::slot_at(number);
+        let offset = Self::slot_at(number);
         let state = |bytes: u32, records: u32| u64::from(bytes) | u64::from(records) << 32;
         let used = u32::try_from(slot.records.payload.len()).unwrap();
         let (flushed, flushed_records, flushed_last) = slot.flushed;
@@ -83,9 +83,9 @@ impl SyntheticLiveFile {
             u64::from(slot.stream) | 1 << 32,
         ];
         for (word, value) in words.into_iter().enumerate() {
-            self.put(at + 8 * word, &value.to_le_bytes());
+            self.put(offset + 8 * word, &value.to_le_bytes());
         }
-        self.put(at + HEAD_BYTES, &slot.records.payload);
+        self.put(offset + HEAD_BYTES, &slot.records.payload);
     }
 
     /// Appends an entry to the log.

@@ -131,14 +131,14 @@ impl SyntheticFile {
             }
             PayloadCodec::Columns => None,
         };
-        let stored = packed.as_deref().unwrap_or(payload);
+        let stored_bytes = packed.as_deref().unwrap_or(payload);
         let header = BlockHeader {
             codec: if packed.is_some() { self.codec } else { PayloadCodec::Raw } as u8,
             raw_bytes: u32::try_from(payload.len()).unwrap(),
-            stored_bytes: u32::try_from(stored.len()).unwrap(),
+            stored_bytes: u32::try_from(stored_bytes.len()).unwrap(),
             ..header
         };
-        append_block(&mut self.bytes, &header, stored);
+        append_block(&mut self.bytes, &header, stored_bytes);
     }
 
     /// Appends the description of a stream.

@@ -163,11 +163,12 @@ pub fn check(
         types: model.types.iter().map(|ty| (ty.name.clone(), (ty.id, ty.kind))).collect(),
     };
     let names: BTreeMap<ContainerId, &String> = list.iter().map(|info| (info.id, &info.name)).collect();
-    let found: BTreeSet<_> = list.iter().map(|i| (i.name.clone(), names[&i.parent].clone(), bounds(i.life))).collect();
+    let containers: BTreeSet<_> =
+        list.iter().map(|i| (i.name.clone(), names[&i.parent].clone(), bounds(i.life))).collect();
     let expected: BTreeSet<_> = trace.places.iter().map(|p| (p.name.clone(), p.parent.clone(), p.life)).collect();
-    prop_assert_eq!(found, expected);
-    for (at, info) in list.iter().enumerate().skip(1) {
-        let above = list[..at].iter().rposition(|above| above.depth < info.depth);
+    prop_assert_eq!(containers, expected);
+    for (index, info) in list.iter().enumerate().skip(1) {
+        let above = list[..index].iter().rposition(|above| above.depth < info.depth);
         prop_assert_eq!(above.map(|above| list[above].id), Some(info.parent), "depth first");
     }
     prop_assert_eq!(bounds(source.extent()), trace.extent);
@@ -271,11 +272,11 @@ impl NamedQueries<'_> {
             .expect("the container is there");
         let mine = trace.events.iter().filter(|e| e.at == at && (range.0..range.1).contains(&e.timestamp));
         let mut expected: Vec<_> = mine.map(|e| (e.timestamp, e.value.clone())).collect();
-        let mut found: Vec<_> = listed.items.iter().map(|mark| (mark.time.0, self.value(mark.value))).collect();
-        prop_assert!(found.is_sorted_by_key(|mark| mark.0));
+        let mut events: Vec<_> = listed.items.iter().map(|mark| (mark.time.0, self.value(mark.value))).collect();
+        prop_assert!(events.is_sorted_by_key(|mark| mark.0));
         expected.sort();
-        found.sort();
-        prop_assert_eq!(found, expected);
+        events.sort();
+        prop_assert_eq!(events, expected);
         for mark in &listed.items {
             prop_assert_eq!(self.source.facts(mark.id).expect("it was listed").container, self.ids[at]);
         }
@@ -307,11 +308,11 @@ impl NamedQueries<'_> {
         let (ty, _) = self.types["Message"];
         let ids: BTreeMap<ContainerId, &String> = self.ids.iter().map(|(name, id)| (*id, name)).collect();
         for exponent in [0, 5, 63] {
-            let mut found: BTreeMap<_, u64> = BTreeMap::new();
+            let mut counts: BTreeMap<_, u64> = BTreeMap::new();
             let mut firsts = BTreeSet::new();
             let counted = self.source.link_counts(ty, time_range_of(range), exponent, &mut |links| {
                 let key = (ids[&links.start].clone(), ids[&links.end].clone(), links.start_bin, links.end_bin);
-                *found.entry((key, links.reversed)).or_default() += links.count;
+                *counts.entry((key, links.reversed)).or_default() += links.count;
                 firsts.insert(links.first);
                 Ok(())
             });
@@ -322,7 +323,7 @@ impl NamedQueries<'_> {
                 let key = (start, end, link.life.0 >> exponent, link.life.1 >> exponent);
                 *expected.entry((key, link.life.1 < link.life.0)).or_default() += 1;
             }
-            prop_assert_eq!(found, expected);
+            prop_assert_eq!(counts, expected);
             for first in firsts {
                 prop_assert!(self.source.facts(first).is_ok());
             }
@@ -334,17 +335,17 @@ impl NamedQueries<'_> {
         let (ty, _) = self.types["Message"];
         let listed = self.source.links(ty, time_range_of(range), usize::MAX).expect("the type is there");
         let ids: BTreeMap<ContainerId, &String> = self.ids.iter().map(|(name, id)| (*id, name)).collect();
-        let mut found: Vec<_> = listed
+        let mut links: Vec<_> = listed
             .items
             .iter()
             .map(|l| (l.start_time.0, l.end_time.0, ids[&l.start].clone(), ids[&l.end].clone()))
             .collect();
-        prop_assert!(found.is_sorted_by_key(|link| link.0.min(link.1)));
+        prop_assert!(links.is_sorted_by_key(|link| link.0.min(link.1)));
         let inside = trace.links.iter().filter(|link| meets(link.life, range));
         let mut expected: Vec<_> = inside.map(|l| (l.life.0, l.life.1, l.ends.0.clone(), l.ends.1.clone())).collect();
-        found.sort();
+        links.sort();
         expected.sort();
-        prop_assert_eq!(found, expected);
+        prop_assert_eq!(links, expected);
         prop_assert_eq!(listed.total, listed.items.len() as u64);
         for link in &listed.items {
             let facts = self.source.facts(link.id).expect("it was listed");

@@ -222,7 +222,7 @@ int main(void) {
     let pairs = std::fs::read(folder.path().join("pairs")).expect("pairs");
     let (mut rest, mut packed, mut all) = (&pairs[..], 0, 0);
     while let Some((sizes, bytes)) = rest.split_first_chunk::<8>() {
-        let size = |at: usize| u32::from_le_bytes(*sizes[at..].first_chunk().expect("four bytes")) as usize;
+        let size = |offset: usize| u32::from_le_bytes(*sizes[offset..].first_chunk().expect("four bytes")) as usize;
         let (raw, bytes) = bytes.split_at(size(0));
         let (small, bytes) = bytes.split_at(size(4));
         if !small.is_empty() {
@@ -284,7 +284,7 @@ int main(void) {
         // The rest of a flushed slot may be as short as one record, which no codec makes shorter.
         let packed = file.blocks.iter().filter(|block| block.kind == 6 && block.codec != 0 && block.raw_bytes > 1024);
         let packed: Vec<_> = packed.map(|block| block.codec).collect();
-        assert!(packed.len() > 15 && packed.iter().all(|found| *found == codec), "{packed:?}");
+        assert!(packed.len() > 15 && packed.iter().all(|block_codec| *block_codec == codec), "{packed:?}");
         all.push(file.texts());
     }
     assert_eq!(all[0].len(), 60_000);

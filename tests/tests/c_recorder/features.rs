@@ -113,10 +113,10 @@ fn guards_end_their_spans() {
     ];
     let clang17 = CCompiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
     let gnu20 = CCompiler { command: "g++", flags: &["-std=gnu++20", "-x", "c++"] };
-    let bare: &[&str] = &["-fno-exceptions", "-fno-rtti", "-O0"];
-    for (compiler, flags) in [(CXX11, &[][..]), (clang17, &["-O0"]), (gnu20, &["-flto", "-O3"]), (CXX11, bare)] {
+    let options: &[&str] = &["-fno-exceptions", "-fno-rtti", "-O0"];
+    for (compiler, flags) in [(CXX11, &[][..]), (clang17, &["-O0"]), (gnu20, &["-flto", "-O3"]), (CXX11, options)] {
         let folder = folder();
-        if flags == bare {
+        if flags == options {
             expected.drain(expected.len() - 5..expected.len() - 2);
         }
         let program = build(folder.path(), compiler, SPANS, GUARDS, flags).unwrap_or_else(|error| panic!("{error}"));

@@ -70,12 +70,12 @@ fn the_header_adds_little_code_to_a_program() {
         println!("  it adds {:.1} KiB to a program that records five of them", added as f64 / 1024.0);
         sizes.push(added);
     }
-    let each = (sizes[1] - sizes[0]) as f64 / 990.0;
+    let event_bytes = (sizes[1] - sizes[0]) as f64 / 990.0;
     println!(
-        "each event adds {each:.0} bytes, the recorder itself {:.1} KiB",
-        (sizes[0] as f64 - 10.0 * each) / 1024.0
+        "each event adds {event_bytes:.0} bytes, the recorder itself {:.1} KiB",
+        (sizes[0] as f64 - 10.0 * event_bytes) / 1024.0
     );
     // The ends of threads, the launch id, truncated records and 32-bit clocks take 4 KiB of it.
     assert!(sizes[0] < 70 << 10, "the recorder: {} bytes", sizes[0]);
-    assert!(each < 80.0, "an event: {each} bytes");
+    assert!(event_bytes < 80.0, "an event: {event_bytes} bytes");
 }

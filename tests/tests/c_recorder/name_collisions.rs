@@ -220,23 +220,26 @@ fn colliding_specs_are_reported() {
 #[test]
 fn two_versions_of_a_spec_live_in_one_program() {
     let folder = folder();
-    let (one, two) = (folder.path().join("1"), folder.path().join("2"));
-    for (part, text) in [(&one, "trace a; level L { event old {} }"), (&two, "trace a; level L { span work {} }")] {
+    let (first_folder, second_folder) = (folder.path().join("1"), folder.path().join("2"));
+    for (part, text) in
+        [(&first_folder, "trace a; level L { event old {} }"), (&second_folder, "trace a; level L { span work {} }")]
+    {
         std::fs::create_dir(part).expect("a folder");
         header(part, text);
     }
     std::fs::write(
-        one.join("u.c"),
+        first_folder.join("u.c"),
         "#include \"a_trace.h\"\nvoid work(void);\nint main(void) { a_old(); work(); return 0; }\n",
     )
     .expect("a writable folder");
     std::fs::write(
-        two.join("u.c"),
+        second_folder.join("u.c"),
         "#include \"a_trace.h\"\nvoid work(void);\nvoid work(void) { a_work_begin(); a_work_end(); }\n",
     )
     .expect("a writable folder");
     let program = folder.path().join("program");
-    C99.compile(&[&one.join("u.c"), &two.join("u.c")], &program, &[]).unwrap_or_else(|error| panic!("{error}"));
+    C99.compile(&[&first_folder.join("u.c"), &second_folder.join("u.c")], &program, &[])
+        .unwrap_or_else(|error| panic!("{error}"));
     let file = read(&record(&program, folder.path(), "run.tmt", &[])).remove(0);
     assert_eq!(file.texts(), ["old", "work.begin", "work.end"]);
     assert_eq!(file.schemas.len(), 2);

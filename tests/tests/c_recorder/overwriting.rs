@@ -71,7 +71,7 @@ impl OverwritingProgram {
 /// The numbers that a thread recorded. Both events have two integers; `noise` belongs to the first
 /// thread.
 fn ticks(file: &ProcessFile, thread: u64) -> Vec<u64> {
-    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("an integer"));
+    let word = |bytes: &[u8], offset: usize| u64::from_le_bytes(*bytes[offset..].first_chunk().expect("an integer"));
     let records = file.records.values().flatten().filter(|record| !record.text.starts_with("step"));
     let of_thread = records.filter(|record| {
         let owner = if record.text.starts_with("noise") { 0 } else { word(&record.bytes, 8) };
@@ -224,8 +224,8 @@ fn random(state: &mut u64, below: u64) -> u64 {
 fn full_disks_add_up(program: &OverwritingProgram, times: u64) {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
     let mut seed = u64::from(since.subsec_nanos()) << 20 | 1;
-    for at in 0..times {
-        let name = format!("disk {at}, seed {seed}");
+    for number in 0..times {
+        let name = format!("disk {number}, seed {seed}");
         let memory = 128 << random(&mut seed, 6);
         // Less than the live file needs, or enough for it and a part of the file.
         let kilobytes = random(&mut seed, 2) * (memory + 400) + 100 + random(&mut seed, 3000);
@@ -316,8 +316,8 @@ fn injected_faults_are_detected() {
     for broken in ["-DTUMIT1_BROKEN_FLIGHT_RECORDER=1", "-DTUMIT1_BROKEN_FLIGHT_RECORDER=2"] {
         let program = OverwritingProgram::new(GNU99, &[broken]);
         for (name, check) in CHECKS {
-            let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&program))).is_err();
-            assert!(found, "{broken}: {name}");
+            let has_failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&program))).is_err();
+            assert!(has_failed, "{broken}: {name}");
         }
     }
 }

@@ -59,8 +59,8 @@ fn witness(folder: &Path) -> u64 {
 fn collect(folder: &Path) -> Vec<ProcessFile> {
     let run = folder.join("run.tmt");
     succeed(tumit().arg("repair").arg(&run));
-    let left: Vec<_> = std::fs::read_dir(&run).expect("a run").map(|entry| entry.expect("an entry").path()).collect();
-    assert!(left.iter().all(|path| path.extension().is_some_and(|end| end == "tmt")), "{left:?}");
+    let paths: Vec<_> = std::fs::read_dir(&run).expect("a run").map(|entry| entry.expect("an entry").path()).collect();
+    assert!(paths.iter().all(|path| path.extension().is_some_and(|end| end == "tmt")), "{paths:?}");
     read(&run)
 }
 
@@ -127,7 +127,7 @@ fn every_process_exit_loses_no_records() {
                 // Includes programs that other programs of the run started.
                 let of_pid = |file: &&ProcessFile| {
                     let parent = file.process_integer(tag::PARENT_PID);
-                    outcome.files.iter().any(|other| other.process_integer(tag::PID) == parent)
+                    outcome.files.iter().any(|file| file.process_integer(tag::PID) == parent)
                 };
                 assert_eq!(outcome.files.iter().filter(of_pid).count(), files - 1, "{way}");
             }
@@ -174,9 +174,9 @@ fn ends_of_threads_and_processes_and_ids_of_launches_are_recorded() {
         command.args(arguments).env_remove("TUMIT_LAUNCH_ID").env("TUMIT_TRACE", folder.path().join("run.tmt"));
         let is_killed = output(&mut command).status.signal() == Some(SIGABRT);
         assert_eq!(is_killed, arguments.len() == 1);
-        let found = collect(folder.path());
-        assert_eq!(found.len(), files);
-        for file in &found {
+        let outcome = collect(folder.path());
+        assert_eq!(outcome.len(), files);
+        for file in &outcome {
             // The oracle compares ends with records. A cancelled thread may never have recorded.
             let is_child = file.process.contains_key(&tag::PARENT_ID);
             let with_end = file.streams.keys().filter(|stream| file.thread_end(**stream).is_some()).count();
@@ -185,7 +185,7 @@ fn ends_of_threads_and_processes_and_ids_of_launches_are_recorded() {
             let end = file.end.as_ref().and_then(|end| end.get(&tag::PROCESS_END));
             assert_eq!(end.is_none(), is_killed && !is_child, "the orderly end");
         }
-        let ids: BTreeSet<_> = found.iter().map(|file| &file.process[&tag::LAUNCH]).collect();
+        let ids: BTreeSet<_> = outcome.iter().map(|file| &file.process[&tag::LAUNCH]).collect();
         assert_eq!(ids.len(), 1, "children are of the launch: {ids:?}");
         assert_eq!(ids.first().map(|id| id.len()), Some(32));
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
@@ -194,9 +194,9 @@ fn ends_of_threads_and_processes_and_ids_of_launches_are_recorded() {
     let mut shell = Command::new("sh");
     shell.args(["-c", &twice]).env_remove("TUMIT_LAUNCH_ID").env("TUMIT_TRACE", folder.path().join("run.tmt"));
     succeed(&mut shell);
-    let found = collect(folder.path());
-    let ids: BTreeSet<_> = found.iter().map(|file| &file.process[&tag::LAUNCH]).collect();
-    assert_eq!((found.len(), ids.len()), (4, 2), "a shell makes no launch");
+    let outcome = collect(folder.path());
+    let ids: BTreeSet<_> = outcome.iter().map(|file| &file.process[&tag::LAUNCH]).collect();
+    assert_eq!((outcome.len(), ids.len()), (4, 2), "a shell makes no launch");
 }
 
 /// The first thread ends by `pthread_exit`. Then the writer thread is the only thread.
@@ -220,9 +220,9 @@ fn the_writer_thread_does_not_keep_a_process_alive() {
     // excludes other delays.
     let relative_delay = || {
         succeed(Command::new(&program).env("TUMIT_TRACE", folder.path().join("run.tmt")));
-        let found = collect(folder.path());
+        let outcome = collect(folder.path());
         std::fs::remove_dir_all(folder.path().join("run.tmt")).expect("the run can go");
-        let file = &found[0];
+        let file = &outcome[0];
         let ticks: Vec<u64> = file.records.values().flatten().map(|record| record.ticks).collect();
         let end = file.end.as_ref().and_then(|end| end.get(&tag::PROCESS_END)).expect("it ended in order");
         let end = u64::from_le_bytes(end.as_slice().try_into().expect("eight bytes"));

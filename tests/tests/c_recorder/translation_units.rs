@@ -46,7 +46,7 @@ fn a_program_and_its_libraries_have_one_recorder() {
     let path = |name: &str| folder.path().join(name);
     header(folder.path(), T);
     header(folder.path(), U);
-    let one = write(folder.path(), "one.c", &library("one", "u_trace.h", "u_other(1); u_named(\"both\");"));
+    let first_source = write(folder.path(), "one.c", &library("one", "u_trace.h", "u_other(1); u_named(\"both\");"));
     let two = write(folder.path(), "two.cc", &library("two", "u_trace.h", "u_other(2); u_named(\"both\");"));
     let plug = write(folder.path(), "plug.c", &library("plug", "t_trace.h", "t_tick(30);"));
     let main = write(
@@ -55,7 +55,7 @@ fn a_program_and_its_libraries_have_one_recorder() {
         r#"
 #include "t_trace.h"
 #include <dlfcn.h>
-void one(void);
+void first_source(void);
 void two(void);
 int main(void) {
     void *library = dlopen("./plug.so", RTLD_NOW | RTLD_LOCAL);
@@ -63,7 +63,7 @@ int main(void) {
     if (library == NULL) { fputs(dlerror(), stderr); return 1; }
     *(void **)(void *)&plug = dlsym(library, "plug");
     t_tick(1);
-    one();
+    first_source();
     two();
     plug();
     dlclose(library);
@@ -83,7 +83,7 @@ int main(void) {
         let shared = |compiler, source: &Path, name: &str| {
             compile(compiler, &[source], &path(name), &[flags, &["-fPIC", "-shared"]].concat());
         };
-        shared(GNU99, &one, "libone.so");
+        shared(GNU99, &first_source, "libone.so");
         shared(CXX11, &two, "libtwo.so");
         shared(GNU99, &plug, "plug.so");
         let (here, libraries) = (format!("-L{}", folder.path().display()), ["-lone", "-ltwo", "-Wl,-rpath,$ORIGIN"]);
@@ -205,13 +205,13 @@ int main(void) {
         let program = folder.path().join("program");
         GNU99.compile(&[source], &program, &extra).unwrap_or_else(|error| panic!("{error}"));
         let run = record(&program, folder.path(), "run.tmt", &[]);
-        let found = read(&run);
+        let records = read(&run);
         std::fs::remove_dir_all(&run).expect("the run can go");
-        let mut texts: Vec<_> = found.iter().flat_map(ProcessFile::texts).collect();
+        let mut texts: Vec<_> = records.iter().flat_map(ProcessFile::texts).collect();
         texts.sort();
         // Destructors of a library run after those of the program.
         assert_eq!(texts, ["other n=Unsigned(2)", "other n=Unsigned(9)", "tick n=Unsigned(1)", "tick n=Unsigned(3)"]);
-        assert_eq!(found.len(), files);
-        assert!(found.iter().all(|file| file.end.is_some()));
+        assert_eq!(records.len(), files);
+        assert!(records.iter().all(|file| file.end.is_some()));
     }
 }

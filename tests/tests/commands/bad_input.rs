@@ -89,11 +89,11 @@ fn every_command_reports_removed_blocks() {
         succeed(tumit().args(["info", "run.tmt"]).current_dir(dir.path()))
             .contains("Nothing is dropped, missing or damaged")
     );
-    let (mut at, mut blocks) = (PREAMBLE_BYTES, Vec::new());
-    while at < bytes.len() {
-        let header = decode_block(&bytes[at..]).unwrap().header;
-        blocks.push((at..at + header.block_bytes(), header));
-        at += header.block_bytes();
+    let (mut position, mut blocks) = (PREAMBLE_BYTES, Vec::new());
+    while position < bytes.len() {
+        let header = decode_block(&bytes[position..]).unwrap().header;
+        blocks.push((position..position + header.block_bytes(), header));
+        position += header.block_bytes();
     }
     for (kind, words) in [
         (BlockKind::Process, &["block with names", "the file does not describe its process and the clock"][..]),

@@ -75,12 +75,12 @@ fn a_card_file_is_drawn_in_all_formats() {
     assert_eq!(text("a.csv"), "element,since,pos\n1,2,1\n2,2,0\n");
     assert!(text("a.json").contains("\"kind\":\"marks\""), "{}", text("a.json"));
     assert!(fs::read(dir.path().join("a.png")).unwrap().starts_with(b"\x89PNG"));
-    let at = |time: &str| {
+    let chart_at = |time: &str| {
         let (_, printed, _) = call(dir.path(), &[&view[..], &["-o", "-", "--format", "csv", "--at", time]].concat());
         printed
     };
-    assert_eq!(at("1"), "element,since,pos\n1,0,0\n2,0,1\n");
-    assert_eq!(at("3"), text("a.csv"));
+    assert_eq!(chart_at("1"), "element,since,pos\n1,0,0\n2,0,1\n");
+    assert_eq!(chart_at("3"), text("a.csv"));
 }
 
 #[test]

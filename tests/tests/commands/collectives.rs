@@ -51,8 +51,8 @@ fn statistics_have_a_table_of_operations() {
     let dir = tempfile::tempdir().unwrap();
     trace(dir.path(), 4);
     let text = run(dir.path(), &["stats", "a.paje"]);
-    let at = text.find("Collective").expect("a table");
-    let table: Vec<Vec<&str>> = text[at..]
+    let table_start = text.find("Collective").expect("a table");
+    let table: Vec<Vec<&str>> = text[table_start..]
         .lines()
         .take(2)
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
@@ -101,11 +101,11 @@ fn traces_without_operations_have_no_table_of_operations() {
     let dir = tempfile::tempdir().unwrap();
     trace(dir.path(), 4);
     let text = fs::read_to_string(dir.path().join("a.paje")).unwrap();
-    let plain: Vec<String> = (text.lines())
+    let state_lines: Vec<String> = (text.lines())
         .filter(|line| *line != "% collective string")
         .map(|line| line.replace(" all-to-all world", " world"))
         .collect();
-    fs::write(dir.path().join("a.paje"), plain.join("\n") + "\n").unwrap();
+    fs::write(dir.path().join("a.paje"), state_lines.join("\n") + "\n").unwrap();
     for options in [&[][..], &["--csv"], &["--json"]] {
         let text = run(dir.path(), &[&["stats", "a.paje"], options].concat());
         assert!(text.contains("MPI_Alltoall"), "{text}");
@@ -119,9 +119,9 @@ fn images_show_each_operation_as_one() {
     trace(dir.path(), 4);
     let draw =
         |options: &[&str]| run(dir.path(), &[&["view", "a.paje", "-o", "-", "--format", "svg"], options].concat());
-    let (plain, joined) = (draw(&[]), draw(&["--collectives"]));
+    let (plain_image, joined) = (draw(&[]), draw(&["--collectives"]));
     let sentence = "MPI_Alltoall: all-to-all of 3 parts, rank 2 enters last, 2.000 s after the first";
-    assert!(!plain.contains("enters last"), "{plain}");
+    assert!(!plain_image.contains("enters last"), "{plain_image}");
     // The title of each part and of the disc of each operation.
     assert_eq!(joined.matches(sentence).count(), 4 * (3 + 1), "{joined}");
 }

@@ -49,7 +49,7 @@ fn undated(row: &str) -> Vec<&str> {
         Some("Event") => 3..4,
         _ => 3..6,
     };
-    row.split(", ").enumerate().filter(|(at, _)| !dates.contains(at)).map(|(_, cell)| cell).collect()
+    row.split(", ").enumerate().filter(|(index, _)| !dates.contains(index)).map(|(_, cell)| cell).collect()
 }
 
 #[test]

@@ -26,8 +26,9 @@ fn bars_of_a_row_add_up_to_all_its_events() {
     let folder = tempfile::tempdir().unwrap();
     let mut trace = HEADER.to_owned()
         + "0 T 0 Thread\n3 E T Mark \"0 0 1\"\n5 a E often \"1 0 0\"\n5 b E seldom \"0 1 0\"\n6 0 t 0 T t\n";
-    for at in 0..600_000 {
-        writeln!(trace, "17 {}.{:03} t E {}", at / 1000, at % 1000, if at % 4 == 0 { "b" } else { "a" }).unwrap();
+    for number in 0..600_000 {
+        writeln!(trace, "17 {}.{:03} t E {}", number / 1000, number % 1000, if number % 4 == 0 { "b" } else { "a" })
+            .unwrap();
     }
     let titles = titles(folder.path(), &trace, &[]);
     let sum = |suffix: &str| titles.iter().filter_map(|title| number(title, suffix)).sum::<u64>();
@@ -49,13 +50,13 @@ fn combined_links_add_up_to_all_links() {
     // A fifth of the links is spread over time and rows. The others are late, within 80 µs, from
     // one row to another.
     const ALL: u64 = 100_000;
-    for at in 0..ALL {
-        let (date, from, to) = match at {
-            0..20_000 => (at * 40_000, at * 7 % 20, at * 13 % 17),
-            _ => (900_000_000 + at, 3, 12),
+    for number in 0..ALL {
+        let (date, from, to) = match number {
+            0..20_000 => (number * 40_000, number * 7 % 20, number * 13 % 17),
+            _ => (900_000_000 + number, 3, 12),
         };
         let end = date + 500;
-        writeln!(trace, "15 0.{date:09} 0 L t{from} m k{at}\n16 0.{end:09} 0 L t{to} m k{at}").unwrap();
+        writeln!(trace, "15 0.{date:09} 0 L t{from} m k{number}\n16 0.{end:09} 0 L t{to} m k{number}").unwrap();
     }
     for options in [&[][..], &["--filter", "only where key ~ k* of Message", "--filter", "group t1, t2 into pair"][..]]
     {
@@ -71,11 +72,11 @@ fn combined_links_add_up_to_all_links() {
 }
 
 /// A trace with `nodes` nodes of `each` threads, each thread with a state.
-fn threads(nodes: usize, each: usize) -> String {
+fn threads(nodes: usize, threads_per_node: usize) -> String {
     let mut trace = HEADER.to_owned() + "0 N 0 Node\n0 T N Thread\n2 S T State\n5 a S busy \"1 0 0\"\n";
     for node in 0..nodes {
         writeln!(trace, "6 0 n{node} 0 N n{node}").unwrap();
-        for thread in 0..each {
+        for thread in 0..threads_per_node {
             writeln!(trace, "6 0 t{node}_{thread} n{node} T t{node}_{thread}\n11 {thread} t{node}_{thread} S a")
                 .unwrap();
         }
@@ -85,7 +86,7 @@ fn threads(nodes: usize, each: usize) -> String {
 
 /// Width and height of a PNG.
 fn size(png: &[u8]) -> [u32; 2] {
-    [16, 20].map(|at| u32::from_be_bytes(*png[at..].first_chunk().unwrap()))
+    [16, 20].map(|index| u32::from_be_bytes(*png[index..].first_chunk().unwrap()))
 }
 
 #[test]

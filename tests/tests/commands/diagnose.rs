@@ -378,7 +378,7 @@ fn collective_operations_are_counted_with_their_waits() {
 #[test]
 fn guessed_operations_are_marked() {
     let dir = tempfile::tempdir().unwrap();
-    let plain: String = COLLECTIVES
+    let trace_text: String = COLLECTIVES
         .lines()
         .filter(|line| {
             !line.contains("MPI_Bcast")
@@ -391,7 +391,7 @@ fn guessed_operations_are_marked() {
             None => format!("{line}\n"),
         })
         .collect();
-    trace(dir.path(), &plain);
+    trace(dir.path(), &trace_text);
     let text = report(dir.path(), &[]);
     assert!(text.contains("Guessed from the names and the order of states: MPI_Barrier."), "{text}");
 }

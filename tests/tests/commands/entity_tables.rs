@@ -171,8 +171,8 @@ fn paje_files_are_checked() {
     fs::write(&path, wrong).unwrap();
     let out = output(tumit().args(["check", "--json"]).arg(&path));
     assert_eq!(out.status.code(), Some(1));
-    let found: Vec<Value> = text(&out.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let short: Vec<_> = found
+    let rows: Vec<Value> = text(&out.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let short: Vec<_> = rows
         .iter()
         .map(|object| (object["name"].as_str().unwrap_or(""), object["line"].as_u64(), object["count"].as_u64()))
         .collect();
@@ -186,9 +186,9 @@ fn paje_files_are_checked() {
             ("", None, None)
         ]
     );
-    assert_eq!((&found[1]["found"], &found[1]["severity"]), (&"n7".into(), &"error".into()));
-    assert!(found[0]["advice"].as_str().is_some_and(|advice| advice.contains("after the last event in it")));
-    let summary = &found[4];
+    assert_eq!((&rows[1]["found"], &rows[1]["severity"]), (&"n7".into(), &"error".into()));
+    assert!(rows[0]["advice"].as_str().is_some_and(|advice| advice.contains("after the last event in it")));
+    let summary = &rows[4];
     assert_eq!((&summary["errors"], &summary["warnings"], &summary["states"]), (&2.into(), &2.into(), &9.into()));
     // Strict mode ends at the first diagnostic.
     let out = output(tumit().args(["check", "--strict"]).arg(&path));

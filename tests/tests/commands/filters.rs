@@ -39,9 +39,9 @@ fn rows(folder: &Path, args: &[&str]) -> Vec<Value> {
 #[test]
 fn images_show_only_filtered_entities() {
     let dir = tempfile::tempdir().unwrap();
-    let whole = draw_image(dir.path(), &[], &[]);
+    let full_image = draw_image(dir.path(), &[], &[]);
     for name in ["thread 0.0", "thread 1.1", "Node 1", "working", "blocked", "Message"] {
-        assert!(whole.contains(name), "{name}");
+        assert!(full_image.contains(name), "{name}");
     }
     let svg = draw_image(dir.path(), &["hide container Node 1"], &[]);
     assert!(svg.contains("thread 0.1") && !svg.contains("thread 1") && !svg.contains("Message from"), "hidden");
@@ -89,10 +89,11 @@ fn statistics_are_exact_and_follow_the_time_range_and_the_filters() {
     let part = rows(dir.path(), &["--interval", "0.4..0.6", "--filter", "only container Node 0"]);
     assert_eq!(find(&part, "working")["time"], 0.2);
     assert!(part.iter().all(|row| row["kind"] != "link"), "its other end is hidden");
-    let each = rows(dir.path(), &["--by", "container", "--filter", "group thread 0.* into both"]);
-    let both = each.iter().find(|row| row["container"] == "Node 0/both" && row["value"] == "blocked").unwrap();
-    assert_eq!((&both["time"], &both["share"]), (&1.0.into(), &0.5.into()), "of two threads together");
-    let pair = each.iter().find(|row| row["kind"] == "link").unwrap();
+    let rows_of_containers = rows(dir.path(), &["--by", "container", "--filter", "group thread 0.* into both"]);
+    let group_row =
+        rows_of_containers.iter().find(|row| row["container"] == "Node 0/both" && row["value"] == "blocked").unwrap();
+    assert_eq!((&group_row["time"], &group_row["share"]), (&1.0.into(), &0.5.into()), "of two threads together");
+    let pair = rows_of_containers.iter().find(|row| row["kind"] == "link").unwrap();
     assert_eq!((&pair["container"], &pair["to"]), (&"Node 0/both".into(), &"Node 1/thread 1.1".into()));
     let busy = rows(dir.path(), &["--filter", "count working of Activity per Node into Busy", "--by", "container"]);
     let busy = busy.iter().find(|row| row["type"] == "Busy" && row["container"] == "Node 0").unwrap();
@@ -135,10 +136,10 @@ fn recursive_states_count_once_and_self_times_add_up_to_the_time() {
         rows.iter().map(row).collect::<std::collections::BTreeMap<String, [f64; 5]>>()
     };
     for index in ["none", "a.tmtx"] {
-        let whole = stats(index, &[]);
-        assert_eq!(whole["main"], [1.0, 10.0, 1.0, 5.0, 0.5]);
-        assert_eq!(whole["f"], [2.0, 5.0, 0.5, 5.0, 0.5]);
-        assert_eq!(whole["work"], [1.0, 1.0, 1.0, 1.0, 1.0], "a share is of the lifetime of its thread");
+        let full_stats = stats(index, &[]);
+        assert_eq!(full_stats["main"], [1.0, 10.0, 1.0, 5.0, 0.5]);
+        assert_eq!(full_stats["f"], [2.0, 5.0, 0.5, 5.0, 0.5]);
+        assert_eq!(full_stats["work"], [1.0, 1.0, 1.0, 1.0, 1.0], "a share is of the lifetime of its thread");
         let part = stats(index, &["--interval", "4..8"]);
         assert_eq!((part["main"], part["f"]), ([1.0, 4.0, 1.0, 2.0, 0.5], [2.0, 2.0, 0.5, 2.0, 0.5]));
         assert_eq!(part["work"], [1.0, 1.0, 1.0, 1.0, 1.0]);
@@ -170,11 +171,11 @@ fn filters_are_saved_to_files_and_read_from_them() {
     assert!(!svg.contains("blocked") && !svg.contains("Node 1"));
     // A disabled filter has no effect. A filter with a name that only another run has is reported
     // and left out.
-    let other = saved.replace(
+    let edited_filters = saved.replace(
         "\"hide value blocked\"",
         "{ \"filter\": \"hide value blocked\", \"on\": false }, \"hide value gone\"",
     );
-    fs::write(dir.path().join("other.tumit-view"), other).unwrap();
+    fs::write(dir.path().join("other.tumit-view"), edited_filters).unwrap();
     let out = run(dir.path(), &["view", "--filters", "other.tumit-view", "-o", "b.svg"]);
     assert_eq!(out.status.code(), Some(0));
     assert!(
@@ -235,13 +236,13 @@ fn links_are_filtered_by_conditions_on_their_endpoints() {
         let all = rows(dir.path(), &["--filter", filter, "--by", "container"]);
         all.iter().find(|row| row["type"] == "N" && row["container"] == node).map(|row| row["max"].clone())
     };
-    for (filter, each) in [
+    for (filter, expected) in [
         ("count of Message per Node into N", [1.0, 1.0]),
         ("count sent of Message per Node into N", [1.0, 0.0]),
         ("count received of Message per Node into N", [0.0, 1.0]),
     ] {
-        let found = ["Node 0", "Node 1"].map(|node| most(filter, node));
-        assert_eq!(found, each.map(|number| Some(number.into())), "{filter}");
+        let values = ["Node 0", "Node 1"].map(|node| most(filter, node));
+        assert_eq!(values, expected.map(|number| Some(number.into())), "{filter}");
     }
     // A file of the current version contains these expressions. A file of version 1 keeps its
     // meaning.
@@ -333,15 +334,16 @@ fn saved_filters_never_replace_another_file() {
 /// Both file descriptors of a pseudoterminal.
 fn terminal() -> (fs::File, fs::File) {
     use std::os::fd::FromRawFd as _;
-    let (mut one, mut other) = (-1, -1);
+    let (mut master, mut terminal) = (-1, -1);
     let null = std::ptr::null_mut();
     // SAFETY: both pointers refer to variables for a descriptor; name and settings may be null.
-    let done = unsafe { libc::openpty(&raw mut one, &raw mut other, null, std::ptr::null_mut(), std::ptr::null_mut()) };
-    assert_eq!(done, 0);
+    let result =
+        unsafe { libc::openpty(&raw mut master, &raw mut terminal, null, std::ptr::null_mut(), std::ptr::null_mut()) };
+    assert_eq!(result, 0);
     // SAFETY: `openpty` returned the descriptor, and no other object owns it.
-    let one = unsafe { fs::File::from_raw_fd(one) };
+    let master = unsafe { fs::File::from_raw_fd(master) };
     // SAFETY: as above.
-    (one, unsafe { fs::File::from_raw_fd(other) })
+    (master, unsafe { fs::File::from_raw_fd(terminal) })
 }
 
 /// Sends a request to a server, and returns the whole answer.

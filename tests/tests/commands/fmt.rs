@@ -92,25 +92,25 @@ fn files_with_syntax_errors_are_left_and_others_are_formatted() {
 }
 
 /// Specs below a folder.
-fn specs(folder: &Path, found: &mut Vec<PathBuf>) {
+fn specs(folder: &Path, spec_files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            specs(&path, found);
+            specs(&path, spec_files);
         } else if path.extension().is_some_and(|extension| extension == "tumit") {
-            found.push(path);
+            spec_files.push(path);
         }
     }
 }
 
 #[test]
 fn the_specs_of_the_repository_are_formatted() {
-    let mut found = Vec::new();
+    let mut spec_files = Vec::new();
     for folder in ["examples", "tests/cases", "tests/readme", "tumit/std", "tracer-rt/benches"] {
-        specs(&workspace().join(folder), &mut found);
+        specs(&workspace().join(folder), &mut spec_files);
     }
-    assert!(found.len() > 5, "only {} specs were found", found.len());
-    let (status, out, err) = status_and_texts(&output(tumit().args(["fmt", "--check"]).args(&found)));
+    assert!(spec_files.len() > 5, "only {} specs were found", spec_files.len());
+    let (status, out, err) = status_and_texts(&output(tumit().args(["fmt", "--check"]).args(&spec_files)));
     assert_eq!(status, Some(0), "{out}{err}");
     // The specs in documents, too.
     for document in ["README.md", "tumit/LANGUAGE.md"] {

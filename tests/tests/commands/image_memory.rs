@@ -17,11 +17,11 @@ fn many_rows(threads: usize) -> String {
     lines.push((0.0, "3 0.0 n N 0 node".to_owned()));
     for thread in 0..threads {
         lines.push((0.0, format!("3 0.0 t{thread} T n \"thread {thread}\"")));
-        let at = 0.2 + 0.6 * (thread % 97) as f64 / 97.0;
+        let position = 0.2 + 0.6 * (thread % 97) as f64 / 97.0;
         lines.push((0.1, format!("5 0.1 S t{thread} w")));
-        lines.push((at, format!("5 {at:.6} S t{thread} b")));
-        lines.push((at, format!("7 {at:.6} L 0 t{thread} m k{thread}")));
-        lines.push((at + 0.1, format!("8 {:.6} L 0 t{} m k{thread}", at + 0.1, (thread + 1) % threads)));
+        lines.push((position, format!("5 {position:.6} S t{thread} b")));
+        lines.push((position, format!("7 {position:.6} L 0 t{thread} m k{thread}")));
+        lines.push((position + 0.1, format!("8 {:.6} L 0 t{} m k{thread}", position + 0.1, (thread + 1) % threads)));
     }
     lines.sort_by(|a, b| a.0.total_cmp(&b.0));
     lines.push((1.0, "4 1.0 N n".to_owned()));
@@ -57,6 +57,6 @@ fn an_image_of_thousands_of_rows_needs_little_memory() {
     let (width, height) = reader.info().size();
     assert!(succeeded && width == 400 && height > 30_000, "{width} × {height}");
     // All pixels at once, with a layer, a mask and the packed lines, would take 14 bytes each.
-    let whole = u64::from(width) * u64::from(height) * 14 / 1_000_000;
-    assert!(megabytes < whole * 2 / 3, "{megabytes} MB; in one piece more than {whole} MB");
+    let image_megabytes = u64::from(width) * u64::from(height) * 14 / 1_000_000;
+    assert!(megabytes < image_megabytes * 2 / 3, "{megabytes} MB; in one piece more than {image_megabytes} MB");
 }

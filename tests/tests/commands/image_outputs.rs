@@ -60,8 +60,8 @@ fn images_go_to_standard_output() {
         assert!(fs::read(dir.path().join(file)).unwrap() == image, "{format}");
     }
     // The extension of a file gives its format, `--format` that of all other outputs.
-    let both = ["view", "a.paje", "-o", "c.svg", "-o", "plain", "-o", "-", "--format", "png"];
-    assert!(call(dir.path(), &both).1.starts_with(b"\x89PNG"));
+    let arguments = ["view", "a.paje", "-o", "c.svg", "-o", "plain", "-o", "-", "--format", "png"];
+    assert!(call(dir.path(), &arguments).1.starts_with(b"\x89PNG"));
     assert!(fs::read(dir.path().join("plain")).unwrap().starts_with(b"\x89PNG"));
     assert!(fs::read(dir.path().join("c.svg")).unwrap().starts_with(b"<svg"));
 }

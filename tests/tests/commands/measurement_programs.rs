@@ -33,18 +33,18 @@ fn table(path: &Path) -> String {
 #[test]
 fn a_trace_of_several_processes_has_the_entities_of_one_process() {
     let folder = tempfile::tempdir().unwrap();
-    let (one, many) = (folder.path().join("one.tmt"), folder.path().join("many.tmt"));
-    let printed = succeed(Command::new(MAKE_TRACE).arg(&one).args(["2000", "5"]));
-    let line = succeed(Command::new(MAKE_TRACE).args(["--processes", "3"]).arg(&many).args(["2000", "5"]));
+    let (single_run, large_run) = (folder.path().join("one.tmt"), folder.path().join("many.tmt"));
+    let printed = succeed(Command::new(MAKE_TRACE).arg(&single_run).args(["2000", "5"]));
+    let line = succeed(Command::new(MAKE_TRACE).args(["--processes", "3"]).arg(&large_run).args(["2000", "5"]));
     assert_eq!(line.replace("many.tmt", "one.tmt"), printed);
     let sorted = |path: &Path| {
         let mut rows: Vec<String> = table(path).lines().map(str::to_owned).collect();
         rows.sort_unstable();
         rows
     };
-    assert!(sorted(&one).len() > 2000);
-    assert_eq!(sorted(&many), sorted(&one));
-    assert_eq!(std::fs::read_dir(&many).unwrap().count(), 3);
+    assert!(sorted(&single_run).len() > 2000);
+    assert_eq!(sorted(&large_run), sorted(&single_run));
+    assert_eq!(std::fs::read_dir(&large_run).unwrap().count(), 3);
 }
 
 #[test]

@@ -83,8 +83,9 @@ fn messages_that_are_never_received_stay_in_the_queue() {
     let line = text.lines().position(|line| line.starts_with("20 1.5")).unwrap() + 1;
     // The same in memory and from an index, and both when it is made and when it is opened.
     for index in ["none", "a.tmtx", "a.tmtx"] {
-        let queues = |at: &str| {
-            let args = ["a.paje", "--perspective", "message-queues", "--at", at, "--index", index, "--export", "q.csv"];
+        let queues = |time: &str| {
+            let args =
+                ["a.paje", "--perspective", "message-queues", "--at", time, "--index", index, "--export", "q.csv"];
             let (status, _, errors) = call(dir.path(), &args);
             assert_eq!(status, Some(1), "{errors}");
             let count = format!(
@@ -151,7 +152,7 @@ fn time_options_and_categories_select_the_contents() {
     assert_eq!(busy(&["utilization-meter", "--at", "1.5", "--category", "idle=work of Act*"]), "busy,0,0");
     let (_, error) = table(&["utilization-meter", "--category", "idle=Sleep*"]);
     assert!(error.contains("no state of the trace has such a value"), "{error}");
-    let pending = |at: &str| table(&["message-queues", "--at", at]).0.lines().nth(2).unwrap().to_owned();
+    let pending = |time: &str| table(&["message-queues", "--at", time]).0.lines().nth(2).unwrap().to_owned();
     assert!(pending("1.5").starts_with("rank 1,1,") && pending("2.5").starts_with("rank 1,0,"), "{}", pending("1.5"));
 }
 

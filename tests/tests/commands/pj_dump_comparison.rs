@@ -128,8 +128,8 @@ fn mistakes_that_pj_dump_rejects_are_reported() {
             let generated = generate(style & !1, &steps, Some(mistake));
             std::fs::write(&path, &generated.text).unwrap();
             assert!(pj_dump_rows(&path).is_err(), "pj_dump takes {mistake:?}:\n{}", generated.text);
-            let found = output(tumit().args(["check", "--json"]).arg(&path));
-            let text = String::from_utf8(found.stdout).unwrap();
+            let check = output(tumit().args(["check", "--json"]).arg(&path));
+            let text = String::from_utf8(check.stdout).unwrap();
             let is_reported =
                 text.lines().any(|line| line.contains("\"kind\":\"fault\"") && line.contains(mistake.message_part()));
             assert!(is_reported, "{mistake:?} is not reported:\n{text}\n{}", generated.text);
@@ -272,7 +272,7 @@ fn negative_starts_and_invalid_numbers_are_read_as_by_pj_dump() {
         "Variable, N, Load, 0.300000000, 0.400000000, 0.100000000, -inf",
         "Link, 0, Message, -0.500000000, 0.100000000, 0.000000000, m, N, N, e2",
     ] {
-        assert!(expected.iter().any(|found| found == row), "{row}\n{expected:#?}");
+        assert!(expected.iter().any(|expected_row| expected_row == row), "{row}\n{expected:#?}");
     }
     let (actual, account) = tumit_rows(&path);
     assert_eq!(difference(&expected, &actual), None);
@@ -341,6 +341,6 @@ proptest! {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]
-fn share(part: u64, whole: u64) -> f64 {
-    100.0 * part as f64 / whole as f64
+fn share(part: u64, total: u64) -> f64 {
+    100.0 * part as f64 / total as f64
 }

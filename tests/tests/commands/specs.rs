@@ -45,8 +45,8 @@ fn editors_get_an_object_for_each_finding() {
     assert_eq!((out.status.code(), stderr(&out).as_str()), (Some(2), ""), "one could not be read");
     let lines = lines(&out);
     let kinds: Vec<&str> = lines.iter().filter_map(|line| line["kind"].as_str()).collect();
-    let (last, found) = kinds.split_at(kinds.len() - 2);
-    assert_eq!(found, ["unreadable", "summary"]);
+    let (last, file_kinds) = kinds.split_at(kinds.len() - 2);
+    assert_eq!(file_kinds, ["unreadable", "summary"]);
     assert!(
         last.ends_with(&["summary"]) && last[..last.len() - 1].iter().all(|kind| *kind == "diagnostic"),
         "{kinds:?}"
@@ -223,7 +223,7 @@ fn help_lists_the_commands_in_the_order_of_use() {
         help.lines().filter(|line| line.starts_with("  ")).filter_map(|line| line.split_whitespace().next()).collect();
     let places = ["check", "explain", "doc", "gen", "info", "dump", "sync", "convert", "view", "completions", "man"]
         .map(|command| {
-            commands.iter().position(|found| *found == command).unwrap_or_else(|| panic!("{command}: {help}"))
+            commands.iter().position(|name| *name == command).unwrap_or_else(|| panic!("{command}: {help}"))
         });
     assert!(places.is_sorted(), "{help}");
 }
@@ -308,9 +308,9 @@ fn fortran_gets_two_files_that_build_as_documented() {
     let dir = folder();
     let out = run(dir.path(), &["gen", "fortran", "demo.tumit", "-o", "src/trace.f90"]);
     assert!(!out.status.success() && stderr(&out).contains("src/trace.f90"), "there is no folder `src`");
-    let both = run(dir.path(), &["gen", "fortran", "demo.tumit"]);
-    assert_eq!((both.status.code(), both.stdout.is_empty()), (Some(2), true));
-    assert!(stderr(&both).contains("demo_trace.f90 and demo_trace_fortran.c"), "{}", stderr(&both));
+    let output = run(dir.path(), &["gen", "fortran", "demo.tumit"]);
+    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true));
+    assert!(stderr(&output).contains("demo_trace.f90 and demo_trace_fortran.c"), "{}", stderr(&output));
 
     let out = run(dir.path(), &["gen", "fortran", "demo.tumit", "-o", "trace.f90", "--depfile", "trace.d"]);
     assert!(out.status.success(), "{}", stderr(&out));

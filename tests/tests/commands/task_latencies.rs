@@ -35,9 +35,9 @@ fn a_request_lasts_from_its_first_poll_to_its_last() {
     latencies.sort_unstable();
     assert_eq!(latencies.len(), 12);
 
-    let found = rows(&run, &[]);
-    assert_eq!(found.len(), 1, "{found:?}");
-    let row = &found[0];
+    let task_rows = rows(&run, &[]);
+    assert_eq!(task_rows.len(), 1, "{task_rows:?}");
+    let row = &task_rows[0];
     assert_eq!((&row["value"], &row["count"]), (&"request".into(), &12.into()));
     assert_eq!([nanos(row, "duration_min"), nanos(row, "duration_max")], [latencies[0], latencies[11]]);
     assert_eq!(nanos(row, "duration_median"), latencies[5]);
@@ -61,9 +61,9 @@ fn continued_states_in_paje_text_form_tasks() {
     let trace = folder.path().join("tasks.paje");
     std::fs::write(&trace, TEXT).unwrap();
     for options in [&[][..], &["--index", "none"], &["--interval", "7.5..20"]] {
-        let found = rows(&trace, options);
-        assert_eq!(found.len(), 1, "{options:?} {found:?}");
-        let row = &found[0];
+        let task_rows = rows(&trace, options);
+        assert_eq!(task_rows.len(), 1, "{options:?} {task_rows:?}");
+        let row = &task_rows[0];
         assert_eq!((&row["value"], &row["count"]), (&"job".into(), &2.into()), "{options:?}");
         assert_eq!([nanos(row, "duration_min"), nanos(row, "duration_max")], [500_000_000, 7_000_000_000]);
         assert_eq!(nanos(row, "time"), 3_500_000_000);

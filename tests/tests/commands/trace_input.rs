@@ -80,7 +80,7 @@ fn traces_come_from_pipes_and_compressed_files() {
     }
     // Of truncated data, the part before the cut is read: here the definitions and some of 100,000
     // events.
-    let states: String = (0..100_000).map(|at| format!("27 {at} 7 h x{}\n", at * 7919 % 1000)).collect();
+    let states: String = (0..100_000).map(|number| format!("27 {number} 7 h x{}\n", number * 7919 % 1000)).collect();
     let long = corpus("event-type-parent.paje") + &states;
     fs::write(dir.path().join("long.paje"), long).unwrap();
     let packed = Command::new("gzip").args(["-c", "long.paje"]).current_dir(dir.path()).output().unwrap().stdout;
@@ -120,8 +120,8 @@ fn a_pipe_or_compressed_file_is_indexed_at_a_given_place() {
     assert!(code == Some(0), "{errors}");
     assert_eq!(fs::metadata(dir.path().join("x.tmtx")).unwrap().modified().unwrap(), modified, "it is used");
     // Another trace has another index.
-    let other = corpus("event-type-parent.paje");
-    let (code, _, errors) = run(dir.path(), &["index", "-", "-o", "x.tmtx"], other.as_bytes());
+    let second_trace = corpus("event-type-parent.paje");
+    let (code, _, errors) = run(dir.path(), &["index", "-", "-o", "x.tmtx"], second_trace.as_bytes());
     assert!(code == Some(0) && errors.contains("x.tmtx: made"), "{errors}");
     let (code, _, errors) = run(dir.path(), &["index", "x.gz"], b"");
     assert!(code == Some(2) && errors.contains("name the index with `-o PATH`"), "{errors}");

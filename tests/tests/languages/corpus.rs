@@ -213,7 +213,7 @@ fn check(case: &CorpusCase, times: &CompileTimes) -> Vec<String> {
         let record = |program: &CaseProgram| program.record(case, folder.path(), &environment, times);
         let recorded: Vec<LanguageRun> = programs.iter().map(record).collect();
         let (first, others) = recorded.split_first().expect("a language that can say it");
-        failed.extend(others.iter().filter_map(|other| first.difference(other)));
+        failed.extend(others.iter().filter_map(|output| first.difference(output)));
         for (file, text) in recorded.iter().flat_map(|recorded| &recorded.images) {
             failed.extend(expected(case, file, text));
         }
@@ -244,20 +244,20 @@ fn fortran(case: &CorpusCase, folder: &Path, recorder: &Path) -> Result<PathBuf,
 }
 
 /// Compares a text with a file of the case.
-fn expected(case: &CorpusCase, name: &str, found: &str) -> Option<String> {
+fn expected(case: &CorpusCase, name: &str, output: &str) -> Option<String> {
     let path = case.file(name);
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    if expected == found {
+    if expected == output {
         return None;
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(&path, found).expect("the package can be written");
+        std::fs::write(&path, output).expect("the package can be written");
         return None;
     }
     let (line, (line_of_file, line_found)) = expected
         .lines()
         .chain(std::iter::repeat("(nothing)"))
-        .zip(found.lines().chain(std::iter::repeat("(nothing)")))
+        .zip(output.lines().chain(std::iter::repeat("(nothing)")))
         .enumerate()
         .find(|(_, (line_of_file, line_found))| line_of_file != line_found)?;
     Some(format!("line {} of {name}\n  expected: {line_of_file}\n  found:    {line_found}", line + 1))

@@ -207,10 +207,10 @@ program drive
   call t_say(some(1:5)//'!')
 end program drive
 ";
-    let found = texts(GFORTRAN, TICK, driver);
+    let record_texts = texts(GFORTRAN, TICK, driver);
     let long = "x".repeat(60000);
     let expected = ["  in front and inside stay", "C ends here", &long, "allocated", "alloc!"];
-    assert_eq!(found, expected.map(|text| format!("say text={text:?}")));
+    assert_eq!(record_texts, expected.map(|text| format!("say text={text:?}")));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use tumit_converter::run::OpenRun;
 use tumit_converter::tools::records::{ReadOrder, RecordReader, RecordWriter};
 
 tracer_rt::records!("cases/types/spec.tumit");
-tracer_rt::records!("generated_readers/new.tumit");
+tracer_rt::records!("generated_readers/version_2.tumit");
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -213,13 +213,14 @@ fn the_header_compiles_without_warnings_with_and_without_the_recorder() {
 #[test]
 fn a_grown_spec_reads_old_runs_in_c() {
     let folder = folder();
-    headers(folder.path(), "generated_readers/old.tumit");
-    let program = compile(folder.path(), C99, &file("generated_readers/old.c"), &[]);
+    headers(folder.path(), "generated_readers/version_1.tumit");
+    let program = compile(folder.path(), C99, &file("generated_readers/version_1_writer.c"), &[]);
     let run = record(&program, folder.path(), "run.tmt", &[]);
-    headers(folder.path(), "generated_readers/new.tumit");
-    let grown = compile(folder.path(), C99, &file("generated_readers/grown.c"), &["-fsanitize=address,undefined"]);
+    headers(folder.path(), "generated_readers/version_2.tumit");
+    let reader =
+        compile(folder.path(), C99, &file("generated_readers/version_reader.c"), &["-fsanitize=address,undefined"]);
     let copied = folder.path().join("copy.tmt");
-    let stdout = succeed(Command::new(&grown).arg(&run).arg(&copied));
+    let stdout = succeed(Command::new(&reader).arg(&run).arg(&copied));
     assert_eq!(
         stdout.lines().collect::<Vec<_>>(),
         [
@@ -258,8 +259,8 @@ fn after_thread(line: &str) -> String {
 #[test]
 fn a_grown_spec_reads_old_runs_in_rust() {
     let folder = folder();
-    headers(folder.path(), "generated_readers/old.tumit");
-    let program = compile(folder.path(), C99, &file("generated_readers/old.c"), &[]);
+    headers(folder.path(), "generated_readers/version_1.tumit");
+    let program = compile(folder.path(), C99, &file("generated_readers/version_1_writer.c"), &[]);
     let run = OpenRun::open(record(&program, folder.path(), "run.tmt", &[])).unwrap();
     let mut reader = RecordReader::<grow::Trace>::new(&run, 0).unwrap();
     let copied = folder.path().join("copy.tmt");
@@ -307,7 +308,7 @@ fn a_run_written_without_a_recorder_is_valid() {
     let folder = folder();
     headers(folder.path(), "cases/types/spec.tumit");
     let writer =
-        compile(folder.path(), C99, &file("generated_readers/without_recorder.c"), &["-fsanitize=address,undefined"]);
+        compile(folder.path(), C99, &file("generated_readers/record_writer.c"), &["-fsanitize=address,undefined"]);
     let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &["-fsanitize=address,undefined"]);
     let run = folder.path().join("written.tmt");
     std::fs::create_dir(&run).unwrap();

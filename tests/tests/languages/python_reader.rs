@@ -41,9 +41,9 @@ const DATES: [&str; 3] = ["time_ns", "queued", "since"];
 fn same(first: &Value, second: &Value) -> bool {
     let (Value::Object(first), Value::Object(second)) = (first, second) else { return first == second };
     let same_member = |(name, value): (&String, &Value)| {
-        let Some(other) = second.get(name) else { return false };
-        let dates = value.as_i64().zip(other.as_i64()).filter(|_| DATES.contains(&name.as_str()));
-        dates.map_or_else(|| same(value, other), |(a, b)| a.abs_diff(b) <= 2)
+        let Some(second_value) = second.get(name) else { return false };
+        let dates = value.as_i64().zip(second_value.as_i64()).filter(|_| DATES.contains(&name.as_str()));
+        dates.map_or_else(|| same(value, second_value), |(a, b)| a.abs_diff(b) <= 2)
     };
     first.len() == second.len() && first.iter().all(same_member)
 }
@@ -157,12 +157,12 @@ fn codecs(run: &Path) -> BTreeSet<u8> {
     let mut codecs = BTreeSet::new();
     for path in files {
         let bytes = std::fs::read(path).unwrap();
-        let mut at = PREAMBLE_BYTES;
-        while let Ok(block) = decode_block(&bytes[at.min(bytes.len())..]) {
+        let mut position = PREAMBLE_BYTES;
+        while let Ok(block) = decode_block(&bytes[position.min(bytes.len())..]) {
             if block.header.kind == BlockKind::Records as u8 {
                 codecs.insert(block.header.codec);
             }
-            at += block.header.block_bytes();
+            position += block.header.block_bytes();
         }
     }
     codecs
@@ -332,22 +332,25 @@ fn the_python_reader_agrees_on_damaged_files() {
     let case = cases().into_iter().find(|case| case.name == "threads-many").unwrap();
     let run = rust::record(env!("CARGO_BIN_EXE_drive").as_ref(), &case.name, folder.path(), &environment(&case));
     let path = std::fs::read_dir(&run).unwrap().next().unwrap().unwrap().path();
-    let whole = compare(&run, "before the damage");
+    let record_count = compare(&run, "before the damage");
     let bytes = std::fs::read(&path).unwrap();
     let mut fewer = 0;
-    let starts: Vec<usize> = std::iter::successors(find_block(&bytes, 0), |at| find_block(&bytes, at + 1)).collect();
+    let starts: Vec<usize> =
+        std::iter::successors(find_block(&bytes, 0), |position| find_block(&bytes, position + 1)).collect();
     let of = |kind: BlockKind| {
-        let of_kind = |at: &&usize| decode_block(&bytes[**at..]).is_ok_and(|block| block.header.kind == kind as u8);
+        let of_kind =
+            |position: &&usize| decode_block(&bytes[**position..]).is_ok_and(|block| block.header.kind == kind as u8);
         starts.iter().filter(of_kind).copied().collect::<Vec<_>>()
     };
     let (names, records) = (of(BlockKind::Stream), of(BlockKind::Records));
     // In the name of a thread, and in a block of records: magic, checksum, kind, sizes, payload.
     for start in [names[names.len() / 2], records[records.len() / 2]] {
-        for at in [0, 8, 12, 32, 36, 70] {
+        for offset in [0, 8, 12, 32, 36, 70] {
             let mut damaged = bytes.clone();
-            damaged[start + at] ^= 0x41;
+            damaged[start + offset] ^= 0x41;
             std::fs::write(&path, &damaged).unwrap();
-            fewer += usize::from(compare(&run, &format!("byte {at} of the block at {start} flipped")) < whole);
+            fewer +=
+                usize::from(compare(&run, &format!("byte {offset} of the block at {start} flipped")) < record_count);
         }
     }
     assert!(fewer >= 6, "{fewer}");

@@ -10,16 +10,17 @@ const FOLDERS: [&str; 4] = ["src/bin", "tests", "benches", "examples"];
 
 /// The root files of a package, in order.
 pub(crate) fn root_files(package: &Path) -> Vec<PathBuf> {
-    let mut found: BTreeSet<PathBuf> = ["src/lib.rs", "src/main.rs", "build.rs"].map(|root| package.join(root)).into();
-    found.extend(listed_files(package));
+    let mut targets: BTreeSet<PathBuf> =
+        ["src/lib.rs", "src/main.rs", "build.rs"].map(|root| package.join(root)).into();
+    targets.extend(listed_files(package));
     for folder in FOLDERS {
         for entry in fs::read_dir(package.join(folder)).into_iter().flatten().flatten() {
             let path = entry.path();
             let is_script = path.extension().is_some_and(|extension| extension == "rs");
-            found.insert(if is_script { path } else { path.join("main.rs") });
+            targets.insert(if is_script { path } else { path.join("main.rs") });
         }
     }
-    found.into_iter().filter(|root| root.is_file()).collect()
+    targets.into_iter().filter(|root| root.is_file()).collect()
 }
 
 /// The root files that the manifest names.

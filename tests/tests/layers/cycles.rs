@@ -16,23 +16,23 @@ type FileImports<'i> = BTreeMap<(&'i str, &'i str), &'i Import>;
 /// The cycles of all targets of a package, each as a sentence.
 pub(crate) fn violations(package: &Path) -> Vec<String> {
     let (listed, main) = (folders(package), root_file(package));
-    let mut found = BTreeSet::new();
+    let mut cycles = BTreeSet::new();
     for root in root_files(package) {
         let modules = match modules(&root) {
             Ok(modules) => modules,
             Err(error) => {
-                found.insert(error);
+                cycles.insert(error);
                 continue;
             }
         };
         let imports = imports(&modules);
         for folder in &modules {
             if Some(&root) != main.as_ref() || !listed.contains(&folder.path.join("/")) {
-                found.extend(cycles_in(&modules, &imports, folder));
+                cycles.extend(cycles_in(&modules, &imports, folder));
             }
         }
     }
-    found.into_iter().collect()
+    cycles.into_iter().collect()
 }
 
 fn cycles_in(modules: &[Module], imports: &[Import], folder: &Module) -> Vec<String> {
@@ -48,7 +48,7 @@ fn cycles_in(modules: &[Module], imports: &[Import], folder: &Module) -> Vec<Str
     // The shortest cycle with each import, once.
     let cycles = edges.keys().filter_map(|&(from, to)| {
         let mut cycle = shortest_way(&edges, to, from)?;
-        let first = (0..cycle.len()).min_by_key(|at| cycle[*at])?;
+        let first = (0..cycle.len()).min_by_key(|index| cycle[*index])?;
         cycle.rotate_left(first);
         Some(cycle)
     });
@@ -68,14 +68,14 @@ fn member<'m>(modules: &'m [Module], folder: &Module, module: usize) -> Option<&
 /// The files on the shortest way of imports from a file to another, with both.
 fn shortest_way<'i>(edges: &FileImports<'i>, from: &'i str, to: &'i str) -> Option<Vec<&'i str>> {
     let mut ways = VecDeque::from([vec![from]]);
-    let mut seen = BTreeSet::from([from]);
+    let mut visited = BTreeSet::from([from]);
     while let Some(way) = ways.pop_front() {
         let last = *way.last()?;
         if last == to {
             return Some(way);
         }
         for (_, next) in edges.keys().filter(|(file, _)| *file == last) {
-            if seen.insert(*next) {
+            if visited.insert(*next) {
                 ways.push_back([way.as_slice(), &[*next]].concat());
             }
         }

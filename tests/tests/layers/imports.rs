@@ -37,13 +37,13 @@ const MAX_STEPS: usize = 32;
 
 /// All uses of modules of the crate by others. Paths to other crates are left out.
 pub(crate) fn imports(modules: &[Module]) -> Vec<Import> {
-    let mut found = Vec::new();
+    let mut imports = Vec::new();
     for (from, module) in modules.iter().enumerate() {
         for used in &module.uses {
             let Some(definition) = definition(modules, from, &used.path, MAX_STEPS) else { continue };
             if definition.module != from {
                 let is_reexport = used.reexported_as.as_ref().is_some_and(|name| !module.mentioned.contains(name));
-                found.push(Import {
+                imports.push(Import {
                     from,
                     to: definition.module,
                     file: module.file.clone(),
@@ -55,7 +55,7 @@ pub(crate) fn imports(modules: &[Module]) -> Vec<Import> {
             }
         }
     }
-    found
+    imports
 }
 
 /// The definition of a path, as seen from a module. `None` if it is of another crate.

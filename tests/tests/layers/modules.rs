@@ -252,7 +252,7 @@ impl ModuleReader<'_> {
 
     /// Whether the name here is the first one of a path such as `::std::fs`.
     fn is_global(&self) -> bool {
-        let before = self.at.checked_sub(2).map(|at| &self.tokens[at]);
+        let before = self.at.checked_sub(2).map(|index| &self.tokens[index]);
         self.is_after_separator()
             && before.is_none_or(|token| match &token.kind {
                 TokenKind::Name(name) => WORDS_BEFORE_PATHS.contains(&name.as_str()),
@@ -274,11 +274,11 @@ impl ModuleReader<'_> {
     fn implemented_type(&self) -> Option<String> {
         let (mut name, mut depth) = (None, 0_usize);
         let tokens = &self.tokens[self.at + 1..];
-        for (at, token) in tokens.iter().enumerate() {
+        for (index, token) in tokens.iter().enumerate() {
             match &token.kind {
                 TokenKind::Mark('<') => depth += 1,
                 // The `>` of `->` closes nothing.
-                TokenKind::Mark('>') if !tokens[at - 1].is_mark('-') => depth = depth.saturating_sub(1),
+                TokenKind::Mark('>') if !tokens[index - 1].is_mark('-') => depth = depth.saturating_sub(1),
                 TokenKind::Mark('{') => break,
                 TokenKind::Name(word) if depth == 0 && word == "where" => break,
                 TokenKind::Name(word) if depth == 0 => name = Some(word.clone()),
@@ -330,7 +330,7 @@ impl ModuleReader<'_> {
     }
 
     fn import(&mut self) {
-        let before = self.at.checked_sub(1).map(|at| &self.tokens[at]);
+        let before = self.at.checked_sub(1).map(|index| &self.tokens[index]);
         self.is_reexport = before.is_some_and(|token| token.is_name("pub") || token.is_mark(')'));
         self.at += 1;
         let mut prefix = Vec::new();
@@ -426,16 +426,16 @@ fn conditions(list: &[Token]) -> impl Iterator<Item = &[Token]> {
         }
         (at == 0 || depth == 1 && token.is_mark(',')).then_some(at)
     });
-    starts.map(move |at| &list[at..end])
+    starts.map(move |index| &list[index..end])
 }
 
 /// The path of names that a text is, such as `crate::part::function`.
 fn path_of_text(text: &str) -> Option<PathNames> {
     let mut path = Vec::new();
-    for (at, part) in text.split("::").enumerate() {
+    for (index, part) in text.split("::").enumerate() {
         let is_name = part.starts_with(|first: char| first.is_alphabetic() || first == '_')
             && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-        if !(is_name || at == 0 && part.is_empty()) {
+        if !(is_name || index == 0 && part.is_empty()) {
             return None;
         }
         path.push(part.to_owned());
@@ -446,13 +446,13 @@ fn path_of_text(text: &str) -> Option<PathNames> {
 /// The position after the bracket that closes the one at `open`.
 fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
+    for (index, token) in tokens.iter().enumerate().skip(open) {
         match token.kind {
             TokenKind::Mark('{' | '[' | '(') => depth += 1,
             TokenKind::Mark('}' | ']' | ')') => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    return at + 1;
+                    return index + 1;
                 }
             }
             _ => {}

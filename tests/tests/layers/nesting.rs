@@ -32,8 +32,8 @@ pub(crate) fn violations(
     let idle: Vec<String> = idle
         .map(|(inner, outer)| format!("{file}: `allow {inner} -> {outer}` is not needed any more: delete it"))
         .collect();
-    let found = cycles.iter().filter(|(pair, _)| !allowed.contains(pair));
-    found.map(|((inner, outer), uses)| sentence(modules, imports, inner, outer, uses)).chain(idle).collect()
+    let violations = cycles.iter().filter(|(pair, _)| !allowed.contains(pair));
+    violations.map(|((inner, outer), uses)| sentence(modules, imports, inner, outer, uses)).chain(idle).collect()
 }
 
 /// Whether an inner module uses an item that a module around it defines.

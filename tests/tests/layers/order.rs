@@ -49,12 +49,12 @@ pub(crate) fn violations(package: &Path) -> Vec<String> {
     };
     let list = LayerList::parse(&text, &name);
     let imports = imports(&modules);
-    let mut found = list.mistakes;
+    let mut mistakes = list.mistakes;
     for section in &list.sections {
-        found.extend(section.violations(&modules, &imports, &name));
+        mistakes.extend(section.violations(&modules, &imports, &name));
     }
-    found.extend(nesting::violations(&modules, &imports, &list.allowed_cycles, &name));
-    found
+    mistakes.extend(nesting::violations(&modules, &imports, &list.allowed_cycles, &name));
+    mistakes
 }
 
 /// The file that contains the crate's module: `lib.rs`, or `main.rs` if there is no library.
@@ -101,34 +101,34 @@ impl LayerList {
 
 impl LayerSection {
     fn violations(&self, modules: &[Module], imports: &[Import], file: &str) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut mistakes = Vec::new();
         let members: BTreeSet<String> = modules.iter().filter_map(|module| self.member(module)).collect();
         let listed: BTreeSet<String> = self.layers.keys().cloned().collect();
         let place = if self.folder.is_empty() { "the crate" } else { &self.folder };
-        found
+        mistakes
             .extend(members.difference(&listed).map(|name| format!("{file}: module `{name}` of {place} has no layer")));
-        found.extend(listed.difference(&members).map(|name| format!("{file}: {place} has no module `{name}`")));
+        mistakes.extend(listed.difference(&members).map(|name| format!("{file}: {place} has no module `{name}`")));
         let mut needed = BTreeSet::new();
         for import in imports {
             let pair = (self.member(&modules[import.from]), self.member(&modules[import.to]));
             let (Some(from), Some(to)) = pair else { continue };
-            let (Some(layer), Some(other)) = (self.layers.get(&from), self.layers.get(&to)) else { continue };
-            if from == to || other < layer {
+            let (Some(layer), Some(target_layer)) = (self.layers.get(&from), self.layers.get(&to)) else { continue };
+            if from == to || target_layer < layer {
                 continue;
             }
             let pair = (from, to);
             if !self.allowed.contains(&pair) {
-                let direction = if other > layer { "upward" } else { "sideways" };
+                let direction = if target_layer > layer { "upward" } else { "sideways" };
                 let (from, to) = &pair;
-                let (at, path) = (format!("{}:{}", import.file.display(), import.line), import.path.join("::"));
-                found.push(format!("{at}: `{path}` is an import from `{from}` {direction} to `{to}`"));
+                let (location, path) = (format!("{}:{}", import.file.display(), import.line), import.path.join("::"));
+                mistakes.push(format!("{location}: `{path}` is an import from `{from}` {direction} to `{to}`"));
             }
             needed.insert(pair);
         }
         let idle = self.allowed.difference(&needed);
-        found
+        mistakes
             .extend(idle.map(|(from, to)| format!("{file}: `allow {from} -> {to}` is not needed any more: delete it")));
-        found
+        mistakes
     }
 
     /// The member of the section that contains a module: the top-level module, or the file of the
@@ -159,15 +159,15 @@ impl LayerSection {
 pub(crate) fn graph(package: &Path, folder: &str) -> BTreeMap<(String, String), Vec<String>> {
     let modules = root_file(package).and_then(|root| modules(&root).ok()).unwrap_or_default();
     let section = LayerSection { folder: folder.to_owned(), ..LayerSection::default() };
-    let mut found: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    let mut counts: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for import in imports(&modules) {
         let pair = (section.member(&modules[import.from]), section.member(&modules[import.to]));
         if let (Some(from), Some(to)) = pair
             && from != to
         {
             let place = format!("{}:{} {}", import.file.display(), import.line, import.path.join("::"));
-            found.entry((from, to)).or_default().push(place);
+            counts.entry((from, to)).or_default().push(place);
         }
     }
-    found
+    counts
 }

@@ -14,37 +14,37 @@ pub(crate) fn violations(folder: &Path) -> Vec<String> {
             return vec![format!("{}: {error}; it lists the folders, one layer per line", file.display())];
         }
     };
-    let mut found = Vec::new();
+    let mut mistakes = Vec::new();
     let mut layers = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
         for name in line.split('#').next().unwrap_or_default().split_whitespace() {
             if layers.insert(name, number).is_some() {
-                found.push(format!("LAYERS:{}: `{name}` is listed twice", number + 1));
+                mistakes.push(format!("LAYERS:{}: `{name}` is listed twice", number + 1));
             }
         }
     }
     let mut graph = BTreeMap::new();
     read(folder, "", &mut graph);
     let members: BTreeSet<&str> = graph.keys().map(|script| unit(script)).collect();
-    found.extend(
+    mistakes.extend(
         members.iter().filter(|name| !layers.contains_key(*name)).map(|name| format!("LAYERS: `{name}` has no layer")),
     );
-    found.extend(
+    mistakes.extend(
         layers.keys().filter(|name| !members.contains(*name)).map(|name| format!("LAYERS: there is no `{name}`")),
     );
     for (script, imports) in &graph {
         for import in imports {
             let (from, to) = (unit(script), unit(import));
             if from != to && layers.get(from) <= layers.get(to) {
-                found.push(format!("{script}: `{import}` is an import from `{from}` to `{to}`, which is not lower"));
+                mistakes.push(format!("{script}: `{import}` is an import from `{from}` to `{to}`, which is not lower"));
             }
         }
     }
-    let mut done = BTreeSet::new();
+    let mut checked_scripts = BTreeSet::new();
     for script in graph.keys() {
-        find_cycle(script, &graph, &mut Vec::new(), &mut done, &mut found);
+        find_cycle(script, &graph, &mut Vec::new(), &mut checked_scripts, &mut mistakes);
     }
-    found
+    mistakes
 }
 
 /// The folder of a script, or the name of a script that is in no folder.

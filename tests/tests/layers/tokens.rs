@@ -100,18 +100,18 @@ impl TokenScanner<'_> {
 
 /// Length of a block comment, which can contain others.
 fn comment_length(text: &str) -> usize {
-    let (mut depth, mut at) = (0, 0);
-    while at < text.len() {
-        let rest = &text.as_bytes()[at..];
+    let (mut depth, mut position) = (0, 0);
+    while position < text.len() {
+        let rest = &text.as_bytes()[position..];
         if rest.starts_with(b"/*") {
-            (depth, at) = (depth + 1, at + 2);
+            (depth, position) = (depth + 1, position + 2);
         } else if rest.starts_with(b"*/") {
-            (depth, at) = (depth - 1, at + 2);
+            (depth, position) = (depth - 1, position + 2);
             if depth == 0 {
-                return at;
+                return position;
             }
         } else {
-            at += 1;
+            position += 1;
         }
     }
     text.len()
@@ -128,11 +128,11 @@ fn raw_string(text: &str) -> Option<(usize, usize)> {
 /// Length of a string with its quotes.
 fn quoted_length(text: &str) -> usize {
     let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
+    for (index, c) in text.char_indices().skip(1) {
         match c {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            '"' => return at + 1,
+            '"' => return index + 1,
             _ => {}
         }
     }
@@ -144,7 +144,7 @@ fn quote_length(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match (chars.next(), chars.next()) {
         (Some((_, '\\')), Some(_)) => {
-            text.char_indices().skip(3).find(|(_, c)| *c == '\'').map_or(text.len(), |(at, _)| at + 1)
+            text.char_indices().skip(3).find(|(_, c)| *c == '\'').map_or(text.len(), |(index, _)| index + 1)
         }
         (Some(_), Some((at, '\''))) => at + 1,
         _ => 1,
@@ -160,10 +160,10 @@ fn imports_are_kept_and_comments_and_literals_are_removed() {
         let raw = r#"crate::raw "quoted""#;
         use crate::r#type::Thing;
     "##;
-    let found = tokens(source);
-    let names: Vec<&str> = found.iter().filter_map(Token::name).collect();
+    let token_list = tokens(source);
+    let names: Vec<&str> = token_list.iter().filter_map(Token::name).collect();
     assert_eq!(names, ["let", "x", "static", "str", "let", "c", "let", "raw", "use", "crate", "type", "Thing"]);
-    assert_eq!(found.last().map(|token| token.line), Some(6));
-    let texts = found.iter().filter(|token| matches!(token.kind, TokenKind::Text(_))).count();
+    assert_eq!(token_list.last().map(|token| token.line), Some(6));
+    let texts = token_list.iter().filter(|token| matches!(token.kind, TokenKind::Text(_))).count();
     assert_eq!(texts, 2);
 }

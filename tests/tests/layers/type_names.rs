@@ -11,7 +11,7 @@ use super::tokens::{Token, TokenKind, tokens};
 const EXCEPTIONS: [&str; 5] = [
     "tumit/src/syntax/ast.rs",
     "tumit/src/codegen/",
-    "tracer-rt/format/src/typed",
+    "tracer-rt/format/src/record_values",
     "tracer-rt/src/fields",
     "tracer-rt/src/api/",
 ];
@@ -37,22 +37,22 @@ pub(crate) fn duplicates(root: &Path, sources: &[PathBuf]) -> Vec<String> {
 /// The names of the types that a source text defines outside its tests, with their lines.
 fn types(source: &str) -> Vec<(String, usize)> {
     let tokens = tokens(source);
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let [first, second, rest @ ..] = &tokens[at..] {
+    let mut type_list = Vec::new();
+    let mut position = 0;
+    while let [first, second, rest @ ..] = &tokens[position..] {
         if first.is_name("mod") && second.is_name("tests") && rest.first().is_some_and(|token| token.is_mark('{')) {
-            at += 2 + length_of_block(rest);
+            position += 2 + length_of_block(rest);
             continue;
         }
         let is_type = ["struct", "enum", "trait", "union"].iter().any(|keyword| first.is_name(keyword));
         if let (true, TokenKind::Name(name)) = (is_type, &second.kind)
             && name.starts_with(char::is_uppercase)
         {
-            found.push((name.clone(), second.line));
+            type_list.push((name.clone(), second.line));
         }
-        at += 1;
+        position += 1;
     }
-    found
+    type_list
 }
 
 /// The number of tokens of a block in braces.
@@ -91,8 +91,8 @@ mod examples {
         let source = "pub struct One; enum Two { A } // struct Three;\n\
             #[cfg(test)]\nmod tests { struct One; mod inner { enum Two {} } }\n\
             impl One { const TEXT: &str = \"struct Four\"; }\nunion Five { a: u8 }";
-        let found = types(source);
+        let type_list = types(source);
         let expected = [("One", 1), ("Two", 1), ("Five", 5)].map(|(name, line)| (name.to_owned(), line));
-        assert_eq!(found, expected);
+        assert_eq!(type_list, expected);
     }
 }

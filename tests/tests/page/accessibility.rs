@@ -77,8 +77,8 @@ fn axe_reports_no_violation_in_any_state_and_theme() {
         "{planted}"
     );
     browser.evaluate("document.querySelector('#fault').remove()");
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     browser.key("F");
     browser.wait("document.activeElement.id === 'filter-field'");
@@ -87,10 +87,10 @@ fn axe_reports_no_violation_in_any_state_and_theme() {
     browser.wait("document.querySelector('#filters').innerText.includes('bright')");
     for theme in ["light", "dark", "contrast"] {
         browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));
-        for (key, shown) in [("1", "#legend .entry"), ("2", "#times table"), ("3", "#notes-status")] {
+        for (key, selector) in [("1", "#legend .entry"), ("2", "#times table"), ("3", "#notes-status")] {
             browser.key(key);
-            browser.wait(&format!("document.querySelector('{shown}')?.checkVisibility()"));
-            assert_eq!(faults(&mut browser, theme), json!([]), "{theme}, {shown}");
+            browser.wait(&format!("document.querySelector('{selector}')?.checkVisibility()"));
+            assert_eq!(faults(&mut browser, theme), json!([]), "{theme}, {selector}");
         }
         browser.key("?");
         browser.wait("document.querySelector('#help-sheet').open");
@@ -111,8 +111,8 @@ fn axe_reports_no_violation_in_menus_and_dialogs() {
     let (mut browser, chart) = open(&viewer);
     let _ = browser.prefer_stillness();
     browser.evaluate(&format!("{}; true", axe()));
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     for theme in ["light", "dark", "contrast"] {
         browser.wait(&format!("document.documentElement.dataset.theme === '{theme}'"));

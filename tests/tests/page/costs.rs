@@ -42,8 +42,14 @@ fn statistics_of(browser: &mut BrowserPage, measure: &str) -> String {
 fn middle(numbers: &serde_json::Value) -> String {
     let mut numbers: Vec<f64> = numbers.as_array().unwrap().iter().filter_map(serde_json::Value::as_f64).collect();
     numbers.sort_by(f64::total_cmp);
-    let at = |share: usize| numbers.get((numbers.len().max(1) - 1) * share / 100).copied().unwrap_or(f64::NAN);
-    format!("{:6.1} median {:6.1} of 90 % {:6.1} most ({})", at(50), at(90), at(100), numbers.len())
+    let percentile = |share: usize| numbers.get((numbers.len().max(1) - 1) * share / 100).copied().unwrap_or(f64::NAN);
+    format!(
+        "{:6.1} median {:6.1} of 90 % {:6.1} most ({})",
+        percentile(50),
+        percentile(90),
+        percentile(100),
+        numbers.len()
+    )
 }
 
 fn report(browser: &mut BrowserPage, name: &str) {
@@ -78,7 +84,7 @@ fn large() -> ViewProcess {
 /// Images of a large trace, dense and sparse, for visual inspection.
 #[test]
 #[ignore = "makes target/tmp/large-*.png: set TUMIT_BIN and TUMIT_COSTS"]
-fn images_of_large_traces() {
+fn measures_images_of_large_traces() {
     let viewer = large();
     for (width, height) in [(1280, 720), (3840, 2160)] {
         for theme in ["light", "dark"] {
@@ -107,9 +113,9 @@ fn costs() {
         settle(&mut browser);
         browser.evaluate(WATCH);
         let size = format!("{width} × {height}");
-        let at = (f64::from(width) * 0.45, f64::from(height) * 0.5);
+        let point = (f64::from(width) * 0.45, f64::from(height) * 0.5);
         for step in 0..24 {
-            browser.wheel(at, -120.0);
+            browser.wheel(point, -120.0);
             browser.wait(&format!("{SETTLED} || document.querySelector('#chart').dataset.settled === 'coarse'"));
             if step % 8 == 7 {
                 settle(&mut browser);
@@ -123,7 +129,7 @@ fn costs() {
             "performance.clearResourceTimings(); cost.inputs.length = cost.open.length = cost.coarse.length = 0;",
         );
         for _ in 0..24 {
-            browser.wheel(at, -120.0);
+            browser.wheel(point, -120.0);
             browser.wait("document.querySelector('#chart').dataset.settled !== 'true' || !cost.coarse.length");
             browser.wait(SETTLED);
         }
@@ -142,7 +148,7 @@ fn costs() {
         // Real wheel input does not wait for images.
         for _ in 0..3 {
             for _ in 0..10 {
-                browser.wheel(at, -60.0);
+                browser.wheel(point, -60.0);
                 std::thread::sleep(std::time::Duration::from_millis(25));
             }
             settle(&mut browser);
@@ -150,8 +156,8 @@ fn costs() {
         report(&mut browser, &format!("{size}, wheel, all at once"));
         browser.evaluate("performance.clearResourceTimings()");
         for step in 0..40 {
-            let x = at.0 + f64::from(step) * 7.0;
-            browser.point((x, at.1 + f64::from(step % 10) * 9.0));
+            let x = point.0 + f64::from(step) * 7.0;
+            browser.point((x, point.1 + f64::from(step % 10) * 9.0));
             browser.wait("new Promise(done => setTimeout(() => done(true), 40))");
         }
         let hovers = browser.evaluate(

@@ -50,23 +50,23 @@ fn waits() -> Vec<(String, f64, f64)> {
     let rows = std::fs::read_to_string(table).unwrap();
     let fields = |row: &str| -> Vec<String> { row.split(',').map(|field| field.trim().to_owned()).collect() };
     let head = fields(rows.lines().next().unwrap());
-    let at =
+    let point =
         |name: &str| head.iter().position(|field| field == name).unwrap_or_else(|| panic!("no `{name}` in {head:?}"));
-    let [kind, container, start, duration, value] = ["Kind", "Container", "Start", "Duration", "Value"].map(at);
+    let [kind, container, start, duration, value] = ["Kind", "Container", "Start", "Duration", "Value"].map(point);
     let waits = rows
         .lines()
         .map(fields)
         .filter(|row| row[kind] == "State" && row.get(value).is_some_and(|value| value == "Waits for the mutex"));
-    let seen = waits.map(|row| {
-        let number = |at: usize| row[at].parse::<f64>().unwrap_or(0.0) * 1e3;
+    let wait_times = waits.map(|row| {
+        let number = |index: usize| row[index].parse::<f64>().unwrap_or(0.0) * 1e3;
         (row[container].clone(), number(start), number(duration))
     });
-    seen.filter(|wait| wait.1 > 300.0 && (2.0..4.0).contains(&wait.2)).collect()
+    wait_times.filter(|wait| wait.1 > 300.0 && (2.0..4.0).contains(&wait.2)).collect()
 }
 
 #[test]
 #[ignore = "makes docs/images/page*.png of what `make demo` has recorded"]
-fn screenshots_of_the_documentation() {
+fn draws_the_screenshots_of_the_documentation() {
     let viewer = demo(&["random"]);
     let mut browser = page(&viewer, "", LIGHT, (1440, 900));
     browser.wait(SETTLED);
@@ -104,7 +104,7 @@ fn screenshots_of_the_documentation() {
     press(&mut browser, "button", "Differences");
     // Some steps are selected in both.
     let ruler = browser.evaluate("(box => [box.x, box.width, box.y + document.querySelector('iframe').getBoundingClientRect().y + 12])(frames[0].document.querySelector('#ruler').getBoundingClientRect())");
-    let [left, width, y] = [0, 1, 2].map(|at| ruler[at].as_f64().unwrap());
+    let [left, width, y] = [0, 1, 2].map(|index| ruler[index].as_f64().unwrap());
     browser.with_key_down("Shift", |browser| browser.drag((left + width * 0.07, y), (left + width * 0.43, y)));
     browser.wait("document.querySelector('#differences-table .hint')?.innerText.startsWith('Of the selected')");
     browser.wait("document.querySelector('#differences-table table')?.getAttribute('aria-label') === 'Differences of time in states'");
@@ -114,7 +114,7 @@ fn screenshots_of_the_documentation() {
 
 #[test]
 #[ignore = "makes docs/images/perspectives/dock.png of examples/fft-hypercube/run.tmt"]
-fn screenshot_of_the_views() {
+fn draws_the_screenshot_of_the_views() {
     const CARDS: &str =
         r#"["utilization-count","kiviat",["hypercube","",{"layout":"polytope"}],"communication-matrix"]"#;
     const CARDS_SETTLED: &str = "document.querySelectorAll('#cards canvas[role=img]').length === 4 && document.querySelector('#cards').dataset.settled === '1'";
@@ -225,10 +225,11 @@ fn growing() {
     // Long enough to be visible before it has been read.
     let mut long =
         TRACE.lines().filter(|line| !line.starts_with("4 ")).map(|line| format!("{line}\n")).collect::<String>();
-    for at in 0..3_000_000_u32 {
+    for number in 0..3_000_000_u32 {
         use std::fmt::Write as _;
-        let date = f64::from(at).mul_add(1e-5, 0.6);
-        writeln!(long, "5 {date:.5} S t{}{} {}", at / 2 % 2, at % 2, ["w", "b"][(at / 4 % 2) as usize]).unwrap();
+        let date = f64::from(number).mul_add(1e-5, 0.6);
+        writeln!(long, "5 {date:.5} S t{}{} {}", number / 2 % 2, number % 2, ["w", "b"][(number / 4 % 2) as usize])
+            .unwrap();
     }
     let viewer = ViewProcess::of(&long);
     let mut browser = page(&viewer, "", LIGHT, (1280, 720));
@@ -244,9 +245,9 @@ fn screenshots_of_all_states() {
     growing();
     let viewer = demo(&["random"]);
     styles(&viewer);
-    let both = demo(&["random", "balanced"]);
+    let runs = demo(&["random", "balanced"]);
     for (name, size) in [("panes-1280x720", (1280, 720)), ("panes-4k", (3840, 2160))] {
-        let mut browser = page(&both, "", "dark", size);
+        let mut browser = page(&runs, "", "dark", size);
         browser.wait("frames.length === 2 && [0, 1].every(at => frames[at].document?.querySelector('#chart')?.dataset.settled === 'true')");
         press(&mut browser, "button", "Differences");
         browser.wait("document.querySelector('#differences-table tbody')");

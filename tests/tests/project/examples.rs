@@ -112,7 +112,7 @@ fn a_view_in_rust_and_a_card_file_show_the_same_sort() {
         view.arg("view").arg(&run).arg("--perspective").arg(&card).args(["--at", &seconds.to_string()]);
         let all = succeed(view.args(["-o", "-", "--format", "csv"]));
         // The rows of the panel of elements.
-        let of_array = all.lines().enumerate().filter(|(at, line)| *at == 0 || line.starts_with("Array,"));
+        let of_array = all.lines().enumerate().filter(|(index, line)| *index == 0 || line.starts_with("Array,"));
         let array: Vec<&str> = of_array.map(|(_, line)| line).collect();
         assert_eq!(sorted_values(&array.join("\n")), own, "at {seconds} s");
         own

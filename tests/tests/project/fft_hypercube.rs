@@ -39,7 +39,7 @@ fn table(run: &Path, view: &str, options: &[&str]) -> Vec<BTreeMap<String, Strin
 fn csv_fields(line: &str) -> Vec<String> {
     let parts = line.split('"').enumerate();
     let text: String =
-        parts.map(|(at, part)| if at % 2 == 1 { part.replace(',', "\u{1}") } else { part.into() }).collect();
+        parts.map(|(index, part)| if index % 2 == 1 { part.replace(',', "\u{1}") } else { part.into() }).collect();
     text.split(',').map(|field| field.replace('\u{1}', ",")).collect()
 }
 
@@ -134,8 +134,8 @@ fn messages_are_on_the_hypercube(run: &Path, messages: u64) {
 fn tasks_are_numbered(run: &Path, expected: u64) {
     let tasks = table(run, "task-summary", &[]);
     let numbers: Vec<String> = (0..expected).map(|number| number.to_string()).collect();
-    let found: Vec<&str> = tasks.iter().map(|task| task["task"].split(' ').next().unwrap()).collect();
-    assert_eq!(found, numbers);
+    let task_names: Vec<&str> = tasks.iter().map(|task| task["task"].split(' ').next().unwrap()).collect();
+    assert_eq!(task_names, numbers);
     // Each stage takes part in both rounds, and a task ends after it began.
     assert!(tasks.iter().all(|task| number(task, "first begin") < number(task, "last end")));
 }

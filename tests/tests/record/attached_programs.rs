@@ -55,9 +55,9 @@ fn obstacles_are_found_before_the_start() {
     assert!(text.contains("its loader is /lib/ld-musl-x86_64.so.1") && !text.contains("LD_PRELOAD="), "{text}");
 
     // The processor type is at byte 18 of the header.
-    let mut other = fs::read(folder.compile("gcc", "other", EMPTY, &[])).unwrap();
-    other[18] = 22;
-    fs::write(folder.file("other"), other).unwrap();
+    let mut program_bytes = fs::read(folder.compile("gcc", "other", EMPTY, &[])).unwrap();
+    program_bytes[18] = 22;
+    fs::write(folder.file("other"), program_bytes).unwrap();
     let text = dry_run(&folder, &folder.file("other"));
     assert!(text.contains("it is a program for s390") && !text.contains("LD_PRELOAD="), "{text}");
 

@@ -26,10 +26,10 @@ fn list_records(path: &Path, filters: &[&str]) -> Vec<Value> {
 #[test]
 fn a_cut_run_has_exactly_the_selected_records() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = folder.path().join("whole.tmt");
-    record(&whole);
-    let all = list_records(&whole, &[]).len();
-    let thread = list_records(&whole, &[])[0]["tid"].to_string();
+    let full_run = folder.path().join("whole.tmt");
+    record(&full_run);
+    let all = list_records(&full_run, &[]).len();
+    let thread = list_records(&full_run, &[])[0]["tid"].to_string();
     let cases: [&[&str]; 6] = [
         &["--level", "calls"],
         &["--event", "send", "--event", "receive"],
@@ -40,8 +40,8 @@ fn a_cut_run_has_exactly_the_selected_records() {
     ];
     for (number, filters) in cases.iter().enumerate() {
         let part = folder.path().join(format!("part{number}.tmt"));
-        let stdout = succeed(tumit().arg("cut").arg(&whole).arg("-o").arg(&part).args(*filters));
-        let expected = list_records(&whole, filters);
+        let stdout = succeed(tumit().arg("cut").arg(&full_run).arg("-o").arg(&part).args(*filters));
+        let expected = list_records(&full_run, filters);
         assert!(!expected.is_empty() && expected.len() < all, "{filters:?}: {} of {all}", expected.len());
         assert!(list_records(&part, &[]) == expected, "{filters:?}");
         assert!(stdout.contains(&format!("{} records", expected.len())) && stdout.contains("left out"), "{stdout}");
@@ -49,7 +49,7 @@ fn a_cut_run_has_exactly_the_selected_records() {
         let bytes = |path: &Path| -> u64 {
             std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
         };
-        assert!(bytes(&part) < bytes(&whole));
+        assert!(bytes(&part) < bytes(&full_run));
         // It is a valid run.
         succeed(tumit().arg("info").arg(&part));
     }
@@ -60,16 +60,18 @@ fn joined_runs_have_the_records_of_their_parts() {
     let folder = tempfile::tempdir().unwrap();
     let parts: Vec<_> = ["a.tmt", "b.tmt"].iter().map(|name| folder.path().join(name)).collect();
     parts.iter().for_each(|part| record(part));
-    let whole = folder.path().join("whole.tmt");
-    let stdout = succeed(tumit().arg("merge").args(&parts).arg("-o").arg(&whole));
+    let full_run = folder.path().join("whole.tmt");
+    let stdout = succeed(tumit().arg("merge").args(&parts).arg("-o").arg(&full_run));
     let pid_of = |record: &Value| record["pid"].as_u64().unwrap();
-    let joined = list_records(&whole, &[]);
+    let joined = list_records(&full_run, &[]);
     for part in &parts {
         let expected = list_records(part, &[]);
         let pid = pid_of(&expected[0]);
-        let found: Vec<&Value> = joined.iter().filter(|record| pid_of(record) == pid).collect();
-        assert_eq!(found.len(), expected.len());
-        assert!(found.iter().zip(&expected).all(|(a, b)| a["fields"] == b["fields"] && a["tid"] == b["tid"]));
+        let records_of_process: Vec<&Value> = joined.iter().filter(|record| pid_of(record) == pid).collect();
+        assert_eq!(records_of_process.len(), expected.len());
+        assert!(
+            records_of_process.iter().zip(&expected).all(|(a, b)| a["fields"] == b["fields"] && a["tid"] == b["tid"])
+        );
     }
     assert!(stdout.contains("2 processes"), "{stdout}");
     // One process given twice is an error, and no output remains.
@@ -87,20 +89,20 @@ fn joined_runs_have_the_records_of_their_parts() {
 #[test]
 fn mistakes_in_the_filters_of_cut_are_reported() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = folder.path().join("whole.tmt");
-    record(&whole);
+    let full_run = folder.path().join("whole.tmt");
+    record(&full_run);
     let part = folder.path().join("part.tmt");
     for (filters, expected) in [
         (&[][..], "no filter is given"),
         (&["--event", "sennd"], "did you mean `send`"),
         (&["--thread", "nobody"], "this run has no thread `nobody`"),
     ] {
-        let refused = output(tumit().arg("cut").arg(&whole).arg("-o").arg(&part).args(filters));
+        let refused = output(tumit().arg("cut").arg(&full_run).arg("-o").arg(&part).args(filters));
         assert_eq!(refused.status.code(), Some(2));
         let stderr = String::from_utf8(refused.stderr).unwrap();
         assert!(stderr.contains(expected), "{stderr}");
         assert!(!part.exists());
     }
-    let refused = output(tumit().arg("cut").arg(&whole).arg("-o").arg(&whole).args(["--interval", "..1"]));
+    let refused = output(tumit().arg("cut").arg(&full_run).arg("-o").arg(&full_run).args(["--interval", "..1"]));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("is the input"));
 }

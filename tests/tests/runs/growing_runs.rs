@@ -67,13 +67,13 @@ fn a_run_grows_while_its_processes_record_and_is_final_when_they_have_ended() {
     assert!(more.generation > now.generation);
 
     // A second process of the run starts, then the first ends.
-    let (mut second, mut other) = start(&run);
-    writeln!(other, "7").unwrap();
+    let (mut second, mut third) = start(&run);
+    writeln!(third, "7").unwrap();
     wait(&current, |now| events(now) == 22 && now.availability == TraceAvailability::Growing { open: 2, processes: 2 });
     drop(input);
     assert!(first.wait().unwrap().success());
     wait(&current, |now| events(now) == 22 && now.availability == TraceAvailability::Growing { open: 1, processes: 2 });
-    drop(other);
+    drop(third);
     assert!(second.wait().unwrap().success());
     let last = wait(&current, |now| now.availability == TraceAvailability::Growing { open: 0, processes: 2 });
     let read = tumit_viewer::open(&run, &OpenOptions::default()).unwrap().summary();

@@ -352,16 +352,16 @@ fn merge_joins_a_run_and_its_live_file() {
     let (_, stdout, error) = call(tumit().arg("merge").args([&path, &live_folder]).arg("-o").arg(&joined));
     assert!(stdout.contains("1 processes, 9 records"), "{stdout} {error}");
     // A run of another launch: readers show both.
-    let (other, both) = (folder.path().join("other.tmt"), folder.path().join("both.tmt"));
+    let (second_run, joined_run) = (folder.path().join("other.tmt"), folder.path().join("both.tmt"));
     let mut file =
         SyntheticFile::with_tags(&SyntheticProcess::new(2), &schema(), |tags| append_tag(tags, tag::LAUNCH, b"other"));
     file.thread(0, 2, "main");
     file.records(0, 0, &marks(0..1));
     file.end();
-    file.save(&other, "b.tmt");
-    assert_eq!(call(tumit().arg("merge").args([&path, &other]).arg("-o").arg(&both)).0, Some(0));
-    assert_eq!(run(&["dump"], &both).1.lines().count(), 10);
-    assert_eq!(info(&both)["losses"], Value::Array(Vec::new()));
+    file.save(&second_run, "b.tmt");
+    assert_eq!(call(tumit().arg("merge").args([&path, &second_run]).arg("-o").arg(&joined_run)).0, Some(0));
+    assert_eq!(run(&["dump"], &joined_run).1.lines().count(), 10);
+    assert_eq!(info(&joined_run)["losses"], Value::Array(Vec::new()));
 }
 
 #[test]

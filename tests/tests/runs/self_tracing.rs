@@ -33,8 +33,8 @@ fn run(folder: &Path, levels: &str) -> std::path::PathBuf {
 
 /// Records one more run. Returns the largest number of blocks that waited when the writer thread
 /// began to write, among its recorded writes.
-fn most_waiting(folder: &Path, at: u32) -> Option<u32> {
-    let folder = folder.join(at.to_string());
+fn most_waiting(folder: &Path, column: u32) -> Option<u32> {
+    let folder = folder.join(column.to_string());
     let run = run(&folder, "TUMIT=on");
     let dump = output(tumit().arg("dump").arg(&run)).stdout;
     let blocks =
@@ -60,7 +60,7 @@ fn waits_and_writes_are_shown_by_all_commands() {
     assert!(count("write.begin") >= 3 && count("write.begin").abs_diff(count("write.end")) <= 2);
     assert!(dump.lines().any(|line| line.contains("wait.begin") && line.contains("room")));
     // Most slots wait after the first writes, and the records of these writes may be missing.
-    assert!((0..20).any(|at| most_waiting(folder.path(), at) >= Some(2)), "full slots wait");
+    assert!((0..20).any(|column| most_waiting(folder.path(), column) >= Some(2)), "full slots wait");
     let info = stdout_of(&["info"]);
     assert!(info.contains("wait") && info.contains("write") && info.contains("tracer"), "{info}");
     let image = folder.path().join("image.svg");

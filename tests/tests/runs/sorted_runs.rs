@@ -39,11 +39,11 @@ fn a_sorted_run_has_the_same_records_in_time_order() {
     let files: Vec<_> = std::fs::read_dir(&sorted).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
 
-    let (expected, found) = (dumped(&joined), dumped(&sorted));
+    let (expected, sorted_records) = (dumped(&joined), dumped(&sorted));
     assert!(expected.len() > 50_000);
-    assert_eq!(found.len(), expected.len());
-    assert!(found.iter().zip(&expected).all(|(a, b)| a == b));
-    let dates: Vec<i64> = found.iter().map(|record| record["time_ns"].as_i64().unwrap()).collect();
+    assert_eq!(sorted_records.len(), expected.len());
+    assert!(sorted_records.iter().zip(&expected).all(|(a, b)| a == b));
+    let dates: Vec<i64> = sorted_records.iter().map(|record| record["time_ns"].as_i64().unwrap()).collect();
     assert!(dates.is_sorted());
 
     // The processes' messages have the same keys, which is reported.
@@ -56,7 +56,7 @@ fn a_sorted_run_has_the_same_records_in_time_order() {
 
     // The second reader, based on FORMAT.md.
     let reader = tests::programs::workspace().join("tests/python_reader/dump.py");
-    let (second, first) = (succeed(Command::new("python3").arg(reader).arg(&sorted)), &found);
+    let (second, first) = (succeed(Command::new("python3").arg(reader).arg(&sorted)), &sorted_records);
     let second: Vec<Value> = second.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(second.len(), first.len());
     let key = |record: &Value| (record["time_ns"].as_i64(), record["tid"].as_u64(), record.to_string());
@@ -71,7 +71,7 @@ fn a_sorted_run_has_the_same_records_in_time_order() {
 /// Reads a sorted file from the start as FORMAT.md describes: a block waits until one begins
 /// after its end. Checks the order and returns the number of records.
 fn in_order(bytes: &[u8]) -> usize {
-    let (mut at, mut last_first) = (PREAMBLE_BYTES, 0);
+    let (mut position, mut last_first) = (PREAMBLE_BYTES, 0);
     let mut blocks: VecDeque<(u64, usize, Vec<u64>)> = VecDeque::new();
     let (mut latest, mut count, mut most) = (0u64, 0, 0);
     let mut emit_before = |blocks: &mut VecDeque<(u64, usize, Vec<u64>)>, before: u64| {
@@ -89,9 +89,9 @@ fn in_order(bytes: &[u8]) -> usize {
         }
     };
     let schema = schema_of(bytes);
-    while at < bytes.len() {
-        let block = decode_block(&bytes[at..]).unwrap();
-        at += block.header.block_bytes();
+    while position < bytes.len() {
+        let block = decode_block(&bytes[position..]).unwrap();
+        position += block.header.block_bytes();
         if block.header.kind != BlockKind::Records as u8 {
             continue;
         }
@@ -114,10 +114,10 @@ fn in_order(bytes: &[u8]) -> usize {
 }
 
 fn schema_of(bytes: &[u8]) -> tracer_format::Schema {
-    let mut at = PREAMBLE_BYTES;
+    let mut position = PREAMBLE_BYTES;
     loop {
-        let block = decode_block(&bytes[at..]).unwrap();
-        at += block.header.block_bytes();
+        let block = decode_block(&bytes[position..]).unwrap();
+        position += block.header.block_bytes();
         if block.header.kind == BlockKind::Schema as u8 {
             let mut buffer = Vec::new();
             return tracer_format::Schema::decode(&unpack(&block.header, block.stored, &mut buffer).unwrap()[8..])
@@ -161,7 +161,7 @@ fn all_commands_read_a_sorted_run() {
     let good: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(good.len() < all.len() && good.len() > all.len() / 2, "{} of {}", good.len(), all.len());
     let mut whole = all.iter();
-    assert!(good.iter().all(|record| whole.any(|other| other == record)));
+    assert!(good.iter().all(|record| whole.any(|record_of_run| record_of_run == record)));
     let repair = output(tumit().arg("repair").arg(&sorted));
     assert_eq!(repair.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&repair.stderr).contains("sort its original run again"));

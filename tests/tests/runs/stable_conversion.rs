@@ -35,8 +35,9 @@ fn difference(text: &str) -> Option<String> {
         return None;
     }
     let (mut before, mut after) = (once.lines(), twice.lines());
-    let at = before.by_ref().zip(after.by_ref()).position(|(one, other)| one != other).unwrap_or(usize::MAX);
-    let near = |text: &str| text.lines().skip(at.saturating_sub(3)).take(12).collect::<Vec<_>>().join("\n");
+    let position =
+        before.by_ref().zip(after.by_ref()).position(|(byte, other_byte)| byte != other_byte).unwrap_or(usize::MAX);
+    let near = |text: &str| text.lines().skip(position.saturating_sub(3)).take(12).collect::<Vec<_>>().join("\n");
     Some(format!("once:\n{}\ntwice:\n{}", near(&once), near(&twice)))
 }
 

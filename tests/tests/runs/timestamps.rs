@@ -101,22 +101,25 @@ fn a_record_has_the_same_timestamp_in_every_command() {
         assert_eq!((by_convert.len(), differing), (by_dump.len(), 0), "{args:?}");
         all.push(by_convert);
     }
-    let moved: Vec<(&u64, &i64)> = all[1].iter().filter(|(n, date)| all[3][n] != **date).collect();
-    assert!(moved.len() > 1000, "links put in order move dates, of {} records", moved.len());
+    let moved_records: Vec<(&u64, &i64)> = all[1].iter().filter(|(n, date)| all[3][n] != **date).collect();
+    assert!(moved_records.len() > 1000, "links put in order move dates, of {} records", moved_records.len());
 
     // Time ranges that begin and end at moved timestamps.
-    for at in [moved[3], moved[moved.len() / 2], moved[moved.len() - 5]] {
-        let time = format!("{0}ns..{1}ns", at.1, at.1 + 700_000);
-        let expected: Vec<u64> =
-            all[1].iter().filter(|(_, date)| (*at.1..=at.1 + 700_000).contains(*date)).map(|(n, _)| *n).collect();
+    for record in [moved_records[3], moved_records[moved_records.len() / 2], moved_records[moved_records.len() - 5]] {
+        let time = format!("{0}ns..{1}ns", record.1, record.1 + 700_000);
+        let expected: Vec<u64> = all[1]
+            .iter()
+            .filter(|(_, date)| (*record.1..=record.1 + 700_000).contains(*date))
+            .map(|(n, _)| *n)
+            .collect();
         let args = ["--clock", "none", "--interval", &time];
-        let found: Vec<u64> = timestamps_by_dump(&run, &args).into_keys().collect();
-        assert_eq!(found, expected, "{time}");
-        let part = folder.path().join(format!("part{}.tmt", at.0));
+        let numbers: Vec<u64> = timestamps_by_dump(&run, &args).into_keys().collect();
+        assert_eq!(numbers, expected, "{time}");
+        let part = folder.path().join(format!("part{}.tmt", record.0));
         succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&part).args(args));
         let records: Vec<u64> = timestamps_by_dump(&part, &["--clock", "none"]).into_keys().collect();
         assert_eq!(records, expected, "cut {time}");
-        assert!(expected.contains(at.0));
+        assert!(expected.contains(record.0));
     }
     let off = ["--clock", "none", "--causal", "off", "--interval", "10ms..20ms"];
     let expected = timestamps_by_dump(&run, &off);
@@ -215,18 +218,18 @@ fn an_index_contains_the_selected_launch() {
         succeed(&mut command)
     };
     let counts = |text: &str| text.lines().nth(1).map(|row| row.split(',').nth(5).unwrap_or_default().to_owned());
-    let (first, both) = (indexed("1"), indexed("all"));
-    assert_ne!(first, both);
-    assert_eq!((counts(&indexed("1")), counts(&indexed("all"))), (counts(&first), counts(&both)));
+    let (first, all_passes) = (indexed("1"), indexed("all"));
+    assert_ne!(first, all_passes);
+    assert_eq!((counts(&indexed("1")), counts(&indexed("all"))), (counts(&first), counts(&all_passes)));
 }
 
 #[test]
 fn a_cut_launch_is_a_run_and_a_merged_run_is_one_launch() {
     let folder = tempfile::tempdir().unwrap();
     let run = two_launches(folder.path());
-    let (one, joined) = (folder.path().join("one.tmt"), folder.path().join("joined.tmt"));
-    succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&one).args(["--launch", "1"]));
-    assert_eq!(succeed(tumit().arg("dump").arg(&one)).lines().count(), 3);
+    let (single_run, joined) = (folder.path().join("one.tmt"), folder.path().join("joined.tmt"));
+    succeed(tumit().arg("cut").arg(&run).arg("-o").arg(&single_run).args(["--launch", "1"]));
+    assert_eq!(succeed(tumit().arg("dump").arg(&single_run)).lines().count(), 3);
     // A merged run is one launch, and so are its copies. A later merge counts.
     let [third, sorted, again, cut] =
         ["third", "sorted", "again", "cut"].map(|name| folder.path().join(name).with_extension("tmt"));

@@ -69,8 +69,8 @@ fn every_policy_and_handler_truncates_between_two_characters() {
         );
         let records: Vec<_> = file.records.values().flatten().collect();
         let long = |text: &str| text.starts_with("say") && text.ends_with("é\" (truncated)");
-        let whole = |text: &str| text.starts_with("tick") && !text.contains("truncated");
-        assert!(records.iter().all(|record| long(&record.text) || whole(&record.text)), "{policy} {buffers}");
+        let is_whole = |text: &str| text.starts_with("tick") && !text.contains("truncated");
+        assert!(records.iter().all(|record| long(&record.text) || is_whole(&record.text)), "{policy} {buffers}");
         // The last character would not fit, so the text is one byte shorter.
         let bytes = 2 + 4 + 2 + most_in(1 << 16) - 1;
         assert!(records.iter().filter(|record| long(&record.text)).all(|record| record.bytes.len() == bytes));

@@ -132,7 +132,7 @@ impl RecordingProgram {
 
     fn files(&self, ending: &str) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.run()).unwrap().map(|entry| entry.unwrap().path());
-        entries.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == ending)).collect()
     }
 }
 

@@ -234,23 +234,27 @@ pub fn decode_block(bytes: &[u8]) -> Result<DecodedBlock<'_>, FormatError> {
 /// If the codec is unknown, or if the unpacked size differs from the header. The contents of
 /// `buffer` are then undefined. It grows to the raw size in the header, which
 /// [`BlockHeader::decode`] limits.
-pub fn unpack<'b>(header: &BlockHeader, stored: &'b [u8], buffer: &'b mut Vec<u8>) -> Result<&'b [u8], FormatError> {
+pub fn unpack<'b>(
+    header: &BlockHeader,
+    stored_bytes: &'b [u8],
+    buffer: &'b mut Vec<u8>,
+) -> Result<&'b [u8], FormatError> {
     let size = header.raw_bytes as usize;
     let bad = FormatError::BadPacking { codec: header.codec };
     if size > MAX_PAYLOAD_BYTES {
         return Err(FormatError::BadSize { found: size as u64 });
     }
     match PayloadCodec::from_number(header.codec).ok_or(FormatError::UnknownCodec(header.codec))? {
-        PayloadCodec::Raw => return if stored.len() == size { Ok(stored) } else { Err(bad) },
+        PayloadCodec::Raw => return if stored_bytes.len() == size { Ok(stored_bytes) } else { Err(bad) },
         PayloadCodec::Lz4 => {
             buffer.clear();
             buffer.resize(size, 0);
-            let filled = lz4_flex::block::decompress_into(stored, buffer).unwrap_or(usize::MAX);
+            let filled = lz4_flex::block::decompress_into(stored_bytes, buffer).unwrap_or(usize::MAX);
             if filled != size {
                 return Err(bad);
             }
         }
-        PayloadCodec::Columns => crate::columns::unpack(stored, size, buffer).ok_or(bad)?,
+        PayloadCodec::Columns => crate::columns::unpack(stored_bytes, size, buffer).ok_or(bad)?,
     }
     Ok(buffer)
 }
@@ -268,9 +272,9 @@ pub fn columns(
 }
 
 /// Appends a block with this header and stored payload, padded.
-pub fn append_block(out: &mut Vec<u8>, header: &BlockHeader, stored: &[u8]) {
-    out.extend_from_slice(&header.encode(stored));
-    out.extend_from_slice(stored);
+pub fn append_block(out: &mut Vec<u8>, header: &BlockHeader, stored_bytes: &[u8]) {
+    out.extend_from_slice(&header.encode(stored_bytes));
+    out.extend_from_slice(stored_bytes);
     out.resize(out.len().next_multiple_of(BLOCK_ALIGN), 0);
 }
 
@@ -279,7 +283,7 @@ pub fn append_block(out: &mut Vec<u8>, header: &BlockHeader, stored: &[u8]) {
 #[must_use]
 pub fn find_block(bytes: &[u8], from: usize) -> Option<usize> {
     let tail = bytes.get(from..)?;
-    tail.windows(BLOCK_MAGIC.len()).position(|window| window == BLOCK_MAGIC).map(|at| from + at)
+    tail.windows(BLOCK_MAGIC.len()).position(|window| window == BLOCK_MAGIC).map(|offset| from + offset)
 }
 
 #[cfg(test)]

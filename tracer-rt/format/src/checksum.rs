@@ -70,9 +70,9 @@ const fn over_lane() -> [[u32; 256]; 4] {
         bit += 1;
     }
     let mut all = [[0u32; 256]; 4];
-    let mut at = 0;
-    while at < 4 * 256 {
-        let (k, n) = (at / 256, at % 256);
+    let mut position = 0;
+    while position < 4 * 256 {
+        let (k, n) = (position / 256, position % 256);
         let mut bit = 0;
         while bit < 8 {
             if n as u32 >> bit & 1 == 1 {
@@ -80,7 +80,7 @@ const fn over_lane() -> [[u32; 256]; 4] {
             }
             bit += 1;
         }
-        at += 1;
+        position += 1;
     }
     all
 }

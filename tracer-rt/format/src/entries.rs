@@ -42,8 +42,8 @@ impl SyncSample {
         let mut bytes = [0; SYNC_SAMPLE_BYTES];
         bytes[..4].copy_from_slice(&self.burst.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.exchange.to_le_bytes());
-        for (at, word) in [(8, self.peer), (16, self.t1), (24, self.t2), (32, self.t3), (40, self.t4)] {
-            bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        for (offset, word) in [(8, self.peer), (16, self.t1), (24, self.t2), (32, self.t3), (40, self.t4)] {
+            bytes[offset..offset + 8].copy_from_slice(&word.to_le_bytes());
         }
         bytes
     }
@@ -80,8 +80,8 @@ impl ClockAnchor {
     #[must_use]
     pub fn encode(&self) -> [u8; ANCHOR_BYTES] {
         let mut bytes = [0; ANCHOR_BYTES];
-        for (at, word) in [(0, self.ticks), (8, self.monotonic_nanos), (16, self.real_nanos), (24, self.bracket)] {
-            bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        for (offset, word) in [(0, self.ticks), (8, self.monotonic_nanos), (16, self.real_nanos), (24, self.bracket)] {
+            bytes[offset..offset + 8].copy_from_slice(&word.to_le_bytes());
         }
         bytes
     }

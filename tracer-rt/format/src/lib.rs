@@ -13,9 +13,9 @@ mod format_constants;
 pub mod live_file;
 mod preamble;
 pub mod record;
+pub mod record_values;
 pub mod schema;
 pub mod tags;
-pub mod record_values;
 pub mod write;
 
 pub use block::{BlockHeader, BlockKind, DecodedBlock, PayloadCodec};

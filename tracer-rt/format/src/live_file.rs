@@ -124,8 +124,8 @@ impl LiveLayout {
             (head::LOG_OFFSET, LIVE_HEAD_BYTES as u32),
             (head::LOG_BYTES, self.log_bytes),
         ];
-        for (at, word) in words {
-            bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        for (offset, word) in words {
+            bytes[offset..offset + 4].copy_from_slice(&word.to_le_bytes());
         }
         bytes[head::SLOTS_OFFSET..][..8].copy_from_slice(&self.slots_offset().to_le_bytes());
         bytes

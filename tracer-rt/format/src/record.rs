@@ -61,8 +61,8 @@ impl DroppedRecords {
     #[must_use]
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
-        for (at, word) in [(0, self.count), (8, self.bytes), (16, self.first_ticks), (24, self.last_ticks)] {
-            bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        for (offset, word) in [(0, self.count), (8, self.bytes), (16, self.first_ticks), (24, self.last_ticks)] {
+            bytes[offset..offset + 8].copy_from_slice(&word.to_le_bytes());
         }
         bytes[32..].copy_from_slice(&self.cause.to_le_bytes());
         bytes
@@ -99,7 +99,7 @@ impl DroppedRecords {
 #[derive(Clone, Debug)]
 pub struct RecordIterator<'a, F> {
     payload: &'a [u8],
-    at: usize,
+    position: usize,
     ticks: u64,
     record_type: F,
 }
@@ -108,18 +108,18 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
     /// Creates the iterator.
     /// `first_ticks` is that of the block header, and `record_type` returns the type of an id.
     pub const fn new(payload: &'a [u8], first_ticks: u64, record_type: F) -> Self {
-        Self { payload, at: 0, ticks: first_ticks, record_type }
+        Self { payload, position: 0, ticks: first_ticks, record_type }
     }
 
     /// Offset of the next record in the payload.
     #[must_use]
     pub const fn offset(&self) -> usize {
-        self.at
+        self.position
     }
 
     fn read(&mut self) -> Result<RawRecord<'a>, FormatError> {
         loop {
-            let start = self.at;
+            let start = self.position;
             let bad = FormatError::BadRecord { offset: start };
             let rest = &self.payload[start..];
             let Some(head) = rest.first_chunk::<RECORD_HEAD_BYTES>() else { return Err(bad) };
@@ -129,9 +129,9 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
             if id == ID_WIDE_TIMESTAMP {
                 let Some(ticks) = body.first_chunk::<8>() else { return Err(bad) };
                 self.ticks = u64::from_le_bytes(*ticks);
-                self.at = start + RECORD_HEAD_BYTES + 8;
-                if self.at >= self.payload.len() {
-                    return Err(FormatError::BadRecord { offset: self.at });
+                self.position = start + RECORD_HEAD_BYTES + 8;
+                if self.position >= self.payload.len() {
+                    return Err(FormatError::BadRecord { offset: self.position });
                 }
                 continue;
             }
@@ -146,7 +146,7 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
                 (site, length)
             };
             let Some(body) = body.get(..length) else { return Err(bad) };
-            self.at = start + RECORD_HEAD_BYTES + length;
+            self.position = start + RECORD_HEAD_BYTES + length;
             self.ticks = ticks;
             let skip = if site_bytes(id, &self.record_type) { 4 } else { 0 };
             return Ok(RawRecord { id, ticks, site, body: &body[skip..] });
@@ -162,12 +162,12 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Iterator for RecordIterator<'
     type Item = Result<RawRecord<'a>, FormatError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.at >= self.payload.len() {
+        if self.position >= self.payload.len() {
             return None;
         }
         let record = self.read();
         if record.is_err() {
-            self.at = self.payload.len();
+            self.position = self.payload.len();
         }
         Some(record)
     }
@@ -175,11 +175,11 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Iterator for RecordIterator<'
 
 /// Size in bytes of the part after id and delta. `None` if it extends beyond the end of `body`.
 fn body_bytes(kind: &RecordType, body: &[u8]) -> Option<usize> {
-    let mut at = if kind.located { 4 } else { 0 };
+    let mut position = if kind.located { 4 } else { 0 };
     for field in &kind.fields {
-        at += field_bytes(field.ty, body.get(at..)?)?;
+        position += field_bytes(field.ty, body.get(position..)?)?;
     }
-    (at <= body.len()).then_some(at)
+    (position <= body.len()).then_some(position)
 }
 
 pub(crate) fn field_bytes(ty: FieldType, bytes: &[u8]) -> Option<usize> {
@@ -229,12 +229,12 @@ pub enum Value<'a> {
 
 /// Iterates over the values of a record's body (without its source position).
 pub fn values<'a>(fields: &'a [FieldInfo], body: &'a [u8]) -> impl Iterator<Item = Value<'a>> + 'a {
-    let mut at = 0;
+    let mut position = 0;
     fields.iter().map_while(move |field| {
-        let rest = body.get(at..)?;
+        let rest = body.get(position..)?;
         let length = field_bytes(field.ty, rest)?;
         let bytes = rest.get(..length)?;
-        at += length;
+        position += length;
         value(field.ty, bytes)
     })
 }
@@ -333,8 +333,8 @@ mod tests {
         let payload = [record(0), record(1)].concat();
         for cut in 0..payload.len() {
             let mut records = RecordIterator::new(&payload[..cut], 0, |_| Some(&kind));
-            let whole = records.by_ref().take_while(Result::is_ok).count();
-            assert_eq!(whole, usize::from(cut >= payload.len() / 2), "cut at {cut}");
+            let complete_count = records.by_ref().take_while(Result::is_ok).count();
+            assert_eq!(complete_count, usize::from(cut >= payload.len() / 2), "cut at {cut}");
         }
     }
 

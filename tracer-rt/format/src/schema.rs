@@ -230,7 +230,7 @@ impl Schema {
     pub fn is_absent_end(&self, record: usize) -> bool {
         let is_end = |record: &&RecordType| record.kind == RecordKind::End;
         let Some(end) = self.records.get(record).filter(is_end) else { return false };
-        self.records[..record].iter().any(|other| other.name == end.name)
+        self.records[..record].iter().any(|record| record.name == end.name)
     }
 
     /// Decodes the bytes of [`Schema::encode`].
@@ -287,9 +287,9 @@ struct EnumInfoV1 {
 impl From<SchemaV1> for Schema {
     fn from(old: SchemaV1) -> Self {
         let enums = old.enums.into_iter().map(|item| {
-            let numbered =
+            let enum_values =
                 item.values.into_iter().zip(0..=u16::MAX).map(|(name, number)| EnumValueInfo { name, number });
-            EnumInfo { name: item.name, values: numbered.collect() }
+            EnumInfo { name: item.name, values: enum_values.collect() }
         });
         Self {
             version: SCHEMA_VERSION,

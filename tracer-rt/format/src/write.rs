@@ -437,8 +437,8 @@ mod tests {
     use crate::block::decode_block;
     use crate::entries::{StringEntry, strings};
     use crate::record::RecordIterator;
-    use crate::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
     use crate::record_values::Names;
+    use crate::schema::{FieldInfo, FieldType, RecordKind, RecordType, Scalar};
     use crate::{PREAMBLE_BYTES, check_preamble};
 
     #[test]
@@ -461,10 +461,10 @@ mod tests {
             located: false,
             fields: vec![FieldInfo { name: "n".into(), ty: FieldType::One(Scalar::U8) }],
         };
-        let (mut at, mut timestamps, mut kinds) = (PREAMBLE_BYTES, Vec::new(), Vec::new());
-        while at < bytes.len() {
-            let block = decode_block(&bytes[at..]).unwrap();
-            at += block.header.block_bytes();
+        let (mut position, mut timestamps, mut kinds) = (PREAMBLE_BYTES, Vec::new(), Vec::new());
+        while position < bytes.len() {
+            let block = decode_block(&bytes[position..]).unwrap();
+            position += block.header.block_bytes();
             kinds.push(block.header.kind);
             if block.header.kind == BlockKind::Strings as u8 {
                 assert_eq!(strings(block.stored).collect::<Vec<_>>(), [StringEntry { id: 1, text: b"one" }]);

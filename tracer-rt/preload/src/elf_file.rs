@@ -188,7 +188,7 @@ mod tests {
         let library = ElfFile::parse(crate::recorder_library::LIBRARY).expect("an ELF file");
         assert_eq!(library.linking, Linking::StaticPie, "a library has no loader");
         let is_of_compiler =
-            |name: &String| ["libc.so", "ld-linux", "libgcc_s.so"].iter().any(|known| name.starts_with(known));
+            |name: &String| ["libc.so", "ld-linux", "libgcc_s.so"].iter().any(|prefix| name.starts_with(prefix));
         assert!(library.needed.iter().all(is_of_compiler), "{library:?}");
         assert!(defines_mpi(crate::recorder_library::LIBRARY));
     }

@@ -275,9 +275,9 @@ mod tests {
 
     #[test]
     fn open_mpi_passes_the_variables_to_other_nodes() {
-        let plain = prepared("mpirun -n 2 ./app", &[]);
-        assert_eq!(value(&plain, OPEN_MPI_LIST).as_deref(), Some(OURS));
-        assert_eq!(command(&plain), "mpirun -n 2 ./app");
+        let environment = prepared("mpirun -n 2 ./app", &[]);
+        assert_eq!(value(&environment, OPEN_MPI_LIST).as_deref(), Some(OURS));
+        assert_eq!(command(&environment), "mpirun -n 2 ./app");
         let listed = prepared("mpirun -n 2 ./app", &[(OPEN_MPI_LIST, "A=1; LD_PRELOAD=/x.so")]);
         assert_eq!(value(&listed, OPEN_MPI_LIST), Some(format!("A=1;{OURS}")));
         // The option -x and the list exclude each other.

@@ -114,7 +114,7 @@ pub struct ParallelLibraries {
 #[must_use]
 pub fn parallel_libraries(program: &Path, file: &ElfFile, folders: &LibraryFolders) -> ParallelLibraries {
     let mut libraries = ParallelLibraries::default();
-    let mut seen = BTreeSet::new();
+    let mut names = BTreeSet::new();
     let mut waiting: std::collections::VecDeque<(PathBuf, ElfFile)> = [(program.to_owned(), file.clone())].into();
     while let Some((path, file)) = waiting.pop_front() {
         for name in &file.needed {
@@ -128,14 +128,14 @@ pub fn parallel_libraries(program: &Path, file: &ElfFile, folders: &LibraryFolde
             if libraries.mpi.is_some() && libraries.openmp.is_some() {
                 return libraries;
             }
-            if seen.len() >= MAX_LIBRARIES || !seen.insert(name.clone()) {
+            if names.len() >= MAX_LIBRARIES || !names.insert(name.clone()) {
                 continue;
             }
-            let Some(found) = folders.find(name, &file, &path) else { continue };
-            if let Ok(Some(mut library)) = ElfFile::read(&found) {
+            let Some(library_path) = folders.find(name, &file, &path) else { continue };
+            if let Ok(Some(mut library)) = ElfFile::read(&library_path) {
                 // The loader also searches the folders of the files that need this one.
                 library.rpath.extend(file.rpath.iter().cloned());
-                waiting.push_back((found, library));
+                waiting.push_back((library_path, library));
             }
         }
     }
@@ -146,15 +146,15 @@ pub fn parallel_libraries(program: &Path, file: &ElfFile, folders: &LibraryFolde
 /// launcher. If it has none, those in the folders of the loader.
 #[must_use]
 pub fn installed_mpi_libraries(launcher: Option<&Path>, folders: &LibraryFolders) -> Vec<PathBuf> {
-    let real = launcher.and_then(|launcher| fs::canonicalize(launcher).ok());
-    let prefix = real.as_deref().and_then(Path::parent).and_then(Path::parent);
+    let launcher_path = launcher.and_then(|launcher| fs::canonicalize(launcher).ok());
+    let prefix = launcher_path.as_deref().and_then(Path::parent).and_then(Path::parent);
     let own = prefix.into_iter().flat_map(|prefix| [prefix.join("lib"), prefix.join("lib64")]);
     let of_launcher = mpi_libraries_in(own);
     if !of_launcher.is_empty() {
         return of_launcher;
     }
     let all = mpi_libraries_in(folders.environment.iter().chain(&folders.system).cloned());
-    let program = real.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    let program = launcher_path.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
     let is_of_launcher = |path: &&PathBuf| match MpiFamily::of_library(&file_name(path)) {
         Some(MpiFamily::OpenMpi) => ["orterun", "prterun", "openmpi"].iter().any(|part| program.contains(part)),
         Some(MpiFamily::Mpich | MpiFamily::Standard) => ["hydra", "mpich"].iter().any(|part| program.contains(part)),
@@ -219,8 +219,8 @@ mod tests {
         fs::write(folder.path().join("lib/libsolver.so"), crate::recorder_library::LIBRARY).unwrap();
         let folders = LibraryFolders::default();
         let program = folder.path().join("app");
-        let found = folders.find("libsolver.so", &needing("libsolver.so", "$ORIGIN/lib"), &program);
-        assert_eq!(found, Some(folder.path().join("lib/libsolver.so")));
+        let library_path = folders.find("libsolver.so", &needing("libsolver.so", "$ORIGIN/lib"), &program);
+        assert_eq!(library_path, Some(folder.path().join("lib/libsolver.so")));
         assert_eq!(folders.find("libsolver.so", &needing("libsolver.so", "/nowhere"), &program), None);
         let libraries = |file: &ElfFile| parallel_libraries(Path::new("app"), file, &folders);
         let direct = libraries(&needing("libmpi.so.40", "")).mpi.unwrap();
@@ -240,10 +240,10 @@ mod tests {
             fs::write(path(name), "").unwrap();
         }
         let folders = LibraryFolders { environment: Vec::new(), system: vec![path("system")] };
-        let found = |launcher: Option<&str>| installed_mpi_libraries(launcher.map(path).as_deref(), &folders);
-        assert_eq!(found(Some("bin/orterun")), [path("system/libmpi.so.40")]);
-        assert_eq!(found(None), [path("system/libmpi.so.40"), path("system/libmpich.so.12")]);
+        let libraries_for = |launcher: Option<&str>| installed_mpi_libraries(launcher.map(path).as_deref(), &folders);
+        assert_eq!(libraries_for(Some("bin/orterun")), [path("system/libmpi.so.40")]);
+        assert_eq!(libraries_for(None), [path("system/libmpi.so.40"), path("system/libmpich.so.12")]);
         fs::write(path("lib/libmpi.so.12"), "").unwrap();
-        assert_eq!(found(Some("bin/orterun")), [path("lib/libmpi.so.12")]);
+        assert_eq!(libraries_for(Some("bin/orterun")), [path("lib/libmpi.so.12")]);
     }
 }

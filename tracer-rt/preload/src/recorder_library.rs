@@ -28,14 +28,14 @@ pub fn procedures_of(library: &[u8]) -> Option<HashSet<String>> {
     let endian = header.endian().ok()?;
     let sections = header.sections(endian, library).ok()?;
     let symbols = sections.symbols(endian, library, object::elf::SHT_DYNSYM).ok()?;
-    let mut found = HashSet::new();
+    let mut procedures = HashSet::new();
     for symbol in symbols.iter() {
         let name = symbol.name(endian, symbols.strings()).ok().and_then(|name| str::from_utf8(name).ok());
         if let Some(name) = name.filter(|name| name.starts_with("MPI_") && !symbol.is_undefined(endian)) {
-            found.insert(name.to_owned());
+            procedures.insert(name.to_owned());
         }
     }
-    Some(found)
+    Some(procedures)
 }
 
 /// A copy of [`LIBRARY`] with some recorders. It exports the symbols of these recorders only, and of

@@ -135,11 +135,11 @@ mod tests {
     #[test]
     fn equal_texts_have_one_number() {
         let mut buffer = String::from("one");
-        let one = (&buffer).intern();
-        assert_eq!(InternedText::new("one"), one);
+        let text_id = (&buffer).intern();
+        assert_eq!(InternedText::new("one"), text_id);
         buffer.replace_range(.., "two");
         let two = (&buffer).intern();
-        assert_ne!(one, two, "the same address with another text");
+        assert_ne!(text_id, two, "the same address with another text");
         assert_eq!(std::thread::spawn(|| InternedText::new("two")).join().unwrap(), two);
         assert_eq!(InternedText::new(""), InternedText(0));
         assert_eq!(TABLES.lock().strings_from(two.0 as usize - 1)[0], "two");

@@ -6,7 +6,7 @@ use crate::cursor::{CURSOR, ThreadCursor, work_state};
 use crate::levels::level_table::Level;
 use crate::reentrancy::run_unnested;
 use crate::session::start_if_requested;
-use crate::signal::{deferred, handler_detection};
+use crate::signal::{handler_detection, handler_requests};
 use crate::state::STATE;
 use crate::stream::count_stray_drop;
 use crate::writer::write_names;
@@ -58,7 +58,7 @@ impl Level {
 /// [`crate::dump`]. Eight names of up to 64 bytes can wait. The function returns false if the
 /// switch could not be queued.
 pub fn set_level(name: &str, on: bool) -> bool {
-    run_unnested(|| STATE.lock().levels.switch(name, on)) || deferred::request_level(name, on)
+    run_unnested(|| STATE.lock().levels.switch(name, on)) || handler_requests::request_level(name, on)
 }
 
 /// Switches all levels off until [`resume`].
@@ -73,10 +73,10 @@ pub fn resume() {
 }
 
 fn set_paused(paused: bool) {
-    let done = run_unnested(|| {
+    let is_switched = run_unnested(|| {
         STATE.lock().levels.set_paused(paused);
     });
-    if !done {
-        deferred::request(if paused { deferred::PAUSE } else { deferred::RESUME });
+    if !is_switched {
+        handler_requests::request(if paused { handler_requests::PAUSE } else { handler_requests::RESUME });
     }
 }

@@ -139,9 +139,9 @@ macro_rules! kept {
             }
 
             #[inline]
-            unsafe fn store(self, at: *mut u8) {
+            unsafe fn store(self, target: *mut u8) {
                 // SAFETY: the caller guarantees it.
-                unsafe { $borrowed(&self.0).store(at) };
+                unsafe { $borrowed(&self.0).store(target) };
             }
 
             fn bytes_at_most(&self, max_bytes: usize) -> usize {
@@ -152,9 +152,9 @@ macro_rules! kept {
                 $borrowed(&self.0).bytes_cut(max_bytes)
             }
 
-            unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
+            unsafe fn store_cut(self, target: *mut u8, max_bytes: usize) {
                 // SAFETY: the caller guarantees it.
-                unsafe { $borrowed(&self.0).store_cut(at, max_bytes) };
+                unsafe { $borrowed(&self.0).store_cut(target, max_bytes) };
             }
         }
     )*};

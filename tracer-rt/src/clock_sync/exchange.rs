@@ -48,13 +48,13 @@ pub(super) fn pack(words: [u64; 3]) -> [u8; MESSAGE_BYTES] {
 pub(super) fn receive(link: &mut impl SyncLink, peer: u32) -> io::Result<[u64; 3]> {
     let mut message = [0; MESSAGE_BYTES];
     link.receive(peer, &mut message)?;
-    let word = |at: usize| message[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let word = |offset: usize| message[offset..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     Ok([word(0), word(8), word(16)])
 }
 
-pub(super) fn out_of_step(peer: u32, expected: &str, found: u64) -> io::Error {
+pub(super) fn out_of_step(peer: u32, expected: &str, word: u64) -> io::Error {
     let text = format!(
-        "peer {peer} sent 0x{found:x}, expected {expected}; both processes must make matching \
+        "peer {peer} sent 0x{word:x}, expected {expected}; both processes must make matching \
          calls, and nothing else may use the channel during a call"
     );
     io::Error::new(io::ErrorKind::InvalidData, text)

@@ -149,7 +149,7 @@ impl<L: SyncLink> SyncGroup<L> {
         let rounds = leaders.len().next_power_of_two().trailing_zeros();
         let mut own_schedule = SyncSchedule { leader: NONE, burst, exchanges, meetings: Vec::new() };
         for (peer, _) in (0..self.size).zip(&all) {
-            let leader = leaders.iter().position(|leader| *leader == peer).map_or(NONE, |at| at as u32);
+            let leader = leaders.iter().position(|leader| *leader == peer).map_or(NONE, |index| index as u32);
             let rounds = if leader == NONE || exchanges == 0 { 0 } else { rounds };
             let meetings = (0..rounds).map(|round| {
                 let other = *leaders.get((leader ^ 1 << round) as usize)?;
@@ -179,11 +179,11 @@ impl<L: SyncLink> SyncGroup<L> {
         }
         let mut meetings = Vec::new();
         for round in 0..rounds {
-            let [other, id, number] = receive(&mut self.link, 0)?;
+            let [partner, id, number] = receive(&mut self.link, 0)?;
             if number != round {
                 return Err(out_of_step(0, "the next partner", number));
             }
-            meetings.push((other != u64::from(NONE)).then_some(SyncMeeting { peer: other as u32, id }));
+            meetings.push((partner != u64::from(NONE)).then_some(SyncMeeting { peer: partner as u32, id }));
         }
         Ok(SyncSchedule {
             leader: leader_and_rounds as u32,
@@ -218,11 +218,11 @@ fn plan_check(points: u64, elapsed: Duration, interval: Duration) -> SyncDecisio
     if interval.is_zero() {
         return SyncDecision { is_due: false, next_check: u64::MAX };
     }
-    let Some(left) = interval.checked_sub(elapsed).filter(|left| !left.is_zero()) else {
+    let Some(remaining_time) = interval.checked_sub(elapsed).filter(|remaining_time| !remaining_time.is_zero()) else {
         return SyncDecision { is_due: true, next_check: 1 };
     };
     let points = points.max(1);
-    let remaining = left.as_secs_f64() / 2.0 * points as f64 / elapsed.as_secs_f64().max(1e-9);
+    let remaining = remaining_time.as_secs_f64() / 2.0 * points as f64 / elapsed.as_secs_f64().max(1e-9);
     SyncDecision { is_due: false, next_check: points.saturating_add((remaining as u64).clamp(1, points)) }
 }
 

@@ -17,11 +17,11 @@ impl Fields for CountedBytes<'_> {
     }
 
     #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, target: *mut u8) {
         let count = self.0.len() as u16;
         // SAFETY: the caller guarantees it.
-        unsafe { count.store(at) };
-        let text = at.wrapping_add(2);
+        unsafe { count.store(target) };
+        let text = target.wrapping_add(2);
         // SAFETY: the caller guarantees it. A slot of the pool does not overlap the program's data.
         unsafe { std::ptr::copy_nonoverlapping(self.0.as_ptr(), text, self.0.len()) };
     }
@@ -34,10 +34,10 @@ impl Fields for CountedBytes<'_> {
         self.bytes_at_most(max_bytes)
     }
 
-    unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
+    unsafe fn store_cut(self, target: *mut u8, max_bytes: usize) {
         let length = self.0.len().min(max_bytes);
         // SAFETY: the caller guarantees it.
-        unsafe { CountedBytes(&self.0[..length]).store(at) };
+        unsafe { CountedBytes(&self.0[..length]).store(target) };
     }
 }
 
@@ -67,9 +67,9 @@ impl Fields for Text<'_> {
     }
 
     #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, target: *mut u8) {
         // SAFETY: the caller guarantees it.
-        unsafe { CountedBytes(self.0).store(at) };
+        unsafe { CountedBytes(self.0).store(target) };
     }
 
     fn bytes_at_most(&self, max_bytes: usize) -> usize {
@@ -80,9 +80,9 @@ impl Fields for Text<'_> {
         self.cut(max_bytes).bytes()
     }
 
-    unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
+    unsafe fn store_cut(self, target: *mut u8, max_bytes: usize) {
         // SAFETY: the caller guarantees it.
-        unsafe { self.cut(max_bytes).store(at) };
+        unsafe { self.cut(max_bytes).store(target) };
     }
 }
 
@@ -101,12 +101,12 @@ impl<T: Fields + Copy> Fields for Slice<'_, T> {
     }
 
     #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, target: *mut u8) {
         let count = self.0.len() as u16;
         // SAFETY: the caller guarantees it.
-        unsafe { count.store(at) };
+        unsafe { count.store(target) };
         // SAFETY: the caller guarantees it: the elements follow the count.
-        unsafe { store_all(self.0, at.wrapping_add(2)) };
+        unsafe { store_all(self.0, target.wrapping_add(2)) };
     }
 
     fn bytes_at_most(&self, max_bytes: usize) -> usize {
@@ -117,17 +117,17 @@ impl<T: Fields + Copy> Fields for Slice<'_, T> {
         self.cut(max_bytes).bytes()
     }
 
-    unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
+    unsafe fn store_cut(self, target: *mut u8, max_bytes: usize) {
         // SAFETY: the caller guarantees it.
-        unsafe { self.cut(max_bytes).store(at) };
+        unsafe { self.cut(max_bytes).store(target) };
     }
 }
 
 impl<T: Fields + Copy> Slice<'_, T> {
     /// At most `max_bytes` bytes of the array, in whole elements.
     fn cut(self, max_bytes: usize) -> Self {
-        let each = self.0.first().map_or(1, T::bytes).max(1);
-        Self(&self.0[..self.0.len().min(max_bytes / each)])
+        let element_bytes = self.0.first().map_or(1, T::bytes).max(1);
+        Self(&self.0[..self.0.len().min(max_bytes / element_bytes)])
     }
 }
 
@@ -144,11 +144,11 @@ impl<E: EnumField> Fields for Choices<'_, E> {
     }
 
     #[inline(always)]
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, target: *mut u8) {
         let count = self.0.len() as u16;
         // SAFETY: the caller guarantees it.
-        unsafe { count.store(at) };
-        let mut next = at.wrapping_add(2);
+        unsafe { count.store(target) };
+        let mut next = target.wrapping_add(2);
         for element in self.0 {
             // SAFETY: the caller guarantees it: the elements follow the count.
             unsafe { element.number().store(next) };
@@ -164,9 +164,9 @@ impl<E: EnumField> Fields for Choices<'_, E> {
         self.cut(max_bytes).bytes()
     }
 
-    unsafe fn store_cut(self, at: *mut u8, max_bytes: usize) {
+    unsafe fn store_cut(self, target: *mut u8, max_bytes: usize) {
         // SAFETY: the caller guarantees it.
-        unsafe { self.cut(max_bytes).store(at) };
+        unsafe { self.cut(max_bytes).store(target) };
     }
 }
 

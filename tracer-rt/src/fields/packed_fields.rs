@@ -13,7 +13,7 @@ pub trait Fields: Sized {
     ///
     /// # Safety
     /// `at` points to `bytes()` bytes that the caller may write.
-    unsafe fn store(self, at: *mut u8);
+    unsafe fn store(self, target: *mut u8);
 
     /// Upper bound of [`Self::bytes_cut`] that ignores boundaries of characters and elements.
     /// It is the same in C.
@@ -31,9 +31,9 @@ pub trait Fields: Sized {
     ///
     /// # Safety
     /// The caller must own the `bytes_cut(max_bytes)` bytes at `at`.
-    unsafe fn store_cut(self, at: *mut u8, _max_bytes: usize) {
+    unsafe fn store_cut(self, target: *mut u8, _max_bytes: usize) {
         // SAFETY: a field that cannot be cut has its own size.
-        unsafe { self.store(at) };
+        unsafe { self.store(target) };
     }
 }
 
@@ -42,8 +42,8 @@ pub trait Fields: Sized {
 /// # Safety
 /// The caller must own the bytes of the elements at `at`.
 #[inline(always)]
-pub(super) unsafe fn store_all<T: Fields + Copy>(elements: &[T], at: *mut u8) {
-    let mut next = at;
+pub(super) unsafe fn store_all<T: Fields + Copy>(elements: &[T], target: *mut u8) {
+    let mut next = target;
     for element in elements {
         // SAFETY: the caller guarantees it.
         unsafe { element.store(next) };

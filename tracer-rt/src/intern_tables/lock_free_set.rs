@@ -121,15 +121,15 @@ mod tests {
         const STRINGS: u32 = if cfg!(miri) { 100 } else { 5_000 };
         let text = |n: u32| format!("known {n}");
         let numbers: Vec<u32> = (0..STRINGS).map(|n| InternedText::new(&text(n)).0).collect();
-        let found = |n: u32| find(&text(n)).map(|entry| (entry.id, entry.text == text(n)));
+        let entry_of = |n: u32| find(&text(n)).map(|entry| (entry.id, entry.text == text(n)));
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| (0..STRINGS).for_each(|n| assert_eq!(found(n), Some((numbers[n as usize], true)))));
+                scope.spawn(|| (0..STRINGS).for_each(|n| assert_eq!(entry_of(n), Some((numbers[n as usize], true)))));
             }
             // The table grows at the same time.
             (STRINGS..2 * STRINGS).for_each(|n| assert!(InternedText::new(&text(n)).0 > 0));
         });
-        assert_eq!(found(2 * STRINGS), None);
+        assert_eq!(entry_of(2 * STRINGS), None);
         // Known strings need no lock: this thread holds it here.
         let tables = TABLES.lock();
         assert_eq!(InternedText::new(&text(7)).0, numbers[7]);
@@ -148,8 +148,8 @@ mod tests {
             let Err(Some(cell)) = table.find_or_free_cell(hash, text) else {
                 panic!("the text is new, and the set has space")
             };
-            let (at, first_cell) = ((cell.as_ptr().addr()), table.cells[hash as usize & 8191].as_ptr().addr());
-            longest = longest.max((at.wrapping_sub(first_cell) / 8) & 8191);
+            let (address, first_cell) = ((cell.as_ptr().addr()), table.cells[hash as usize & 8191].as_ptr().addr());
+            longest = longest.max((address.wrapping_sub(first_cell) / 8) & 8191);
             cell.store(Box::into_raw(Box::new(InternedString { hash, id: n, text })), Ordering::Relaxed);
         }
         assert!(longest < 100, "{longest}");

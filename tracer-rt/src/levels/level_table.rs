@@ -170,9 +170,9 @@ impl LevelTable {
     pub(crate) fn switch(&mut self, name: &str, on: bool) {
         self.read_environment();
         if name.eq_ignore_ascii_case("all") {
-            self.switches.retain(|(other, _)| is_self_trace(other));
+            self.switches.retain(|(switch, _)| is_self_trace(switch));
         }
-        self.switches.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+        self.switches.retain(|(switch, _)| !switch.eq_ignore_ascii_case(name));
         self.switches.push((name.to_owned(), on));
         self.register_self_trace();
         self.apply_all();
@@ -264,8 +264,8 @@ impl LevelTable {
             let is_meant = |switch: &str| {
                 if is_self { is_self_trace(switch) } else { names(switch, registered.provider.name, name) }
             };
-            let requested = self.switches.iter().rev().find(|(switch, _)| is_meant(switch));
-            let on = requested.map_or(*default, |(_, on)| *on) && !self.paused;
+            let switch_entry = self.switches.iter().rev().find(|(switch, _)| is_meant(switch));
+            let on = switch_entry.map_or(*default, |(_, on)| *on) && !self.paused;
             let overwrites = self.policy(registered.provider.name, name) == OverflowPolicy::Overwrite;
             let class = if overwrites { RING as u32 } else { KEPT as u32 };
             let word = u32::from(registered.base) | class << CLASS_SHIFT;

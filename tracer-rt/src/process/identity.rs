@@ -6,8 +6,8 @@ use crate::local_clock;
 pub(crate) fn new_id() -> [u8; 16] {
     let mut id = [0; 16];
     // SAFETY: pointer and length are of one live array.
-    let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), 0) };
-    if got != 16 {
+    let random_bytes = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), 0) };
+    if random_bytes != 16 {
         let anchor = local_clock::anchor();
         id[..8].copy_from_slice(&(anchor.real_nanos ^ anchor.ticks.rotate_left(32)).to_le_bytes());
         id[8..].copy_from_slice(&(u64::from(std::process::id()) << 32 ^ anchor.ticks).to_le_bytes());

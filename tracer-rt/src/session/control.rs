@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::end::finish_with;
 use crate::reentrancy::run_unnested;
-use crate::signal::deferred;
+use crate::signal::handler_requests;
 use crate::state::STATE;
 use crate::writer::BLOCK_WRITER;
 
@@ -31,7 +31,7 @@ impl Session {
 /// Writes all records so far, of all threads.
 pub fn flush() {
     if !run_unnested(|| BLOCK_WRITER.lock().flush()) {
-        deferred::request(deferred::FLUSH);
+        handler_requests::request(handler_requests::FLUSH);
     }
 }
 
@@ -39,7 +39,7 @@ pub fn flush() {
 /// threads, oldest first. Recording continues with empty buffers.
 pub fn dump() {
     if !run_unnested(|| BLOCK_WRITER.lock().dump()) {
-        deferred::request(deferred::DUMP);
+        handler_requests::request(handler_requests::DUMP);
     }
 }
 

@@ -129,8 +129,8 @@ impl SlotPool {
     /// Takes a part of a divided slot. Divides a slot if no part is free.
     pub(crate) fn take_part(&mut self) -> Option<*const SlotHeader> {
         if self.free_parts.is_empty() {
-            let whole = self.take()?;
-            self.divide(whole);
+            let slot = self.take()?;
+            self.divide(slot);
         }
         let part = self.free_parts.pop()?;
         AVAILABLE_PARTS.fetch_sub(1, Ordering::Relaxed);
@@ -138,9 +138,9 @@ impl SlotPool {
         Some(part)
     }
 
-    fn divide(&mut self, whole: *const SlotHeader) {
+    fn divide(&mut self, slot: *const SlotHeader) {
         for number in (1..PARTS_PER_SLOT).rev() {
-            let part = whole.wrapping_byte_add(number * PART_BYTES);
+            let part = slot.wrapping_byte_add(number * PART_BYTES);
             // SAFETY: within a slot that no thread uses. The old bytes are records, but every bit
             // pattern is a valid head.
             unsafe { &*part }.taken.store(slot_use::NO, Ordering::Relaxed);
@@ -148,18 +148,18 @@ impl SlotPool {
         }
         AVAILABLE_PARTS.fetch_add(PARTS_PER_SLOT - 1, Ordering::Relaxed);
         // SAFETY: a slot of the pool.
-        unsafe { &*whole }.taken.store(slot_use::DIVIDED, Ordering::Release);
+        unsafe { &*slot }.taken.store(slot_use::DIVIDED, Ordering::Release);
     }
 
     /// Joins the parts of each slot that has only free parts. Calls [`make_ready`] under the lock
     /// of the pool, because it is rare.
     fn join(&mut self) {
         let taken_parts = &self.taken_parts;
-        let whole = |part: &*const SlotHeader| taken_parts[offset(*part) / SLOT_BYTES] == 0;
+        let is_whole = |part: &*const SlotHeader| taken_parts[offset(*part) / SLOT_BYTES] == 0;
         let firsts =
-            self.free_parts.iter().copied().filter(whole).filter(|part| offset(*part) % SLOT_BYTES == PART_BYTES);
+            self.free_parts.iter().copied().filter(is_whole).filter(|part| offset(*part) % SLOT_BYTES == PART_BYTES);
         let joined: Vec<*const SlotHeader> = firsts.map(|first| first.wrapping_byte_sub(PART_BYTES)).collect();
-        self.free_parts.retain(|part| !whole(part));
+        self.free_parts.retain(|part| !is_whole(part));
         AVAILABLE_PARTS.fetch_sub(joined.len() * (PARTS_PER_SLOT - 1), Ordering::Relaxed);
         AVAILABLE_SLOTS.fetch_add(joined.len(), Ordering::Relaxed);
         joined.iter().for_each(|slot| make_ready(*slot));

@@ -29,11 +29,11 @@ pub(crate) unsafe fn write<F: Fields>(slot: *const SlotHeader, mut state: u64, i
         FarTimestamp { now, state } = write_far_timestamp(slot, now);
         delta = 0;
     }
-    let at = payload(slot, used_bytes(state));
+    let target = payload(slot, used_bytes(state));
     // SAFETY: `used(state) + bytes` is within the slot's room, and only this thread writes there.
-    unsafe { write_head(at, id, delta as u32) };
+    unsafe { write_head(target, id, delta as u32) };
     // SAFETY: as above; the head's six bytes are part of `bytes`.
-    let body = unsafe { at.add(RECORD_HEAD_BYTES) };
+    let body = unsafe { target.add(RECORD_HEAD_BYTES) };
     // SAFETY: the room after the head has the size `fields.bytes()`.
     unsafe { fields.store(body) };
     head.publish(state + (ONE_RECORD | bytes as u64), now);
@@ -50,11 +50,11 @@ pub(crate) fn payload(slot: *const SlotHeader, offset: usize) -> *mut u8 {
 /// # Safety
 /// The caller must own the six bytes at `at`.
 #[inline(always)]
-pub(crate) unsafe fn write_head(at: *mut u8, id: u16, delta: u32) {
+pub(crate) unsafe fn write_head(target: *mut u8, id: u16, delta: u32) {
     let head = u64::from(id) | u64::from(delta) << 16;
     let [a, b, c, d, e, f, ..] = head.to_le_bytes();
     // SAFETY: the caller guarantees it. Byte arrays have no alignment.
-    unsafe { at.cast::<[u8; RECORD_HEAD_BYTES]>().write([a, b, c, d, e, f]) };
+    unsafe { target.cast::<[u8; RECORD_HEAD_BYTES]>().write([a, b, c, d, e, f]) };
 }
 
 /// A timestamp that is more than 32 bits after the last one, or before it.
@@ -77,10 +77,10 @@ fn write_far_timestamp(slot: *const SlotHeader, now: u64) -> FarTimestamp {
         REPEATED.fetch_add(1, Ordering::Relaxed);
         return FarTimestamp { now: last, state };
     }
-    let at = payload(slot, used_bytes(state));
+    let target = payload(slot, used_bytes(state));
     // SAFETY: after the slot's room there is always space for one such record.
-    unsafe { write_head(at, ID_WIDE_TIMESTAMP, 0) };
-    let ticks = at.wrapping_add(RECORD_HEAD_BYTES);
+    unsafe { write_head(target, ID_WIDE_TIMESTAMP, 0) };
+    let ticks = target.wrapping_add(RECORD_HEAD_BYTES);
     // SAFETY: as above.
     unsafe { ticks.cast::<[u8; 8]>().write(now.to_le_bytes()) };
     // Not published here: the state of the next record covers it.

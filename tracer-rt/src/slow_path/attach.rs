@@ -64,13 +64,13 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
     }
     // SAFETY: a stream lives as long as its thread's cursor points to it.
     let stream = unsafe { &*cursor.streams[class].get() };
-    let native = local_clock::is_native();
-    let now = if native { now } else { local_clock::read() };
+    let is_native = local_clock::is_native();
+    let now = if is_native { now } else { local_clock::read() };
     let mut limit = (bytes > MAX_RECORD_BYTES).then_some(MAX_RECORD_BYTES);
     let needed = limit.unwrap_or(bytes);
     let current = stream.slot.load(Ordering::Relaxed).cast_const();
     // With a clock that is not read inline, the thread's slot may still have space.
-    if !native && !current.is_null() {
+    if !is_native && !current.is_null() {
         // SAFETY: a stream's slot is one of the pool.
         let state = unsafe { &*current }.state.load(Ordering::Relaxed);
         if used_bytes(state) + needed <= room_bytes(slot_bytes(current)) {
@@ -95,7 +95,7 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
         Some(slot) => {
             // With a clock that is not read inline, every record comes here, because the thread's
             // cursor stays at `FULL`.
-            if native {
+            if is_native {
                 cursor.point(class, slot);
             }
             Some(RecordSpace { slot, now, after, limit })

@@ -79,8 +79,8 @@ fn adopt(state: &mut RecorderState, cursor: &ThreadCursor) -> Option<*const Thre
     stream.index = state.next_stream;
     let tid = thread_id();
     let mut tags = [0; 28];
-    for (at, (tag, value)) in [(tag::TID, tid), (tag::SIGNAL_STREAM, 1)].into_iter().enumerate() {
-        let field = &mut tags[at * 14..][..14];
+    for (index, (tag, value)) in [(tag::TID, tid), (tag::SIGNAL_STREAM, 1)].into_iter().enumerate() {
+        let field = &mut tags[index * 14..][..14];
         field[..2].copy_from_slice(&tag.to_le_bytes());
         field[2..6].copy_from_slice(&8u32.to_le_bytes());
         field[6..].copy_from_slice(&value.to_le_bytes());

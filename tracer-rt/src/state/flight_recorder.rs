@@ -51,14 +51,17 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
         // A part of it is on its way to the file.
         return None;
     }
-    let (at, done) = (head.state.load(Ordering::Acquire), head.flush_mark());
-    let count = u64::from(records(at) - done.records);
-    let first =
-        if done.blocks > 0 { head.flushed_last.load(Ordering::Relaxed) } else { head.first.load(Ordering::Relaxed) };
-    let bytes = (used_bytes(at) - done.bytes) as u64;
+    let (at, flush_mark) = (head.state.load(Ordering::Acquire), head.flush_mark());
+    let count = u64::from(records(at) - flush_mark.records);
+    let first = if flush_mark.blocks > 0 {
+        head.flushed_last.load(Ordering::Relaxed)
+    } else {
+        head.first.load(Ordering::Relaxed)
+    };
+    let bytes = (used_bytes(at) - flush_mark.bytes) as u64;
     let last = head.last.load(Ordering::Relaxed);
     let mut dropped = DroppedRecords { count, bytes, first_ticks: first, last_ticks: last, cause: cause::OVERWRITTEN };
-    if let Some(earlier) = report_at_slot_start(slot).filter(|_| done.bytes == 0) {
+    if let Some(earlier) = report_at_slot_start(slot).filter(|_| flush_mark.bytes == 0) {
         // The slot began with a report of drops, directly before its records. Both reports become
         // one.
         dropped.bytes -= DROP_REPORT_BYTES as u64;
@@ -67,7 +70,7 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     if !fault_injection::is_injected("overwritten records are not counted") {
         live_file::count_overwritten(head, count);
         entry.stream.overwritten.fetch_add(count, Ordering::Relaxed);
-        entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks), &dropped);
+        entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(flush_mark.blocks), &dropped);
     }
     entry.waiting = entry.waiting.saturating_sub(1);
     // The new contents of the slot are written after all of this.
@@ -92,7 +95,7 @@ pub(crate) fn release_oldest_of(state: &mut RecorderState, stream: u32) {
     // SAFETY: slots are never unmapped.
     let of_stream = |slot: *const SlotHeader| unsafe { &*slot }.stream.load(Ordering::Relaxed) == stream;
     let oldest = state.flight_recorder.iter().position(of_stream);
-    if let Some(slot) = oldest.and_then(|at| state.flight_recorder.remove(at)) {
+    if let Some(slot) = oldest.and_then(|index| state.flight_recorder.remove(index)) {
         queue(state, slot);
     }
 }

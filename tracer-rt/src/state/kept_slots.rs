@@ -50,8 +50,8 @@ impl KeptSlots {
         self.remove(0)
     }
 
-    pub(crate) fn remove(&mut self, at: usize) -> Option<*const SlotHeader> {
-        let slot = self.slots.remove(at)?;
+    pub(crate) fn remove(&mut self, index: usize) -> Option<*const SlotHeader> {
+        let slot = self.slots.remove(index)?;
         self.bytes -= slot_bytes(slot);
         Some(slot)
     }

@@ -130,8 +130,8 @@ impl RecorderState {
     }
 
     pub(crate) fn entry(&mut self, stream: u32) -> Option<&mut StreamEntry> {
-        let at = self.entries.binary_search_by_key(&stream, |entry| entry.stream.index).ok()?;
-        self.entries.get_mut(at)
+        let index = self.entries.binary_search_by_key(&stream, |entry| entry.stream.index).ok()?;
+        self.entries.get_mut(index)
     }
 
     /// Whether slots are getting scarce, so that the writer thread should run at once.

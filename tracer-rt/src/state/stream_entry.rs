@@ -135,8 +135,8 @@ impl StreamEntry {
 
     /// Closes the stream's slot. The blocks of the next slot follow those of this one.
     pub(crate) fn close_slot(&mut self, head: &SlotHeader) {
-        let done = self.pending_of(head).map_or_else(|| head.flush_mark(), |pending| pending.after);
-        let rest = done.bytes < used_bytes(head.state.load(Ordering::Relaxed));
-        self.next_sequence = head.sequence.load(Ordering::Relaxed) + u64::from(done.blocks) + u64::from(rest);
+        let flush_mark = self.pending_of(head).map_or_else(|| head.flush_mark(), |pending| pending.after);
+        let rest = flush_mark.bytes < used_bytes(head.state.load(Ordering::Relaxed));
+        self.next_sequence = head.sequence.load(Ordering::Relaxed) + u64::from(flush_mark.blocks) + u64::from(rest);
     }
 }

@@ -54,15 +54,15 @@ impl RecorderState {
 
     /// Gives the streams of signal handlers the names of their threads.
     pub(crate) fn name_signal_streams(&mut self) {
-        for at in 0..self.entries.len() {
-            let entry = &self.entries[at];
+        for index in 0..self.entries.len() {
+            let entry = &self.entries[index];
             if entry.names_written || entry.stream.class != NESTED || entry.names.thread.is_some() {
                 continue;
             }
             let tid = entry.tid;
             let has_names = |entry: &&StreamEntry| entry.names.thread.is_some() || entry.names.label.is_some();
             let of_thread = self.entries.iter().filter(|entry| entry.tid == tid).find(has_names);
-            self.entries[at].names = of_thread.map(|entry| entry.names.clone()).unwrap_or_default();
+            self.entries[index].names = of_thread.map(|entry| entry.names.clone()).unwrap_or_default();
         }
     }
 
@@ -126,7 +126,9 @@ impl RecorderState {
 
     /// Ends streams of exited threads with the number that the system has now given to this thread.
     pub(crate) fn end_streams_of_reused_id(&mut self, cursor: &ThreadCursor, tid: u64) {
-        let is_own = |stream: *const ThreadStream| cursor.streams.iter().any(|other| std::ptr::eq(other.get(), stream));
+        let is_own = |stream: *const ThreadStream| {
+            cursor.streams.iter().any(|own_stream| std::ptr::eq(own_stream.get(), stream))
+        };
         self.end_streams(|entry| entry.tid == tid && !is_own(&raw const *entry.stream));
     }
 
@@ -158,15 +160,15 @@ fn start_slot(slot: *const SlotHeader, stream: &ThreadStream, sequence: u64, now
     head.stream.store(stream.index, Ordering::Relaxed);
     head.dropped.store(stream.dropped_records(), Ordering::Relaxed);
     let report_bytes = stream.drops.take_report().map_or(0, |dropped| {
-        let at = payload(slot, 0);
+        let target = payload(slot, 0);
         // SAFETY: the slot is empty and this thread's own.
-        unsafe { write_head(at, ID_DROPPED, 0) };
-        let body = at.wrapping_add(RECORD_HEAD_BYTES);
+        unsafe { write_head(target, ID_DROPPED, 0) };
+        let body = target.wrapping_add(RECORD_HEAD_BYTES);
         // SAFETY: as above.
         unsafe { body.cast::<[u8; DroppedRecords::BYTES]>().write(dropped.encode()) };
         DROP_REPORT_BYTES as u64
     });
     head.state.store(report_bytes, Ordering::Release);
-    let taken = if stream.class == RING { slot_use::OVERWRITES } else { slot_use::YES };
-    head.taken.store(taken, Ordering::Release);
+    let slot_use_word = if stream.class == RING { slot_use::OVERWRITES } else { slot_use::YES };
+    head.taken.store(slot_use_word, Ordering::Release);
 }

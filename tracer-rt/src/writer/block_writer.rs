@@ -275,12 +275,12 @@ impl BlockWriter {
         effort: CompressionEffort,
     ) -> io::Result<()> {
         let WriterTarget::Open(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
-        let (codec, stored) = self.packing.pack(payload, effort);
+        let (codec, stored_bytes) = self.packing.pack(payload, effort);
         header.codec = codec as u8;
         header.raw_bytes = payload.len() as u32;
-        header.stored_bytes = stored.len() as u32;
+        header.stored_bytes = stored_bytes.len() as u32;
         self.block.clear();
-        block::append_block(&mut self.block, &header, stored);
+        block::append_block(&mut self.block, &header, stored_bytes);
         self.reserve.grow(file.checked_file(self.length)?, self.length + self.block.len() as u64, self.stage)?;
         if let Err(error) = file.write(&self.block, self.length) {
             file.cut(self.length);

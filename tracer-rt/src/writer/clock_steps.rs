@@ -71,40 +71,52 @@ mod tests {
     /// Returns the milliseconds of the written readings of a clock.
     /// The clock is read ten times per second, and its first reading is written elsewhere.
     fn written(shows: impl Fn(u64) -> u64) -> Vec<u64> {
-        let at = |millis: u64| ClockAnchor {
+        let anchor_at = |millis: u64| ClockAnchor {
             ticks: shows(millis),
             monotonic_nanos: millis * 1_000_000,
             real_nanos: 0,
             bracket: 30,
         };
         let mut watch = ClockStepWatch::new();
-        assert_eq!(watch.add_reading(at(0), true).count(), 1);
+        assert_eq!(watch.add_reading(anchor_at(0), true).count(), 1);
         // The reading at 1100 ms is written without a step.
-        let readings = (1..20).flat_map(|step| watch.add_reading(at(step * 100), step == 11).collect::<Vec<_>>());
+        let readings =
+            (1..20).flat_map(|step| watch.add_reading(anchor_at(step * 100), step == 11).collect::<Vec<_>>());
         readings.map(|anchor| anchor.monotonic_nanos / 1_000_000).collect()
     }
 
     #[test]
     fn readings_around_a_clock_step_are_written() {
         // Three ticks per nanosecond, and a drift.
-        let plain = |millis: u64| 1_000_000_000 + millis * 3_000_120;
-        assert_eq!(written(plain), [1100]);
-        assert_eq!(written(|millis| plain(millis) + if millis >= 730 { 3_000_000 } else { 0 }), [700, 800, 900, 1100]);
-        assert_eq!(written(|millis| plain(millis) - if millis >= 730 { 3_000_000 } else { 0 }), [700, 800, 900, 1100]);
-        assert_eq!(written(|millis| plain(millis) + if millis >= 1070 { 3_000_000 } else { 0 }), [1000, 1100, 1200]);
+        let ticks_at = |millis: u64| 1_000_000_000 + millis * 3_000_120;
+        assert_eq!(written(ticks_at), [1100]);
+        assert_eq!(
+            written(|millis| ticks_at(millis) + if millis >= 730 { 3_000_000 } else { 0 }),
+            [700, 800, 900, 1100]
+        );
+        assert_eq!(
+            written(|millis| ticks_at(millis) - if millis >= 730 { 3_000_000 } else { 0 }),
+            [700, 800, 900, 1100]
+        );
+        assert_eq!(written(|millis| ticks_at(millis) + if millis >= 1070 { 3_000_000 } else { 0 }), [1000, 1100, 1200]);
         // A change within the usual adjustments of clocks is no step.
-        assert_eq!(written(|millis| plain(millis) + if millis >= 730 { 200_000 } else { 0 }), [1100]);
+        assert_eq!(written(|millis| ticks_at(millis) + if millis >= 730 { 200_000 } else { 0 }), [1100]);
     }
 
     #[test]
     fn close_readings_and_clocks_with_constant_steps_are_ignored() {
         let mut watch = ClockStepWatch::new();
-        let at = |nanos: u64, ticks: u64| ClockAnchor { ticks, monotonic_nanos: nanos, real_nanos: 0, bracket: 0 };
+        let anchor_at =
+            |nanos: u64, ticks: u64| ClockAnchor { ticks, monotonic_nanos: nanos, real_nanos: 0, bracket: 0 };
         for step in 0..1000 {
-            assert_eq!(watch.add_reading(at(step * 1000, step * step * 77), false).count(), 0, "microseconds apart");
+            assert_eq!(
+                watch.add_reading(anchor_at(step * 1000, step * step * 77), false).count(),
+                0,
+                "microseconds apart"
+            );
         }
         let many = (1..1000)
-            .map(|step| watch.add_reading(at(step * 100_000_000, step * step * 1_000_000), false).count())
+            .map(|step| watch.add_reading(anchor_at(step * 100_000_000, step * step * 1_000_000), false).count())
             .sum::<usize>();
         assert!((32..=64).contains(&many), "{many}");
     }

@@ -28,7 +28,7 @@ static IS_DETACHED: AtomicBool = AtomicBool::new(false);
 /// Detaches a forked child from the file of its parent. Later writes do not reach the file.
 pub(crate) fn detach() {
     let file = NUMBER.swap(-1, Ordering::Relaxed);
-    let identity = [0, 1, 2, 3].map(|at| IDENTITY[at].load(Ordering::Relaxed));
+    let identity = [0, 1, 2, 3].map(|index| IDENTITY[index].load(Ordering::Relaxed));
     if file < 0 || !is(file, identity, LENGTH.load(Ordering::Relaxed)) {
         return;
     }
@@ -123,8 +123,8 @@ impl ProcessFileHandle {
 
     fn publish(&self, length: u64) {
         NUMBER.store(-1, Ordering::Relaxed);
-        for (at, part) in self.identity.into_iter().enumerate() {
-            IDENTITY[at].store(part, Ordering::Relaxed);
+        for (index, part) in self.identity.into_iter().enumerate() {
+            IDENTITY[index].store(part, Ordering::Relaxed);
         }
         LENGTH.store(length, Ordering::Relaxed);
         NUMBER.store(self.file.as_raw_fd(), Ordering::Relaxed);
@@ -200,12 +200,12 @@ impl ProcessFileHandle {
         let source = self.checked_file(length)?;
         let copy = create(&path)?;
         let mut bytes = vec![0; STEP.min(length) as usize];
-        let mut at = 0;
-        while at < length {
-            let step = (STEP.min(length - at)) as usize;
-            source.read_exact_at(&mut bytes[..step], at)?;
-            copy.write_all_at(&bytes[..step], at)?;
-            at += step as u64;
+        let mut position = 0;
+        while position < length {
+            let step = (STEP.min(length - position)) as usize;
+            source.read_exact_at(&mut bytes[..step], position)?;
+            copy.write_all_at(&bytes[..step], position)?;
+            position += step as u64;
         }
         Self::new(copy, path, length)
     }

@@ -193,8 +193,8 @@ mod tests {
             // SAFETY: within the slot.
             unsafe { crate::slots::record_bytes::write_head(payload(slot, offset), 1, delta) };
         }
-        let whole = SealedBlock::from_marks(slot, FlushMark::default(), 3 << 32 | 18, 1012).unwrap();
-        assert_eq!((whole.first, whole.records, whole.payload().len()), (1000, 3, 18));
+        let block = SealedBlock::from_marks(slot, FlushMark::default(), 3 << 32 | 18, 1012).unwrap();
+        assert_eq!((block.first, block.records, block.payload().len()), (1000, 3, 18));
         head.flushed_last.store(1000, Ordering::Relaxed);
         head.sequence.store(40, Ordering::Relaxed);
         let once = FlushMark { bytes: 6, records: 1, blocks: 1 };

@@ -12,7 +12,7 @@ use super::affinity;
 use super::block_writer::BLOCK_WRITER;
 use crate::cursor::{self, CURSOR};
 use crate::reentrancy::run_unnested;
-use crate::signal::deferred;
+use crate::signal::handler_requests;
 use crate::slots::{pool, used_bytes};
 use crate::state::STATE;
 use crate::{fault_injection, live_file, self_trace};
@@ -118,19 +118,19 @@ fn record_write() -> Option<impl Drop> {
 
 /// Executes the requests of signal handlers.
 pub(crate) fn serve_deferred() {
-    for (name, on) in deferred::take_switches() {
+    for (name, on) in handler_requests::take_switches() {
         run_unnested(|| STATE.lock().levels.switch(&name, on));
     }
-    let requests = deferred::take_requests();
-    for (request, paused) in [(deferred::PAUSE, true), (deferred::RESUME, false)] {
+    let requests = handler_requests::take_requests();
+    for (request, paused) in [(handler_requests::PAUSE, true), (handler_requests::RESUME, false)] {
         if requests & request != 0 {
             run_unnested(|| STATE.lock().levels.set_paused(paused));
         }
     }
-    if requests & deferred::FLUSH != 0 {
+    if requests & handler_requests::FLUSH != 0 {
         run_unnested(|| BLOCK_WRITER.lock().flush());
     }
-    if requests & deferred::DUMP != 0 {
+    if requests & handler_requests::DUMP != 0 {
         run_unnested(|| BLOCK_WRITER.lock().dump());
     }
 }

@@ -7,8 +7,8 @@ use tumit_test_support::raw_run::{RawProcess, RawRunRecord};
 /// Checks that the records of each thread are the newest ones, without a gap, up to the last call
 /// that returned. All others are counted as dropped.
 fn read_newest_records(folder: &ProgramFolder) -> RawProcess {
-    let left = folder.left().pop().unwrap();
-    let threads = left.ticks();
+    let process = folder.left().pop().unwrap();
+    let threads = process.ticks();
     let (mut recorded, mut calls, mut uncertain) = (0, 0, 0);
     for (thread, called) in folder.witnessed().into_iter().enumerate() {
         let ticks = &threads[thread];
@@ -24,13 +24,13 @@ fn read_newest_records(folder: &ProgramFolder) -> RawProcess {
         assert!((called..=called + 1).contains(&end), "thread {thread}: up to {end}, {called} calls");
         (recorded, calls) = (recorded + ticks.len() as u64, calls + end);
     }
-    let dropped = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
+    let dropped = if process.ended { process.end_dropped } else { process.live_dropped.unwrap() };
     assert!(dropped > 0, "four times as many records as the slots can take");
     assert!((calls..=calls + uncertain).contains(&(recorded + dropped)), "{recorded} + {dropped} of {calls}");
-    if left.ended {
-        assert_eq!(left.reported_losses(), dropped, "each drop is reported in its place");
+    if process.ended {
+        assert_eq!(process.reported_losses(), dropped, "each drop is reported in its place");
     }
-    left
+    process
 }
 
 /// Eight slots. The flight recorder may keep four of them.
@@ -42,8 +42,8 @@ fn overwriting(fault: &str) -> ProgramFolder {
 fn check_end_of_overwriting(fault: &'static str) {
     let folder = overwriting(fault);
     assert!(folder.output("long").status.success());
-    let left = read_newest_records(&folder);
-    assert!(left.ended && left.blocks.len() <= 6, "{} blocks", left.blocks.len());
+    let process = read_newest_records(&folder);
+    assert!(process.ended && process.blocks.len() <= 6, "{} blocks", process.blocks.len());
 }
 
 fn check_kills_while_overwriting(fault: &'static str) {
@@ -66,24 +66,24 @@ fn kept_records_are_written_on_request() {
     for (program, buffers) in [("dump", "mapped"), ("caught panic", "private"), ("caught panic", "mapped")] {
         let folder = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_LEVELS", "APP=on");
         folder.output(program);
-        let left = folder.left().pop().unwrap();
-        let ticks = left.ticks().swap_remove(0);
+        let process = folder.left().pop().unwrap();
+        let ticks = process.ticks().swap_remove(0);
         let end = if buffers == "mapped" { 200_100 } else { 200_000 };
         assert_eq!(*ticks, (ticks[0]..end).collect::<Vec<_>>(), "{program}");
-        assert!(!left.ended && ticks.len() > 8_000, "{program}: {}", ticks.len());
-        let details = left.records().iter().filter(|record| **record == RawRunRecord::Detail(1)).count();
+        assert!(!process.ended && ticks.len() > 8_000, "{program}: {}", ticks.len());
+        let details = process.records().iter().filter(|record| **record == RawRunRecord::Detail(1)).count();
         // The dump does not include the other stream. Its record is in the live file, or, with
         // private buffers, only in the file if the writer thread has written it.
         assert!(details == 1 || buffers == "private" && details == 0, "{program}: {details}");
-        assert_eq!(left.reported_losses(), ticks[0], "{program}");
+        assert_eq!(process.reported_losses(), ticks[0], "{program}");
     }
 }
 
 /// Checks that the records and the reports of drops of a stream follow each other and add up to
 /// all records of its thread.
-fn each_drop_is_reported_in_place(left: &RawProcess, calls: u64) {
+fn each_drop_is_reported_in_place(process: &RawProcess, calls: u64) {
     let mut next = 0;
-    for record in left.records_and_losses() {
+    for record in process.records_and_losses() {
         match record {
             RawRunRecord::Tick { n, .. } => {
                 assert_eq!(n, next, "drops are reported before the next record");
@@ -100,9 +100,9 @@ fn check_overwriting_during_dump(buffers: &str, fault: &str) {
     let folder = overwriting("").with("TUMIT_BUFFERS", buffers).with("TUMIT_FAULT", format!("a dump is held;{fault}"));
     let output = folder.output("dump meanwhile");
     assert!(output.status.success(), "{output:?}");
-    let left = folder.left().pop().unwrap();
-    assert!(left.ended && left.loss_reports() >= 2, "reports before and after the dumped records");
-    each_drop_is_reported_in_place(&left, 400_000);
+    let process = folder.left().pop().unwrap();
+    assert!(process.ended && process.loss_reports() >= 2, "reports before and after the dumped records");
+    each_drop_is_reported_in_place(&process, 400_000);
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn check_exited_threads(kill: bool, buffers: &str, fault: &str) {
     let folder = if kill { folder.with("TUMIT_KILL", "1") } else { folder };
     let output = folder.output("threads one by one");
     assert_eq!(output.status.success(), !kill, "{output:?}");
-    let left = folder.left().pop().unwrap();
-    let recorded = left.records().len() as u64;
-    let dropped = if left.ended { left.end_dropped } else { left.live_dropped.unwrap() };
-    assert_eq!((left.ended, recorded + dropped), (!kill, THREADS));
+    let process = folder.left().pop().unwrap();
+    let recorded = process.records().len() as u64;
+    let dropped = if process.ended { process.end_dropped } else { process.live_dropped.unwrap() };
+    assert_eq!((process.ended, recorded + dropped), (!kill, THREADS));
     assert!((200..=260).contains(&recorded), "{recorded} kept");
-    assert_eq!(left.reported_losses(), dropped, "each drop is reported in its place");
+    assert_eq!(process.reported_losses(), dropped, "each drop is reported in its place");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let streams = printed.lines().find_map(|line| line.split_once("streams ")).unwrap().1;
     assert_eq!(streams, recorded.to_string(), "one stream for each thread with records");

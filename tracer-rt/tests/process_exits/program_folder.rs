@@ -77,8 +77,8 @@ impl ProgramFolder {
     /// Checks that the only process has the records of each of its threads without a gap, up to the
     /// last call that returned.
     pub(crate) fn read_complete_run(&self) -> RawProcess {
-        let left = self.left().pop().unwrap();
-        let threads = left.ticks();
+        let process = self.left().pop().unwrap();
+        let threads = process.ticks();
         for (thread, calls) in self.witnessed().into_iter().enumerate() {
             let ticks = &threads[thread];
             let gap = ticks.iter().zip(0..).find(|(number, expected)| **number != *expected);
@@ -86,7 +86,7 @@ impl ProgramFolder {
             let recorded = ticks.len() as u64;
             assert!((calls..=calls + 1).contains(&recorded), "thread {thread}: {recorded} recorded, {calls} calls");
         }
-        left
+        process
     }
 }
 
@@ -109,8 +109,8 @@ pub(crate) fn kill_at_random(
     check: impl Fn(&ProgramFolder),
 ) {
     let mut seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
-    for at in 0..times {
-        println!("{program}, kill {at}, seed {seed}");
+    for number in 0..times {
+        println!("{program}, kill {number}, seed {seed}");
         let folder = settings.iter().fold(ProgramFolder::new(), |folder, (name, value)| folder.with(name, *value));
         let mut child = folder.start(program);
         // Before the first record there is no trace to read.

@@ -169,19 +169,19 @@ fn truncated() {
 
 /// Three threads own three of the four slots, and the fourth slot is divided.
 fn truncated_in_parts() {
-    let (all_taken, done) = (Barrier::new(4), Barrier::new(4));
+    let (all_taken, end_barrier) = (Barrier::new(4), Barrier::new(4));
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 com::blob(&[1; 10_000]);
                 all_taken.wait();
-                done.wait();
+                end_barrier.wait();
             });
         }
         all_taken.wait();
         com::tick(0, 0);
         com::blob(&[2; 5_000]);
-        done.wait();
+        end_barrier.wait();
     });
 }
 

@@ -250,11 +250,11 @@ fn sent<T: Send>(value: T) -> T {
 /// Polls each time on another thread.
 fn moved() {
     let mut future = sent(Box::pin(async { fetch("far", 3).await }));
-    let mut done = false;
-    while !done {
-        (future, done) = std::thread::spawn(move || {
-            let done = poll_once(future.as_mut()).is_ready();
-            (future, done)
+    let mut is_done = false;
+    while !is_done {
+        (future, is_done) = std::thread::spawn(move || {
+            let is_done = poll_once(future.as_mut()).is_ready();
+            (future, is_done)
         })
         .join()
         .unwrap();

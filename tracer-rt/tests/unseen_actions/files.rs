@@ -46,9 +46,9 @@ fn a_program_may_close_all_descriptors() {
         let output = folder.output("closed", &[("TUMIT_BUFFERS", buffers)]);
         assert!(output.status.success(), "{output:?}");
         assert!(own_files_are_whole(&folder), "{buffers}");
-        let left = folder.left().pop().unwrap();
-        assert_eq!(left.ticks()[0], (0..2 * RECORDS).collect::<Vec<_>>(), "{buffers}");
-        assert!(left.ended && left.end_dropped == 0);
+        let process = folder.left().pop().unwrap();
+        assert_eq!(process.ticks()[0], (0..2 * RECORDS).collect::<Vec<_>>(), "{buffers}");
+        assert!(process.ended && process.end_dropped == 0);
         // The trace is gone, but the number of its records is known.
         let folder = ProgramRunFolder::new();
         let output = folder.output("closed and removed", &[("TUMIT_BUFFERS", buffers), ("TUMIT_POLICY", "all=drop")]);

@@ -19,11 +19,11 @@ impl Fields for SignalField {
         8
     }
 
-    unsafe fn store(self, at: *mut u8) {
+    unsafe fn store(self, target: *mut u8) {
         // SAFETY: the handler may unwind, and the declaration allows it.
         unsafe { raise(libc::SIGUSR1) };
         // SAFETY: the caller guarantees it.
-        unsafe { at.cast::<[u8; 8]>().write([0; 8]) };
+        unsafe { target.cast::<[u8; 8]>().write([0; 8]) };
     }
 }
 
@@ -53,8 +53,8 @@ pub(crate) fn jump() {
     for n in 0..RECORDS {
         com::tick(n, 0);
         if n % 1_000 == 500 {
-            let left = std::panic::catch_unwind(|| tracer_rt::private::record(1, (77u64, SignalField)));
-            assert!(left.is_err());
+            let panic = std::panic::catch_unwind(|| tracer_rt::private::record(1, (77u64, SignalField)));
+            assert!(panic.is_err());
         }
     }
     RETURNS.store(true, Ordering::Relaxed);
@@ -62,8 +62,8 @@ pub(crate) fn jump() {
 }
 
 /// Number of blocks of the thread's stream for handlers.
-fn of_handlers(left: &RawProcess) -> usize {
-    left.blocks.keys().filter(|(stream, _)| *stream == 1).count()
+fn of_handlers(process: &RawProcess) -> usize {
+    process.blocks.keys().filter(|(stream, _)| *stream == 1).count()
 }
 
 /// Runs the program.
@@ -73,11 +73,15 @@ fn is_kept(buffers: &'static str) -> bool {
     let folder = ProgramRunFolder::new();
     let output = folder.output("jump", &[("TUMIT_BUFFERS", buffers)]);
     assert!(output.status.success(), "{output:?}");
-    let left = folder.left().pop().unwrap();
-    assert_eq!(left.ticks()[0], (0..=RECORDS).collect::<Vec<_>>(), "{buffers}");
-    let recorded = left.ticks()[1].len() as u64;
-    assert!(left.ended && recorded + left.end_dropped == 1, "{recorded} recorded, {} dropped", left.end_dropped);
-    assert_eq!(of_handlers(&left) as u64, recorded);
+    let process = folder.left().pop().unwrap();
+    assert_eq!(process.ticks()[0], (0..=RECORDS).collect::<Vec<_>>(), "{buffers}");
+    let recorded = process.ticks()[1].len() as u64;
+    assert!(
+        process.ended && recorded + process.end_dropped == 1,
+        "{recorded} recorded, {} dropped",
+        process.end_dropped
+    );
+    assert_eq!(of_handlers(&process) as u64, recorded);
     recorded == 1
 }
 
@@ -89,7 +93,7 @@ fn a_thread_records_again_after_a_handler_was_left_by_a_jump() {
     if cfg!(debug_assertions) {
         let folder = ProgramRunFolder::new();
         folder.output("jump", &[("TUMIT_FAULT", "jumps are not detected")]);
-        let left = folder.left().pop().unwrap();
-        assert!(of_handlers(&left) > 1, "a test that cannot fail");
+        let process = folder.left().pop().unwrap();
+        assert!(of_handlers(&process) > 1, "a test that cannot fail");
     }
 }

@@ -108,10 +108,10 @@ fn children_without_fork_handlers_do_not_change_the_trace() {
         let folder = ProgramRunFolder::new();
         let output = folder.output("bare child", &[("TUMIT_BUFFERS", buffers)]);
         assert!(output.status.success(), "{output:?}");
-        let left = folder.left();
-        assert_eq!(left.len(), 1, "{buffers}");
-        assert!(left[0].ended && left[0].end_dropped == 0);
-        assert_eq!(left[0].ticks()[0], (0..RECORDS).collect::<Vec<_>>(), "{buffers}");
+        let processes = folder.left();
+        assert_eq!(processes.len(), 1, "{buffers}");
+        assert!(processes[0].ended && processes[0].end_dropped == 0);
+        assert_eq!(processes[0].ticks()[0], (0..RECORDS).collect::<Vec<_>>(), "{buffers}");
     }
 }
 

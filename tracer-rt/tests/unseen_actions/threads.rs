@@ -64,12 +64,12 @@ fn threads_that_end_without_notice_are_found() {
         let folder = ProgramRunFolder::new();
         let output = folder.output("late records", &[("TUMIT_BUFFERS", buffers)]);
         assert!(output.status.success(), "{output:?}");
-        let left = folder.left().pop().unwrap();
-        let mut ticks: Vec<u64> = left.ticks().concat();
+        let process = folder.left().pop().unwrap();
+        let mut ticks: Vec<u64> = process.ticks().concat();
         ticks.sort_unstable();
         // Four rounds of destructors.
         assert_eq!(ticks, (0..=5 * THREADS).collect::<Vec<_>>());
-        assert!(left.ended && left.end_dropped == 0, "{left:?}");
+        assert!(process.ended && process.end_dropped == 0, "{process:?}");
     }
     if cfg!(debug_assertions) {
         let output =
@@ -94,7 +94,7 @@ pub(crate) fn ending() {
     }
     tracer_rt::set_clock(clock, 1_000_000_000);
     let (send, ready) = std::sync::mpsc::channel();
-    let other = std::thread::spawn(move || {
+    let second_thread = std::thread::spawn(move || {
         com::tick(0, 0);
         send.send(()).unwrap();
         while !SEEN.load(Ordering::Acquire) {
@@ -107,7 +107,7 @@ pub(crate) fn ending() {
     (0..10).for_each(|n| com::tick(n, 0));
     ENDING.store(true, Ordering::Release);
     tracer_rt::finish();
-    other.join().unwrap();
+    second_thread.join().unwrap();
 }
 
 #[test]
@@ -115,6 +115,6 @@ fn records_made_while_the_end_is_written_are_counted() {
     let folder = ProgramRunFolder::new();
     let output = folder.output("ending", &[]);
     assert!(output.status.success(), "{output:?}");
-    let left = folder.left().pop().unwrap();
-    assert_eq!((left.ended, left.records().len() as u64 + left.end_dropped), (true, 1 + 10 + 1_000));
+    let process = folder.left().pop().unwrap();
+    assert_eq!((process.ended, process.records().len() as u64 + process.end_dropped), (true, 1 + 10 + 1_000));
 }

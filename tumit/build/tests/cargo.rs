@@ -155,14 +155,14 @@ fn an_edit_of_the_spec_builds_the_program_again() {
     program.edit("specs/parts/net.tumit", "internet", "string");
     assert_eq!(first("macro"), "fetch.begin task=1 address=12");
     // The file that declares the functions is missing now, and is restored later.
-    let moved = program.folder.join("specs/parts/moved.tumit");
-    fs::rename(program.folder.join("specs/parts/net.tumit"), &moved).unwrap();
+    let new_path = program.folder.join("specs/parts/moved.tumit");
+    fs::rename(program.folder.join("specs/parts/net.tumit"), &new_path).unwrap();
     let failed = program.cargo(&["build"]);
     assert!(
         !failed.status.success() && text(&failed).contains("cannot read `specs/parts/net.tumit`"),
         "{}",
         text(&failed)
     );
-    fs::rename(&moved, program.folder.join("specs/parts/net.tumit")).unwrap();
+    fs::rename(&new_path, program.folder.join("specs/parts/net.tumit")).unwrap();
     assert_eq!(first("script"), "fetch.begin task=1 address=12");
 }

@@ -135,7 +135,8 @@ fn append_examples(lines: &mut Vec<String>, examples: &[&[String]], width: usize
 
 /// Appends lines with several cells: in columns, or one cell per line if the columns do not fit.
 fn append_table(lines: &mut Vec<String>, rows: &[&[String]], columns: usize, width: usize) {
-    let length = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0);
+    let length =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0);
     let lengths: Vec<usize> = (0..columns).map(length).collect();
     let total = INDENT + lengths.iter().sum::<usize>() + SPACE * (columns - 1);
     for row in rows {
@@ -148,8 +149,8 @@ fn append_table(lines: &mut Vec<String>, rows: &[&[String]], columns: usize, wid
             }
             lines.push(line.trim_end().to_owned());
         } else {
-            for (at, cell) in row.iter().enumerate() {
-                let indent = if at == 0 { INDENT } else { DEEP_INDENT };
+            for (column, cell) in row.iter().enumerate() {
+                let indent = if column == 0 { INDENT } else { DEEP_INDENT };
                 fill(lines, " ".repeat(indent), DEEP_INDENT, cell, width);
             }
         }

@@ -40,8 +40,8 @@ impl ProgressDisplay {
 }
 
 /// The estimated remaining time. Empty while it is unknown.
-fn remaining_time(done: u64, all: Option<u64>, elapsed: Duration, estimate: Duration) -> String {
-    let is_known = done > 0 && all.is_some_and(|all| done < all) && elapsed >= SOON;
+fn remaining_time(finished_work: u64, all: Option<u64>, elapsed: Duration, estimate: Duration) -> String {
+    let is_known = finished_work > 0 && all.is_some_and(|all| finished_work < all) && elapsed >= SOON;
     if !is_known {
         return String::new();
     }

@@ -77,14 +77,14 @@ impl RecordFilters {
 impl RecordFilters {
     fn check_processes(&self, run: &OpenRun) -> anyhow::Result<()> {
         if let Some(name) = self.process.iter().find(|name| run.processes_called(name).is_empty()) {
-            let names = (0..run.processes.len()).map(|at| run.process_name(at));
+            let names = (0..run.processes.len()).map(|process| run.process_name(process));
             bail!("this run has no process `{name}`; its processes are {}", list_names(names));
         }
         let mut processes: Vec<usize> = self.process.iter().flat_map(|name| run.processes_called(name)).collect();
         if self.process.is_empty() {
             processes = (0..run.processes.len()).collect();
         }
-        let streams = || processes.iter().flat_map(|at| &run.processes[*at].streams);
+        let streams = || processes.iter().flat_map(|process| &run.processes[*process].streams);
         if let Some(name) = self.thread.iter().find(|name| !streams().any(|stream| stream.is_called(name))) {
             let subject = if self.process.is_empty() { "this run has" } else { "these processes have" };
             let names: BTreeSet<String> = streams().map(StreamInRun::thread_name).collect();

@@ -296,8 +296,8 @@ fn relay(mut input: Box<dyn Read + Send>, path: &Path) -> anyhow::Result<File> {
 }
 
 /// Refuses an input that is too long.
-fn check_limit(done: u64, max_bytes: u64) -> io::Result<()> {
-    if done <= max_bytes {
+fn check_limit(finished_bytes: u64, max_bytes: u64) -> io::Result<()> {
+    if finished_bytes <= max_bytes {
         return Ok(());
     }
     let more =

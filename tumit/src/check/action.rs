@@ -34,7 +34,7 @@ pub(super) fn lower_action(
                         Code::MisplacedExisting,
                         "`create` cannot have `existing`, because it creates the container",
                     )
-                    .at(span, "not possible here")
+                    .with_location(span, "not possible here")
                     .help("remove `existing`"),
                 );
             }
@@ -51,15 +51,15 @@ pub(super) fn lower_action(
         ActionKind::Reset { ty, on } => {
             state(scope, "reset", action, (ty, on), diagnostics).map(|(ty, on)| ActionVerb::ResetState { ty, on })
         }
-        ActionKind::Start { ty, value, key, at } => link::lower(
+        ActionKind::Start { ty, value, key, instance: at } => link::lower(
             scope,
-            link::WrittenEndpoint { is_start: true, action, ty, value: value.as_ref(), key, at },
+            link::WrittenEndpoint { is_start: true, action, ty, value: value.as_ref(), key, instance: at },
             usage,
             diagnostics,
         ),
-        ActionKind::End { ty, value, key, at } => link::lower(
+        ActionKind::End { ty, value, key, instance: at } => link::lower(
             scope,
-            link::WrittenEndpoint { is_start: false, action, ty, value: value.as_ref(), key, at },
+            link::WrittenEndpoint { is_start: false, action, ty, value: value.as_ref(), key, instance: at },
             usage,
             diagnostics,
         ),
@@ -82,7 +82,7 @@ pub(super) fn lower_action(
 fn report_template(span: SourceSpan, diagnostics: &mut Diagnostics) {
     diagnostics.push(
         Diagnostic::error(Code::TemplateOutside, "a template line is outside of an output")
-            .at(span, "not an action")
+            .with_location(span, "not an action")
             .help("move the rule into `output text \"NAME\" { … }`"),
     );
 }
@@ -110,11 +110,11 @@ fn assign(
     }
     let on = held_by(model, (ty, id), (on_instance?, on.span), diagnostics)?;
     if *kind == EntityTypeKind::Variable {
-        let (lowered, found) = scope.expr(value, diagnostics);
-        if !found.is_number() {
+        let (lowered, value_type) = scope.expr(value, diagnostics);
+        if !value_type.is_number() {
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, format!("variable `{}` needs a number", ty.text))
-                    .at(value.span, format!("this is {}", found.name())),
+                    .with_location(value.span, format!("this is {}", value_type.name())),
             );
         }
         let op = match verb {
@@ -181,7 +181,7 @@ fn clauses(
                 if position == last_position { "a clause occurs twice" } else { "clauses are in the wrong order" };
             diagnostics.push(
                 Diagnostic::error(Code::ClauseOrder, title)
-                    .at(
+                    .with_location(
                         clause.span,
                         if position == last_position { "the second one" } else { "must precede other clauses" },
                     )
@@ -194,7 +194,9 @@ fn clauses(
         match &clause.kind {
             ClauseKind::Related(how, container) => {
                 check_fields_used(action, lowered, clause.span, diagnostics);
-                lowered.related.extend(instance(scope, container, diagnostics).map(|found| (how.clone(), found)));
+                lowered.related.extend(
+                    instance(scope, container, diagnostics).map(|container_instance| (how.clone(), container_instance)),
+                );
             }
             ClauseKind::Collective(written) => {
                 lowered.collective = collective::lower(scope, action, written, &lowered.verb, usage, diagnostics);
@@ -219,7 +221,7 @@ pub(super) fn condition(scope: &ExprScope<'_>, expr: &ast::Expr, diagnostics: &m
     if let Ok(Expr::Bool(value)) = fold(&condition, &scope.model.spec) {
         diagnostics.push(
             Diagnostic::warning(Code::ConstantCondition, format!("the condition is always {value}"))
-                .at(expr.span, "does not depend on the record")
+                .with_location(expr.span, "does not depend on the record")
                 .help(if value { "remove the condition" } else { "remove the action" }),
         );
     }
@@ -236,7 +238,7 @@ fn lower_with_clause(
         if lowered.with.iter().any(|(name, _)| *name == field.name.text) {
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("field `{}` is set twice", field.name.text))
-                    .at(field.name.span, "set again"),
+                    .with_location(field.name.span, "set again"),
             );
             continue;
         }
@@ -262,7 +264,7 @@ fn check_fields_used(action: &ast::Action, lowered: &Action, clause: SourceSpan,
     };
     diagnostics.push(
         Diagnostic::error(Code::UselessClause, format!("{action_name} cannot have fields or relations"))
-            .at(clause, "would not be shown")
+            .with_location(clause, "would not be shown")
             .with_label(action.verb, "this action")
             .help("write fields and relations in the action that begins the state, event, link or container"),
     );

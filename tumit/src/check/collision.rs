@@ -15,11 +15,11 @@ pub(super) fn check(model: &SpecModel, diagnostics: &mut Diagnostics) {
     let levels = spec.levels.iter().zip(&model.level_spans).map(|(level, span)| (level.name.as_str(), *span));
     report(levels.map(|(name, span)| (rust_name(name), name.to_owned(), span)), "levels", diagnostics);
     let absent = spec.first_absent_end();
-    let events = spec.records.iter().zip(&model.record_spans).enumerate().flat_map(|(at, (record, span))| {
+    let events = spec.records.iter().zip(&model.record_spans).enumerate().flat_map(|(index, (record, span))| {
         let end = match record.layout.kind {
             RecordKind::Event => "",
             RecordKind::Begin => "_begin",
-            RecordKind::End if at >= absent => "_end_absent",
+            RecordKind::End if index >= absent => "_end_absent",
             RecordKind::End => "_end",
         };
         let mut names = vec![(rust_name(&format!("{}{end}", record.name)), record.layout.name.clone(), *span)];
@@ -44,15 +44,15 @@ pub(super) fn check(model: &SpecModel, diagnostics: &mut Diagnostics) {
 fn report(names: impl Iterator<Item = (String, String, SourceSpan)>, noun: &str, diagnostics: &mut Diagnostics) {
     let mut first_uses: BTreeMap<String, (String, SourceSpan)> = BTreeMap::new();
     for (identifier, name, span) in names {
-        let Some((other, first)) = first_uses.get(&identifier) else {
+        let Some((previous_use, first)) = first_uses.get(&identifier) else {
             first_uses.insert(identifier, (name, span));
             continue;
         };
         let mut diagnostic = Diagnostic::error(
             Code::CollidingNames,
-            format!("{noun} `{other}` and `{name}` become the same name in generated code"),
+            format!("{noun} `{previous_use}` and `{name}` become the same name in generated code"),
         )
-        .at(span, format!("`{identifier}`"));
+        .with_location(span, format!("`{identifier}`"));
         if *first != span {
             diagnostic = diagnostic.with_label(*first, format!("also becomes `{identifier}`"));
         }

@@ -18,9 +18,9 @@ pub(super) fn lower(
 ) -> EndRules {
     let mut lower_one = |ending: EndKind| {
         let of_ending = || rules.iter().filter(move |rule| ending_of(rule, model) == Some(ending));
-        let mut plain = of_ending().filter(|rule| !rule.also);
-        let first = plain.next();
-        if let (Some(first), Some(second)) = (first, plain.next()) {
+        let mut plain_rules = of_ending().filter(|rule| !rule.also);
+        let first = plain_rules.next();
+        if let (Some(first), Some(second)) = (first, plain_rules.next()) {
             diagnostics.push(second_rule(second, first));
         }
         let chosen = first.into_iter().chain(of_ending().filter(|rule| rule.also));
@@ -50,14 +50,14 @@ fn impossible_action(action: &ast::Action) -> Option<Diagnostic> {
         let title = "links cannot start or end at the end of a thread or process";
         return Some(
             Diagnostic::error(Code::EndRule, title)
-                .at(action.verb, "not possible here")
+                .with_location(action.verb, "not possible here")
                 .help("start and end links in rules of events"),
         );
     }
-    let at = action.clauses.iter().find(|clause| matches!(clause.kind, ClauseKind::At(_)))?;
+    let clause = action.clauses.iter().find(|clause| matches!(clause.kind, ClauseKind::At(_)))?;
     Some(
         Diagnostic::error(Code::EndRule, "the end of a thread or process has no other timestamp")
-            .at(at.span, "not possible here")
+            .with_location(clause.span, "not possible here")
             .help("remove `at`: the actions happen when the thread or process ends"),
     )
 }
@@ -67,7 +67,7 @@ pub(super) fn report_in_output(rules: &[&Rule], model: &SpecModel, diagnostics: 
     for rule in rules.iter().filter(|rule| ending_of(rule, model).is_some()) {
         diagnostics.push(
             Diagnostic::error(Code::EndRule, "a text output has no lines for the ends of threads and processes")
-                .at(target_span(&rule.target), "has no record")
+                .with_location(target_span(&rule.target), "has no record")
                 .help("write lines for events"),
         );
     }

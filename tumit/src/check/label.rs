@@ -11,14 +11,14 @@ use crate::spec::ContainerTypeId;
 pub(super) fn check(model: &SpecModel, usage: &RuleUsage, diagnostics: &mut Diagnostics) {
     let mut creates: Vec<Vec<&CreateUse>> = vec![Vec::new(); model.spec.containers.len()];
     usage.creates.iter().for_each(|create| creates[create.container.index()].push(create));
-    for (at, holes) in model.holes.iter().enumerate() {
-        let id = ContainerTypeId(crate::draft::index(at));
+    for (index, holes) in model.holes.iter().enumerate() {
+        let id = ContainerTypeId(crate::draft::index(index));
         let keys: Vec<&str> = model.path_keys(id).into_iter().map(|key| key.name.as_str()).collect();
-        let is_stream = model.spec.containers[at].stream.is_some();
+        let is_stream = model.spec.containers[index].stream.is_some();
         for (name, span) in holes {
             let is_known = keys.contains(&name.as_str()) || is_stream && SpecModel::is_stream_fact(name);
             if !is_known {
-                check_hole(model, (&creates[at], usage.incomplete), (id, name, *span), &keys, diagnostics);
+                check_hole(model, (&creates[index], usage.incomplete), (id, name, *span), &keys, diagnostics);
             }
         }
     }
@@ -36,7 +36,7 @@ fn check_hole(
         for create in creates.iter().filter(|create| !create.fields.iter().any(|field| field == name)) {
             diagnostics.push(
                 Diagnostic::error(Code::MissingField, format!("`create {container}` does not set `{name}`"))
-                    .at(create.span, format!("`{name}` is missing"))
+                    .with_location(create.span, format!("`{name}` is missing"))
                     .with_label(span, "the label contains it")
                     .help(format!("add `with {{ {name} = … }}`")),
             );
@@ -52,7 +52,7 @@ fn check_hole(
     let help = near.unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));
     diagnostics.push(
         Diagnostic::error(Code::UnknownHole, format!("`{name}` in the label of `{container}` is unknown"))
-            .at(span, "neither a key nor a field of a `create`")
+            .with_location(span, "neither a key nor a field of a `create`")
             .help(help),
     );
 }

@@ -27,7 +27,7 @@ pub(super) fn lower<'a>(
         if let Some(first) = names.insert(&output.name, output.span) {
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("output `{}` is declared twice", output.name))
-                    .at(output.span, "declared again")
+                    .with_location(output.span, "declared again")
                     .with_label(first, "first declared here"),
             );
         }
@@ -52,7 +52,7 @@ pub(super) fn lower<'a>(
         if rules.is_empty() {
             diagnostics.push(
                 Diagnostic::warning(Code::EmptyOutput, format!("output `{}` has no rules", output.name))
-                    .at(output.span, "no record writes a line")
+                    .with_location(output.span, "no record writes a line")
                     .help("add `rule EVENT -> \"text with @\" parameters;`"),
             );
         }
@@ -67,7 +67,7 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
     let ActionKind::Template { once, text, arguments, span } = &action.kind else {
         diagnostics.push(
             Diagnostic::error(Code::TemplateOutside, "an output contains template lines, not actions")
-                .at(action.verb, "an action")
+                .with_location(action.verb, "an action")
                 .help("write `-> \"text with @\" parameters`, or move the rule out of the output"),
         );
         return None;
@@ -76,10 +76,10 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
     let holes = pieces.len() - 1;
     let mut lowered = Vec::new();
     let mut timestamp = None;
-    for (at, argument) in arguments.iter().enumerate() {
+    for (position, argument) in arguments.iter().enumerate() {
         let (value, ty) = scope.expr(argument, diagnostics);
         if ty == ValueType::Date && timestamp.is_none() {
-            timestamp = Some(index(at));
+            timestamp = Some(index(position));
         }
         lowered.push(value);
     }
@@ -94,7 +94,7 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
             Code::TemplateCount,
             format!("the template has {} but {}", count(holes, "`@`"), count(arguments.len(), "parameter")),
         )
-        .at(*span, format!("{} here", count(holes, "`@`")));
+        .with_location(*span, format!("{} here", count(holes, "`@`")));
         if let (Some(first), Some(last)) = (arguments.first(), arguments.last()) {
             diagnostic = diagnostic
                 .with_label(first.span.to(last.span), format!("{} here", count(arguments.len(), "parameter")));

@@ -62,8 +62,8 @@ struct PajeDefinition<'a> {
 impl PajeDefinition<'_> {
     /// The word of a line that has the first of these fields.
     fn word<'l>(&self, line: &'l [String], names: &[&str]) -> Option<&'l str> {
-        let at = names.iter().find_map(|name| self.fields.iter().position(|field| field == name))?;
-        line.get(at + 1).map(String::as_str)
+        let index = names.iter().find_map(|name| self.fields.iter().position(|field| field == name))?;
+        line.get(index + 1).map(String::as_str)
     }
 
     /// The names of the things that a line creates.
@@ -138,14 +138,14 @@ impl<'a> PajeOutput<'a> {
         }
         let templates = output.lines.iter().filter_map(|(span, line)| Some((*span, words(&text_of(line))?)));
         lines.extend(templates);
-        let mut found = Self { output, definitions, lines, names: BTreeSet::new(), patterns: BTreeSet::new() };
-        let created = found.lines.iter().flat_map(|(_, line)| {
-            let created = found.definition(line).map(|definition| definition.created_names(line)).unwrap_or_default();
+        let mut text = Self { output, definitions, lines, names: BTreeSet::new(), patterns: BTreeSet::new() };
+        let created = text.lines.iter().flat_map(|(_, line)| {
+            let created = text.definition(line).map(|definition| definition.created_names(line)).unwrap_or_default();
             created.into_iter().map(|(thing, name)| (thing, name.to_owned()))
         });
         let all = created.chain(names_of_rules(spec)).collect::<Vec<_>>();
-        (found.patterns, found.names) = all.into_iter().partition(|(_, name)| name.contains(HOLE));
-        found
+        (text.patterns, text.names) = all.into_iter().partition(|(_, name)| name.contains(HOLE));
+        text
     }
 
     fn definition(&self, line: &[String]) -> Option<&PajeDefinition<'a>> {
@@ -184,7 +184,7 @@ impl<'a> PajeOutput<'a> {
         let candidates = self.names.iter().filter(|(kind, _)| *kind == thing);
         let help = did_you_mean(name, candidates.map(|(_, name)| name.as_str()));
         Diagnostic::warning(Code::UnresolvedName, format!("no line of output `{output}` creates the {noun} `{name}`"))
-            .at(span, format!("{noun} `{name}`"))
+            .with_location(span, format!("{noun} `{name}`"))
             .help(help.unwrap_or_else(|| format!("write a line that creates it, or name a {noun} that exists")))
     }
 }
@@ -209,7 +209,7 @@ fn names_of_rules(spec: &Spec) -> Vec<(NamedKind, String)> {
     for entity in &spec.entities {
         names.extend([&entity.name, &entity.label].map(|name| (NamedKind::Type, name.clone())));
     }
-    let is_bare = |at: usize| u32::try_from(at).is_ok_and(|at| !spec.has_rules(RecordId(at)));
+    let is_bare = |record: usize| u32::try_from(record).is_ok_and(|record| !spec.has_rules(RecordId(record)));
     if (0..spec.records.len()).any(is_bare) {
         // The names of the default rules are unknown until the run.
         names.extend([NamedKind::Container, NamedKind::Type].map(|thing| (thing, HOLE.to_string())));
@@ -260,8 +260,8 @@ fn fits(pattern: &str, name: &str) -> bool {
     let mut literals: Vec<&str> = others.split(HOLE).collect();
     let last = literals.pop().unwrap_or("");
     for literal in literals {
-        let Some(at) = rest.find(literal) else { return false };
-        rest = &rest[at + literal.len()..];
+        let Some(offset) = rest.find(literal) else { return false };
+        rest = &rest[offset + literal.len()..];
     }
     rest.ends_with(last)
 }

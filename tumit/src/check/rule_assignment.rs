@@ -63,8 +63,8 @@ pub(super) fn texts(rules: &[&Rule], per_record: &[Vec<usize>], diagnostics: &Di
     };
     let mut texts: Vec<RuleText> = rules.iter().map(text).collect();
     for (record, chosen) in per_record.iter().enumerate() {
-        for at in chosen {
-            texts[*at].records.push(RecordId(index(record)));
+        for rule in chosen {
+            texts[*rule].records.push(RecordId(index(record)));
         }
     }
     texts
@@ -82,13 +82,13 @@ pub(super) fn lower_each<T>(
     let mut lowered = Vec::with_capacity(per_record.len());
     for (record, chosen) in per_record.iter().enumerate() {
         let mut actions = Vec::new();
-        for at in chosen {
-            if failed[*at] {
+        for rule in chosen {
+            if failed[*rule] {
                 continue;
             }
             let before = diagnostics.error_count();
-            actions.extend(lower(rules[*at], RecordId(index(record)), diagnostics));
-            failed[*at] = diagnostics.error_count() > before;
+            actions.extend(lower(rules[*rule], RecordId(index(record)), diagnostics));
+            failed[*rule] = diagnostics.error_count() > before;
         }
         lowered.push(actions);
     }
@@ -105,7 +105,7 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
     }
     let mut added = 0;
     let of_records = rules.iter().enumerate().filter(|(_, rule)| ending_of(rule, model).is_none());
-    for (at, rule) in of_records {
+    for (number, rule) in of_records {
         // The records of the rule, and the field of their [`RuleChoice`] that it takes.
         let (records, slot): (Vec<usize>, RuleSlot) = match &rule.target {
             Target::Event(path) => {
@@ -137,12 +137,12 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
         for record in records {
             let choice = &mut choices[record];
             if rule.also {
-                choice.also.push(at);
+                choice.also.push(number);
             } else if let Some(first) = *slot(choice) {
                 diagnostics.push(second_rule(rule, rules[first]));
                 break;
             } else {
-                *slot(choice) = Some(at);
+                *slot(choice) = Some(number);
             }
         }
     }
@@ -155,7 +155,10 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
 /// memory needed.
 fn too_many(rule: &Rule) -> Diagnostic {
     Diagnostic::error(Code::TooMany, "the `also` rules of the spec act on too many events")
-        .at(target_span(&rule.target), format!("with this one, more than {MAX_ADDED} times one rule for one event"))
+        .with_location(
+            target_span(&rule.target),
+            format!("with this one, more than {MAX_ADDED} times one rule for one event"),
+        )
         .help("write fewer `also rule level` and `also rule default`, each with more actions")
 }
 
@@ -169,7 +172,7 @@ fn empty(rule: &Rule, diagnostics: &mut Diagnostics) {
     };
     diagnostics.push(
         Diagnostic::warning(Code::UselessRule, "the rule never acts")
-            .at(target_span(&rule.target), reason)
+            .with_location(target_span(&rule.target), reason)
             .note("rules for levels and the default act on events, not on spans"),
     );
 }
@@ -180,13 +183,13 @@ fn report_shadowed_rules(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &
     let mut acts = vec![false; rules.len()];
     let mut applies = vec![false; rules.len()];
     for choice in choices {
-        choice.rules().for_each(|at| acts[at] = true);
-        choice.level.into_iter().chain(choice.default).for_each(|at| applies[at] = true);
+        choice.rules().for_each(|rule| acts[rule] = true);
+        choice.level.into_iter().chain(choice.default).for_each(|rule| applies[rule] = true);
     }
     for (rule, _) in rules.iter().zip(applies.iter().zip(&acts)).filter(|(_, (applies, acts))| **applies && !**acts) {
         diagnostics.push(
             Diagnostic::warning(Code::UselessRule, "the rule never acts")
-                .at(target_span(&rule.target), "each of its events has a more specific rule")
+                .with_location(target_span(&rule.target), "each of its events has a more specific rule")
                 .help("write `also rule …` to add to these"),
         );
     }
@@ -199,7 +202,7 @@ fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
         let label = if rule.also { "`also` adds to another rule" } else { "not alone" };
         diagnostics.push(
             Diagnostic::error(Code::IgnoreAlone, "`ignore` must be the only action of its rule")
-                .at(ignore.verb, label)
+                .with_location(ignore.verb, label)
                 .help("remove `ignore`, or the other actions"),
         );
     }
@@ -213,7 +216,7 @@ fn event_of(path: &Path, model: &SpecModel, diagnostics: &mut Diagnostics) -> Op
         if model.levels.contains_key(&name.text) {
             diagnostics.push(
                 Diagnostic::error(Code::UnknownEvent, format!("`{}` is a level, not an event", name.text))
-                    .at(name.span, "a level")
+                    .with_location(name.span, "a level")
                     .help(match &path.part {
                         Some(part) => format!("events are named without their level: `rule {}`", part.text),
                         None => format!("write `rule level {}`", name.text),
@@ -232,7 +235,7 @@ fn event_of(path: &Path, model: &SpecModel, diagnostics: &mut Diagnostics) -> Op
             let span = part.map_or(name.span, |part| part.span);
             diagnostics.push(
                 Diagnostic::error(Code::WhichEnd, format!("`{}` is a span: it has a begin and an end", name.text))
-                    .at(span, "expected one of its ends")
+                    .with_location(span, "expected one of its ends")
                     .help(format!("write `rule {0}.begin` or `rule {0}.end`", name.text)),
             );
             None
@@ -240,7 +243,7 @@ fn event_of(path: &Path, model: &SpecModel, diagnostics: &mut Diagnostics) -> Op
         (EventRef::Event(record), Some(part)) => {
             diagnostics.push(
                 Diagnostic::error(Code::WhichEnd, format!("`{}` is an event, not a span", name.text))
-                    .at(part.span, "events have no parts")
+                    .with_location(part.span, "events have no parts")
                     .with_label(model.record_spans[record.index()], "declared here")
                     .help(format!("write `rule {}`", name.text)),
             );
@@ -256,7 +259,7 @@ fn half_spans(choices: &[RuleChoice], rules: &[&Rule], model: &SpecModel, diagno
         return;
     }
     for span in &model.spec.spans {
-        let rule_of = |record: RecordId| choices[record.index()].event.map(|at| rules[at]);
+        let rule_of = |record: RecordId| choices[record.index()].event.map(|rule| rules[rule]);
         let (rule, with, without) = match (rule_of(span.begin), rule_of(span.end)) {
             (Some(rule), None) if choices[span.end.index()].also.is_empty() => (rule, "begin", "end"),
             (None, Some(rule)) if choices[span.begin.index()].also.is_empty() => (rule, "end", "begin"),
@@ -270,7 +273,7 @@ fn half_spans(choices: &[RuleChoice], rules: &[&Rule], model: &SpecModel, diagno
                 Code::HalfSpan,
                 format!("`{0}.{with}` has a rule, but `{0}.{without}` has none", span.name),
             )
-            .at(target_span(&rule.target), format!("no action at the {without} of the span"))
+            .with_location(target_span(&rule.target), format!("no action at the {without} of the span"))
             .help(format!("add `rule {}.{without} -> …;`", span.name)),
         );
     }

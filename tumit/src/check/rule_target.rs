@@ -37,7 +37,7 @@ pub(super) fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
         Target::Default(_) => "`default`".to_owned(),
     };
     Diagnostic::error(Code::SecondRule, format!("there are two rules for {target}"))
-        .at(target_span(&second.target), "the second rule")
+        .with_location(target_span(&second.target), "the second rule")
         .with_label(target_span(&first.target), "the first rule")
         .help("write `also rule …` to add to the first, or join their actions")
 }

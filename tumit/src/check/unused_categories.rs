@@ -27,7 +27,7 @@ pub(super) fn check(
             let names: Vec<&str> = names.iter().copied().collect();
             diagnostics.push(
                 Diagnostic::warning(Code::UselessCategory, format!("no state has a value `{pattern}`"))
-                    .at(*span, "matches neither the name nor the label of a value")
+                    .with_location(*span, "matches neither the name nor the label of a value")
                     .maybe_help(did_you_mean(pattern, names.iter().copied()).or_else(|| list_candidates(&names))),
             );
         }
@@ -65,8 +65,9 @@ fn possible_names<'s>(
     // Spans without rules are values of the state type `Span`.
     if statement.of.as_ref().is_none_or(|of| ["span", "Span"].iter().any(|name| pattern_fits(of, name))) {
         let has_no_rule = |record: usize| rules.get(record).is_none_or(Vec::is_empty);
-        let shown = spec.spans.iter().filter(|span| has_no_rule(span.begin.index()) && has_no_rule(span.end.index()));
-        names.extend(shown.map(|span| span.name.as_str()));
+        let default_spans =
+            spec.spans.iter().filter(|span| has_no_rule(span.begin.index()) && has_no_rule(span.end.index()));
+        names.extend(default_spans.map(|span| span.name.as_str()));
     }
     Some(names)
 }

@@ -33,7 +33,7 @@ pub(super) fn check(
             Item::Level(level) if level.events.is_empty() => {
                 diagnostics.push(
                     Diagnostic::warning(Code::EmptyLevel, format!("level `{}` has no events", level.name.text))
-                        .at(level.name.span, "has no effect")
+                        .with_location(level.name.span, "has no effect")
                         .help("declare an `event` or `span` in it, or remove it"),
                 );
                 continue;
@@ -43,7 +43,7 @@ pub(super) fn check(
         if !names.contains(&name.text) {
             diagnostics.push(
                 Diagnostic::warning(Code::Unused, format!("{noun} `{}` is never used", name.text))
-                    .at(name.span, "not used"),
+                    .with_location(name.span, "not used"),
             );
         }
     }
@@ -111,7 +111,7 @@ fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
                 all(value.as_slice());
                 all(&on.keys);
             }
-            ActionKind::Start { value, key, at, .. } | ActionKind::End { value, key, at, .. } => {
+            ActionKind::Start { value, key, instance: at, .. } | ActionKind::End { value, key, instance: at, .. } => {
                 all(value.as_slice());
                 all(&key.values);
                 all(&at.keys);
@@ -175,8 +175,8 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
     for action in actions {
         count(&action.verb, &mut uses);
     }
-    for (at, entity) in model.spec.entities.iter().enumerate() {
-        let (uses, span) = (&uses[at], model.entity_spans[at]);
+    for (index, entity) in model.spec.entities.iter().enumerate() {
+        let (uses, span) = (&uses[index], model.entity_spans[index]);
         if span.file != root {
             continue;
         }
@@ -184,7 +184,7 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
         if !uses.used {
             diagnostics.push(
                 Diagnostic::warning(Code::UnusedType, format!("no rule creates anything of type `{name}`"))
-                    .at(span, "nothing of this type is shown")
+                    .with_location(span, "nothing of this type is shown")
                     .help(match entity.kind {
                         EntityTypeKind::State => format!("write `set {name} = …` or `push {name} = …` in a rule"),
                         EntityTypeKind::Event => format!("write `mark {name} = …` in a rule"),
@@ -197,7 +197,7 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
             continue;
         }
         if entity.kind == EntityTypeKind::State {
-            states(EntityTypeId(crate::draft::index(at)), uses, model, diagnostics);
+            states(EntityTypeId(crate::draft::index(index)), uses, model, diagnostics);
         }
         if uses.computed || matches!(entity.kind, EntityTypeKind::Variable) {
             continue;
@@ -205,13 +205,13 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
         for (value, declared) in entity.values.iter().enumerate() {
             let value_id = crate::draft::index(value);
             if !uses.values.contains(&value_id) && !uses.popped.contains(&value_id) {
-                let place = model.value_spans[at].get(value).copied().unwrap_or(span);
+                let place = model.value_spans[index].get(value).copied().unwrap_or(span);
                 diagnostics.push(
                     Diagnostic::warning(
                         Code::UnusedValue,
                         format!("no rule gives `{name}` the value `{}`", declared.name),
                     )
-                    .at(place, "never shown"),
+                    .with_location(place, "never shown"),
                 );
             }
         }
@@ -224,14 +224,14 @@ fn states(id: EntityTypeId, uses: &TypeUsage, model: &SpecModel, diagnostics: &m
     if uses.pushed && !uses.has_end {
         diagnostics.push(
             Diagnostic::warning(Code::PushedForever, format!("states of `{name}` are pushed but never end"))
-                .at(span, "their depth grows without limit")
+                .with_location(span, "their depth grows without limit")
                 .help(format!("write `pop {name}` at the end of such a state, or `set {name} = …` instead of `push`")),
         );
     }
     if !uses.pushed && !uses.set {
         diagnostics.push(
             Diagnostic::warning(Code::NeverBegun, format!("states of `{name}` end but never begin"))
-                .at(span, "no rule sets or pushes one"),
+                .with_location(span, "no rule sets or pushes one"),
         );
     } else if !uses.computed {
         for value in uses.popped.difference(&uses.values) {
@@ -242,7 +242,7 @@ fn states(id: EntityTypeId, uses: &TypeUsage, model: &SpecModel, diagnostics: &m
                     Code::NeverBegun,
                     format!("`pop {name} {declared}` ends a state that never begins"),
                 )
-                .at(place, "no rule sets or pushes it"),
+                .with_location(place, "no rule sets or pushes it"),
             );
         }
     }
@@ -301,7 +301,7 @@ fn events(files: &[ParsedFile], root: FileId, model: &SpecModel, diagnostics: &m
         }
         diagnostics.push(
             Diagnostic::warning(Code::NoRule, format!("event `{name}` has no rule"))
-                .at(span, "shown on its thread, outside the tree of this spec")
+                .with_location(span, "shown on its thread, outside the tree of this spec")
                 .help(format!("write `rule {name} -> …;`, or `rule {name} -> ignore;`")),
         );
     }

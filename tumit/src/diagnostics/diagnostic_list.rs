@@ -60,7 +60,7 @@ impl Diagnostic {
     }
 
     /// Sets the span of the mistake and the text about it.
-    pub(crate) fn at(mut self, span: SourceSpan, text: impl Into<String>) -> Self {
+    pub(crate) fn with_location(mut self, span: SourceSpan, text: impl Into<String>) -> Self {
         self.primary = Some(DiagnosticLabel { span, text: text.into() });
         self
     }
@@ -97,8 +97,8 @@ impl Diagnostic {
 
     /// Adds the span of another diagnostic for the same name. The first span remains the primary
     /// one.
-    fn add_place(&mut self, other: Self) {
-        let Some((first, mut second)) = self.primary.as_mut().zip(other.primary) else { return };
+    fn add_place(&mut self, diagnostic: Self) {
+        let Some((first, mut second)) = self.primary.as_mut().zip(diagnostic.primary) else { return };
         if second.span < first.span {
             std::mem::swap(first, &mut second);
         }

@@ -35,8 +35,8 @@ fn letter_counts(name: &str) -> [i16; 32] {
 ///
 /// Each edit of a name changes at most two of these counts by one.
 fn most_letters(candidate: &str, letters: &[i16; 32], limit: usize) -> bool {
-    let other = letter_counts(candidate);
-    let differ: u32 = letters.iter().zip(&other).map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
+    let candidate_counts = letter_counts(candidate);
+    let differ: u32 = letters.iter().zip(&candidate_counts).map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
     differ as usize <= 2 * limit
 }
 

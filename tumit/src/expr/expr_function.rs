@@ -78,16 +78,16 @@ impl ExprScope<'_> {
             FieldType::Fixed(scalar, length) => (scalar, Some(length)),
             FieldType::Variable(scalar) => (scalar, None),
         };
-        if let Expr::Integer(at) = place
-            && (at < 0 || length.is_some_and(|length| at >= i64::from(length)))
+        if let Expr::Integer(element) = place
+            && (element < 0 || length.is_some_and(|length| element >= i64::from(length)))
         {
             let label = match length {
                 Some(length) => format!("elements are counted from 0 to {}", length - 1),
                 None => "elements are counted from 0".to_owned(),
             };
             diagnostics.push(
-                Diagnostic::error(Code::BeyondEnd, format!("`{}` has no element {at}", name.text))
-                    .at(index.span, label),
+                Diagnostic::error(Code::BeyondEnd, format!("`{}` has no element {element}", name.text))
+                    .with_location(index.span, label),
             );
         }
         (Expr::Element(field, Box::new(place)), ValueType::of_field(FieldType::One(scalar)))
@@ -112,7 +112,7 @@ impl ExprScope<'_> {
                         Code::BadArguments,
                         format!("`{}` converts a number to an enum value", name.text),
                     )
-                    .at(whole, "needs one integer")
+                    .with_location(whole, "needs one integer")
                     .help(format!("write `{}(NUMBER)`", name.text)),
                 );
                 return error_value();
@@ -125,7 +125,7 @@ impl ExprScope<'_> {
             let help = did_you_mean(&name.text, functions.chain(self.model.enums.keys().map(String::as_str)));
             diagnostics.push(
                 Diagnostic::error(Code::UnknownFunction, format!("there is no function `{}`", name.text))
-                    .at(name.span, "neither a function nor an enum")
+                    .with_location(name.span, "neither a function nor an enum")
                     .maybe_help(help),
             );
             return error_value();
@@ -137,7 +137,7 @@ impl ExprScope<'_> {
             let found = if found.is_empty() { "nothing".to_owned() } else { found.join(" and ") };
             diagnostics.push(
                 Diagnostic::error(Code::BadArguments, format!("`{}` takes {}", name.text, parameters.description()))
-                    .at(whole, format!("{found} given")),
+                    .with_location(whole, format!("{found} given")),
             );
             return error_value();
         }
@@ -164,7 +164,7 @@ impl ExprScope<'_> {
 
 fn not_a_list(name: &Ident, type_name: &str) -> Diagnostic {
     Diagnostic::error(Code::NotAList, format!("`{}` has no elements", name.text))
-        .at(name.span, format!("this is {type_name}"))
+        .with_location(name.span, format!("this is {type_name}"))
         .help("only arrays and `bytes` have elements")
 }
 
@@ -186,12 +186,13 @@ pub(super) fn check_format(format: ValueFormat, ty: ValueType, span: SourceSpan,
     };
     if is_wrong {
         diagnostics.push(
-            Diagnostic::error(Code::BadFormat, format!("{} cannot have this format", ty.name())).at(span, reason),
+            Diagnostic::error(Code::BadFormat, format!("{} cannot have this format", ty.name()))
+                .with_location(span, reason),
         );
     }
 }
 
 /// Whether this is the name of a function.
 pub(crate) fn is_function(name: &str) -> bool {
-    FUNCTIONS.iter().any(|(known, ..)| *known == name)
+    FUNCTIONS.iter().any(|(function_name, ..)| *function_name == name)
 }

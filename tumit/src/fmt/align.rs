@@ -30,7 +30,7 @@ impl SpecPrinter<'_> {
         for item in items {
             let arrows = self.arrows(item, indent);
             let goes_on = arrows.as_ref().is_some_and(|arrows| {
-                let all = || run.iter().map(|other| other.column).chain([arrows.column]);
+                let all = || run.iter().map(|row| row.column).chain([arrows.column]);
                 all().max().unwrap_or_default() - all().min().unwrap_or_default() <= MAX_SHIFT
             });
             if !goes_on || self.is_apart(item) {

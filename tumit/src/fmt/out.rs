@@ -25,7 +25,7 @@ struct TrailingComment {
     line: usize,
     /// Byte offsets of its line and of the comment itself in the text.
     line_start: usize,
-    at: usize,
+    text_offset: usize,
     column: usize,
 }
 
@@ -61,8 +61,8 @@ impl FormatOutput {
 
     /// Adds a comment at the end of the line. The caller must begin a new line after it.
     pub(super) fn trailing_comment(&mut self, comment: &str) {
-        let (at, line_start) = (self.text.len(), self.line_start);
-        self.comments.push(TrailingComment { line: self.lines, line_start, at, column: self.column });
+        let (text_offset, line_start) = (self.text.len(), self.line_start);
+        self.comments.push(TrailingComment { line: self.lines, line_start, text_offset, column: self.column });
         self.push(comment);
     }
 
@@ -77,9 +77,9 @@ impl FormatOutput {
         while !rest.is_empty() {
             let AlignedComments { count, column } = self.aligned_group(rest);
             for comment in &rest[..count] {
-                finished.push_str(&self.text[copied..comment.at]);
+                finished.push_str(&self.text[copied..comment.text_offset]);
                 finished.extend(std::iter::repeat_n(' ', column + BEFORE_COMMENT - comment.column));
-                copied = comment.at;
+                copied = comment.text_offset;
             }
             rest = &rest[count..];
         }
@@ -107,7 +107,7 @@ impl FormatOutput {
 
     /// The text before a comment on its line.
     fn code(&self, comment: &TrailingComment) -> &str {
-        self.text[comment.line_start..comment.at].trim_start()
+        self.text[comment.line_start..comment.text_offset].trim_start()
     }
 }
 

@@ -72,7 +72,7 @@ impl TokenNode {
 pub(super) fn read<'i>(text: &'i str, root: Pair<'i>) -> Option<TokenTree<'i>> {
     let mut reader = TokenReader {
         text,
-        at: 0,
+        position: 0,
         gap: TokenGap::default(),
         newlines: 0,
         tokens: Vec::new(),
@@ -90,7 +90,7 @@ pub(super) fn read<'i>(text: &'i str, root: Pair<'i>) -> Option<TokenTree<'i>> {
 struct TokenReader<'i> {
     text: &'i str,
     /// Byte offset of the next unread character.
-    at: usize,
+    position: usize,
     /// Comments and blank lines since the last token.
     gap: TokenGap<'i>,
     /// Line ends since the last token or comment.
@@ -128,7 +128,7 @@ impl<'i> TokenReader<'i> {
     /// Drops a token. The comments before it move to the next token.
     fn drop(&mut self, pair: &Pair<'i>) {
         self.skip(pair.as_span().start());
-        self.at = pair.as_span().start() + 1;
+        self.position = pair.as_span().start() + 1;
         self.newlines = 0;
     }
 
@@ -138,7 +138,7 @@ impl<'i> TokenReader<'i> {
         let text = match rule {
             Rule::string => pair.as_str(),
             Rule::doc | Rule::inner_doc => {
-                self.at = pair.as_span().end();
+                self.position = pair.as_span().end();
                 self.comment(pair.as_str().trim_end(), true);
                 return None;
             }
@@ -149,7 +149,7 @@ impl<'i> TokenReader<'i> {
                 text.find("//").map_or(text, |comment| &text[..comment])
             }
         };
-        self.at = start + text.len();
+        self.position = start + text.len();
         let space =
             self.tokens.last().is_some_and(|before| needs_space(&before.text, text, rule, parent)) && !self.after_sign;
         // Comments before these tokens move after them, because these tokens end the line.
@@ -167,7 +167,7 @@ impl<'i> TokenReader<'i> {
 
     /// Reads the blanks and comments up to `to`.
     fn skip(&mut self, to: usize) {
-        let mut rest = self.text.get(self.at..to).unwrap_or_default();
+        let mut rest = self.text.get(self.position..to).unwrap_or_default();
         while let Some(start) = rest.find("//") {
             self.newlines += lines(&rest[..start]);
             let end = rest[start..].find('\n').map_or(rest.len(), |length| start + length);
@@ -175,7 +175,7 @@ impl<'i> TokenReader<'i> {
             rest = &rest[end..];
         }
         self.newlines += lines(rest);
-        self.at = self.at.max(to);
+        self.position = self.position.max(to);
     }
 
     fn comment(&mut self, text: &'i str, is_doc: bool) {

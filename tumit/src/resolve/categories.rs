@@ -86,7 +86,7 @@ impl SpecModel {
         };
         diagnostics.push(
             Diagnostic::error(Code::UnknownEntity, format!("no state type `{}` is declared here", of.text))
-                .at(of.span, label)
+                .with_location(of.span, label)
                 .maybe_help(help),
         );
         false
@@ -94,13 +94,13 @@ impl SpecModel {
 
     /// Assigns the categories of the statements to the declared values that have none of their own.
     pub(super) fn assign_categories(&mut self) {
-        for at in 0..self.spec.entities.len() {
-            let entity = &self.spec.entities[at];
+        for index in 0..self.spec.entities.len() {
+            let entity = &self.spec.entities[index];
             let assigned = entity.values.iter().map(|value| {
                 value.category.or_else(|| self.spec.assigned_category(entity, &[&value.name, &value.label]))
             });
             let assigned: Vec<Option<SpecCategory>> = assigned.collect();
-            for (value, category) in self.spec.entities[at].values.iter_mut().zip(assigned) {
+            for (value, category) in self.spec.entities[index].values.iter_mut().zip(assigned) {
                 value.category = category;
             }
         }
@@ -115,7 +115,7 @@ fn category(word: &Ident, diagnostics: &mut Diagnostics) -> Option<SpecCategory>
     let words = SpecCategory::WORDS.map(|(word, _)| word);
     diagnostics.push(
         Diagnostic::error(Code::UnknownCategory, format!("there is no category `{}`", word.text))
-            .at(word.span, "unknown category")
+            .with_location(word.span, "unknown category")
             .maybe_help(did_you_mean(&word.text, words).or_else(|| list_candidates(&words))),
     );
     None
@@ -123,14 +123,14 @@ fn category(word: &Ident, diagnostics: &mut Diagnostics) -> Option<SpecCategory>
 
 /// The category that a declared value gives. Reports an unknown word, and a value that is no state.
 pub(super) fn own_category(word: &Ident, kind: EntityKind, diagnostics: &mut Diagnostics) -> Option<SpecCategory> {
-    let found = category(word, diagnostics)?;
+    let category_value = category(word, diagnostics)?;
     if kind == EntityKind::State {
-        return Some(found);
+        return Some(category_value);
     }
     let kind = if kind == EntityKind::Event { "an event" } else { "a link" };
     diagnostics.push(
         Diagnostic::error(Code::UnknownCategory, format!("{kind} has no category"))
-            .at(word.span, "only states have categories")
+            .with_location(word.span, "only states have categories")
             .help("remove it"),
     );
     None

@@ -34,8 +34,8 @@ impl SpecModel {
                 names.iter().filter_map(|name| places.get(name.as_str()).copied()).collect()
             })
             .collect();
-        for at in order(&needs, |at| self.report_circular(declared[at], diagnostics)) {
-            self.constant(declared[at], diagnostics);
+        for constant in order(&needs, |constant| self.report_circular(declared[constant], diagnostics)) {
+            self.constant(declared[constant], diagnostics);
         }
         for constant in declared {
             let Some((value, _)) = self.constants.get(&constant.name.text) else { continue };
@@ -47,7 +47,7 @@ impl SpecModel {
     fn report_circular(&mut self, constant: &Const, diagnostics: &mut Diagnostics) {
         diagnostics.push(
             Diagnostic::error(Code::Circular, format!("constant `{}` depends on itself", constant.name.text))
-                .at(constant.value.span, "refers to its own declaration")
+                .with_location(constant.value.span, "refers to its own declaration")
                 .help("write a value into one constant of the cycle"),
         );
         self.unparsed.insert(constant.name.text.clone());
@@ -76,13 +76,13 @@ impl SpecModel {
         }
     }
 
-    fn check_constant_type(&self, ty: &TypeRef, value: &Expr, found: ValueType, diagnostics: &mut Diagnostics) {
+    fn check_constant_type(&self, ty: &TypeRef, value: &Expr, value_type: ValueType, diagnostics: &mut Diagnostics) {
         let Some(declared) = self.field_type(ty, diagnostics) else { return };
         let expected = ValueType::of_field(declared);
-        if expected != found && !(expected == ValueType::Float && found == ValueType::Integer) {
+        if expected != value_type && !(expected == ValueType::Float && value_type == ValueType::Integer) {
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, "the constant has another type")
-                    .at(ty.span, format!("the value is {}", found.name())),
+                    .with_location(ty.span, format!("the value is {}", value_type.name())),
             );
         }
         let tracer_format::FieldType::One(scalar) = declared else { return };
@@ -91,7 +91,7 @@ impl SpecModel {
         {
             diagnostics.push(
                 Diagnostic::error(Code::OutOfRange, format!("{value} is out of range for the type of the constant"))
-                    .at(ty.span, format!("expected {least} to {most}")),
+                    .with_location(ty.span, format!("expected {least} to {most}")),
             );
         }
     }
@@ -101,7 +101,7 @@ fn no_value(constant: &Const, why: FoldError) -> Diagnostic {
     if why == FoldError::TooLong {
         let title = format!("constant `{}` is a text with more than {MAX_TEXT} bytes", constant.name.text);
         return Diagnostic::error(Code::TooLarge, title)
-            .at(constant.value.span, "too long")
+            .with_location(constant.value.span, "too long")
             .help("write long texts directly at their use");
     }
     let label = match why {
@@ -111,7 +111,7 @@ fn no_value(constant: &Const, why: FoldError) -> Diagnostic {
         FoldError::Depends => "unknown when the spec is compiled",
     };
     Diagnostic::error(Code::NoValue, format!("constant `{}` has no value", constant.name.text))
-        .at(constant.value.span, label)
+        .with_location(constant.value.span, label)
 }
 
 /// All names in an expression. The parser limits the depth of the recursion.
@@ -189,9 +189,10 @@ mod tests {
     fn what_is_needed_comes_first() {
         assert_eq!(order(&[vec![1, 2], vec![2], vec![]], |_| panic!("no circle")), [2, 1, 0]);
         let mut circles = Vec::new();
-        assert_eq!(order(&[vec![1], vec![0], vec![0]], |at| circles.push(at)).len(), 3);
+        assert_eq!(order(&[vec![1], vec![0], vec![0]], |constant| circles.push(constant)).len(), 3);
         assert_eq!(circles, [0]);
-        let chain: Vec<Vec<usize>> = (0..100_000).map(|at| if at == 0 { vec![] } else { vec![at - 1] }).rev().collect();
+        let chain: Vec<Vec<usize>> =
+            (0..100_000).map(|constant| if constant == 0 { vec![] } else { vec![constant - 1] }).rev().collect();
         assert_eq!(chain.len(), 100_000);
     }
 }

@@ -12,13 +12,13 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
     if name.text.len() > MAX_NAME {
         diagnostics.push(
             Diagnostic::error(Code::NameTooLong, format!("a name has {} characters", name.text.len()))
-                .at(name.span, format!("at most {MAX_NAME} are possible")),
+                .with_location(name.span, format!("at most {MAX_NAME} are possible")),
         );
     }
     if OPERATORS.contains(&name.text.as_str()) && !name.raw {
         diagnostics.push(
             Diagnostic::error(Code::ReservedName, format!("`{}` is an operator of expressions", name.text))
-                .at(name.span, "cannot be a name")
+                .with_location(name.span, "cannot be a name")
                 .help(format!("put it in backquotes, `` `{}` ``, at each use", name.text)),
         );
     }
@@ -29,7 +29,7 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
     {
         diagnostics.push(
             Diagnostic::error(Code::ReservedName, format!("`{}` is reserved for generated code", name.text))
-                .at(name.span, "reserved")
+                .with_location(name.span, "reserved")
                 .note("names that start with `tumit` or `__`, and `_`, are reserved"),
         );
     }
@@ -39,7 +39,7 @@ pub(crate) fn check_name(name: &Ident, diagnostics: &mut Diagnostics) {
 pub(crate) fn duplicate(noun: &str, name: &Ident, first: SourceSpan, diagnostics: &mut Diagnostics) {
     diagnostics.push(
         Diagnostic::error(Code::Duplicate, format!("{noun} `{}` is declared twice", name.text))
-            .at(name.span, "declared again")
+            .with_location(name.span, "declared again")
             .with_label(first, "first declared here"),
     );
 }

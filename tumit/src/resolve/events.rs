@@ -54,7 +54,7 @@ impl SpecModel {
             let counted = "a span counts twice, and three times with `end { … }`";
             diagnostics.push(
                 Diagnostic::error(Code::TooMany, "the spec has too many events")
-                    .at(event.name.span, format!("at most {MAX_RECORDS} are possible; {counted}")),
+                    .with_location(event.name.span, format!("at most {MAX_RECORDS} are possible; {counted}")),
             );
             return;
         }
@@ -133,7 +133,7 @@ impl SpecModel {
             {
                 diagnostics.push(
                     Diagnostic::error(Code::TaskTaken, format!("`{TASK}` is declared automatically"))
-                        .at(field.name.span, "a second parameter of this name")
+                        .with_location(field.name.span, "a second parameter of this name")
                         .with_label(mark, "`async` adds it")
                         .help("remove it, or rename it"),
                 );
@@ -153,7 +153,7 @@ impl SpecModel {
         if fields.len() > MAX_FIELDS {
             diagnostics.push(
                 Diagnostic::error(Code::TooMany, format!("`{}` has {} parameters", event.name.text, fields.len()))
-                    .at(event.name.span, format!("at most {MAX_FIELDS} are possible"))
+                    .with_location(event.name.span, format!("at most {MAX_FIELDS} are possible"))
                     .help("record several values of one type as an array"),
             );
         }
@@ -170,7 +170,7 @@ impl SpecModel {
         let largest = largest.map_or("", |field| field.name.as_str());
         diagnostics.push(
             Diagnostic::error(Code::TooLarge, format!("a record of `{}` has {bytes} bytes", layout.name))
-                .at(
+                .with_location(
                     self.record_spans[record.index()],
                     format!("at most {MAX_FIXED_BYTES} bytes of fixed size are possible"),
                 )

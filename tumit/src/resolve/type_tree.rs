@@ -119,7 +119,7 @@ impl SpecModel {
         } else if pattern != self.spec.containers[declared.index()].pattern {
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("container `{}` has two labels", container.name.text))
-                    .at(container.name.span, "differs from the label in the other file")
+                    .with_location(container.name.span, "differs from the label in the other file")
                     .with_label(self.container_spans[declared.index()], "first declared here")
                     .help("remove this label"),
             );
@@ -157,7 +157,7 @@ impl SpecModel {
             else {
                 diagnostics.push(
                     Diagnostic::error(Code::BadKeyType, format!("`{}` cannot be a key", key.name.text))
-                        .at(key.ty.span, "keys are integers, text or enums")
+                        .with_location(key.ty.span, "keys are integers, text or enums")
                         .help("use `u64` for addresses, `interned` for names"),
                 );
                 continue;
@@ -199,7 +199,7 @@ impl SpecModel {
                     ExprKind::Bad => {}
                     _ => diagnostics.push(
                         Diagnostic::error(Code::UnknownHole, "the label of a container cannot contain expressions")
-                            .at(expr.span, "not a name")
+                            .with_location(expr.span, "not a name")
                             .help("name a key, or a field that `create … with { NAME = EXPRESSION }` sets"),
                     ),
                 },
@@ -213,7 +213,7 @@ impl SpecModel {
         if let Some(other) = other {
             diagnostics.push(
                 Diagnostic::error(Code::SecondStream, "two containers are marked `= stream`")
-                    .at(mark, "the second one")
+                    .with_location(mark, "the second one")
                     .with_label(self.container_spans[other], "the first one"),
             );
             return;
@@ -226,7 +226,10 @@ impl SpecModel {
                     let names = STREAM_FACTS.map(|(name, _)| name);
                     diagnostics.push(
                         Diagnostic::error(Code::BadStreamKey, format!("a stream has no property `{}`", key.name))
-                            .at(key.span, format!("not one of {}", names.map(|name| format!("`{name}`")).join(", ")))
+                            .with_location(
+                                key.span,
+                                format!("not one of {}", names.map(|name| format!("`{name}`")).join(", ")),
+                            )
                             .with_label(mark, "requires that all keys of the path are properties of a stream")
                             .maybe_help(did_you_mean(&key.name, names)),
                     );
@@ -264,7 +267,7 @@ impl SpecModel {
                                 Code::WrongContainer,
                                 format!("`{}` is not in a container", entity.name.text),
                             )
-                            .at(entity.name.span, "only containers are possible directly in `paje`")
+                            .with_location(entity.name.span, "only containers are possible directly in `paje`")
                             .help("move it into a container, such as `container program \"Program\" { … }`"),
                         );
                     }
@@ -341,7 +344,10 @@ impl SpecModel {
                 let holder_name = self.container_name(holder);
                 diagnostics.push(
                     Diagnostic::error(Code::LinkEndOutside, format!("`{}` is outside of `{holder_name}`", name.text))
-                        .at(name.span, format!("this end is not inside `{holder_name}`, which declares the link"))
+                        .with_location(
+                            name.span,
+                            format!("this end is not inside `{holder_name}`, which declares the link"),
+                        )
                         .with_label(self.container_spans[end.index()], "declared here")
                         .help("move the link to a container that contains both ends"),
                 );
@@ -349,7 +355,7 @@ impl SpecModel {
             if ends.contains(&end) {
                 diagnostics.push(
                     Diagnostic::error(Code::Duplicate, format!("`{}` is named twice", name.text))
-                        .at(name.span, "again"),
+                        .with_location(name.span, "again"),
                 );
             } else {
                 ends.push(end);
@@ -363,7 +369,7 @@ fn resolve_style(parts: &[ast::StyleClause], kind: &EntityKind, diagnostics: &mu
     // These are only warnings, because runs carry specs in which these mistakes had no effect.
     let mut warn = |subject: &str, span, label: &str, help: &str| {
         let title = format!("{subject} is not drawn");
-        diagnostics.push(Diagnostic::warning(Code::UselessLook, title).at(span, label).help(help));
+        diagnostics.push(Diagnostic::warning(Code::UselessLook, title).with_location(span, label).help(help));
     };
     for part in parts {
         match part {
@@ -396,14 +402,14 @@ fn resolve_style(parts: &[ast::StyleClause], kind: &EntityKind, diagnostics: &mu
                     let help = did_you_mean(&name.text, shapes).or_else(|| crate::draft::list_candidates(&shapes));
                     diagnostics.push(
                         Diagnostic::error(Code::UnknownShape, format!("there is no shape `{}`", name.text))
-                            .at(name.span, "unknown shape")
+                            .with_location(name.span, "unknown shape")
                             .maybe_help(help),
                     );
                 }
             },
             ast::StyleClause::Size(size, span) if *size <= 0.0 => diagnostics.push(
                 Diagnostic::error(Code::BadSize, "the size is zero or negative")
-                    .at(*span, "not positive")
+                    .with_location(*span, "not positive")
                     .help("the default size is 1"),
             ),
             ast::StyleClause::Size(size, _) => style.size = Some(*size),

@@ -63,14 +63,14 @@ impl SpecModel {
         if values.is_empty() {
             diagnostics.push(
                 Diagnostic::error(Code::EmptyEnum, format!("enum `{}` has no value", declared.name.text))
-                    .at(declared.name.span, "has no value")
+                    .with_location(declared.name.span, "has no value")
                     .help(format!("write `enum {} {{ first, second }}`", declared.name.text)),
             );
         }
         if values.len() > MAX_ENUM_VALUES {
             diagnostics.push(
                 Diagnostic::error(Code::TooMany, format!("enum `{}` has {} values", declared.name.text, values.len()))
-                    .at(declared.name.span, format!("at most {MAX_ENUM_VALUES} are possible")),
+                    .with_location(declared.name.span, format!("at most {MAX_ENUM_VALUES} are possible")),
             );
         }
         if let Some(first) = self.enums.get(&declared.name.text) {
@@ -86,7 +86,7 @@ impl SpecModel {
         if BUILTIN_TYPES.iter().any(|(builtin, _)| *builtin == name.text) {
             diagnostics.push(
                 Diagnostic::error(Code::ReservedName, format!("`{}` is a built-in type", name.text))
-                    .at(name.span, "cannot be declared again")
+                    .with_location(name.span, "cannot be declared again")
                     .help("choose another name"),
             );
         }
@@ -121,25 +121,25 @@ impl SpecModel {
 
     /// Follows `type` declarations.
     fn resolve_alias<'a>(&'a self, ty: &'a TypeRef, diagnostics: &mut Diagnostics) -> Option<&'a TypeRef> {
-        let mut at = ty;
+        let mut alias = ty;
         for _ in 0..MAX_ALIASES {
-            match self.next_alias(at) {
-                Some(next) => at = next,
-                None => return Some(at),
+            match self.next_alias(alias) {
+                Some(next) => alias = next,
+                None => return Some(alias),
             }
         }
-        let is_circle = std::iter::successors(self.next_alias(at), |at| self.next_alias(at))
+        let is_circle = std::iter::successors(self.next_alias(alias), |alias| self.next_alias(alias))
             .take(MAX_ALIASES)
-            .any(|next| next.span == at.span);
+            .any(|next| next.span == alias.span);
         diagnostics.push(if is_circle {
             Diagnostic::error(Code::Circular, "the type is declared by itself")
-                .at(ty.span, "its `type` declarations form a cycle")
+                .with_location(ty.span, "its `type` declarations form a cycle")
         } else {
             Diagnostic::error(
                 Code::Circular,
                 format!("the type leads through more than {MAX_ALIASES} `type` declarations"),
             )
-            .at(ty.span, "not resolved")
+            .with_location(ty.span, "not resolved")
             .help("write the final type")
         });
         None
@@ -173,7 +173,7 @@ impl SpecModel {
         };
         let builtin: Vec<&str> = BUILTIN_TYPES.iter().map(|(builtin, _)| *builtin).collect();
         let mut diagnostic = Diagnostic::error(Code::UnknownType, format!("there is no type `{}`", name.text))
-            .at(name.span, "neither a built-in type nor an enum");
+            .with_location(name.span, "neither a built-in type nor an enum");
         if help.is_none() {
             diagnostic = diagnostic.note(format!("the built-in types are {}", builtin.join(", ")));
         }
@@ -186,7 +186,7 @@ impl SpecModel {
         let TypeKind::Named(name) = &resolved.kind else {
             diagnostics.push(
                 Diagnostic::error(Code::BadArray, "an array cannot contain arrays")
-                    .at(element.span, "an array inside an array")
+                    .with_location(element.span, "an array inside an array")
                     .help("record one long array, and the length of its rows as another parameter"),
             );
             return None;
@@ -195,7 +195,7 @@ impl SpecModel {
         if scalar.bytes().is_none() {
             diagnostics.push(
                 Diagnostic::error(Code::BadArray, format!("an array cannot contain `{}`", name.text))
-                    .at(element.span, "its values differ in size")
+                    .with_location(element.span, "its values differ in size")
                     .help(if scalar == Scalar::String {
                         "write `interned` instead"
                     } else {
@@ -215,7 +215,7 @@ impl SpecModel {
                 Some(_) => {
                     diagnostics.push(
                         Diagnostic::error(Code::WrongType, format!("`{}` is not an integer", name.text))
-                            .at(name.span, "the length of an array is an integer"),
+                            .with_location(name.span, "the length of an array is an integer"),
                     );
                     return None;
                 }
@@ -269,21 +269,21 @@ fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Ve
                         Code::EnumNumber,
                         format!("`{}` cannot have the number {number}", value.name.text),
                     )
-                    .at(span, format!("numbers of enum values are from 0 to {}", u16::MAX)),
+                    .with_location(span, format!("numbers of enum values are from 0 to {}", u16::MAX)),
                 );
             }
             next = number.saturating_add(1);
             values.push(spec::EnumValue { name: value.name.text.clone(), doc: value.doc.clone(), number: u16::MAX });
             continue;
         };
-        if let Some((first, other)) = numbers.insert(small, (span, &value.name.text)) {
+        if let Some((first, previous_name)) = numbers.insert(small, (span, &value.name.text)) {
             diagnostics.push(
                 Diagnostic::error(
                     Code::EnumNumber,
-                    format!("`{other}` and `{}` have the same number", value.name.text),
+                    format!("`{previous_name}` and `{}` have the same number", value.name.text),
                 )
-                .at(span, format!("second use of {number}"))
-                .with_label(first, format!("`{other}` has the number {number}")),
+                .with_location(span, format!("second use of {number}"))
+                .with_label(first, format!("`{previous_name}` has the number {number}")),
             );
         }
         next = number + 1;
@@ -294,6 +294,6 @@ fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Ve
 
 fn bad_length(value: u64, span: SourceSpan) -> Diagnostic {
     Diagnostic::error(Code::BadArray, format!("an array cannot have {value} elements"))
-        .at(span, format!("a length is from 1 to {MAX_ELEMENTS}"))
+        .with_location(span, format!("a length is from 1 to {MAX_ELEMENTS}"))
         .help("write `[T]` for an array whose length differs between records")
 }

@@ -257,13 +257,13 @@ pub(crate) enum ActionKind {
         ty: Ident,
         value: Option<Expr>,
         key: Key,
-        at: Instance,
+        instance: Instance,
     },
     End {
         ty: Ident,
         value: Option<Expr>,
         key: Key,
-        at: Instance,
+        instance: Instance,
     },
     /// `ignore`: nothing is shown.
     Ignore,

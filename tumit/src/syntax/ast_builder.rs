@@ -35,8 +35,8 @@ impl AstBuilder<'_> {
 
     pub(super) fn ident(&self, node: &ParseNode<'_>) -> ast::Ident {
         let text = node.as_str();
-        let bare = text.trim_matches('`');
-        ast::Ident { text: bare.to_owned(), span: self.span(node), raw: bare.len() != text.len() }
+        let name = text.trim_matches('`');
+        ast::Ident { text: name.to_owned(), span: self.span(node), raw: name.len() != text.len() }
     }
 }
 

@@ -14,21 +14,21 @@ const MAX_DEPTH: usize = 64;
 pub(super) fn repair_quotes(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Option<String> {
     let bytes = text.as_bytes();
     let mut repaired = text.to_owned();
-    let (mut at, mut depth) = (0, 0usize);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'/' if bytes[at..].starts_with(b"//") => at = line_end(bytes, at),
+    let (mut position, mut depth) = (0, 0usize);
+    while position < bytes.len() {
+        match bytes[position] {
+            b'/' if bytes[position..].starts_with(b"//") => position = line_end(bytes, position),
             b'"' => {
-                let TextEnd { at: end, is_closed } = text_end(bytes, at);
+                let TextEnd { offset: end, is_closed } = text_end(bytes, position);
                 if !is_closed {
-                    let is_long = bytes[at..].starts_with(b"\"\"\"");
-                    diagnostics.push(unterminated_text(file, at, end, is_long));
+                    let is_long = bytes[position..].starts_with(b"\"\"\"");
+                    diagnostics.push(unterminated_text(file, position, end, is_long));
                     if is_long {
                         return None;
                     }
-                    close(&mut repaired, at, end);
+                    close(&mut repaired, position, end);
                 }
-                at = end;
+                position = end;
                 continue;
             }
             b'(' | b'[' | b'{' => {
@@ -37,7 +37,7 @@ pub(super) fn repair_quotes(file: FileId, text: &str, diagnostics: &mut Diagnost
                     let label = format!("{depth} brackets are open here");
                     diagnostics.push(
                         Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
-                            .at(SourceSpan::new(file, at..at + 1), label)
+                            .with_location(SourceSpan::new(file, position..position + 1), label)
                             .note(format!("at most {MAX_DEPTH} are possible; the rest of the file is not checked")),
                     );
                     return None;
@@ -46,7 +46,7 @@ pub(super) fn repair_quotes(file: FileId, text: &str, diagnostics: &mut Diagnost
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        at += 1;
+        position += 1;
     }
     Some(repaired)
 }
@@ -54,14 +54,14 @@ pub(super) fn repair_quotes(file: FileId, text: &str, diagnostics: &mut Diagnost
 /// Inserts the missing quote of the text that starts at `at`, where it probably should end.
 ///
 /// `end` is the end of the line. The quote replaces a letter of the text, so offsets do not change.
-fn close(repaired: &mut String, at: usize, end: usize) {
-    let line = &repaired[at..end];
+fn close(repaired: &mut String, position: usize, end: usize) {
+    let line = &repaired[position..end];
     let signs = [" {", " [", ",", ";", "}", " #", " from ", " on ", " with ", " at "];
     let cut = signs.iter().filter_map(|sign| line.find(sign)).min().unwrap_or(line.len());
     let cut = if line[cut..].starts_with(' ') { cut + 1 } else { cut };
     let Some((last, letter)) = line[..cut].char_indices().next_back().filter(|(last, _)| *last > 0) else { return };
     let quote = format!("{:>1$}", '"', letter.len_utf8());
-    repaired.replace_range(at + last..at + last + letter.len_utf8(), &quote);
+    repaired.replace_range(position + last..position + last + letter.len_utf8(), &quote);
 }
 
 /// Whether brackets of an expression are nested too deeply.
@@ -69,42 +69,42 @@ pub(super) fn is_too_deep(expression: &str) -> bool {
     expression.bytes().filter(|byte| matches!(byte, b'(' | b'[')).count() > MAX_DEPTH
 }
 
-fn line_end(bytes: &[u8], at: usize) -> usize {
-    bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| at + length)
+fn line_end(bytes: &[u8], position: usize) -> usize {
+    bytes[position..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |length| position + length)
 }
 
 /// The end of a text, and whether a quote closes it there.
 struct TextEnd {
-    at: usize,
+    offset: usize,
     is_closed: bool,
 }
 
 /// The end of the text that starts at `at`.
-fn text_end(bytes: &[u8], at: usize) -> TextEnd {
-    if bytes[at..].starts_with(b"\"\"\"") {
-        let rest = &bytes[at + 3..];
+fn text_end(bytes: &[u8], position: usize) -> TextEnd {
+    if bytes[position..].starts_with(b"\"\"\"") {
+        let rest = &bytes[position + 3..];
         return match rest.windows(3).position(|window| window == b"\"\"\"") {
-            Some(length) => TextEnd { at: at + 3 + length + 3, is_closed: true },
-            None => TextEnd { at: bytes.len(), is_closed: false },
+            Some(length) => TextEnd { offset: position + 3 + length + 3, is_closed: true },
+            None => TextEnd { offset: bytes.len(), is_closed: false },
         };
     }
-    let mut end = at + 1;
+    let mut end = position + 1;
     while end < bytes.len() {
         match bytes[end] {
-            b'"' => return TextEnd { at: end + 1, is_closed: true },
+            b'"' => return TextEnd { offset: end + 1, is_closed: true },
             b'\n' => break,
             b'\\' if bytes.get(end + 1).is_some_and(|next| *next != b'\n') => end += 2,
             _ => end += 1,
         }
     }
-    TextEnd { at: end.min(bytes.len()), is_closed: false }
+    TextEnd { offset: end.min(bytes.len()), is_closed: false }
 }
 
-fn unterminated_text(file: FileId, at: usize, end: usize, is_long: bool) -> Diagnostic {
+fn unterminated_text(file: FileId, position: usize, end: usize, is_long: bool) -> Diagnostic {
     let reason = if is_long { "no `\"\"\"` follows" } else { "no `\"` follows on its line" };
-    let marked = if is_long { at..at + 3 } else { at..end };
+    let marked = if is_long { position..position + 3 } else { position..end };
     Diagnostic::error(Code::UnterminatedText, "a text has no end")
-        .at(SourceSpan::new(file, marked), format!("it starts here, and {reason}"))
+        .with_location(SourceSpan::new(file, marked), format!("it starts here, and {reason}"))
         .help("close it with `\"`; write a text of several lines between `\"\"\"` and `\"\"\"`")
 }
 
@@ -114,8 +114,8 @@ mod tests {
 
     fn closed(line: &str) -> String {
         let mut text = line.to_owned();
-        let at = line.find('"').expect("a quote");
-        close(&mut text, at, line.len());
+        let quote = line.find('"').expect("a quote");
+        close(&mut text, quote, line.len());
         text
     }
 

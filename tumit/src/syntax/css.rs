@@ -4,8 +4,8 @@ use crate::spec::SpecColor;
 
 /// The colour with this name. Case does not matter, as in CSS.
 pub(super) fn find_color(name: &str) -> Option<SpecColor> {
-    let at = NAMES.binary_search_by(|(color, _)| (*color).cmp(&name.to_ascii_lowercase())).ok()?;
-    let [_, red, green, blue] = NAMES[at].1.to_be_bytes();
+    let index = NAMES.binary_search_by(|(color, _)| (*color).cmp(&name.to_ascii_lowercase())).ok()?;
+    let [_, red, green, blue] = NAMES[index].1.to_be_bytes();
     Some(SpecColor { red, green, blue })
 }
 

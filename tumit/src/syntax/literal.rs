@@ -30,7 +30,7 @@ impl AstBuilder<'_> {
             let span = self.span(node);
             self.push(
                 Diagnostic::error(Code::BadNumber, "the integer is too large")
-                    .at(span, "does not fit into 64 bits")
+                    .with_location(span, "does not fit into 64 bits")
                     .help(format!("the largest integer here is {}", u64::MAX)),
             );
             0
@@ -43,7 +43,7 @@ impl AstBuilder<'_> {
             let span = self.span(node);
             self.push(
                 Diagnostic::error(Code::BadNumber, "the integer is too large")
-                    .at(span, "expressions use signed integers of 64 bits")
+                    .with_location(span, "expressions use signed integers of 64 bits")
                     .help(format!("the largest integer here is {}", i64::MAX)),
             );
             0
@@ -57,7 +57,10 @@ impl AstBuilder<'_> {
             return value;
         }
         let span = self.span(node);
-        self.push(Diagnostic::error(Code::BadNumber, "the number is too large").at(span, "not a finite 64-bit float"));
+        self.push(
+            Diagnostic::error(Code::BadNumber, "the number is too large")
+                .with_location(span, "not a finite 64-bit float"),
+        );
         0.0
     }
 
@@ -73,7 +76,7 @@ impl AstBuilder<'_> {
 
     fn hexadecimal(&mut self, node: &ParseNode<'_>) -> Option<SpecColor> {
         let digits = &node.as_str()[1..];
-        let part = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+        let part = |offset: usize| digits.get(offset..offset + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
         if let (6, Some(red), Some(green), Some(blue)) = (digits.len(), part(0), part(2), part(4)) {
             return Some(SpecColor { red, green, blue });
         }
@@ -89,7 +92,7 @@ impl AstBuilder<'_> {
     /// Parses three numbers. Integers range to 255, as in CSS. Numbers with a decimal point range
     /// from 0.0 to 1.0, as in Pajé.
     fn three_numbers(&mut self, node: ParseNode<'_>) -> Option<SpecColor> {
-        let whole = node.clone();
+        let literal_node = node.clone();
         let parts: Vec<_> =
             children(node).filter(|child| matches!(child.as_rule(), Rule::float | Rule::integer)).collect();
         let unit = parts.iter().any(|part| part.as_rule() == Rule::float);
@@ -109,7 +112,7 @@ impl AstBuilder<'_> {
             *channel = rounded;
         }
         let [red, green, blue] = channels;
-        debug_assert!(parts.len() == 3, "{}", whole.as_str());
+        debug_assert!(parts.len() == 3, "{}", literal_node.as_str());
         Some(SpecColor { red, green, blue })
     }
 
@@ -124,7 +127,7 @@ impl AstBuilder<'_> {
 
     fn bad_color(&mut self, node: &ParseNode<'_>, label: &str, help: String) -> Option<SpecColor> {
         let span = self.span(node);
-        self.push(Diagnostic::error(Code::BadColor, "this is not a colour").at(span, label).help(help));
+        self.push(Diagnostic::error(Code::BadColor, "this is not a colour").with_location(span, label).help(help));
         None
     }
 
@@ -139,37 +142,37 @@ impl AstBuilder<'_> {
         let TextContent { text: content, start, has_escapes } = self.content(node);
         let mut pieces = Vec::new();
         let mut literal = String::new();
-        let mut at = 0;
-        while at < content.len() {
-            let rest = &content[at..];
+        let mut position = 0;
+        while position < content.len() {
+            let rest = &content[position..];
             let brace = rest.find(['{', '}', '\\']).unwrap_or(rest.len());
             literal.push_str(&rest[..brace]);
-            at += brace;
-            let rest = &content[at..];
+            position += brace;
+            let rest = &content[position..];
             if let Some(escaped) = rest.strip_prefix('\\').filter(|_| has_escapes) {
                 let length = 1 + escape_length(escaped);
-                literal.push_str(&self.unescape(&rest[..length], start + at));
-                at += length;
+                literal.push_str(&self.unescape(&rest[..length], start + position));
+                position += length;
             } else if rest.starts_with("{{") || rest.starts_with("}}") {
                 literal.push_str(&rest[..1]);
-                at += 2;
+                position += 2;
             } else if rest.starts_with('{') {
                 let Some(length) = rest.find('}') else {
-                    self.bad_brace(start + at, "this `{` opens a hole that no `}` closes");
+                    self.bad_brace(start + position, "this `{` opens a hole that no `}` closes");
                     break;
                 };
                 if !literal.is_empty() {
                     pieces.push(TextPiece::Literal(std::mem::take(&mut literal)));
                 }
-                let (hole, format) = self.hole_with_format(&rest[1..length], start + at + 1);
+                let (hole, format) = self.hole_with_format(&rest[1..length], start + position + 1);
                 pieces.push(TextPiece::Hole(hole, format));
-                at += length + 1;
+                position += length + 1;
             } else if rest.starts_with('}') {
-                self.bad_brace(start + at, "this `}` closes no hole");
-                at += 1;
+                self.bad_brace(start + position, "this `}` closes no hole");
+                position += 1;
             } else if !rest.is_empty() {
                 literal.push('\\');
-                at += 1;
+                position += 1;
             }
         }
         if !literal.is_empty() || pieces.is_empty() {
@@ -186,7 +189,7 @@ impl AstBuilder<'_> {
             let span = SourceSpan::new(self.file, start + colon + 1..start + text.len());
             self.push(
                 Diagnostic::error(Code::BadFormat, format!("`{written}` is not a format of a hole"))
-                    .at(span, "not `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`")
+                    .with_location(span, "not `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`")
                     .help("`{x:8}` has at least 8 characters, `{x:.2}` two digits after the point, `{x:x}` is hexadecimal"),
             );
             ValueFormat::default()
@@ -194,11 +197,11 @@ impl AstBuilder<'_> {
         (self.hole(&text[..colon], start), format)
     }
 
-    fn bad_brace(&mut self, at: usize, label: &str) {
-        let span = SourceSpan::new(self.file, at..at + 1);
+    fn bad_brace(&mut self, offset: usize, label: &str) {
+        let span = SourceSpan::new(self.file, offset..offset + 1);
         self.push(
             Diagnostic::error(Code::BadEscape, "braces of a text do not match")
-                .at(span, label)
+                .with_location(span, label)
                 .help("write `{{` and `}}` for braces in the text"),
         );
     }
@@ -217,27 +220,27 @@ impl AstBuilder<'_> {
 
     fn unescape(&mut self, text: &str, start: usize) -> String {
         let mut out = String::new();
-        let mut at = 0;
-        while let Some(character) = text[at..].chars().next() {
+        let mut position = 0;
+        while let Some(character) = text[position..].chars().next() {
             if character != '\\' {
                 out.push(character);
-                at += character.len_utf8();
+                position += character.len_utf8();
                 continue;
             }
-            let rest = &text[at + 1..];
+            let rest = &text[position + 1..];
             let length = escape_length(rest);
             match unescape_character(&rest[..length]) {
                 Some(character) => out.push(character),
                 None => {
-                    let span = SourceSpan::new(self.file, start + at..start + at + 1 + length);
+                    let span = SourceSpan::new(self.file, start + position..start + position + 1 + length);
                     self.push(
                         Diagnostic::error(Code::BadEscape, "unknown escape in a text")
-                            .at(span, "not an escape")
+                            .with_location(span, "not an escape")
                             .help("write `\\\\` for a backslash; `\\n`, `\\t`, `\\r`, `\\0`, `\\\"` and `\\u{e9}` are the others"),
                     );
                 }
             }
-            at += 1 + length;
+            position += 1 + length;
         }
         out
     }

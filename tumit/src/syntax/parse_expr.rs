@@ -65,7 +65,7 @@ impl AstBuilder<'_> {
     fn too_long(&mut self, span: SourceSpan) -> Expr {
         self.push(
             Diagnostic::error(Code::TooDeep, "the expression is too long")
-                .at(span, format!("more than {MAX_OPERATORS} operators"))
+                .with_location(span, format!("more than {MAX_OPERATORS} operators"))
                 .help("record parts of it as parameters, or compute them in constants"),
         );
         Expr { kind: ExprKind::Bad, span }
@@ -81,7 +81,7 @@ impl AstBuilder<'_> {
             let span = self.span(node);
             self.push(
                 Diagnostic::error(Code::Syntax, format!("`{}` is not an operator", node.as_str()))
-                    .at(span, "unknown operator")
+                    .with_location(span, "unknown operator")
                     .help(format!("write `{instead}`")),
             );
         }
@@ -103,8 +103,8 @@ impl AstBuilder<'_> {
                 operand = self.primary_expr(child);
             }
         }
-        for (operator, at) in prefixes.into_iter().rev() {
-            let span = at.to(operand.span);
+        for (operator, offset) in prefixes.into_iter().rev() {
+            let span = offset.to(operand.span);
             operand = Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span };
         }
         operand
@@ -117,7 +117,7 @@ impl AstBuilder<'_> {
                 let span = self.span(node);
                 self.push(
                     Diagnostic::error(Code::Syntax, "`!` is not an operator")
-                        .at(span, "unknown operator")
+                        .with_location(span, "unknown operator")
                         .help("write `not`"),
                 );
                 UnaryOp::Not
@@ -166,7 +166,7 @@ impl AstBuilder<'_> {
         if brackets_and_quotes::is_too_deep(text) {
             self.push(
                 Diagnostic::error(Code::TooDeep, "brackets are nested too deeply")
-                    .at(span, "in this hole of a text")
+                    .with_location(span, "in this hole of a text")
                     .help("write a simpler expression"),
             );
             return Expr { kind: ExprKind::Bad, span };
@@ -181,12 +181,12 @@ impl AstBuilder<'_> {
             }
             Err(error) => {
                 let offset = recover::offset(&error).min(text.len());
-                let at = start + offset;
+                let position = start + offset;
                 let length = text[offset..].chars().next().map_or(0, char::len_utf8);
                 self.push(
                     Diagnostic::error(Code::Syntax, "a hole of a text does not contain an expression")
-                        .at(
-                            SourceSpan::new(self.file, at..at + length),
+                        .with_location(
+                            SourceSpan::new(self.file, position..position + length),
                             recover::expectation(&error).replace(recover::END, "an operator, `:` or `}`"),
                         )
                         .help("write `{{` and `}}` for braces in the text"),

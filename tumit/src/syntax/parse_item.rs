@@ -48,7 +48,7 @@ impl AstBuilder<'_> {
             None => {
                 self.push(
                     Diagnostic::error(Code::BadVersion, "this is not a version of a spec")
-                        .at(span, "not an integer from 1 to 4294967295")
+                        .with_location(span, "not an integer from 1 to 4294967295")
                         .help("write `version 1;`, and `version 2;` for the next version"),
                 );
                 None

@@ -14,9 +14,9 @@ use crate::spec::OperationKind;
 impl AstBuilder<'_> {
     pub(super) fn rule(&mut self, node: ParseNode<'_>) -> Option<ast::Rule> {
         let doc = docs(&node);
-        let whole = self.span(&node);
+        let rule_span = self.span(&node);
         let start = children(node.clone()).find(|child| child.as_rule() != Rule::doc)?;
-        let span = self.span(&start).to(whole);
+        let span = self.span(&start).to(rule_span);
         let (mut also, mut target, mut actions) = (false, None, Vec::new());
         for child in children(node) {
             match child.as_rule() {
@@ -45,12 +45,12 @@ impl AstBuilder<'_> {
 
     fn action(&mut self, node: ParseNode<'_>) -> Option<Action> {
         let rule = node.as_rule();
-        let whole = self.span(&node);
+        let rule_span = self.span(&node);
         if rule == Rule::template {
-            return self.template(node, whole);
+            return self.template(node, rule_span);
         }
         if rule == Rule::ignore {
-            return Some(Action { kind: ActionKind::Ignore, clauses: Vec::new(), verb: whole });
+            return Some(Action { kind: ActionKind::Ignore, clauses: Vec::new(), verb: rule_span });
         }
         let mut parts = ActionParts::default();
         for child in children(node) {
@@ -214,7 +214,7 @@ impl AstBuilder<'_> {
         if format.text != "text" {
             self.push(
                 Diagnostic::error(Code::UnknownOutput, format!("outputs cannot have the format `{}`", format.text))
-                    .at(format.span, "unknown format")
+                    .with_location(format.span, "unknown format")
                     .help("write `output text \"NAME\" { … }`: templates can write any format of lines"),
             );
         }
@@ -253,8 +253,8 @@ impl ActionParts {
             Rule::destroy => ActionKind::Destroy(instance),
             Rule::pop => ActionKind::Pop { ty: self.ty?, value: self.value, on: instance },
             Rule::reset => ActionKind::Reset { ty: self.ty?, on: instance },
-            Rule::start_link => ActionKind::Start { ty: self.ty?, value: self.value, key: self.key?, at: instance },
-            Rule::end_link => ActionKind::End { ty: self.ty?, value: self.value, key: self.key?, at: instance },
+            Rule::start_link => ActionKind::Start { ty: self.ty?, value: self.value, key: self.key?, instance },
+            Rule::end_link => ActionKind::End { ty: self.ty?, value: self.value, key: self.key?, instance },
             _ => ActionKind::Assign { verb: self.assign?, ty: self.ty?, value: self.value?, on: instance },
         };
         Some(Action { kind, clauses: self.clauses, verb: self.verb? })

@@ -29,14 +29,14 @@ impl AstBuilder<'_> {
         let text = node.as_str();
         let start = self.offset + node.as_span().start();
         let Err(error) = SpecGrammar::parse(only, text) else { return };
-        let mut at = offset(&error).min(text.len());
+        let mut position = offset(&error).min(text.len());
         // At the end of the piece, the unexpected token is the next one of the file. The diagnostic
         // then refers to the end of the last word.
-        let found = token(&text[at..]);
+        let found = token(&text[position..]);
         if found.is_empty() {
-            at = text.trim_end().len();
+            position = text.trim_end().len();
         }
-        let span = SourceSpan::new(self.file, start + at..start + at + found.len());
+        let span = SourceSpan::new(self.file, start + position..start + position + found.len());
         if self
             .diagnostics
             .iter()
@@ -47,10 +47,11 @@ impl AstBuilder<'_> {
         let title =
             if found.is_empty() { "something is missing here".to_owned() } else { format!("unexpected `{found}`") };
         let expected = expectation(&error);
-        let at_start = text[..at].lines().all(|line| line.trim().is_empty() || line.trim().starts_with("///"));
+        let at_start = text[..position].lines().all(|line| line.trim().is_empty() || line.trim().starts_with("///"));
         let label = place.filter(|_| at_start).map_or_else(|| expected.clone(), str::to_owned);
-        let diagnostic = Diagnostic::error(Code::Syntax, title).at(span, label).maybe_help(
-            hint(text, at, found, &expected).or_else(|| did_you_mean(found, keywords(only, at_start).iter().copied())),
+        let diagnostic = Diagnostic::error(Code::Syntax, title).with_location(span, label).maybe_help(
+            hint(text, position, found, &expected)
+                .or_else(|| did_you_mean(found, keywords(only, at_start).iter().copied())),
         );
         self.push(diagnostic);
     }
@@ -62,13 +63,13 @@ impl AstBuilder<'_> {
 
     /// Reports a block without an end, once for each offset.
     pub(super) fn report_unclosed(&mut self, opening: Option<SourceSpan>, node: &ParseNode<'_>, keyword: &str) {
-        let at = node.as_span().start();
-        let Some(opening) = opening.filter(|_| !self.unclosed.contains(&at)) else { return };
-        self.unclosed.push(at);
+        let position = node.as_span().start();
+        let Some(opening) = opening.filter(|_| !self.unclosed.contains(&position)) else { return };
+        self.unclosed.push(position);
         let end = self.span(node);
         self.push(
             Diagnostic::error(Code::Unclosed, format!("this `{keyword}` block has no end"))
-                .at(opening, "opened here")
+                .with_location(opening, "opened here")
                 .with_label(end, "`}` expected before this"),
         );
     }
@@ -172,17 +173,17 @@ fn after_name(text: &str, signs: &[&str]) -> bool {
 }
 
 /// Advice for frequent mistakes.
-fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
-    let hint = match found {
-        "/" if text[at..].starts_with("/*") => "comments start with `//`",
-        "/" if text[at..].starts_with("///") => {
+fn hint(text: &str, position: usize, token_text: &str, expected: &str) -> Option<String> {
+    let hint = match token_text {
+        "/" if text[position..].starts_with("/*") => "comments start with `//`",
+        "/" if text[position..].starts_with("///") => {
             "a `///` comment precedes the declaration that it documents; write `//` in other places"
         }
         "[" if expected == "expected a name" || expected == "expected a container" => {
             "write a related container as two words and the container: `waits for lock[…]`, `owned by thread[…]`"
         }
         "+=" | "-=" => "write `add VARIABLE = …` or `subtract VARIABLE = …`",
-        "end" if at == 0 => "`end { … }` follows the parameters of a span; events have no end",
+        "end" if position == 0 => "`end { … }` follows the parameters of a span; events have no end",
         "'" => "write texts in double quotes",
         ";" if expected == "expected `,` or `}`" => "separate the elements of a list by `,`",
         "{" if text.trim_start().starts_with("category") => {
@@ -190,15 +191,15 @@ fn hint(text: &str, at: usize, found: &str, expected: &str) -> Option<String> {
         }
         "=>" | ">" if expected.contains("`->`") => "write `->`",
         "=" if expected.contains("a clause") => "write `==` for equality",
-        "#" if at == 0 => "comments start with `//`",
+        "#" if position == 0 => "comments start with `//`",
         "==" if expected.contains("`=`") => "write `=`; `==` is a comparison",
-        _ if expected.starts_with("expected an action") && after_name(&text[at..], &["+=", "-="]) => {
+        _ if expected.starts_with("expected an action") && after_name(&text[position..], &["+=", "-="]) => {
             "write `add VARIABLE = …` or `subtract VARIABLE = …`"
         }
-        _ if expected.starts_with("expected an action") && after_name(&text[at..], &["="]) => {
+        _ if expected.starts_with("expected an action") && after_name(&text[position..], &["="]) => {
             "a verb is missing: `set STATE = …`, `push STATE = …`, `mark EVENT = …`"
         }
-        _ if found.starts_with(|c: char| c.is_alphabetic() && !c.is_ascii()) => {
+        _ if token_text.starts_with(|c: char| c.is_alphabetic() && !c.is_ascii()) => {
             "names have ASCII letters, digits and `_`; a label in quotes can be any text"
         }
         _ => return None,

@@ -302,11 +302,11 @@ impl EventBatch {
         for packed in &self.events {
             match packed.unpack(since) {
                 UnpackedEvent::Plain(event) => sink.plain_event(event)?,
-                UnpackedEvent::Variable(at) => {
-                    let PackedVariable { op, container, time, ty, value } = self.variables[at];
+                UnpackedEvent::Variable(index) => {
+                    let PackedVariable { op, container, time, ty, value } = self.variables[index];
                     sink.event(&PajeEvent::Variable { time, container, ty, op, value })?;
                 }
-                UnpackedEvent::Rest(at) => self.send_rest(&self.rest[at], &mut since, sink)?,
+                UnpackedEvent::Rest(index) => self.send_rest(&self.rest[index], &mut since, sink)?,
             }
         }
         Ok(())

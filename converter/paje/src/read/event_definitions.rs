@@ -231,10 +231,10 @@ impl EventDefinition {
     fn new(kind: PajeEventKind, fields: &[String]) -> Result<Self, &'static [FieldRole]> {
         let mut positions = [ABSENT; ROLES];
         let mut ranks = [u8::MAX; ROLES];
-        for (at, field) in fields.iter().enumerate() {
+        for (index, field) in fields.iter().enumerate() {
             if let Some((role, rank)) = kind.role(field)
                 && rank < ranks[role as usize]
-                && let Ok(position) = u16::try_from(at + 1)
+                && let Ok(position) = u16::try_from(index + 1)
             {
                 positions[role as usize] = position;
                 ranks[role as usize] = rank;
@@ -246,8 +246,10 @@ impl EventDefinition {
         // A line without the name of a part is complete.
         let needed = positions[..FieldRole::Part as usize].iter().filter(|&&position| position != ABSENT);
         let last = needed.max().map_or(0, |&last| usize::from(last));
-        let user = fields.iter().enumerate().filter(|(at, _)| !positions.iter().any(|&p| usize::from(p) == at + 1));
-        let user = user.map(|(at, name)| UserField { word: at + 1, name: name.clone(), relation: relation(name) });
+        let user =
+            fields.iter().enumerate().filter(|(index, _)| !positions.iter().any(|&p| usize::from(p) == index + 1));
+        let user =
+            user.map(|(index, name)| UserField { word: index + 1, name: name.clone(), relation: relation(name) });
         Ok(Self { kind, words: fields.len() + 1, needed: last + 1, positions, user: user.collect() })
     }
 
@@ -280,8 +282,8 @@ impl EventDefinition {
 fn relation(field: &str) -> Option<String> {
     let words = field.strip_suffix("Container").filter(|words| !words.is_empty())?;
     let mut name = String::new();
-    for (at, letter) in words.char_indices() {
-        if letter.is_uppercase() && at > 0 {
+    for (offset, letter) in words.char_indices() {
+        if letter.is_uppercase() && offset > 0 {
             name.push(' ');
         }
         name.extend(letter.to_lowercase());
@@ -354,11 +356,11 @@ impl Definitions {
 
     /// The definition of an id. `Ok(None)` if it is unusable, `Err` if the id is not defined.
     pub(super) fn definition(&self, id: &str) -> Result<Option<&EventDefinition>, ()> {
-        let at = match small_id(id) {
+        let number = match small_id(id) {
             Some(small) => self.small.get(small).copied().flatten(),
             None => self.others.get(id).copied(),
         };
-        match at.map(|at| &self.meanings[at]) {
+        match number.map(|index| &self.meanings[index]) {
             Some(IdMeaning::Event(definition)) => Ok(Some(definition)),
             Some(IdMeaning::Useless) => Ok(None),
             None => Err(()),
@@ -444,8 +446,8 @@ impl Definitions {
         let meaning = match open.kind.map(|kind| EventDefinition::new(kind, &open.fields)) {
             Some(Ok(definition)) => IdMeaning::Event(definition),
             Some(Err(required)) => {
-                let found = format!("id {} has {}; needed: {required:?}", open.id, open.fields.join(" "));
-                faults.count(FaultKind::MissingField, number, &found);
+                let text = format!("id {} has {}; needed: {required:?}", open.id, open.fields.join(" "));
+                faults.count(FaultKind::MissingField, number, &text);
                 IdMeaning::Useless
             }
             None => IdMeaning::Useless,
@@ -455,7 +457,7 @@ impl Definitions {
             Some(small) => self.small.get(small).copied().flatten(),
             None => self.others.get(&open.id).copied(),
         };
-        let at = match existing {
+        let index = match existing {
             Some(existing) if self.meanings[existing] == meaning => existing,
             Some(existing) => {
                 faults.count(FaultKind::IdTwice, number, &open.id);
@@ -463,19 +465,19 @@ impl Definitions {
                 existing
             }
             None => {
-                let at = self.meanings.len();
+                let index = self.meanings.len();
                 self.meanings.push(meaning);
                 match small {
                     Some(small) => {
                         self.small.resize(self.small.len().max(small + 1), None);
-                        self.small[small] = Some(at);
+                        self.small[small] = Some(index);
                     }
-                    None => _ = self.others.insert(open.id, at),
+                    None => _ = self.others.insert(open.id, index),
                 }
-                at
+                index
             }
         };
-        match &self.meanings[at] {
+        match &self.meanings[index] {
             IdMeaning::Event(definition) => Some(definition),
             IdMeaning::Useless => None,
         }

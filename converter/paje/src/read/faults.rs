@@ -136,7 +136,7 @@ pub struct FaultSummary {
     /// The part of a split trace with this line, by its name. Empty for the root file.
     pub file: String,
     /// The text at the first occurrence.
-    pub found: String,
+    pub excerpt: String,
 }
 
 impl FaultSummary {
@@ -156,8 +156,8 @@ impl fmt::Display for FaultSummary {
             1 => write!(f, "line {}{of_file}: {problem}", self.line)?,
             count => write!(f, "{count} times, first in line {}{of_file}: {problem}", self.line)?,
         }
-        if !self.found.is_empty() {
-            write!(f, " (`{}`)", self.found)?;
+        if !self.excerpt.is_empty() {
+            write!(f, " (`{}`)", self.excerpt)?;
         }
         write!(f, "; the producer of the file should {advice}")
     }
@@ -172,7 +172,7 @@ pub(super) struct FaultLists {
 /// Collects faults.
 #[derive(Debug)]
 pub(super) struct FaultList {
-    found: [Option<FaultSummary>; FaultKind::COUNT],
+    summaries: [Option<FaultSummary>; FaultKind::COUNT],
     /// Number of kinds found so far.
     pub(super) kinds: usize,
     /// Names of the parts of a split trace.
@@ -186,49 +186,49 @@ const QUOTED: usize = 80;
 
 impl Default for FaultList {
     fn default() -> Self {
-        Self { found: [const { None }; FaultKind::COUNT], kinds: 0, parts: Vec::new() }
+        Self { summaries: [const { None }; FaultKind::COUNT], kinds: 0, parts: Vec::new() }
     }
 }
 
 impl FaultList {
     #[cold]
-    pub(super) fn count(&mut self, kind: FaultKind, line: u64, found: &str) {
-        match &mut self.found[kind as usize] {
+    pub(super) fn count(&mut self, kind: FaultKind, line: u64, excerpt: &str) {
+        match &mut self.summaries[kind as usize] {
             Some(fault) => fault.count += 1,
             none => {
                 let mut short: String =
-                    found.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(QUOTED).collect();
-                if found.chars().nth(QUOTED).is_some() {
+                    excerpt.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(QUOTED).collect();
+                if excerpt.chars().nth(QUOTED).is_some() {
                     short.push('…');
                 }
                 self.kinds += 1;
                 let TraceLine { part, line } = TraceLine::of(line);
                 let file = (part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
                 let file = file.map_or_else(String::new, ToString::to_string);
-                *none = Some(FaultSummary { kind, count: 1, line, file, found: short });
+                *none = Some(FaultSummary { kind, count: 1, line, file, excerpt: short });
             }
         }
     }
 
     /// Counts a part that is not read. The report names each such part with its line.
     pub(super) fn count_part(&mut self, kind: FaultKind, line: u64, (name, why): (&str, &str)) {
-        let is_first = self.found[kind as usize].is_none();
+        let is_first = self.summaries[kind as usize].is_none();
         self.count(kind, line, name);
-        let Some(fault) = &mut self.found[kind as usize] else { return };
+        let Some(fault) = &mut self.summaries[kind as usize] else { return };
         let line = TraceLine::of(line).line;
         if is_first {
-            fault.found += &format!(": {why}");
+            fault.excerpt += &format!(": {why}");
         } else if fault.count <= QUOTED_PARTS {
             let name: String = name.chars().filter(|letter| !letter.is_control()).take(QUOTED).collect();
-            fault.found += &format!("; line {line}, {name}: {why}");
+            fault.excerpt += &format!("; line {line}, {name}: {why}");
         } else if fault.count == QUOTED_PARTS + 1 {
-            fault.found += "; and other files";
+            fault.excerpt += "; and other files";
         }
     }
 
     /// The faults and notes found.
     pub(super) fn into_lists(self) -> FaultLists {
-        let mut list: Vec<FaultSummary> = self.found.into_iter().flatten().collect();
+        let mut list: Vec<FaultSummary> = self.summaries.into_iter().flatten().collect();
         let parts = self.parts;
         list.sort_by_cached_key(|fault| (parts.iter().position(|name| **name == *fault.file), fault.line));
         let (faults, notes) = list.into_iter().partition(|fault| !fault.kind.is_note());
@@ -237,6 +237,6 @@ impl FaultList {
 
     /// The faults and notes so far.
     pub(super) fn faults(&self) -> impl Iterator<Item = &FaultSummary> {
-        self.found.iter().flatten()
+        self.summaries.iter().flatten()
     }
 }

@@ -89,7 +89,7 @@ impl LineProcessor {
         signs.count(text, number, faults);
         if let Some(rest) = head {
             words.split(rest);
-            let list: Vec<&str> = (0..words.len()).filter_map(|at| words.get(rest, at)).collect();
+            let list: Vec<&str> = (0..words.len()).filter_map(|index| words.get(rest, index)).collect();
             return match header.line(&list, number, text.trim_ascii_end(), faults) {
                 Some(definition) if self.announces => definition.announce(sink),
                 _ => Ok(()),

@@ -75,8 +75,8 @@ fn any_nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
     };
     let (mut mantissa, mut digits, mut exponent) = (0_u128, 0_u32, 0_i32);
     let (mut any, mut comma, mut fraction) = (false, false, false);
-    let mut at = 0;
-    while let Some(&byte) = rest.get(at) {
+    let mut position = 0;
+    while let Some(&byte) = rest.get(position) {
         match byte {
             b'0'..=b'9' => {
                 any = true;
@@ -93,14 +93,14 @@ fn any_nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
                 comma |= byte == b',';
             }
             b'e' | b'E' if any => {
-                let written: i32 = std::str::from_utf8(&rest[at + 1..]).ok()?.parse().ok()?;
+                let written: i32 = std::str::from_utf8(&rest[position + 1..]).ok()?.parse().ok()?;
                 exponent = exponent.saturating_add(written);
-                at = rest.len();
+                position = rest.len();
                 continue;
             }
             _ => return None,
         }
-        at += 1;
+        position += 1;
     }
     if !any {
         return None;
@@ -177,7 +177,7 @@ pub(super) fn color(text: &str) -> Result<Option<ParsedColor>, ()> {
     let is_wide = channels[..3].iter().any(|&channel| channel > 1.0);
     let scale = if is_wide { 1.0 } else { 255.0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded, and from 0 to 255")]
-    let [red, green, blue] = [0, 1, 2].map(|at| (channels[at] * scale).round() as u8);
+    let [red, green, blue] = [0, 1, 2].map(|index| (channels[index] * scale).round() as u8);
     Ok(Some(ParsedColor { color: RgbColor { red, green, blue }, is_wide }))
 }
 

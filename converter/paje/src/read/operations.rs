@@ -173,8 +173,8 @@ impl ReadState {
         }
     }
 
-    pub(super) fn fault<T>(&mut self, kind: FaultKind, input: &DefinedLine<'_>, found: &str) -> LineResult<T> {
-        self.faults.count(kind, input.line, found);
+    pub(super) fn fault<T>(&mut self, kind: FaultKind, input: &DefinedLine<'_>, excerpt: &str) -> LineResult<T> {
+        self.faults.count(kind, input.line, excerpt);
         None
     }
 
@@ -423,13 +423,13 @@ impl ReadState {
             PajeEventKind::NewEvent => PajeEvent::NewEvent { time, container, ty, value, extra, source },
             _ => {
                 let text = input.word(FieldRole::Key);
-                let is_stillborn = [container, other].iter().any(|one| self.containers.is_stillborn(*one));
+                let is_stillborn = [container, other].iter().any(|id| self.containers.is_stillborn(*id));
                 let found = match is_stillborn {
                     true => Ok((self.keys.unpaired_key(), false)),
                     false => self.keys.find(container, ty, text, kind == PajeEventKind::StartLink),
                 };
                 let (key, new) = match found {
-                    Ok(found) => found,
+                    Ok(container) => container,
                     Err(error) => return Some(Err(error)),
                 };
                 if new && self.keys.is_again() {

@@ -27,13 +27,13 @@ pub(super) fn timestamp(text: &str, missing: u8) -> Option<(f64, usize)> {
     let bytes = text.as_bytes();
     let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
     let negate = |value: f64| if bytes.first() == Some(&b'-') { -value } else { value };
-    let mut at = sign;
+    let mut position = sign;
     if let Some(length) = infinity_length(&text[sign..]) {
         return Some((negate(f64::INFINITY), sign + length));
     }
     let (mut mantissa, mut exponent, mut any) = (0_u64, -i32::from(missing), false);
     let (mut full, mut fraction) = (false, false);
-    while let Some(byte) = bytes.get(at) {
+    while let Some(byte) = bytes.get(position) {
         match byte {
             b'0'..=b'9' => {
                 any = true;
@@ -52,14 +52,14 @@ pub(super) fn timestamp(text: &str, missing: u8) -> Option<(f64, usize)> {
             b'.' if !fraction => fraction = true,
             _ => break,
         }
-        at += 1;
+        position += 1;
     }
     if !any {
         return None;
     }
-    if let Some(written) = exponent_of(&text[at..]) {
+    if let Some(written) = exponent_of(&text[position..]) {
         exponent = exponent.saturating_add(written.value);
-        at += written.length;
+        position += written.length;
     }
     // `pj_dump` fails here, and uses an arbitrary value from memory as the timestamp.
     if exponent > 308 {
@@ -72,7 +72,7 @@ pub(super) fn timestamp(text: &str, missing: u8) -> Option<(f64, usize)> {
         -308..0 => value / power(-exponent),
         _ => value / 1e308 / power((-308_i32).saturating_sub(exponent)),
     };
-    Some((negate(scaled), at))
+    Some((negate(scaled), position))
 }
 
 /// The value at the start of a word, as read by `strtod`. 0 if there is no number.
@@ -102,7 +102,7 @@ fn is_decimal(text: &str) -> bool {
 
 /// Reads hexadecimal digits, optionally with a point and a power of two.
 fn hexadecimal(text: &str) -> f64 {
-    let (mut value, mut power, mut fraction, mut at) = (0.0, 0_i32, false, 0);
+    let (mut value, mut power, mut fraction, mut position) = (0.0, 0_i32, false, 0);
     for byte in text.bytes() {
         match char::from(byte).to_digit(16) {
             Some(digit) => {
@@ -112,9 +112,9 @@ fn hexadecimal(text: &str) -> f64 {
             None if byte == b'.' && !fraction => fraction = true,
             None => break,
         }
-        at += 1;
+        position += 1;
     }
-    let exponent = text[at..].strip_prefix(['p', 'P']).map(|rest| {
+    let exponent = text[position..].strip_prefix(['p', 'P']).map(|rest| {
         let digits = rest.strip_prefix(['+', '-']).unwrap_or(rest);
         let length = rest.len() - digits.len() + digits.bytes().take_while(u8::is_ascii_digit).count();
         rest[..length].parse().unwrap_or(0)
@@ -153,7 +153,7 @@ fn power(exponent: i32) -> f64 {
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20, 1e21, 1e22,
     ];
-    let exact = usize::try_from(exponent).ok().and_then(|at| EXACT.get(at).copied());
+    let exact = usize::try_from(exponent).ok().and_then(|index| EXACT.get(index).copied());
     exact.unwrap_or_else(|| format!("1e{exponent}").parse().unwrap_or(f64::INFINITY))
 }
 

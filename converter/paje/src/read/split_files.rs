@@ -71,7 +71,7 @@ impl FileIdentity {
 pub(super) struct PartFile {
     pub(super) path: PathBuf,
     identity: FileIdentity,
-    at: u64,
+    offset: u64,
     /// Its decompressed text, if the file is compressed.
     copy: Option<DecompressedText>,
 }
@@ -87,12 +87,12 @@ struct DecompressedText {
 }
 
 impl DecompressedText {
-    fn read(&mut self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        let left = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
+    fn read(&mut self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let left = usize::try_from(self.end.saturating_sub(offset)).unwrap_or(usize::MAX).min(buffer.len());
         if left == 0 && !buffer.is_empty() {
             return self.damage.take().map_or(Ok(0), |damage| Err(io::Error::other(damage)));
         }
-        self.file.as_ref().map_or(Ok(0), |file| file.read_at(&mut buffer[..left], at))
+        self.file.as_ref().map_or(Ok(0), |file| file.read_at(&mut buffer[..left], offset))
     }
 }
 
@@ -112,10 +112,10 @@ impl PartFile {
 impl Read for PartFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = match &mut self.copy {
-            Some(copy) => copy.read(buffer, self.at)?,
-            None => self.open()?.read_at(buffer, self.at)?,
+            Some(copy) => copy.read(buffer, self.offset)?,
+            None => self.open()?.read_at(buffer, self.offset)?,
         };
-        self.at += read as u64;
+        self.offset += read as u64;
         Ok(read)
     }
 }
@@ -170,8 +170,8 @@ impl TraceParts {
     pub(super) fn in_folder_of(text: &Path) -> Self {
         let original = original_of(text).filter(|_| text.is_file());
         let root = original.as_deref().unwrap_or(text);
-        let found = std::fs::canonicalize(root).and_then(|path| Ok((std::fs::metadata(&path)?, path)));
-        let Ok((about, path)) = found else { return Self::default() };
+        let root_entry = std::fs::canonicalize(root).and_then(|path| Ok((std::fs::metadata(&path)?, path)));
+        let Ok((about, path)) = root_entry else { return Self::default() };
         let is_of_system = ["/dev", "/proc"].iter().any(|folder| root.starts_with(folder));
         let Some(folder) = path.parent().filter(|_| about.is_file() && !is_of_system) else { return Self::default() };
         let folder = match defines_field(text) {
@@ -204,7 +204,7 @@ impl TraceParts {
         if !about.is_file() {
             return Err(UnreadReason::Refused("it is not a regular file"));
         }
-        let mut file = PartFile { path, identity: FileIdentity::of(&about), at: 0, copy: None };
+        let mut file = PartFile { path, identity: FileIdentity::of(&about), offset: 0, copy: None };
         if self.identities.contains(&file.identity) {
             return Ok(None);
         }
@@ -247,7 +247,7 @@ impl TraceParts {
                 ));
             }
         }
-        part.at = begin;
+        part.offset = begin;
         part.copy = Some(DecompressedText { file: self.spool.file(), end, damage });
         Ok(())
     }
@@ -281,12 +281,12 @@ fn defines_field(path: &Path) -> io::Result<bool> {
 /// Whether the start of a Pajé text has a line that defines the field `Filename`.
 #[must_use]
 pub fn names_parts(start: &[u8]) -> bool {
-    let is_field = |at: usize| {
-        let Some(before) = without_blanks(&start[..at]).strip_suffix(b"%") else { return false };
+    let is_field = |position: usize| {
+        let Some(before) = without_blanks(&start[..position]).strip_suffix(b"%") else { return false };
         without_blanks(before).last().is_none_or(|&byte| byte == b'\n')
     };
-    let mut found = [&b"Filename"[..], b"FileName"].into_iter().flat_map(|name| memmem::find_iter(start, name));
-    found.any(is_field)
+    let mut positions = [&b"Filename"[..], b"FileName"].into_iter().flat_map(|name| memmem::find_iter(start, name));
+    positions.any(is_field)
 }
 
 /// Removes the blanks at the end of a text, except line ends.
@@ -322,13 +322,13 @@ static COPIES: Mutex<Vec<DecompressedCopy>> = Mutex::new(Vec::new());
 pub fn note_copy(copy: &Path, original: &Path) {
     let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
     // A path of a closed file may be used again.
-    copies.retain(|known| known.copy != copy);
+    copies.retain(|copy_entry| copy_entry.copy != copy);
     copies.push(DecompressedCopy { copy: copy.to_owned(), original: original.to_owned() });
 }
 
 fn original_of(copy: &Path) -> Option<PathBuf> {
     let copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
-    copies.iter().find(|known| known.copy == copy).map(|known| known.original.clone())
+    copies.iter().find(|entry| entry.copy == copy).map(|entry| entry.original.clone())
 }
 
 #[cfg(test)]

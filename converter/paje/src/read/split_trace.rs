@@ -61,7 +61,7 @@ impl<R: Read> PajeReader<R> {
 
     /// Reads definitions and the names of parts, in all files of the trace.
     fn scan(mut self, sink: &mut dyn PajeSink) -> Result<Vec<NamedPart>, PajeReadError> {
-        let mut found = Vec::new();
+        let mut parts = Vec::new();
         let has_parts = self.parts.can_be();
         while self.advance()? {
             let Self { lines, header, processor, .. } = &mut self;
@@ -79,34 +79,34 @@ impl<R: Read> PajeReader<R> {
         // Ends a definition that is not closed.
         let lines = self.number();
         self.close_definition(lines, sink).map_err(|source| PajeReadError::Sink { line: lines, source })?;
-        let mut at = 0;
+        let mut part = 0;
         loop {
-            self.find_named(&mut found);
-            if at == self.parts.list.len() {
-                return Ok(found);
+            self.find_named(&mut parts);
+            if part == self.parts.list.len() {
+                return Ok(parts);
             }
-            self.scan_part(at, sink)?;
-            at += 1;
+            self.scan_part(part, sink)?;
+            part += 1;
         }
     }
 
     /// Opens the parts that lines name.
-    fn find_named(&mut self, found: &mut Vec<NamedPart>) {
+    fn find_named(&mut self, parts: &mut Vec<NamedPart>) {
         for name in std::mem::take(&mut self.processor.state.named) {
             match self.parts.find(&name) {
                 Ok(Some(file)) => {
-                    found.push(NamedPart { name: name.clone(), path: Some(file.path.clone()) });
+                    parts.push(NamedPart { name: name.clone(), path: Some(file.path.clone()) });
                     self.parts.add(&name, file);
                 }
                 Ok(None) => {}
-                Err(_) => found.push(NamedPart { name, path: None }),
+                Err(_) => parts.push(NamedPart { name, path: None }),
             }
         }
     }
 
-    fn scan_part(&mut self, at: usize, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
+    fn scan_part(&mut self, part: usize, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let Self { header: root, processor, parts, .. } = self;
-        let part = &mut parts.list[at];
+        let part = &mut parts.list[part];
         let failed = |line| move |source| PajeReadError::Sink { line, source };
         // Unreadable parts are reported when the trace is read.
         while part.lines.advance().unwrap_or(false) {
@@ -156,7 +156,7 @@ impl<R: Read> PajeReader<R> {
     /// Advances a file to its next line, which then waits for its turn.
     fn go_on(&mut self, file: usize, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let Self { lines, header, processor, parts, .. } = self;
-        let Some(at) = file.checked_sub(1) else {
+        let Some(part) = file.checked_sub(1) else {
             let number = lines.line().number;
             if lines.advance().map_err(|source| PajeReadError::Input { line: number + 1, source })? {
                 let timestamp = processor.timestamp(lines.line(), header, None).unwrap_or(i64::MIN);
@@ -166,7 +166,7 @@ impl<R: Read> PajeReader<R> {
             }
             return Ok(());
         };
-        let part = &mut parts.list[at];
+        let part = &mut parts.list[part];
         let last = part.lines.line().number;
         match part.lines.advance() {
             Ok(true) => {

@@ -227,11 +227,11 @@ impl PajeContainers {
         if let Some(&thing) = own.by_id.get(text) {
             return Some(SymbolMatch { thing, by_id: true });
         }
-        let found = find(&self.index, ContainerId::ROOT, text);
-        if found.is_some_and(|found| found.by_id) {
-            return found;
+        let container = find(&self.index, ContainerId::ROOT, text);
+        if container.is_some_and(|container| container.by_id) {
+            return container;
         }
-        own.by_name(text).map(|thing| SymbolMatch { thing, by_id: false }).or(found)
+        own.by_name(text).map(|thing| SymbolMatch { thing, by_id: false }).or(container)
     }
 
     /// Whether a text is the name of several containers.
@@ -294,12 +294,12 @@ impl PajeContainers {
     pub(super) fn destroy(&mut self, container: ContainerId) {
         let mut ending = vec![container];
         while let Some(next) = ending.pop() {
-            let one = &mut self.containers[next.index()];
+            let container = &mut self.containers[next.index()];
             // All descendants of a dead container are dead.
-            if std::mem::replace(&mut one.dead, true) {
+            if std::mem::replace(&mut container.dead, true) {
                 continue;
             }
-            let mut child = one.last_child;
+            let mut child = container.last_child;
             while child != ContainerId::ROOT {
                 ending.push(child);
                 child = self.containers[child.index()].previous;

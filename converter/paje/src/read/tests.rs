@@ -135,7 +135,7 @@ fn line_ends_comments_byte_order_mark_and_missing_newline_do_not_matter() {
 }
 
 #[test]
-fn several_definitions_of_an_event_and_user_fields() {
+fn an_event_may_have_several_definitions_and_user_fields() {
     let more = "\
 %EventDef PajeSetState 20
 % Container string
@@ -249,7 +249,7 @@ fn names_aliases_and_identifiers_used_again() {
 }
 
 #[test]
-fn values_without_declaration_or_before_it() {
+fn values_may_precede_their_declaration_or_lack_it() {
     let events = events("5 1 S c1 Idle\n5 2 S c1 late\n2 late S \"Late one\" \"1 0 0\"\n5 3 S c1 late\n");
     assert!(events[0].starts_with("DefineValue { value: ValueId(1), ty: TypeId(2), name: \"Idle\""));
     assert!(events[2].starts_with("DefineValue { value: ValueId(2), ty: TypeId(2), name: \"late\""));
@@ -354,7 +354,7 @@ fn the_report_has_line_problem_and_advice() {
 }
 
 #[test]
-fn long_lines_and_foreign_encodings() {
+fn too_long_lines_are_skipped_and_latin_1_is_converted() {
     let long = format!("5 1 S c1 {}\n5 2 S c1 R\n", "x".repeat(3 << 20));
     assert_eq!(faults(&long), [(FaultKind::LongLine, 1)]);
     let mut latin = with_header("");

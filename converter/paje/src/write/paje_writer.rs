@@ -212,8 +212,8 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
     /// Writes the shortest text that is read back as the same number.
     pub(super) fn float(&mut self, value: f64) {
         // Counters are whole numbers, which need no search for the shortest digits.
-        match number_text::integer_value(value).filter(|whole| *whole != 0 || value.is_sign_positive()) {
-            Some(whole) => number_text::push_signed(whole, &mut self.line),
+        match number_text::integer_value(value).filter(|integer| *integer != 0 || value.is_sign_positive()) {
+            Some(integer) => number_text::push_signed(integer, &mut self.line),
             None => number_text::plain_float(value, &mut self.line),
         }
     }

@@ -110,9 +110,9 @@ proptest! {
     #[test]
     fn written_traces_are_read_back(texts in prop::array::uniform6(any_text())) {
         let (bytes, changed) = written(&texts);
-        let mut found = TextCollector::default();
-        let report = read(bytes.as_slice(), &mut found).unwrap();
-        prop_assert_eq!(&found.0, &expected(&texts), "{}", String::from_utf8_lossy(&bytes));
+        let mut collector = TextCollector::default();
+        let report = read(bytes.as_slice(), &mut collector).unwrap();
+        prop_assert_eq!(&collector.0, &expected(&texts), "{}", String::from_utf8_lossy(&bytes));
         prop_assert!(report.faults.is_empty() && report.notes.is_empty(), "{:?} {:?}", report.faults, report.notes);
         // The key is written twice.
         let replaced = texts.iter().chain([&texts[5]]).filter(|text| text.contains(['"', ','])).count();
@@ -160,9 +160,9 @@ fn categories_are_read_back() {
     writer.finish(GlobalNanos(0)).unwrap();
     let text = String::from_utf8(writer.into_inner()).unwrap();
     assert_eq!(text.matches("% Category string").count(), 2, "{text}");
-    let mut found = CategoryCollector::default();
-    let report = read(text.as_bytes(), &mut found).unwrap();
-    assert_eq!(found.0, categories);
+    let mut collector = CategoryCollector::default();
+    let report = read(text.as_bytes(), &mut collector).unwrap();
+    assert_eq!(collector.0, categories);
     assert!(report.faults.is_empty(), "{:?}", report.faults);
     let mut unknown = CategoryCollector::default();
     let report = read(text.replace(" ignored", " lazy").as_bytes(), &mut unknown).unwrap();

@@ -52,7 +52,7 @@ pub(super) fn color_of(name: &str) -> Option<RgbColor> {
         return Some(rgb(red, green, blue));
     }
     let name = name.to_ascii_lowercase();
-    COLORS.iter().find(|(known, _)| *known == name).map(|(_, color)| *color)
+    COLORS.iter().find(|(color_name, _)| *color_name == name).map(|(_, color)| *color)
 }
 
 #[cfg(test)]

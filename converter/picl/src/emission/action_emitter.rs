@@ -88,8 +88,8 @@ impl<'a> ActionEmitter<'a> {
         let out = EntityOutput::new(log, containers, types, sink)?;
         for unequal in &collectives.unequal {
             let (shortest, longest) = unequal.parts;
-            let found = format!("{}: {shortest} and {longest} parts", out.name_of(unequal.value));
-            out.log.faults.count(PiclFaultKind::UnequalParts, unequal.line, found.as_bytes())?;
+            let text = format!("{}: {shortest} and {longest} parts", out.name_of(unequal.value));
+            out.log.faults.count(PiclFaultKind::UnequalParts, unequal.line, text.as_bytes())?;
         }
         let live = out.log.units.units.iter().map(|_| None).collect();
         let (unsent, text) = (Vec::new(), Vec::new());

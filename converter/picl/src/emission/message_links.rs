@@ -75,9 +75,9 @@ impl MessageLinks {
             return Ok(*action);
         };
         if action.time > end.time {
-            let found = format!("from {} to {}", out.unit_name(action.unit), out.unit_name(end.unit));
+            let text = format!("from {} to {}", out.unit_name(action.unit), out.unit_name(end.unit));
             let nanos = action.time.abs_diff(end.time);
-            out.log.faults.count_early((action.unit, end.unit), &found, (end.line, nanos))?;
+            out.log.faults.count_early((action.unit, end.unit), &text, (end.line, nanos))?;
         }
         Ok(if key.is_any { TraceAction { value: end.value, ..*action } } else { *action })
     }
@@ -153,6 +153,6 @@ fn count_unmatched(
     endpoint: PiclEndpoint,
 ) -> Result<(), EmitError> {
     let side = if kind == PiclFaultKind::UnmatchedSend { "to" } else { "from" };
-    let found = format!("type {} {side} node {}", endpoint.tag, endpoint.peer.node);
-    Ok(out.log.faults.count(kind, action.line, found.as_bytes())?)
+    let text = format!("type {} {side} node {}", endpoint.tag, endpoint.peer.node);
+    Ok(out.log.faults.count(kind, action.line, text.as_bytes())?)
 }

@@ -111,8 +111,8 @@ impl ActionLog {
     }
 
     /// Counts a fault of a line.
-    pub(crate) fn fault(&mut self, kind: PiclFaultKind, line: u64, found: &[u8]) -> Result<(), LogError> {
-        Ok(self.faults.count(kind, line, found)?)
+    pub(crate) fn fault(&mut self, kind: PiclFaultKind, line: u64, excerpt: &[u8]) -> Result<(), LogError> {
+        Ok(self.faults.count(kind, line, excerpt)?)
     }
 
     fn push(&mut self, place: UnitTime, kind: TraceActionKind, value: u32, words: [i64; 3]) -> Result<(), LogError> {
@@ -146,8 +146,8 @@ impl ActionLog {
     pub(crate) fn complete_units(&self) -> Vec<bool> {
         let has = |numbers: &FxHashSet<u32>, number: u32| {
             let node = self.units.units.get(number as usize).map_or(TraceUnit::PROGRAM, |unit| *unit);
-            let whole = self.units.find(TraceUnit::of_node(node.node));
-            numbers.contains(&number) || whole.is_some_and(|whole| numbers.contains(&whole))
+            let node_unit = self.units.find(TraceUnit::of_node(node.node));
+            numbers.contains(&number) || node_unit.is_some_and(|node_unit| numbers.contains(&node_unit))
         };
         let count = self.units.units.len() as u32;
         (0..count).map(|number| has(&self.ended, number) && !has(&self.stopped, number)).collect()

@@ -51,7 +51,7 @@ pub(crate) struct UnequalParts {
 impl CollectiveCounts {
     /// Defines a subset of nodes.
     pub(crate) fn define(&mut self, subset: i64, nodes: Vec<i64>) {
-        if !self.subsets.iter().any(|known| known.0 == subset && known.1 == nodes) {
+        if !self.subsets.iter().any(|definition| definition.0 == subset && definition.1 == nodes) {
             self.subsets.push((subset, nodes));
         }
     }
@@ -77,7 +77,7 @@ impl CollectiveCounts {
         #[expect(clippy::iter_over_hash_type, reason = "the lists are sorted")]
         for ((subset, value, unit), count) in by_unit {
             let node = units.units.get(unit as usize).map_or(-1, |unit| unit.node);
-            let definition = self.subsets.iter().position(|(known, nodes)| *known == subset && nodes.contains(&node));
+            let definition = self.subsets.iter().position(|(number, nodes)| *number == subset && nodes.contains(&node));
             by_group.entry(GroupKey { subset, definition, value }).or_default().push((unit, count));
         }
         let mut groups: Vec<(GroupKey, Vec<(u32, NodePartCount)>)> = by_group.into_iter().collect();
@@ -185,8 +185,12 @@ mod tests {
         assert_eq!(numbers.node_of_root(0, 5, 2, 2), 2);
         assert_eq!(numbers.node_of_root(0, 5, 0, 1), 1);
         let of = |numbers: &mut CollectiveNumbers, unit| numbers.next(0, 5, unit);
-        let found: Vec<_> = (0..4).map(|unit| of(&mut numbers, unit)).collect();
-        assert!(found[0] == found[1] && found[2] == found[3] && found[0] != found[2]);
+        let operation_numbers: Vec<_> = (0..4).map(|unit| of(&mut numbers, unit)).collect();
+        assert!(
+            operation_numbers[0] == operation_numbers[1]
+                && operation_numbers[2] == operation_numbers[3]
+                && operation_numbers[0] != operation_numbers[2]
+        );
     }
 
     #[test]

@@ -138,7 +138,7 @@ pub(crate) struct MessageKey {
 struct ChannelState {
     ends: EndpointCounts,
     /// Number of sends and receives so far.
-    done: EndpointCounts,
+    counts: EndpointCounts,
     /// Key of the first message.
     first_key: u64,
     /// The receives of any source or type that take the sends beyond the receives of this channel,
@@ -154,7 +154,7 @@ struct WildcardReceives {
     first_key: u64,
     /// Number of sends that they take.
     matched: u64,
-    done: EndpointCounts,
+    counts: EndpointCounts,
 }
 
 /// Gives the endpoints of a message the same key, in the second pass.
@@ -215,8 +215,8 @@ impl MessagePairs {
                     matched += surplus;
                 }
             }
-            let done = EndpointCounts::default();
-            self.wildcards.push(WildcardReceives { first_key: next_key, matched, done });
+            let counts = EndpointCounts::default();
+            self.wildcards.push(WildcardReceives { first_key: next_key, matched, counts });
             next_key += matched;
             if let Some(state) = self.channels.get_mut(wildcard) {
                 state.own_wildcard = Some(number);
@@ -243,8 +243,8 @@ impl MessagePairs {
 
     fn send_on(&mut self, channel: MessageChannel) -> Option<MessageKey> {
         let state = self.state(channel);
-        let number = state.done.sends;
-        state.done.sends += 1;
+        let number = state.counts.sends;
+        state.counts.sends += 1;
         if number < state.ends.receives {
             return Some(MessageKey { key: state.first_key + number, is_any: false });
         }
@@ -253,22 +253,22 @@ impl MessagePairs {
             return None;
         }
         let receives = self.wildcards.get_mut(wildcard)?;
-        receives.done.sends += 1;
-        Some(MessageKey { key: receives.first_key + receives.done.sends - 1, is_any: true })
+        receives.counts.sends += 1;
+        Some(MessageKey { key: receives.first_key + receives.counts.sends - 1, is_any: true })
     }
 
     /// The key of a receive, and whether its send came before. `None` if there is no send for it.
     pub(crate) fn receive(&mut self, unit: TraceUnit, endpoint: PiclEndpoint) -> Option<(MessageKey, bool)> {
         let state = self.state(MessageChannel { source: endpoint.peer, target: unit, tag: endpoint.tag });
-        let number = state.done.receives;
-        state.done.receives += 1;
+        let number = state.counts.receives;
+        state.counts.receives += 1;
         if let Some(wildcard) = state.own_wildcard {
             let receives = self.wildcards.get(wildcard)?;
             let key = MessageKey { key: receives.first_key + number, is_any: true };
-            return (number < receives.matched).then_some((key, number < receives.done.sends));
+            return (number < receives.matched).then_some((key, number < receives.counts.sends));
         }
         let key = MessageKey { key: state.first_key + number, is_any: false };
-        (number < state.ends.sends).then_some((key, number < state.done.sends))
+        (number < state.ends.sends).then_some((key, number < state.counts.sends))
     }
 }
 

@@ -122,7 +122,7 @@ pub(crate) fn event_key(event: i64) -> Option<(&'static str, EventMeaning)> {
 
 /// The event with a name.
 pub(crate) fn event_of_name(name: &str) -> Option<i64> {
-    EVENT_KEYS.iter().find(|(_, known, _)| *known == name).map(|(event, ..)| *event)
+    EVENT_KEYS.iter().find(|(_, event_name, _)| *event_name == name).map(|(event, ..)| *event)
 }
 
 /// The event that is written for an activity. `None` if none corresponds to it.
@@ -141,7 +141,7 @@ pub(crate) fn event_of(activity: Activity) -> Option<i64> {
         A::GlobalOperation => -790,
         A::Compute | A::Finished | A::Unknown => return None,
         other => {
-            let has_activity = |meaning: &EventMeaning| matches!(meaning, Send(found) | Receive(found) | State(found) if *found == other);
+            let has_activity = |meaning: &EventMeaning| matches!(meaning, Send(activity) | Receive(activity) | State(activity) if *activity == other);
             EVENT_KEYS.iter().find(|(_, _, meaning)| has_activity(meaning))?.0
         }
     })

@@ -220,7 +220,7 @@ fn state_fields(activity: Activity, text: &[u8]) -> StateFields {
     let layout = collective_values(activity);
     let (numbers, rest) = leading_integers(text, layout.len());
     let of = |value: CollectiveValue| {
-        layout.iter().position(|found| *found == value).and_then(|position| numbers.get(position)).copied()
+        layout.iter().position(|field| *field == value).and_then(|position| numbers.get(position)).copied()
     };
     StateFields {
         // -1 is an unknown size or root.

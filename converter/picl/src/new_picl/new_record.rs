@@ -41,14 +41,14 @@ impl<'a> NewRecord<'a> {
     /// The values. They follow a descriptor, which a record without values does not have. Some
     /// writers omit the descriptor, or write values although they announce none.
     pub(super) fn data(&self) -> RecordData<'a> {
-        let found = RecordWords::of(self.tail).count();
-        let has_descriptor = self.tail.starts_with(b"\"") || (found > self.count && self.count > 0);
+        let word_count = RecordWords::of(self.tail).count();
+        let has_descriptor = self.tail.starts_with(b"\"") || (word_count > self.count && self.count > 0);
         let mut words = RecordWords::of(self.tail);
         if has_descriptor {
             words.next();
         }
         let expected = self.count + usize::from(self.count > 0);
-        RecordData { text: words.rest(), is_counted: found == expected }
+        RecordData { text: words.rest(), is_counted: word_count == expected }
     }
 }
 

@@ -66,18 +66,18 @@ impl OldParser {
             return log.event(place, TypeSlot::Text, ValueKey::text("message"), record.tail);
         }
         let values = record.values();
-        let found = if place.unit.is_node() || key.min_values == 0 { values.len() } else { 0 };
-        if found < key.min_values {
+        let value_count = if place.unit.is_node() || key.min_values == 0 { values.len() } else { 0 };
+        if value_count < key.min_values {
             return log.fault(PiclFaultKind::MissingData, number, line);
         }
-        if found > key.max_values {
+        if value_count > key.max_values {
             log.fault(PiclFaultKind::DataCount, number, line)?;
         }
         if !place.unit.is_node() {
             return log.record(place, key.name, record.tail);
         }
         // The values that the record does not need are kept.
-        if found > key.max_values {
+        if value_count > key.max_values {
             log.record(place, format!("{} values", key.name), record.tail)?;
         }
         match key.number {

@@ -48,8 +48,8 @@ pub(super) fn activity_of_call(name: &str) -> Option<Activity> {
     let name = name.to_ascii_lowercase();
     let name = name.strip_prefix('p').filter(|rest| rest.starts_with("mpi_")).unwrap_or(&name);
     let call = name.strip_prefix("mpi_")?;
-    let found = CALLS.iter().find(|(start, _)| call.starts_with(start)).map(|(_, activity)| *activity);
-    found.filter(|activity| *activity != Activity::Compute)
+    let activity = CALLS.iter().find(|(start, _)| call.starts_with(start)).map(|(_, activity)| *activity);
+    activity.filter(|activity| *activity != Activity::Compute)
 }
 
 /// The activity of a collective operation, by the name of its state and by its kind.

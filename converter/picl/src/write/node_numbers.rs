@@ -62,19 +62,19 @@ impl NodeNumbers {
 
     /// The unit of a container, and whether it is new.
     pub(super) fn unit(&mut self, container: ContainerId) -> (TraceUnit, bool) {
-        let known = self.containers.get(&container);
-        if let Some(unit) = known.and_then(|known| known.unit) {
+        let entry = self.containers.get(&container);
+        if let Some(unit) = entry.and_then(|container| container.unit) {
             return (unit, false);
         }
-        let named = known.filter(|_| self.is_picl).and_then(|known| self.unit_of_names(known));
-        let of_name = known
-            .and_then(|known| last_number(&known.name))
+        let named = entry.filter(|_| self.is_picl).and_then(|container| self.unit_of_names(container));
+        let of_name = entry
+            .and_then(|container| last_number(&container.name))
             .filter(|number| !self.is_picl && !self.used.contains(number));
         let unit =
             named.unwrap_or_else(|| TraceUnit { node: of_name.unwrap_or_else(|| self.free_number()), process: 0 });
         self.used.insert(unit.node);
-        if let Some(known) = self.containers.get_mut(&container) {
-            known.unit = Some(unit);
+        if let Some(entry) = self.containers.get_mut(&container) {
+            entry.unit = Some(unit);
         }
         (unit, true)
     }
@@ -87,13 +87,13 @@ impl NodeNumbers {
     }
 
     /// The unit of a container. `None` if its name is not that of a PICL trace.
-    fn unit_of_names(&self, known: &KnownContainer) -> Option<TraceUnit> {
-        if let Some(node) = node_of(known) {
+    fn unit_of_names(&self, container: &KnownContainer) -> Option<TraceUnit> {
+        if let Some(node) = node_of(container) {
             return Some(TraceUnit { node, process: 0 });
         }
-        let parent = self.containers.get(&known.parent).filter(|_| known.ty == "Process")?;
+        let parent = self.containers.get(&container.parent).filter(|_| container.ty == "Process")?;
         let node = node_of(parent)?;
-        let process = known.name.strip_prefix("process ").map_or(Some(-1), |number| number.parse().ok())?;
+        let process = container.name.strip_prefix("process ").map_or(Some(-1), |number| number.parse().ok())?;
         i32::try_from(process).is_ok().then_some(TraceUnit { node, process })
     }
 }
@@ -106,14 +106,14 @@ fn last_number(name: &str) -> Option<i64> {
 }
 
 /// The node of a container. `None` if its type or name is not that of a node.
-fn node_of(known: &KnownContainer) -> Option<i64> {
-    if known.ty == "Host" && known.name == "host" {
+fn node_of(container: &KnownContainer) -> Option<i64> {
+    if container.ty == "Host" && container.name == "host" {
         return Some(HOST);
     }
-    if known.ty != "Node" {
+    if container.ty != "Node" {
         return None;
     }
-    let node: i64 = known.name.strip_prefix("node ")?.parse().ok()?;
+    let node: i64 = container.name.strip_prefix("node ")?.parse().ok()?;
     (0..1 << 31).contains(&node).then_some(node)
 }
 
@@ -127,8 +127,8 @@ mod tests {
         for (id, name) in [(1, "Rank 5"), (2, "main"), (3, "Rank 0"), (4, "Thread 5"), (5, "né")] {
             numbers.create((ContainerId(id), ContainerId::ROOT), ("Rank", name), true);
         }
-        let found: Vec<i64> = [1, 3, 2, 4, 5].map(|id| numbers.unit(ContainerId(id)).0.node).into();
-        assert_eq!(found, [5, 0, 1, 2, 3]);
+        let nodes: Vec<i64> = [1, 3, 2, 4, 5].map(|id| numbers.unit(ContainerId(id)).0.node).into();
+        assert_eq!(nodes, [5, 0, 1, 2, 3]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(super) struct SubsetNumbers {
     /// The number of each name, and the nodes that take part.
     named: FxHashMap<String, (i64, BTreeSet<i64>)>,
     /// Numbers that are names of communicators.
-    taken: BTreeSet<i64>,
+    numbers_in_use: BTreeSet<i64>,
     next: i64,
 }
 
@@ -24,14 +24,14 @@ impl SubsetNumbers {
             return ALL_NODES;
         }
         if let Ok(number) = communicator.parse() {
-            self.taken.insert(number);
+            self.numbers_in_use.insert(number);
             return number;
         }
         if let Some((number, nodes)) = self.named.get_mut(communicator) {
             nodes.insert(node);
             return *number;
         }
-        while self.taken.contains(&self.next) {
+        while self.numbers_in_use.contains(&self.next) {
             self.next += 1;
         }
         let number = self.next;

@@ -85,7 +85,7 @@ pub(super) struct WrittenMeanings {
     tasks: FxHashMap<ValueId, u32>,
     activities: FxHashMap<Activity, u32>,
     list: Vec<WrittenMeaning>,
-    taken: FxHashSet<i64>,
+    keys_in_use: FxHashSet<i64>,
     /// The names of the numbers of tasks and marks.
     pub(super) labels: Vec<(i64, String)>,
     next: i64,
@@ -107,7 +107,7 @@ impl WrittenMeanings {
             && let Some((number, label)) = numbered(name)
         {
             // A label names the number only once.
-            if self.taken.insert(number) && !label.is_empty() {
+            if self.keys_in_use.insert(number) && !label.is_empty() {
                 self.labels.push((number, label.to_owned()));
             }
         }
@@ -154,8 +154,8 @@ impl WrittenMeanings {
         if let Some(index) = self.events.get(&value) {
             return *index;
         }
-        let found = self.values.get(&value).and_then(event);
-        let meaning = found.unwrap_or_else(|| WrittenMeaning::Mark(self.number_of(value)));
+        let meaning = self.values.get(&value).and_then(event);
+        let meaning = meaning.unwrap_or_else(|| WrittenMeaning::Mark(self.number_of(value)));
         let index = self.push(meaning);
         self.events.insert(value, index);
         index
@@ -167,9 +167,9 @@ impl WrittenMeanings {
             return *index;
         }
         let is_task = |named: &&NamedValue| named.ty_name == TypeSlot::Task.name();
-        let known = self.values.get(&value).filter(is_task).and_then(|named| numbered(&named.name));
-        let known = known.map(|(number, _)| number);
-        let number = match known {
+        let task_number = self.values.get(&value).filter(is_task).and_then(|named| numbered(&named.name));
+        let task_number = task_number.map(|(number, _)| number);
+        let number = match task_number {
             Some(number) => number,
             None => self.number_of(value),
         };
@@ -257,7 +257,7 @@ impl WrittenMeanings {
     fn free_number(&mut self) -> i64 {
         loop {
             self.next += 1;
-            if self.taken.insert(self.next) {
+            if self.keys_in_use.insert(self.next) {
                 return self.next;
             }
         }
@@ -291,7 +291,7 @@ fn record(name: &str) -> WrittenMeaning {
     const BEGIN: i64 = -3;
     const END: i64 = -4;
     const SESSION: i64 = -901;
-    if let Some((record, _)) = OTHER_RECORDS.iter().find(|(_, known)| *known == name) {
+    if let Some((record, _)) = OTHER_RECORDS.iter().find(|(_, record_name)| *record_name == name) {
         return WrittenMeaning::Definition(*record);
     }
     if let Some(rest) = name.strip_prefix("unknown record ") {

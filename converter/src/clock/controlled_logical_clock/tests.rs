@@ -13,7 +13,7 @@ use crate::clock::correction::{CorrectionPoint, TimestampCorrection};
 struct RandomRecord {
     stream: usize,
     /// The index in the stream.
-    at: usize,
+    position: usize,
 }
 
 /// A link of a random program.
@@ -52,7 +52,7 @@ fn program() -> impl Strategy<Value = RandomProgram> {
         for (stream, step) in &steps {
             let last = timestamps[*stream].last().copied().unwrap_or(1000 + offsets[*stream]);
             timestamps[*stream].push(last + step);
-            records.push(RandomRecord { stream: *stream, at: timestamps[*stream].len() - 1 });
+            records.push(RandomRecord { stream: *stream, position: timestamps[*stream].len() - 1 });
         }
         let pairs = links.into_iter().map(|(a, b)| (a.index(records.len()), b.index(records.len())));
         let links = pairs.filter(|(a, b)| a < b);
@@ -75,11 +75,17 @@ impl RandomProgram {
     }
 
     fn timestamp(&self, record: RandomRecord) -> i64 {
-        self.timestamps[record.stream][record.at]
+        self.timestamps[record.stream][record.position]
     }
 
     fn endpoint(&self, link: usize, record: RandomRecord, is_finish: bool) -> RandomEndpoint {
-        RandomEndpoint { timestamp: self.timestamp(record), stream: record.stream, ordinal: record.at, link, is_finish }
+        RandomEndpoint {
+            timestamp: self.timestamp(record),
+            stream: record.stream,
+            ordinal: record.position,
+            link,
+            is_finish,
+        }
     }
 
     fn maps(&self) -> Vec<TimestampMap> {
@@ -88,13 +94,17 @@ impl RandomProgram {
 
     fn final_timestamps(&self, maps: &[TimestampMap]) -> Vec<Vec<i64>> {
         let of = |(stream, timestamps): (usize, &Vec<i64>)| {
-            timestamps.iter().enumerate().map(|(at, timestamp)| maps[stream].correct(*timestamp, at as u64)).collect()
+            timestamps
+                .iter()
+                .enumerate()
+                .map(|(index, timestamp)| maps[stream].correct(*timestamp, index as u64))
+                .collect()
         };
         self.timestamps.iter().enumerate().map(of).collect()
     }
 
     fn reversed(&self, timestamps: &[Vec<i64>]) -> usize {
-        let timestamp = |record: RandomRecord| timestamps[record.stream][record.at];
+        let timestamp = |record: RandomRecord| timestamps[record.stream][record.position];
         self.links.iter().filter(|link| timestamp(link.finish) < timestamp(link.start)).count()
     }
 }
@@ -127,15 +137,15 @@ proptest! {
             maps[0].correction = Some(Arc::new(TimestampCorrection::from_points(&points)));
         }
         let before = program.reversed(&program.final_timestamps(&maps));
-        let found = restore_order(&program.log(), &mut maps).unwrap();
+        let report = restore_order(&program.log(), &mut maps).unwrap();
         let timestamps = program.final_timestamps(&maps);
         prop_assert_eq!(program.reversed(&timestamps), 0, "{:?}", timestamps);
         prop_assert!(timestamps.iter().all(|timestamps| timestamps.is_sorted()), "{:?}", timestamps);
-        prop_assert_eq!(found.circular, 0);
-        prop_assert_eq!(found.links as usize, program.links.len());
-        prop_assert_eq!(found.reversed as usize, before);
-        prop_assert_eq!(found.moved == 0, before == 0);
-        prop_assert_eq!(found.largest_nanos == 0, before == 0);
+        prop_assert_eq!(report.circular, 0);
+        prop_assert_eq!(report.links as usize, program.links.len());
+        prop_assert_eq!(report.reversed as usize, before);
+        prop_assert_eq!(report.moved == 0, before == 0);
+        prop_assert_eq!(report.largest_nanos == 0, before == 0);
         if before == 0 {
             prop_assert!(maps.iter().all(|map| map.jumps.0.is_empty()));
         }
@@ -145,7 +155,7 @@ proptest! {
     fn forward_links_need_no_correction(program in program(), min_latency in 0i64..2) {
         let mut program = program;
         let RandomProgram { timestamps, links } = &mut program;
-        let timestamp = |record: RandomRecord| timestamps[record.stream][record.at];
+        let timestamp = |record: RandomRecord| timestamps[record.stream][record.position];
         links.retain(|link| timestamp(link.start) + min_latency <= timestamp(link.finish));
         let log = program.log();
         let (mut maps, mut all) = (program.maps(), program.maps());
@@ -157,7 +167,7 @@ proptest! {
     #[test]
     fn the_order_of_streams_does_not_matter(program in program(), shuffle in Just([3usize, 5, 0, 1, 4, 2])) {
         let mut maps = program.maps();
-        let found = restore_order(&program.log(), &mut maps).unwrap();
+        let report = restore_order(&program.log(), &mut maps).unwrap();
         let mut shuffled = program.clone();
         for (from, &to) in shuffle.iter().enumerate() {
             shuffled.timestamps[to].clone_from(&program.timestamps[from]);
@@ -167,7 +177,7 @@ proptest! {
             finish.stream = shuffle[finish.stream];
         }
         let mut others = program.maps();
-        prop_assert_eq!(restore_order(&shuffled.log(), &mut others).unwrap(), found);
+        prop_assert_eq!(restore_order(&shuffled.log(), &mut others).unwrap(), report);
         for (from, &to) in shuffle.iter().enumerate() {
             prop_assert_eq!(&others[to].jumps, &maps[from].jumps);
         }
@@ -181,21 +191,21 @@ proptest! {
         let mut delays = delays.into_inner();
         for (link, RandomLink { start, finish }) in program.links.iter().enumerate() {
             for (record, is_finish) in [(*start, false), (*finish, true)] {
-                let ordinal = record.at + delays.next().unwrap_or(0);
+                let ordinal = record.position + delays.next().unwrap_or(0);
                 ends.push(RandomEndpoint { ordinal, ..program.endpoint(link, record, is_finish) });
             }
         }
         ends.sort_unstable_by_key(|end| (end.ordinal, *end));
         let log = log_of(&ends);
         let mut maps = program.maps();
-        let found = restore_order(&log, &mut maps).unwrap();
+        let report = restore_order(&log, &mut maps).unwrap();
         let timestamp = |link: usize, finish: bool| {
             let end = ends.iter().find(|end| end.link == link && end.is_finish == finish).unwrap();
             maps[end.stream].correct(end.timestamp, end.ordinal as u64)
         };
         // Out of order, equal timestamps of a stream may form cycles. They are counted.
         let reversed = (0..program.links.len()).filter(|link| timestamp(*link, true) < timestamp(*link, false)).count() as u64;
-        prop_assert!(reversed <= found.circular, "{reversed} {found:?}");
+        prop_assert!(reversed <= report.circular, "{reversed} {report:?}");
     }
 
     #[test]
@@ -211,8 +221,8 @@ proptest! {
         }
         ends.sort_unstable();
         let mut maps = program.maps();
-        let found = restore_order(&log_of(&ends), &mut maps).unwrap();
-        prop_assert_eq!(found.links as usize, program.links.len() - 1);
+        let report = restore_order(&log_of(&ends), &mut maps).unwrap();
+        prop_assert_eq!(report.links as usize, program.links.len() - 1);
         let mut rest = program.clone();
         rest.links.remove(missing);
         prop_assert_eq!(rest.reversed(&rest.final_timestamps(&maps)), 0);
@@ -237,8 +247,8 @@ fn a_cycle_is_reported_and_the_rest_is_ordered() {
     ]
     .map(endpoint);
     let mut maps = vec![TimestampMap::default(); 3];
-    let found = restore_order(&log_of(&ends), &mut maps).unwrap();
-    assert_eq!((found.links, found.circular), (3, 1));
+    let report = restore_order(&log_of(&ends), &mut maps).unwrap();
+    assert_eq!((report.links, report.circular), (3, 1));
     assert!(maps[2].correct(0, 0) > maps[0].correct(30, 2));
 }
 
@@ -247,11 +257,11 @@ fn a_stream_returns_to_its_clock() {
     // The receiver's clock is late by 1000 ns.
     let ends = [(5, 1, 0, 0, true), (1005, 0, 0, 0, false)].map(endpoint);
     let mut maps = vec![TimestampMap::default(); 2];
-    let found = restore_order(&log_of(&ends), &mut maps).unwrap();
-    assert_eq!((found.reversed, found.moved, found.largest_nanos), (1, 1, 1001));
+    let report = restore_order(&log_of(&ends), &mut maps).unwrap();
+    assert_eq!((report.reversed, report.moved, report.largest_nanos), (1, 1, 1001));
     assert_eq!(maps[1].correct(4, 0), 4);
     assert_eq!(maps[1].correct(5, 0), 1006);
     assert_eq!(maps[1].correct(5_000_005, 1), 5_000_506);
     assert_eq!(maps[1].correct(20_000_000, 2), 20_000_000);
-    assert!(found.is_suspicious());
+    assert!(report.is_suspicious());
 }

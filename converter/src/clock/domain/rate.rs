@@ -37,7 +37,7 @@ pub(crate) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a ClockAnchor>) -
     let rate = |step: AnchorPoint| step.ticks * 1_000_000_000 / step.nanos;
     let mut rates: Vec<i128> = steps.iter().copied().map(rate).collect();
     rates.sort_unstable();
-    let whole = points.first().zip(points.last()).map(|(first, last)| last.since(*first));
+    let duration = points.first().zip(points.last()).map(|(first, last)| last.since(*first));
     let usual = rates.get(rates.len() / 2).copied().filter(|_| rates.len() > 2);
     let all = match usual {
         Some(usual) => {
@@ -47,7 +47,7 @@ pub(crate) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a ClockAnchor>) -
                 ticks: sum.ticks + step.ticks,
             })
         }
-        None => whole?,
+        None => duration?,
     };
     (all.nanos > 0 && all.ticks > 0).then(|| rate(all)).and_then(|hz| u64::try_from(hz).ok()).filter(|hz| *hz > 0)
 }

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_of_whole_milliseconds() {
+    fn the_common_divisor_is_the_resolution_of_a_clock() {
         let timestamps = [7u64, 9, 10, 13, 20, 21, 34, 50, 51].map(|timestamp| 1_000_000 * timestamp + 5);
         assert_eq!(common_divisor(timestamps.into_iter()), 1_000_000);
         assert_eq!(common_divisor(timestamps[..5].iter().copied()), 1);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_with_irregular_steps() {
+    fn irregular_steps_give_their_mean_resolution() {
         // Read every 0.3 ms or so; it moves about every 4 ms.
         let low_resolution = |reading: u64| {
             let now = reading * 300_000 + reading * 7919 % 90_000;
@@ -194,8 +194,8 @@ mod tests {
         };
         let mut steps = TickSteps::default();
         steps.add((0..1000).map(|reading| low_resolution(reading) as u64));
-        let found = steps.coarse_step().unwrap();
-        assert!(found.abs_diff(4_000_000) < 5000, "{found}");
+        let step = steps.coarse_step().unwrap();
+        assert!(step.abs_diff(4_000_000) < 5000, "{step}");
         // The step is also found if the clock moves between all readings.
         let mut moving = TickSteps::default();
         moving.add((0..300u64).map(|reading| (((reading * 31 + reading * reading % 29) as f64) * 100_000.3) as u64));

@@ -43,8 +43,8 @@ impl StepFreeTicks {
 
     /// The tick that the clock would have without steps. Never decreases. O(log(number of steps)).
     pub(crate) fn without_steps(&self, ticks: u64) -> u64 {
-        let at = self.0.partition_point(|region| region.ticks <= ticks);
-        let Some(region) = at.checked_sub(1).map(|at| &self.0[at]) else { return ticks };
+        let position = self.0.partition_point(|region| region.ticks <= ticks);
+        let Some(region) = position.checked_sub(1).map(|last| &self.0[last]) else { return ticks };
         ticks.saturating_add_signed(region.added).max(region.min_result)
     }
 }

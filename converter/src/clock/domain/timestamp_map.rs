@@ -132,8 +132,8 @@ mod tests {
             points.sort_unstable();
             let correction = TimestampCorrection::from_points(&points).after_steps(step.as_slice());
             let leap_at = step.map(|step| step.raw);
-            positions.extend(leap_at.iter().flat_map(|at| [(at - 1, 0), (at - 1, 50), (*at, 0), (at + 1, 0)]));
-            let leap = leap_at.map(|at| LineLeap { timestamp: correction.correct(at), by: correction.correct(at) - correction.correct(at - 1) });
+            positions.extend(leap_at.iter().flat_map(|ticks| [(ticks - 1, 0), (ticks - 1, 50), (*ticks, 0), (ticks + 1, 0)]));
+            let leap = leap_at.map(|ticks| LineLeap { timestamp: correction.correct(ticks), by: correction.correct(ticks) - correction.correct(ticks - 1) });
             let mut jumps = Vec::<TimestampJump>::new();
             let (mut raw, mut ordinal) = (0, 0);
             for (later, records, more) in steps {

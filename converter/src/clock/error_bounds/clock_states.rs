@@ -46,16 +46,16 @@ impl ClockStates {
     ) -> Self {
         let all = |domain: usize| moments.iter().map(|moment| correction(domain, *moment)).collect::<Vec<f64>>();
         let corrections: Vec<Vec<f64>> = (0..domains).map(all).collect();
-        let deviation = |domain: usize, at: usize| {
+        let deviation = |domain: usize, index: usize| {
             let (time, from, to) =
-                (moments[at + 1] - moments[at], corrections[domain][at], corrections[domain][at + 1]);
+                (moments[index + 1] - moments[index], corrections[domain][index], corrections[domain][index + 1]);
             let away = (1..SAMPLES_BETWEEN).map(|step| {
                 let fraction = step as f64 / SAMPLES_BETWEEN as f64;
-                (correction(domain, moments[at] + time * fraction) - from - (to - from) * fraction).abs()
+                (correction(domain, moments[index] + time * fraction) - from - (to - from) * fraction).abs()
             });
             wander.off_chord(time / 2.0, time / 2.0) + away.fold(0.0, f64::max)
         };
-        let of_domain = |domain| (0..moments.len() - 1).map(|at| deviation(domain, at)).collect::<Vec<f64>>();
+        let of_domain = |domain| (0..moments.len() - 1).map(|index| deviation(domain, index)).collect::<Vec<f64>>();
         let mut deviations: Vec<Vec<f64>> = (0..domains).map(of_domain).collect();
         let mut rates = vec![vec![RateBounds { low: -MAX_RATE, high: MAX_RATE }; moments.len() - 1]; domains];
         // The first clock is the reference, so its error is 0.
@@ -74,16 +74,16 @@ impl ClockStates {
     fn narrow_rates(&self, domain: usize, [leads, lags]: &ErrorBounds) -> Vec<RateBounds> {
         let (moments, corrections) = (&self.moments, &self.corrections[domain]);
         let last = moments.len() - 1;
-        let mean_at = |at: usize| {
+        let mean_at = |index: usize| {
             let (mut low, mut high) = (-MAX_RATE, MAX_RATE);
             let mut reach = 0;
             loop {
-                let (from, to) = (at.saturating_sub(reach), (at + 1 + reach).min(last));
+                let (from, to) = (index.saturating_sub(reach), (index + 1 + reach).min(last));
                 let time = moments[to] - moments[from];
                 // The bound is the mean rate over the whole reach, plus the possible difference
                 // from it.
-                let (before, after) = (moments[at] - moments[from], moments[to] - moments[at + 1]);
-                let more = self.wander.off_mean(before, moments[at + 1] - moments[at], after);
+                let (before, after) = (moments[index] - moments[from], moments[to] - moments[index + 1]);
+                let more = self.wander.off_mean(before, moments[index + 1] - moments[index], after);
                 let added = (corrections[to] - corrections[from]) / time;
                 high = high.min((leads[to] + lags[from]) / time - added + more);
                 low = low.max(-(lags[to] + leads[from]) / time - added - more);
@@ -96,14 +96,18 @@ impl ClockStates {
         };
         let means: Vec<RateBounds> = (0..last).map(mean_at).collect();
         // A rate is close to the rates at other times.
-        let bounds_at = |at: usize| {
+        let bounds_at = |index: usize| {
             let others = means.iter().enumerate().map(|(other, mean)| {
-                let (one, two) = (at.min(other), at.max(other));
-                let gap = (moments[two] - moments[one + 1].min(moments[two])).max(0.0);
-                let more = if one == two {
+                let (low_index, high_index) = (index.min(other), index.max(other));
+                let gap = (moments[high_index] - moments[low_index + 1].min(moments[high_index])).max(0.0);
+                let more = if low_index == high_index {
                     0.0
                 } else {
-                    self.wander.rate_difference(moments[one + 1] - moments[one], gap, moments[two + 1] - moments[two])
+                    self.wander.rate_difference(
+                        moments[low_index + 1] - moments[low_index],
+                        gap,
+                        moments[high_index + 1] - moments[high_index],
+                    )
                 };
                 RateBounds { low: mean.low - more, high: mean.high + more }
             });
@@ -111,7 +115,7 @@ impl ClockStates {
                 low: all.low.max(one.low),
                 high: all.high.min(one.high),
             });
-            let added = (corrections[at + 1] - corrections[at]) / (moments[at + 1] - moments[at]);
+            let added = (corrections[index + 1] - corrections[index]) / (moments[index + 1] - moments[index]);
             // The fitted rate itself is always within the bounds.
             RateBounds { low: (common.low + added).min(0.0), high: (common.high + added).max(0.0) }
         };
@@ -122,8 +126,8 @@ impl ClockStates {
     pub(crate) fn tighten(&self, bounds: &mut [ErrorBounds]) {
         for (corrections, [leads, lags]) in self.corrections.iter().zip(bounds).skip(1) {
             for (bounds, sign) in [(leads, 1.0), (lags, -1.0)] {
-                for at in 1..self.moments.len() - 1 {
-                    bounds[at] = bounds[at].min(self.least_chord(bounds, corrections, sign, at)).max(0.0);
+                for index in 1..self.moments.len() - 1 {
+                    bounds[index] = bounds[index].min(self.least_chord(bounds, corrections, sign, index)).max(0.0);
                 }
             }
         }
@@ -131,16 +135,16 @@ impl ClockStates {
 
     /// The smallest bound at a moment by chords between earlier and later moments, at distances
     /// that are powers of two.
-    fn least_chord(&self, bounds: &[f64], corrections: &[f64], sign: f64, at: usize) -> f64 {
+    fn least_chord(&self, bounds: &[f64], corrections: &[f64], sign: f64, index: usize) -> f64 {
         let moments = &self.moments;
         let reaches = || std::iter::successors(Some(1usize), |reach| reach.checked_mul(2));
         let mut min_bound = f64::INFINITY;
-        for from in reaches().map_while(|reach| at.checked_sub(reach)) {
-            for to in reaches().map(|reach| at + reach).take_while(|to| *to < moments.len()) {
-                let (before, after) = (moments[at] - moments[from], moments[to] - moments[at]);
+        for from in reaches().map_while(|reach| index.checked_sub(reach)) {
+            for to in reaches().map(|reach| index + reach).take_while(|to| *to < moments.len()) {
+                let (before, after) = (moments[index] - moments[from], moments[to] - moments[index]);
                 let fraction = before / (before + after);
                 let chord = |of: &[f64]| of[from] + (of[to] - of[from]) * fraction;
-                let deviation = sign * (corrections[at] - chord(corrections)) + self.wander.off_chord(before, after);
+                let deviation = sign * (corrections[index] - chord(corrections)) + self.wander.off_chord(before, after);
                 min_bound = min_bound.min(chord(bounds) + deviation);
             }
         }
@@ -149,13 +153,13 @@ impl ClockStates {
 
     /// The bound at a timestamp, by the chord between the moments around it.
     pub(crate) fn bound_at(&self, domain: usize, bounds: &[f64], timestamp: f64) -> f64 {
-        let at = self.segment(timestamp);
-        let (from, to) = (self.moments[at], self.moments[at + 1]);
+        let segment = self.segment(timestamp);
+        let (from, to) = (self.moments[segment], self.moments[segment + 1]);
         let fraction = ((timestamp - from) / (to - from)).clamp(0.0, 1.0);
-        let deviation = self.deviations[domain][at];
+        let deviation = self.deviations[domain][segment];
         // Outside of all moments, only the maximum rate bounds the error.
         let outside = MAX_RATE * (from - timestamp).max(timestamp - to).max(0.0);
-        bounds[at] * (1.0 - fraction) + bounds[at + 1] * fraction + deviation + outside
+        bounds[segment] * (1.0 - fraction) + bounds[segment + 1] * fraction + deviation + outside
     }
 
     /// The index of the last moment up to a timestamp that is not the last of all.
@@ -165,12 +169,12 @@ impl ClockStates {
 
     /// The most by which an error can grow between two timestamps that are close together.
     pub(crate) fn growth(&self, domain: usize, from: f64, to: f64) -> f64 {
-        let at = self.segment(f64::midpoint(from, to));
-        let RateBounds { low, high } = self.rates[domain][at];
-        let is_whole = (to - from).abs() >= self.moments[at + 1] - self.moments[at];
+        let segment = self.segment(f64::midpoint(from, to));
+        let RateBounds { low, high } = self.rates[domain][segment];
+        let is_whole = (to - from).abs() >= self.moments[segment + 1] - self.moments[segment];
         // Rates are means between moments, so a shorter interval also needs the deviation from the
         // chord.
-        let deviation = if is_whole { 0.0 } else { self.deviations[domain][at] };
+        let deviation = if is_whole { 0.0 } else { self.deviations[domain][segment] };
         ((to - from) * high).max((to - from) * low) + deviation
     }
 
@@ -200,13 +204,13 @@ impl ClockStates {
             }
         }
         for domain in 0..domains {
-            for (at, pair) in self.moments.windows(2).enumerate() {
-                let (one, other) = (domain * count + at, domain * count + at + 1);
+            for (index, pair) in self.moments.windows(2).enumerate() {
+                let (begin, end) = (domain * count + index, domain * count + index + 1);
                 let (up, down) = (self.growth(domain, pair[0], pair[1]), self.growth(domain, pair[1], pair[0]));
-                leads[one].push(BoundArc { to: other, weight: up });
-                leads[other].push(BoundArc { to: one, weight: down });
-                lags[other].push(BoundArc { to: one, weight: up });
-                lags[one].push(BoundArc { to: other, weight: down });
+                leads[begin].push(BoundArc { to: end, weight: up });
+                leads[end].push(BoundArc { to: begin, weight: down });
+                lags[end].push(BoundArc { to: begin, weight: up });
+                lags[begin].push(BoundArc { to: end, weight: down });
             }
         }
         let start = |side: usize| {
@@ -215,15 +219,16 @@ impl ClockStates {
             bounds
         };
         let (leads, lags) = (distances(&leads, start(0)), distances(&lags, start(1)));
-        let both = leads.chunks(count).zip(lags.chunks(count));
-        both.map(|(leads, lags)| [leads.to_vec(), lags.to_vec()]).collect()
+        let chunks = leads.chunks(count).zip(lags.chunks(count));
+        chunks.map(|(leads, lags)| [leads.to_vec(), lags.to_vec()]).collect()
     }
 
     /// The largest error at any time.
     pub(crate) fn largest_error(&self, domain: usize, bounds: &ErrorBounds) -> f64 {
-        let bound_in = |bounds: &[f64], at: usize| bounds[at].max(bounds[at + 1]) + self.deviations[domain][at];
+        let bound_in =
+            |bounds: &[f64], index: usize| bounds[index].max(bounds[index + 1]) + self.deviations[domain][index];
         let intervals = 0..self.moments.len() - 1;
-        intervals.map(|at| bound_in(&bounds[0], at).max(bound_in(&bounds[1], at))).fold(0.0, f64::max)
+        intervals.map(|index| bound_in(&bounds[0], index).max(bound_in(&bounds[1], index))).fold(0.0, f64::max)
     }
 }
 

@@ -50,8 +50,8 @@ pub(crate) fn lower_to_points(
             }
         }
         for (domain, points) in points.iter().enumerate().skip(1) {
-            for (at, bound) in bounds[domain][side].iter_mut().enumerate() {
-                let lowest = lowest_chord(clocks, points, at, clocks.corrections[domain][at], sign);
+            for (index, bound) in bounds[domain][side].iter_mut().enumerate() {
+                let lowest = lowest_chord(clocks, points, index, clocks.corrections[domain][index], sign);
                 *bound = bound.min(lowest).max(0.0);
             }
         }
@@ -60,18 +60,18 @@ pub(crate) fn lower_to_points(
 
 /// The smallest bound at a moment by chords between points before and after it. `correction` is
 /// that of the fit at the moment.
-fn lowest_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], at: usize, correction: f64, sign: f64) -> f64 {
-    let timestamp = clocks.moments[at];
-    let before = of_distances(points[..at].iter().rev());
-    let after = of_distances(points[at..].iter());
+fn lowest_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], index: usize, correction: f64, sign: f64) -> f64 {
+    let timestamp = clocks.moments[index];
+    let before = of_distances(points[..index].iter().rev());
+    let after = of_distances(points[index..].iter());
     let mut lowest = f64::INFINITY;
-    for one in before.iter().flatten().filter(|one| one.timestamp <= timestamp) {
-        for other in after.iter().flatten().filter(|other| other.timestamp > one.timestamp) {
-            let fraction = (timestamp - one.timestamp) / (other.timestamp - one.timestamp);
+    for point in before.iter().flatten().filter(|point| point.timestamp <= timestamp) {
+        for other in after.iter().flatten().filter(|other| other.timestamp > point.timestamp) {
+            let fraction = (timestamp - point.timestamp) / (other.timestamp - point.timestamp);
             let chord = |from: f64, to: f64| from + (to - from) * fraction;
-            let deviation = sign * (correction - chord(one.correction, other.correction));
-            let off_chord = clocks.wander.off_chord(timestamp - one.timestamp, other.timestamp - timestamp);
-            lowest = lowest.min(chord(one.bound, other.bound) + deviation + off_chord);
+            let deviation = sign * (correction - chord(point.correction, other.correction));
+            let off_chord = clocks.wander.off_chord(timestamp - point.timestamp, other.timestamp - timestamp);
+            lowest = lowest.min(chord(point.bound, other.bound) + deviation + off_chord);
         }
     }
     lowest
@@ -80,7 +80,7 @@ fn lowest_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], at: usize, 
 /// The points with the smallest bound of the nearest segment, of the next two, of the next four,
 /// and so on.
 fn of_distances<'p>(mut points: impl Iterator<Item = &'p Option<BoundPoint>>) -> Vec<Option<BoundPoint>> {
-    let mut found = Vec::new();
+    let mut bounds = Vec::new();
     let mut many = 1;
     loop {
         let mut is_any = false;
@@ -93,9 +93,9 @@ fn of_distances<'p>(mut points: impl Iterator<Item = &'p Option<BoundPoint>>) ->
             };
         }
         if !is_any {
-            return found;
+            return bounds;
         }
-        found.push(lowest);
+        bounds.push(lowest);
         many *= 2;
     }
 }

@@ -32,8 +32,8 @@ impl WanderAllowance {
     }
 
     /// Maximum difference between the mean rates of two pieces that are `gap` apart.
-    pub(crate) fn rate_difference(self, one: f64, gap: f64, other: f64) -> f64 {
-        self.step * (gap + (one + other) / 3.0).sqrt()
+    pub(crate) fn rate_difference(self, interval: f64, gap: f64, other_interval: f64) -> f64 {
+        self.step * (gap + (interval + other_interval) / 3.0).sqrt()
     }
 }
 
@@ -46,7 +46,7 @@ mod tests {
     fn sum_changes(span: f64, effect: impl Fn(f64) -> f64) -> f64 {
         const STEPS: u32 = 20_000;
         let step = span / f64::from(STEPS);
-        let squares = (0..STEPS).map(|at| effect((f64::from(at) + 0.5) * step).powi(2) * step);
+        let squares = (0..STEPS).map(|step_number| effect((f64::from(step_number) + 0.5) * step).powi(2) * step);
         SIGMAS * squares.sum::<f64>().sqrt()
     }
 
@@ -54,21 +54,23 @@ mod tests {
     fn the_allowances_are_those_of_a_random_walk() {
         let allowance = WanderAllowance { step: SIGMAS };
         let assert_close =
-            |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
+            |value: f64, expected: f64| assert!((value / expected - 1.0).abs() < 1e-3, "{value} {expected}");
         // A change of the rate tilts all later positions. Relative to the chord this is a hat
         // function.
         let (before, after) = (30.0, 70.0);
-        let hat = |at: f64| if at < before { at * after / 100.0 } else { (100.0 - at) * before / 100.0 };
+        let hat = |position: f64| {
+            if position < before { position * after / 100.0 } else { (100.0 - position) * before / 100.0 }
+        };
         assert_close(allowance.off_chord(before, after), sum_changes(100.0, hat));
         // Mean rates from 0 to 100 and from 30 to 50: the fraction of each that follows a change.
-        let part = |from: f64, to: f64, at: f64| ((to - at) / (to - from)).clamp(0.0, 1.0);
+        let part = |from: f64, to: f64, position: f64| ((to - position) / (to - from)).clamp(0.0, 1.0);
         assert_close(
             allowance.off_mean(30.0, 20.0, 50.0),
-            sum_changes(100.0, |at| part(0.0, 100.0, at) - part(30.0, 50.0, at)),
+            sum_changes(100.0, |position| part(0.0, 100.0, position) - part(30.0, 50.0, position)),
         );
         assert_close(
             allowance.rate_difference(20.0, 10.0, 40.0),
-            sum_changes(70.0, |at| part(0.0, 20.0, at) - part(30.0, 70.0, at)),
+            sum_changes(70.0, |position| part(0.0, 20.0, position) - part(30.0, 70.0, position)),
         );
         assert_eq!(allowance.off_chord(0.0, 0.0), 0.0);
     }

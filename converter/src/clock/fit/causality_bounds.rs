@@ -38,9 +38,9 @@ impl ContradictedBurst {
 }
 
 /// An error for each pair of clocks.
-pub(crate) fn diagnostics(found: &[ContradictedBurst], domains: &[ClockDomain]) -> Vec<TraceDiagnostic> {
+pub(crate) fn diagnostics(contradictions: &[ContradictedBurst], domains: &[ClockDomain]) -> Vec<TraceDiagnostic> {
     let mut pairs: BTreeMap<(usize, usize), ContradictedBurst> = BTreeMap::new();
-    for burst in found {
+    for burst in contradictions {
         let sum = pairs.entry((burst.a, burst.b)).or_insert(ContradictedBurst { nanos: 0.0, samples: 0, ..*burst });
         sum.samples += burst.samples;
         sum.nanos = sum.nanos.max(burst.nanos);
@@ -63,7 +63,7 @@ pub(crate) fn find(messages_only: &FitResult, exchanges: &[Vec<RawExchange>]) ->
     let certain = messages_only.certain_for_wander(largest_wander(messages_only));
     // The fit itself may leave reversed messages. A sample may be reversed by as much as these.
     let allowed = CONTRADICTION + OF_TICKS * messages_only.tick + messages_only.largest_violation();
-    let mut found: BTreeMap<(usize, usize, usize), ContradictedBurst> = BTreeMap::new();
+    let mut contradictions: BTreeMap<(usize, usize, usize), ContradictedBurst> = BTreeMap::new();
     for (burst, exchanges) in exchanges.iter().enumerate() {
         for &RawExchange { a, b, t1, t2, t3, t4 } in exchanges {
             let corrected = |domain: usize, raw: i64| {
@@ -76,10 +76,10 @@ pub(crate) fn find(messages_only: &FitResult, exchanges: &[Vec<RawExchange>]) ->
             let early = early(a, t1, b, t2).max(early(b, t3, a, t4));
             let (a, b) = (a.min(b), a.max(b));
             let of_burst = ContradictedBurst { burst, a, b, nanos: 0.0, samples: 0 };
-            let found = found.entry((burst, a, b)).or_insert(of_burst);
-            found.nanos = found.nanos.max(early);
-            found.samples += 1;
+            let contradiction = contradictions.entry((burst, a, b)).or_insert(of_burst);
+            contradiction.nanos = contradiction.nanos.max(early);
+            contradiction.samples += 1;
         }
     }
-    found.into_values().filter(|found| found.nanos > allowed).collect()
+    contradictions.into_values().filter(|contradiction| contradiction.nanos > allowed).collect()
 }

@@ -30,7 +30,8 @@ pub(crate) struct FitResult {
 impl FitResult {
     /// The points of an edge with final timestamps.
     fn message_times(&self, edge: &FastestMessages) -> Vec<MessageTimes> {
-        let last = |domain: usize, at: f64| interpolate(&self.fit.corrections[domain], at / self.span.nanos());
+        let last =
+            |domain: usize, timestamp: f64| interpolate(&self.fit.corrections[domain], timestamp / self.span.nanos());
         let times = edge.points.iter().map(|point| {
             let (sent, received) = (point.sent, point.sent + point.took);
             let (sent, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
@@ -58,8 +59,8 @@ impl FitResult {
     /// Bounds on the timestamps if the clocks wander by `wander` per square root of a second.
     pub(crate) fn certain_for_wander(&self, wander: f64) -> CertainBounds {
         let domains = self.joined.len();
-        let correction = |domain: usize, at: f64| {
-            self.rounds.iter().map(|round| interpolate(&round[domain], at / self.span.nanos())).sum::<f64>()
+        let correction = |domain: usize, timestamp: f64| {
+            self.rounds.iter().map(|round| interpolate(&round[domain], timestamp / self.span.nanos())).sum::<f64>()
         };
         let observations = self.edges.iter().map(|edge| edge.points.len()).sum::<usize>() / domains;
         let min_wander = if observations < MIN_OBSERVATIONS { MIN_WANDER } else { 0.0 };

@@ -62,8 +62,8 @@ pub(crate) fn fit_lines(
             continue;
         }
         let second_lines = lines(domains, &edges, span.nanos(), |a, b| inputs.rates(a, b, &first_lines));
-        let both = first_lines.iter().zip(&second_lines);
-        let joined = both
+        let line_pairs = first_lines.iter().zip(&second_lines);
+        let joined = line_pairs
             .map(|(first, second)| Some(compose_joins(first.as_ref()?, second.as_ref()?, base_span, span)))
             .collect();
         return Ok(Some(LineFit { joined, span, steps }));
@@ -121,8 +121,8 @@ fn first_failure(span: RunSpan, holds: impl Fn(i64) -> bool) -> i64 {
 /// fitted to those that the first corrected, in `second_span`.
 fn compose_joins(first: &DomainJoin, second: &DomainJoin, first_span: RunSpan, second_span: RunSpan) -> DomainJoin {
     let between = starts_between(second_span, first_span);
-    let (one, two) = (first.line, second.line);
-    let offset = one.offset + two.offset + two.slope * (between + one.offset);
-    let slope = one.slope + two.slope * (1.0 + one.slope);
+    let (first_line, second_line) = (first.line, second.line);
+    let offset = first_line.offset + second_line.offset + second_line.slope * (between + first_line.offset);
+    let slope = first_line.slope + second_line.slope * (1.0 + first_line.slope);
     DomainJoin { line: OffsetLine { offset, slope }, ..*second }
 }

@@ -25,7 +25,7 @@ pub(crate) struct MessageFit {
     /// Corrections by domain. `None` if nothing joins the domain to the reference.
     pub(crate) corrections: DomainCorrections,
     /// Results by domain.
-    pub(crate) found: Vec<DomainFit>,
+    pub(crate) fits: Vec<DomainFit>,
     /// The wander of the clocks, per square root of a second.
     pub(crate) wander: f64,
     /// The time range of the fit. Places 0 and 1 are its start and its end.
@@ -95,10 +95,10 @@ pub(crate) fn refine(
         Some(ReducedFit { result, contradictions, bursts }) => (result, contradictions, Some(bursts)),
         None => (first, Vec::new(), None),
     };
-    let mut found = domain_fits(&result);
-    found.iter_mut().zip(result.half_widths()).for_each(|(found, width)| found.error_bound = width);
+    let mut fits = domain_fits(&result);
+    fits.iter_mut().zip(result.half_widths()).for_each(|(fit, width)| fit.error_bound = width);
     let FitResult { corrections, fit, span, steps, .. } = result;
-    Ok(Some(MessageFit { corrections, found, wander: fit.wander, span, steps, contradictions, bursts }))
+    Ok(Some(MessageFit { corrections, fits, wander: fit.wander, span, steps, contradictions, bursts }))
 }
 
 /// The largest wander that messages alone show, per square root of a second. `None` when no message
@@ -146,11 +146,13 @@ fn without_wrong(
 ) -> io::Result<Option<ReducedFit>> {
     // Wrong samples would distort all timestamps, so this fit uses messages only.
     let Some(messages_only) = fit_clocks(inputs, &[], &rebase(clocks, &[]).corrections)? else { return Ok(None) };
-    let found = causality_bounds::find(&messages_only, exchanges);
-    if found.is_empty() {
+    let contradictions = causality_bounds::find(&messages_only, exchanges);
+    if contradictions.is_empty() {
         return Ok(None);
     }
-    let is_kept = |number: usize, a: usize, b: usize| !found.iter().any(|found| found.is_of(number, a, b));
+    let is_kept = |number: usize, a: usize, b: usize| {
+        !contradictions.iter().any(|contradiction| contradiction.is_of(number, a, b))
+    };
     let mut rest = bursts.to_vec();
     for (number, burst) in rest.iter_mut().enumerate() {
         burst.exchanges.retain(|exchange| is_kept(number, exchange.a, exchange.b));
@@ -161,7 +163,7 @@ fn without_wrong(
     });
     let exchanges: Vec<Vec<RawExchange>> = exchanges.collect();
     let fit = fit_clocks(inputs, &exchanges, &base)?;
-    Ok(fit.map(|result| ReducedFit { result, contradictions: found, bursts: remaining }))
+    Ok(fit.map(|result| ReducedFit { result, contradictions, bursts: remaining }))
 }
 
 /// The samples of each burst, with raw timestamps in place of ticks.

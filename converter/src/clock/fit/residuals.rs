@@ -11,7 +11,7 @@ pub(crate) struct FitResiduals {
 impl FitResiduals {
     pub(crate) fn of(residuals: &mut [f64]) -> Self {
         residuals.sort_by(f64::total_cmp);
-        let at = |share: usize| residuals.get(residuals.len() * share / 100).copied().unwrap_or(0.0);
-        Self { median: at(50), p95: at(95) }
+        let percentile = |share: usize| residuals.get(residuals.len() * share / 100).copied().unwrap_or(0.0);
+        Self { median: percentile(50), p95: percentile(95) }
     }
 }

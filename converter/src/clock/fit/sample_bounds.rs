@@ -34,13 +34,13 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     let exchange_times = raw_exchanges(clocks, bursts);
     let span = span_of(streams, &exchange_times, |_, timestamp| timestamp);
     let edges = edges(&exchange_times, span);
-    let mut found = vec![SampleQuality { error_bound: f64::INFINITY, ..SampleQuality::default() }; domains];
+    let mut qualities = vec![SampleQuality { error_bound: f64::INFINITY, ..SampleQuality::default() }; domains];
     for edge in &edges {
-        found[edge.from].edges += 1;
-        found[edge.to].edges += 1;
+        qualities[edge.from].edges += 1;
+        qualities[edge.to].edges += 1;
     }
-    for (found, mut off) in found.iter_mut().zip(residuals(domains, &exchange_times)) {
-        found.residuals = FitResiduals::of(&mut off);
+    for (quality, mut off) in qualities.iter_mut().zip(residuals(domains, &exchange_times)) {
+        quality.residuals = FitResiduals::of(&mut off);
     }
     let tick = clocks.granularity();
     let message_times = |edge: &FastestMessages| {
@@ -56,7 +56,7 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     if early < -(CAUSALITY_TOLERANCE + resolution_error(tick))
         || clocks.domains.iter().any(|domain| !domain.clock_steps.is_empty())
     {
-        return found;
+        return qualities;
     }
     let deviations: Vec<BurstDeviations> =
         (0..domains).map(|domain| BurstDeviations::of(clocks, bursts, domain, span)).collect();
@@ -64,10 +64,11 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     let wanders = deviations.iter().zip(&half_trips).map(|(deviations, half)| deviations.smallest_wander(*half));
     let wander = MIN_WANDER.max(WANDER_SAFETY_FACTOR * wanders.fold(0.0, f64::max));
     let inputs = BoundInputs { span: span.nanos(), wander };
-    let bounds = CertainBounds::of(domains, &edges, inputs, message_times, |domain, at| deviations[domain].at(at));
+    let bounds =
+        CertainBounds::of(domains, &edges, inputs, message_times, |domain, timestamp| deviations[domain].at(timestamp));
     let widths = bounds.half_widths();
-    found.iter_mut().zip(widths).for_each(|(found, width)| found.error_bound = width + resolution_error(tick));
-    found
+    qualities.iter_mut().zip(widths).for_each(|(quality, width)| quality.error_bound = width + resolution_error(tick));
+    qualities
 }
 
 /// The edges of both directions of each pair, with the fastest exchange of each burst.
@@ -114,7 +115,7 @@ fn residuals(domains: usize, bursts: &[Vec<RawExchange>]) -> Vec<Vec<f64>> {
             pairs.entry((a.min(b), a.max(b))).or_default().push(trip);
         }
         for ((a, b), mut trips) in pairs {
-            trips.sort_by(|one, other| one.took.total_cmp(&other.took));
+            trips.sort_by(|trip, other_trip| trip.took.total_cmp(&other_trip.took));
             let faster = trips.len().div_ceil(2);
             for domain in [a, b] {
                 all[domain].extend(trips[..faster].iter().map(|trip| trip.difference));
@@ -140,7 +141,7 @@ fn half_trips(edges: &[FastestMessages], domains: usize) -> Vec<f64> {
 #[derive(Clone, Copy, Debug)]
 struct BurstDeviation {
     /// Nanoseconds from the start of the span.
-    at: f64,
+    timestamp: f64,
     nanos: f64,
 }
 
@@ -165,7 +166,7 @@ impl BurstDeviations {
         let by_clock = |ticks: u64| (ticks - first) as f64 / (*hz).max(1) as f64 * 1e9;
         let rate = if last > first { (timestamp(last) - timestamp(first)) / by_clock(last) } else { 1.0 };
         let deviation = |&ticks: &u64| BurstDeviation {
-            at: timestamp(ticks),
+            timestamp: timestamp(ticks),
             nanos: timestamp(ticks) - timestamp(first) - rate * by_clock(ticks),
         };
         Self(ticks.iter().map(deviation).collect())
@@ -173,12 +174,14 @@ impl BurstDeviations {
 
     fn at(&self, timestamp: f64) -> f64 {
         let Self(points) = self;
-        let next = points.partition_point(|point| point.at <= timestamp);
+        let next = points.partition_point(|point| point.timestamp <= timestamp);
         let (Some(before), Some(after)) = (next.checked_sub(1).map(|last| points[last]), points.get(next)) else {
             // Continues with the same slope.
             return self.extrapolate(timestamp);
         };
-        before.nanos + (after.nanos - before.nanos) * (timestamp - before.at) / (after.at - before.at).max(1.0)
+        before.nanos
+            + (after.nanos - before.nanos) * (timestamp - before.timestamp)
+                / (after.timestamp - before.timestamp).max(1.0)
     }
 
     /// Extrapolates with the slope of the two nearest bursts.
@@ -186,9 +189,10 @@ impl BurstDeviations {
         let Self(points) = self;
         let [first, second, ..] = points[..] else { return 0.0 };
         let [.., before, last] = points[..] else { return 0.0 };
-        let (from, to) = if timestamp < first.at { (first, second) } else { (before, last) };
-        let nearest = if timestamp < first.at { first } else { last };
-        nearest.nanos + (to.nanos - from.nanos) * (timestamp - nearest.at) / (to.at - from.at).max(1.0)
+        let (from, to) = if timestamp < first.timestamp { (first, second) } else { (before, last) };
+        let nearest = if timestamp < first.timestamp { first } else { last };
+        nearest.nanos
+            + (to.nanos - from.nanos) * (timestamp - nearest.timestamp) / (to.timestamp - from.timestamp).max(1.0)
     }
 
     /// The smallest wander of a clock that explains its bursts, per square root of a second. The
@@ -196,12 +200,16 @@ impl BurstDeviations {
     /// differ by the wander times the square root of a third of the time.
     fn smallest_wander(&self, half: f64) -> f64 {
         let wander = |three: &[BurstDeviation]| {
-            let (one, other) = (three[1].at - three[0].at, three[2].at - three[1].at);
-            let slopes = (three[2].nanos - three[1].nanos) / other - (three[1].nanos - three[0].nanos) / one;
-            let open = 2.0 * half / other + 2.0 * half / one;
-            (slopes.abs() - open).max(0.0) / ((one + other) * 1e-9 / 3.0).sqrt()
+            let (first_gap, second_gap) =
+                (three[1].timestamp - three[0].timestamp, three[2].timestamp - three[1].timestamp);
+            let slopes = (three[2].nanos - three[1].nanos) / second_gap - (three[1].nanos - three[0].nanos) / first_gap;
+            let open = 2.0 * half / second_gap + 2.0 * half / first_gap;
+            (slopes.abs() - open).max(0.0) / ((first_gap + second_gap) * 1e-9 / 3.0).sqrt()
         };
-        let in_order = self.0.windows(3).filter(|three| three[1].at > three[0].at && three[2].at > three[1].at);
+        let in_order = self
+            .0
+            .windows(3)
+            .filter(|three| three[1].timestamp > three[0].timestamp && three[2].timestamp > three[1].timestamp);
         in_order.map(wander).fold(0.0, f64::max)
     }
 }

@@ -22,14 +22,14 @@ fn wander_of_corrections(fit_result: &FitResult) -> f64 {
         (0..fit_result.joined.len()).filter(|domain| fit_result.joined[*domain].is_some_and(|joined| joined.hops > 0));
     let free: Vec<usize> = free.collect();
     let of_lag = |parts: usize| {
-        let total = |domain: usize, at: usize| -> f64 {
-            fit_result.rounds.iter().map(|round| interpolate(&round[domain], at as f64 / parts as f64)).sum()
+        let total = |domain: usize, knot: usize| -> f64 {
+            fit_result.rounds.iter().map(|round| interpolate(&round[domain], knot as f64 / parts as f64)).sum()
         };
-        let change = |domain: usize, at: usize| {
-            let change = total(domain, at + 1) - 2.0 * total(domain, at) + total(domain, at - 1);
+        let change = |domain: usize, knot: usize| {
+            let change = total(domain, knot + 1) - 2.0 * total(domain, knot) + total(domain, knot - 1);
             (change.abs() - CORRECTION_NOISE - resolution_error(fit_result.tick)).max(0.0)
         };
-        let squares = free.iter().flat_map(|domain| (1..parts).map(move |at| change(*domain, at).powi(2)));
+        let squares = free.iter().flat_map(|domain| (1..parts).map(move |knot| change(*domain, knot).powi(2)));
         let mean = squares.sum::<f64>() / (free.len() * (parts - 1)).max(1) as f64;
         (1.5 * mean).sqrt() * 1e-9 / (seconds / parts as f64).powf(1.5)
     };

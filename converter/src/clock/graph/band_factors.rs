@@ -35,14 +35,14 @@ impl BandFactors {
             }
         }
         for rows in rows.chunks_mut(knots) {
-            for at in 1..knots - 1 {
+            for row in 1..knots - 1 {
                 let smooth = shape.prior.smooth;
-                rows[at - 1][0] += smooth;
-                rows[at][0] += 4.0 * smooth;
-                rows[at + 1][0] += smooth;
-                rows[at][1] -= 2.0 * smooth;
-                rows[at + 1][1] -= 2.0 * smooth;
-                rows[at + 1][2] += smooth;
+                rows[row - 1][0] += smooth;
+                rows[row][0] += 4.0 * smooth;
+                rows[row + 1][0] += smooth;
+                rows[row][1] -= 2.0 * smooth;
+                rows[row + 1][1] -= 2.0 * smooth;
+                rows[row + 1][2] += smooth;
             }
             rows[0][0] += shape.prior.ends;
             rows[knots - 1][0] += shape.prior.ends;
@@ -66,20 +66,20 @@ impl BandFactors {
 /// The factors of a symmetric matrix with two bands before the diagonal, in place. Row i holds
 /// (i,i), (i,i-1), (i,i-2).
 fn factorise(rows: &mut [[f64; 3]]) {
-    for at in 0..rows.len() {
-        let [mut diagonal, mut one, mut two] = rows[at];
-        if at >= 2 {
-            let before = rows[at - 2];
-            one -= two * rows[at - 1][1];
+    for row in 0..rows.len() {
+        let [mut diagonal, mut one, mut two] = rows[row];
+        if row >= 2 {
+            let before = rows[row - 2];
+            one -= two * rows[row - 1][1];
             diagonal -= two * two * before[0];
             two *= before[0];
         }
-        if at >= 1 {
-            let inverse = rows[at - 1][0];
+        if row >= 1 {
+            let inverse = rows[row - 1][0];
             diagonal -= one * one * inverse;
             one *= inverse;
         }
-        rows[at] = [1.0 / diagonal.max(1e-24), one, two];
+        rows[row] = [1.0 / diagonal.max(1e-24), one, two];
     }
 }
 
@@ -87,20 +87,20 @@ fn factorise(rows: &mut [[f64; 3]]) {
 fn substitute<const N: usize>(rows: &[[f64; 3]], x: &mut [f64]) {
     let size = x.len() / N;
     let (mut one, mut two) = ([0.0; N], [0.0; N]);
-    for at in 0..size {
+    for row in 0..size {
         for lane in 0..N {
-            let [_, a, b] = rows[lane * size + at];
-            let x = &mut x[lane * size + at];
+            let [_, a, b] = rows[lane * size + row];
+            let x = &mut x[lane * size + row];
             *x = (*x - b * two[lane]) - a * one[lane];
             (two[lane], one[lane]) = (one[lane], *x);
         }
     }
     // The contributions of the next two rows to this one.
     let (mut one, mut two, mut two_later) = ([0.0; N], [0.0; N], [0.0; N]);
-    for at in (0..size).rev() {
+    for row in (0..size).rev() {
         for lane in 0..N {
-            let [inverse, a, b] = rows[lane * size + at];
-            let x = &mut x[lane * size + at];
+            let [inverse, a, b] = rows[lane * size + row];
+            let x = &mut x[lane * size + row];
             *x = (*x * inverse - two[lane]) - one[lane];
             (one[lane], two[lane], two_later[lane]) = (a * *x, two_later[lane], b * *x);
         }
@@ -118,21 +118,21 @@ mod tests {
         rows[0] = [4.0, 0.0, 0.0];
         rows[1] = [4.0, -1.0, 0.0];
         let expected = [1.0, -2.0, 3.0, 0.5, 0.0, 7.0];
-        let at = |a: i32, b: i32| match (a - b).abs() {
+        let element = |a: i32, b: i32| match (a - b).abs() {
             0 => 4.0,
             1 => -1.0,
             2 => 0.5,
             _ => 0.0,
         };
         let mut x: Vec<f64> =
-            (0..6).map(|a| (0..6).map(|b| at(a, b) * expected[usize::try_from(b).unwrap()]).sum()).collect();
+            (0..6).map(|a| (0..6).map(|b| element(a, b) * expected[usize::try_from(b).unwrap()]).sum()).collect();
         factorise(&mut rows);
-        let mut both = [x.clone(), x.iter().map(|x| 2.0 * x).collect()].concat();
+        let mut columns = [x.clone(), x.iter().map(|x| 2.0 * x).collect()].concat();
         substitute::<1>(&rows, &mut x);
-        substitute::<2>(&[rows.clone(), rows].concat(), &mut both);
-        for (at, expected) in expected.into_iter().enumerate() {
-            let found = [x[at], both[at], both[6 + at] / 2.0];
-            assert!(found.iter().all(|found| (found - expected).abs() < 1e-12), "{found:?} {expected}");
+        substitute::<2>(&[rows.clone(), rows].concat(), &mut columns);
+        for (index, expected) in expected.into_iter().enumerate() {
+            let values = [x[index], columns[index], columns[6 + index] / 2.0];
+            assert!(values.iter().all(|value| (value - expected).abs() < 1e-12), "{values:?} {expected}");
         }
     }
 }

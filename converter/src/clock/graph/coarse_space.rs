@@ -109,27 +109,29 @@ impl CoarseSpace {
         let mut delays = vec![vec![0.0; nodes]; shape.edges.len()];
         for (number, delays) in delays.iter_mut().enumerate() {
             for (knot, coupling) in system.coupling_of(number).iter().enumerate() {
-                self.weights(knot).iter().for_each(|at| delays[at.node] += at.weight * coupling);
+                self.weights(knot)
+                    .iter()
+                    .for_each(|knot_weight| delays[knot_weight.node] += knot_weight.weight * coupling);
             }
         }
         for (number, edge) in shape.edges.iter().enumerate() {
             if system.is_held(number) {
                 continue;
             }
-            let one = system.stiffness(number);
+            let stiffness = system.stiffness(number);
             let forth = &delays[number];
             let mut less = vec![0.0; nodes * nodes];
             match system.reverse_edge(number) {
                 None => {
-                    rank_one(&mut less, forth, forth, -1.0 / one);
+                    rank_one(&mut less, forth, forth, -1.0 / stiffness);
                 }
                 Some(ReverseEdge { edge: back, symmetry }) if number < back => {
                     // For the edge back, the difference of the clocks has the opposite sign.
                     let two = system.stiffness(back);
-                    let scale = -1.0 / (one * two - symmetry * symmetry);
+                    let scale = -1.0 / (stiffness * two - symmetry * symmetry);
                     let back: Vec<f64> = delays[back].iter().map(|delay| -delay).collect();
                     rank_one(&mut less, forth, forth, scale * two);
-                    rank_one(&mut less, &back, &back, scale * one);
+                    rank_one(&mut less, &back, &back, scale * stiffness);
                     rank_one(&mut less, forth, &back, scale * symmetry);
                     rank_one(&mut less, &back, forth, scale * symmetry);
                 }
@@ -144,8 +146,8 @@ impl CoarseSpace {
     fn add_between(&mut self, from: usize, to: usize, block: &[f64]) {
         for (a, b, sign) in [(from, from, 1.0), (to, to, 1.0), (from, to, -1.0), (to, from, -1.0)] {
             let (Some(row), Some(column)) = (self.first[a], self.first[b]) else { continue };
-            for (at, values) in block.chunks(self.nodes).enumerate() {
-                for (out, value) in self.factor[row + at][column..column + self.nodes].iter_mut().zip(values) {
+            for (index, values) in block.chunks(self.nodes).enumerate() {
+                for (out, value) in self.factor[row + index][column..column + self.nodes].iter_mut().zip(values) {
                     *out += sign * value;
                 }
             }
@@ -156,7 +158,13 @@ impl CoarseSpace {
         let nodes = self.nodes;
         let mut block = vec![0.0; nodes * nodes];
         for node in 0..nodes {
-            let value = |knot: usize| self.weights(knot).iter().filter(|at| at.node == node).map(|at| at.weight).sum();
+            let value = |knot: usize| {
+                self.weights(knot)
+                    .iter()
+                    .filter(|knot_weight| knot_weight.node == node)
+                    .map(|knot_weight| knot_weight.weight)
+                    .sum()
+            };
             let x: Vec<f64> = (0..self.knots).map(value).collect();
             let mut image = vec![0.0; self.knots];
             system.shape.prior.apply(&x, &mut image);
@@ -168,8 +176,8 @@ impl CoarseSpace {
             block[node * nodes + node] += 1e-9;
         }
         for first in self.first.iter().flatten() {
-            for (at, values) in block.chunks(nodes).enumerate() {
-                for (out, value) in self.factor[first + at][*first..first + nodes].iter_mut().zip(values) {
+            for (index, values) in block.chunks(nodes).enumerate() {
+                for (out, value) in self.factor[first + index][*first..first + nodes].iter_mut().zip(values) {
                     *out += value;
                 }
             }
@@ -225,10 +233,10 @@ impl CoarseSpace {
 }
 
 /// Adds a multiple of the outer product of two vectors.
-fn rank_one(out: &mut [f64], one: &[f64], two: &[f64], scale: f64) {
-    for (row, one) in out.chunks_mut(two.len()).zip(one) {
-        for (out, two) in row.iter_mut().zip(two) {
-            *out += scale * one * two;
+fn rank_one(out: &mut [f64], left_vector: &[f64], right_vector: &[f64], scale: f64) {
+    for (row, factor) in out.chunks_mut(right_vector.len()).zip(left_vector) {
+        for (out, two) in row.iter_mut().zip(right_vector) {
+            *out += scale * factor * two;
         }
     }
 }

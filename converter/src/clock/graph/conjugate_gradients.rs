@@ -32,16 +32,16 @@ pub(crate) fn solve(system: &NormalEquations<'_>, x: &mut [f64], precision: f64,
         if !step.is_finite() {
             break;
         }
-        for at in 0..size {
-            x[at] += step * direction[at];
-            residual[at] -= step * image[at];
+        for index in 0..size {
+            x[index] += step * direction[index];
+            residual[index] -= step * image[index];
         }
         precondition(&residual, &mut preconditioned);
         let next = dot_product(&residual, &preconditioned);
         let conjugation = next / product;
         product = next;
-        for at in 0..size {
-            direction[at] = preconditioned[at] + conjugation * direction[at];
+        for index in 0..size {
+            direction[index] = preconditioned[index] + conjugation * direction[index];
         }
     }
 }

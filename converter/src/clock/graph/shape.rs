@@ -52,11 +52,11 @@ impl FitPrior {
     /// Adds the prior's matrix times the corrections of a domain.
     pub(crate) fn apply(self, x: &[f64], out: &mut [f64]) {
         let last = x.len() - 1;
-        for at in 1..last {
-            let bend = self.smooth * (x[at - 1] - 2.0 * x[at] + x[at + 1]);
-            out[at - 1] += bend;
-            out[at] -= 2.0 * bend;
-            out[at + 1] += bend;
+        for knot in 1..last {
+            let bend = self.smooth * (x[knot - 1] - 2.0 * x[knot] + x[knot + 1]);
+            out[knot - 1] += bend;
+            out[knot] -= 2.0 * bend;
+            out[knot + 1] += bend;
         }
         let ends = self.ends * (x[last] - x[0]);
         out[last] += ends;
@@ -83,10 +83,10 @@ impl SystemShape<'_> {
     pub(crate) fn residual(&self, observation: &Observation, x: &[f64], delays: &[f64]) -> f64 {
         let Observation { edge, knot, fraction, apparent_latency } = *observation;
         let edge = edge as usize;
-        let at = |domain: usize| {
+        let value_of = |domain: usize| {
             let first = domain * self.knots + knot as usize;
             x[first] + (x[first + 1] - x[first]) * fraction
         };
-        apparent_latency + at(self.edges[edge].to) - at(self.edges[edge].from) - delays[edge]
+        apparent_latency + value_of(self.edges[edge].to) - value_of(self.edges[edge].from) - delays[edge]
     }
 }

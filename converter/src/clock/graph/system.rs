@@ -110,14 +110,14 @@ impl<'s> NormalEquations<'s> {
             let &Observation { edge, knot, fraction, .. } = observation;
             let (edge, knot) = (edge as usize, knot as usize);
             let (pair, latency) = (&mut pairs[of_edge[edge]], signs[edge] * observation.apparent_latency);
-            let (one, two) = (weight * (1.0 - fraction), weight * fraction);
-            pair.diagonal[knot] += one * (1.0 - fraction);
-            pair.diagonal[knot + 1] += two * fraction;
-            pair.off_diagonal[knot] += one * fraction;
-            pair.latencies[knot] += one * latency;
-            pair.latencies[knot + 1] += two * latency;
-            coupling[edge * knots + knot] += one;
-            coupling[edge * knots + knot + 1] += two;
+            let (left_weight, right_weight) = (weight * (1.0 - fraction), weight * fraction);
+            pair.diagonal[knot] += left_weight * (1.0 - fraction);
+            pair.diagonal[knot + 1] += right_weight * fraction;
+            pair.off_diagonal[knot] += left_weight * fraction;
+            pair.latencies[knot] += left_weight * latency;
+            pair.latencies[knot + 1] += right_weight * latency;
+            coupling[edge * knots + knot] += left_weight;
+            coupling[edge * knots + knot + 1] += right_weight;
             sums[edge] += weight;
             latencies[edge] += weight * observation.apparent_latency;
         }
@@ -145,8 +145,9 @@ impl<'s> NormalEquations<'s> {
                 _ if self.is_held(edge) => 0.0,
                 None => force[edge] / self.stiffness(edge),
                 Some(ReverseEdge { edge: back, symmetry }) => {
-                    let (one, two) = (self.stiffness(edge), self.stiffness(back));
-                    (force[edge] * two + force[back] * symmetry) / (one * two - symmetry * symmetry)
+                    let (forth, back_stiffness) = (self.stiffness(edge), self.stiffness(back));
+                    (force[edge] * back_stiffness + force[back] * symmetry)
+                        / (forth * back_stiffness - symmetry * symmetry)
                 }
             };
         }

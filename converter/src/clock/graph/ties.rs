@@ -118,12 +118,14 @@ fn fastest_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
 /// message in the other direction that was sent nearest to it in time.
 fn round_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
     let mut trips = Vec::new();
-    let mut at = 0;
+    let mut position = 0;
     for point in forth {
-        while at + 1 < back.len() && (back[at + 1].sent - point.sent).abs() <= (back[at].sent - point.sent).abs() {
-            at += 1;
+        while position + 1 < back.len()
+            && (back[position + 1].sent - point.sent).abs() <= (back[position].sent - point.sent).abs()
+        {
+            position += 1;
         }
-        if let Some(back) = back.get(at) {
+        if let Some(back) = back.get(position) {
             trips.push((point.took + back.took) * 1e-3);
         }
     }

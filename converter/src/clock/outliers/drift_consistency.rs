@@ -51,7 +51,7 @@ pub(crate) struct OmittedSamples {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct BurstBounds {
     burst: u32,
-    at: f64,
+    timestamp: f64,
     lower: f64,
     upper: f64,
 }
@@ -64,7 +64,7 @@ impl BurstBounds {
     /// The distance between the bounds of a later burst and those of this one, for a drift.
     /// Nanoseconds.
     fn distance(&self, later: &Self, drift: f64) -> f64 {
-        let by = drift * (later.at - self.at);
+        let by = drift * (later.timestamp - self.timestamp);
         (later.lower - self.upper - by).max(self.lower + by - later.upper).max(0.0)
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn remove_outliers(
     domains: &[ClockDomain],
     wander: f64,
 ) -> Vec<OmittedSamples> {
-    let mut found = Vec::new();
+    let mut diagnostics = Vec::new();
     let ticks = |pair: (usize, usize)| domains[pair.0].resolution_nanos + domains[pair.1].resolution_nanos;
     // Drift within a long burst widens its bounds. So the drift is estimated first, without this
     // correction.
@@ -89,17 +89,17 @@ pub(crate) fn remove_outliers(
         let tick = ticks(pair);
         let WrongBursts { bursts: wrong, nanos } = wrong_bursts(&bounds, tick, wander);
         let mut samples = 0;
-        for at in &wrong {
-            let Some(burst) = bursts.get_mut(&bounds[*at].burst) else { continue };
+        for index in &wrong {
+            let Some(burst) = bursts.get_mut(&bounds[*index].burst) else { continue };
             let before = burst.exchanges.len();
             burst.exchanges.retain(|exchange| pair_of(exchange) != pair);
             samples += (before - burst.exchanges.len()) as u64;
         }
         if samples > 0 {
-            found.push(OmittedSamples { pair, bursts: wrong.len(), samples, nanos });
+            diagnostics.push(OmittedSamples { pair, bursts: wrong.len(), samples, nanos });
         }
     }
-    found
+    diagnostics
 }
 
 fn pair_of(exchange: &TickExchange) -> (usize, usize) {
@@ -133,15 +133,16 @@ fn burst_bounds(
             let origin = *origins.entry(pair).or_insert(there);
             let first = |ticks: u64| domains[pair.0].nanos_between(origin.first, ticks);
             let second = |ticks: u64| domains[pair.1].nanos_between(origin.second, ticks);
-            let at = first(there.first);
+            let begin_timestamp = first(there.first);
             let bounds = all.entry(pair).or_default();
-            let begin = bounds.last().filter(|last| last.burst == *number).map_or(at, |last| last.at);
+            let begin =
+                bounds.last().filter(|last| last.burst == *number).map_or(begin_timestamp, |last| last.timestamp);
             let drifted = |timestamp: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (timestamp - begin));
             let upper = second(there.second) - first(there.first) - drifted(first(there.first));
             let lower = second(back.second) - first(back.first) - drifted(first(back.first));
             match bounds.last_mut().filter(|last| last.burst == *number) {
                 Some(last) => (last.lower, last.upper) = (last.lower.max(lower), last.upper.min(upper)),
-                None => bounds.push(BurstBounds { burst: *number, at, lower, upper }),
+                None => bounds.push(BurstBounds { burst: *number, timestamp: begin_timestamp, lower, upper }),
             }
         }
     }
@@ -149,7 +150,7 @@ fn burst_bounds(
         // Bounds can be in the wrong order, because clocks drift a little within a burst.
         let swapped = bounds.iter_mut().filter(|burst| burst.lower > burst.upper);
         swapped.for_each(|burst| (burst.lower, burst.upper) = (burst.upper, burst.lower));
-        bounds.sort_by(|a, b| a.at.total_cmp(&b.at));
+        bounds.sort_by(|a, b| a.timestamp.total_cmp(&b.timestamp));
     }
     all
 }
@@ -157,7 +158,7 @@ fn burst_bounds(
 /// The drift between bursts of a pair.
 fn drift(bursts: &[BurstBounds], tick: f64) -> DriftEstimate {
     let middles: Vec<OffsetPoint> =
-        bursts.iter().map(|burst| OffsetPoint { at: burst.at, offset: burst.middle() }).collect();
+        bursts.iter().map(|burst| OffsetPoint { timestamp: burst.timestamp, offset: burst.middle() }).collect();
     let widths: Vec<f64> = bursts.iter().map(|burst| (burst.upper - burst.lower) / 2.0).collect();
     DriftEstimate::of(&middles, &widths, tick)
 }
@@ -177,35 +178,38 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
         return WrongBursts::default();
     }
     let DriftEstimate { agreed, likely: drift } = drift(bounds, tick);
-    let deviation =
-        |one: &BurstBounds, other: &BurstBounds| (other.middle() - one.middle() - drift * (other.at - one.at)).abs();
+    let deviation = |burst: &BurstBounds, other_burst: &BurstBounds| {
+        (other_burst.middle() - burst.middle() - drift * (other_burst.timestamp - burst.timestamp)).abs()
+    };
     let mut usual: Vec<f64> = bounds.windows(2).map(|pair| deviation(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
     let usual = usual[usual.len() / 2];
-    let agree = |one: usize, other: usize| {
-        let (one, other) = (&bounds[one], &bounds[other]);
-        let allowed = allowed_departure(other.at - one.at, agreed.is_some(), bounds.len(), usual, wander);
-        one.distance(other, drift) <= BASE_ALLOWANCE + 2.0 * tick + allowed
+    let agree = |index: usize, other_index: usize| {
+        let (burst, other_burst) = (&bounds[index], &bounds[other_index]);
+        let gap = other_burst.timestamp - burst.timestamp;
+        let allowed = allowed_departure(gap, agreed.is_some(), bounds.len(), usual, wander);
+        burst.distance(other_burst, drift) <= BASE_ALLOWANCE + 2.0 * tick + allowed
     };
     let chain = longest_chain(bounds.len(), agree);
     let (Some(&first), Some(&last)) = (chain.first(), chain.last()) else { return WrongBursts::default() };
     if chain.len() * 2 <= bounds.len() {
         return WrongBursts::default();
     }
-    let is_in = |at: &usize| chain.binary_search(at).is_ok();
-    let mut wrong: Vec<usize> = (0..bounds.len()).filter(|at| !is_in(at)).collect();
+    let is_in = |index: &usize| chain.binary_search(index).is_ok();
+    let mut wrong: Vec<usize> = (0..bounds.len()).filter(|index| !is_in(index)).collect();
     // Several bursts at an end that agree with each other indicate a clock step. With few bursts, a
     // single one may also be a step.
     for end in [0..first, last + 1..bounds.len()] {
-        let in_step = end.len() > 1 && end.clone().zip(end.start + 1..end.end).all(|(one, next)| agree(one, next));
+        let in_step = end.len() > 1
+            && end.clone().zip(end.start + 1..end.end).all(|(index, next_index)| agree(index, next_index));
         if in_step || (bounds.len() < MAJORITY_BURSTS && !end.is_empty()) {
-            wrong.retain(|at| !end.contains(at));
+            wrong.retain(|index| !end.contains(index));
         }
     }
-    let off = |at: &usize| {
-        let before = chain[..chain.partition_point(|member| member < at)].last();
-        let after = chain.get(chain.partition_point(|member| member < at));
-        before.or(after).map_or(0.0, |member| deviation(&bounds[*member], &bounds[*at]))
+    let off = |index: &usize| {
+        let before = chain[..chain.partition_point(|member| member < index)].last();
+        let after = chain.get(chain.partition_point(|member| member < index));
+        before.or(after).map_or(0.0, |member| deviation(&bounds[*member], &bounds[*index]))
     };
     let nanos = wrong.iter().map(off).fold(0.0, f64::max);
     WrongBursts { bursts: wrong, nanos }
@@ -250,8 +254,8 @@ impl DriftEstimate {
 /// With few bursts, one wrong burst changes the median. In this case the smallest drift is the most
 /// likely one.
 fn usual_drift(bursts: &[OffsetPoint]) -> f64 {
-    let pairs = bursts.iter().enumerate().flat_map(|(at, one)| {
-        let others = bursts[at + 1..].iter().take(NEXT).filter(|other| other.at > one.at);
+    let pairs = bursts.iter().enumerate().flat_map(|(index, one)| {
+        let others = bursts[index + 1..].iter().take(NEXT).filter(|other| other.timestamp > one.timestamp);
         others.map(|other| one.drift_to(*other))
     });
     let mut drifts: Vec<f64> = pairs.collect();
@@ -271,13 +275,15 @@ fn agreed_drift(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Option<f64
     }
     let min_width = widths.iter().copied().fold(f64::INFINITY, f64::min);
     let pairs = || {
-        let pairs_from = |one: usize| (one + 1..bursts.len()).map(move |other| (one, other));
-        (0..bursts.len()).flat_map(pairs_from).filter(|&(one, other)| bursts[other].at > bursts[one].at)
+        let pairs_from = |index: usize| (index + 1..bursts.len()).map(move |other_index| (index, other_index));
+        (0..bursts.len())
+            .flat_map(pairs_from)
+            .filter(|&(index, other_index)| bursts[other_index].timestamp > bursts[index].timestamp)
     };
-    let drift = |(one, other): (usize, usize)| bursts[one].drift_to(bursts[other]);
+    let drift = |(index, other_index): (usize, usize)| bursts[index].drift_to(bursts[other_index]);
     let agreeing = |drift: f64| {
         let agrees = |&(one, other): &(usize, usize)| {
-            let between = bursts[other].at - bursts[one].at;
+            let between = bursts[other].timestamp - bursts[one].timestamp;
             let allowed =
                 BASE_ALLOWANCE + 2.0 * tick + AGREED_RATE * between + widths[one] + widths[other] - 2.0 * min_width;
             (bursts[other].offset - bursts[one].offset - drift * between).abs() <= allowed
@@ -304,21 +310,21 @@ fn longest_chain(count: usize, agree: impl Fn(usize, usize) -> bool) -> Vec<usiz
         before: Option<usize>,
     }
     let mut best: Vec<ChainEnd> = Vec::with_capacity(count);
-    for at in 0..count {
+    for index in 0..count {
         let mut longest = ChainEnd { length: 1, before: None };
-        for before in (at.saturating_sub(BACK)..at).rev() {
+        for before in (index.saturating_sub(BACK)..index).rev() {
             let length = best[before].length + 1;
-            if length > longest.length && agree(before, at) {
+            if length > longest.length && agree(before, index) {
                 longest = ChainEnd { length, before: Some(before) };
             }
         }
         best.push(longest);
     }
-    let mut next = (0..count).rev().max_by_key(|at| best[*at].length);
+    let mut next = (0..count).rev().max_by_key(|index| best[*index].length);
     let mut chain = Vec::new();
-    while let Some(at) = next {
-        chain.push(at);
-        next = best[at].before;
+    while let Some(index) = next {
+        chain.push(index);
+        next = best[index].before;
     }
     chain.reverse();
     chain
@@ -332,9 +338,14 @@ mod tests {
     /// microseconds.
     fn bounds(off: &[f64]) -> Vec<BurstBounds> {
         let burst = |(number, off): (usize, &f64)| {
-            let at = number as f64 * 3e8;
-            let offset = 40e-6 * at + off * 1e3 + (number * 7919 % 13) as f64 * 100.0;
-            BurstBounds { burst: u32::try_from(number).unwrap(), at, lower: offset - 3000.0, upper: offset + 4000.0 }
+            let timestamp = number as f64 * 3e8;
+            let offset = 40e-6 * timestamp + off * 1e3 + (number * 7919 % 13) as f64 * 100.0;
+            BurstBounds {
+                burst: u32::try_from(number).unwrap(),
+                timestamp,
+                lower: offset - 3000.0,
+                upper: offset + 4000.0,
+            }
         };
         off.iter().enumerate().map(burst).collect()
     }
@@ -345,12 +356,12 @@ mod tests {
 
     #[test]
     fn a_wrong_burst_is_found_wherever_it_is() {
-        for at in 0..10 {
+        for number in 0..10 {
             for off in [200.0, -200.0, 1000.0, 5e6] {
                 let mut bursts = [0.0; 10];
-                bursts[at] = off;
-                let WrongBursts { bursts: found, nanos } = wrong_bursts(&bounds(&bursts), 1.0, USUAL_WANDER);
-                assert_eq!(found, [at]);
+                bursts[number] = off;
+                let WrongBursts { bursts: burst_indexes, nanos } = wrong_bursts(&bounds(&bursts), 1.0, USUAL_WANDER);
+                assert_eq!(burst_indexes, [number]);
                 assert!((nanos / off.abs() / 1e3 - 1.0).abs() < 0.05, "{nanos}");
             }
         }
@@ -361,18 +372,18 @@ mod tests {
     #[test]
     fn the_agreeing_bursts_of_four_or_five_are_used() {
         for many in [4, 5] {
-            for at in 1..many - 1 {
+            for number in 1..many - 1 {
                 for off in [500.0, -1000.0] {
                     let mut bursts = vec![0.0; many];
-                    bursts[at] = off;
+                    bursts[number] = off;
                     let mut bounds = bounds(&bursts);
                     // The same distances as in a run of minutes.
                     bounds.iter_mut().enumerate().for_each(|(number, burst)| {
-                        let more = 40e-6 * (number as f64 * 2e10 - burst.at);
-                        (burst.at, burst.lower, burst.upper) =
+                        let more = 40e-6 * (number as f64 * 2e10 - burst.timestamp);
+                        (burst.timestamp, burst.lower, burst.upper) =
                             (number as f64 * 2e10, burst.lower + more, burst.upper + more);
                     });
-                    assert_eq!(wrong_bursts(&bounds, 1.0, USUAL_WANDER).bursts, [at], "{many} {off}");
+                    assert_eq!(wrong_bursts(&bounds, 1.0, USUAL_WANDER).bursts, [number], "{many} {off}");
                 }
             }
         }
@@ -397,8 +408,9 @@ mod tests {
     fn bursts_of_clocks_that_wander_much_are_no_outliers() {
         let mut bursts = bounds(&[0.0, 0.0, 800.0, 0.0, 0.0]);
         bursts.iter_mut().enumerate().for_each(|(number, burst)| {
-            let more = 40e-6 * (number as f64 * 1.5e11 - burst.at);
-            (burst.at, burst.lower, burst.upper) = (number as f64 * 1.5e11, burst.lower + more, burst.upper + more);
+            let more = 40e-6 * (number as f64 * 1.5e11 - burst.timestamp);
+            (burst.timestamp, burst.lower, burst.upper) =
+                (number as f64 * 1.5e11, burst.lower + more, burst.upper + more);
         });
         assert_eq!(wrong_bursts(&bursts, 1.0, USUAL_WANDER).bursts, [2]);
         assert_eq!(wrong_bursts(&bursts, 1.0, 3e-6).bursts, []);

@@ -72,8 +72,8 @@ mod tests {
     /// Bursts of a clock that drifts by 40 ppm. Each is given by a time in seconds, an error in
     /// microseconds, and half of its round trip in microseconds.
     fn offsets(bursts: &[(f64, f64, f64)]) -> Vec<ClockOffset> {
-        let offset = |&(at, off, half): &(f64, f64, f64)| {
-            let local = at * 1e9;
+        let offset = |&(timestamp, off, half): &(f64, f64, f64)| {
+            let local = timestamp * 1e9;
             ClockOffset { local, offset: 40e-6 * local + off * 1e3, half_trip: half * 1e3 }
         };
         bursts.iter().map(offset).collect()
@@ -82,7 +82,7 @@ mod tests {
     fn off(bursts: &[(f64, f64, f64)]) -> Vec<f64> {
         let mut steadied = offsets(bursts);
         correct_edges(&mut steadied, 1.0);
-        steadied.iter().map(|one| ((one.offset - 40e-6 * one.local) / 1e3).round()).collect()
+        steadied.iter().map(|offset| ((offset.offset - 40e-6 * offset.local) / 1e3).round()).collect()
     }
 
     #[test]

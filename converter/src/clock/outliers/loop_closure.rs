@@ -41,50 +41,52 @@ pub(crate) fn consistent_positions(
 ) -> ConsistentPositions {
     /// A pair without which all others agree.
     struct SuspectedPair {
-        at: usize,
+        edge: usize,
         /// The error of the pair by the others.
         nanos: f64,
         /// The positions by the others.
         others: Vec<Option<f64>>,
     }
-    let found = positions(nodes, edges);
-    let away = |edge: &OffsetDifference, found: &[Option<f64>]| {
-        let (from, to) = (found[edge.from].unwrap_or(0.0), found[edge.to].unwrap_or(0.0));
-        (found[edge.from].is_some() && found[edge.to].is_some()).then(|| (edge.difference - (to - from)).abs())
+    let all_positions = positions(nodes, edges);
+    let away = |edge: &OffsetDifference, node_positions: &[Option<f64>]| {
+        let (from, to) = (node_positions[edge.from].unwrap_or(0.0), node_positions[edge.to].unwrap_or(0.0));
+        (node_positions[edge.from].is_some() && node_positions[edge.to].is_some())
+            .then(|| (edge.difference - (to - from)).abs())
     };
-    let beyond =
-        |edge: &OffsetDifference, found: &[Option<f64>]| away(edge, found).is_some_and(|away| away > allowed(edge));
-    if !edges.iter().any(|edge| beyond(edge, &found)) {
-        return ConsistentPositions { positions: found, misclosure: None };
+    let beyond = |edge: &OffsetDifference, node_positions: &[Option<f64>]| {
+        away(edge, node_positions).is_some_and(|away| away > allowed(edge))
+    };
+    if !edges.iter().any(|edge| beyond(edge, &all_positions)) {
+        return ConsistentPositions { positions: all_positions, misclosure: None };
     }
-    let excess = |at: usize| away(&edges[at], &found).unwrap_or(0.0) / allowed(&edges[at]);
+    let excess = |number: usize| away(&edges[number], &all_positions).unwrap_or(0.0) / allowed(&edges[number]);
     let mut worst: Vec<usize> = (0..edges.len()).collect();
     worst.sort_by(|a, b| excess(*b).total_cmp(&excess(*a)));
     let mut suspects = Vec::new();
-    for &at in worst.iter().take(SUSPECTS) {
+    for &edge in worst.iter().take(SUSPECTS) {
         let mut others = edges.clone();
-        let suspect = others.remove(at);
-        let found = positions(nodes, &others);
+        let suspect = others.remove(edge);
+        let node_positions = positions(nodes, &others);
         // A pair that alone joins two parts cannot be checked.
-        let Some(nanos) = away(&suspect, &found) else { continue };
-        if !others.iter().any(|edge| beyond(edge, &found)) {
-            suspects.push(SuspectedPair { at, nanos, others: found });
+        let Some(nanos) = away(&suspect, &node_positions) else { continue };
+        if !others.iter().any(|edge| beyond(edge, &node_positions)) {
+            suspects.push(SuspectedPair { edge, nanos, others: node_positions });
         }
     }
-    let pair = |at: usize| (edges[at].from, edges[at].to);
-    if let [SuspectedPair { at, nanos, others }] = &suspects[..] {
-        let found = LoopMisclosure { pairs: vec![pair(*at)], nanos: *nanos };
+    let pair = |number: usize| (edges[number].from, edges[number].to);
+    if let [SuspectedPair { edge: number, nanos, others }] = &suspects[..] {
+        let misclosure = LoopMisclosure { pairs: vec![pair(*number)], nanos: *nanos };
         let others = others.clone();
-        edges.remove(*at);
-        return ConsistentPositions { positions: others, misclosure: Some(found) };
+        edges.remove(*number);
+        return ConsistentPositions { positions: others, misclosure: Some(misclosure) };
     }
     let nanos = match suspects.iter().map(|suspect| suspect.nanos).reduce(f64::max) {
         Some(nanos) => nanos,
-        None => away(&edges[worst[0]], &found).unwrap_or(0.0),
+        None => away(&edges[worst[0]], &all_positions).unwrap_or(0.0),
     };
-    let mut pairs: Vec<(usize, usize)> = suspects.iter().map(|suspect| pair(suspect.at)).collect();
+    let mut pairs: Vec<(usize, usize)> = suspects.iter().map(|suspect| pair(suspect.edge)).collect();
     pairs.sort_unstable();
-    ConsistentPositions { positions: found, misclosure: Some(LoopMisclosure { pairs, nanos }) }
+    ConsistentPositions { positions: all_positions, misclosure: Some(LoopMisclosure { pairs, nanos }) }
 }
 
 #[cfg(test)]
@@ -101,26 +103,27 @@ mod tests {
     fn agreed_of(nodes: usize, differences: &[(usize, usize, f64)]) -> (Vec<f64>, Option<LoopMisclosure>) {
         let ConsistentPositions { positions, misclosure } =
             consistent_positions(nodes, &mut edges(differences), |_| 5.0);
-        (positions.into_iter().map(|one| one.unwrap_or(f64::NAN).round()).collect(), misclosure)
+        (positions.into_iter().map(|position| position.unwrap_or(f64::NAN).round()).collect(), misclosure)
     }
 
     #[test]
     fn in_a_single_cycle_the_wrong_pair_is_unknown() {
-        let (found, wrong) = agreed_of(4, &[(0, 1, 10.0), (2, 3, 20.0), (0, 2, 30.0), (1, 3, 140.0)]);
+        let (node_positions, wrong) = agreed_of(4, &[(0, 1, 10.0), (2, 3, 20.0), (0, 2, 30.0), (1, 3, 140.0)]);
         let wrong = wrong.unwrap();
         assert_eq!(wrong.pairs, [(0, 1), (0, 2), (1, 3), (2, 3)]);
         assert!((wrong.nanos - 100.0).abs() < 1.0, "all of it: {wrong:?}");
-        assert_eq!(found, [0.0, -15.0, 55.0, 100.0]);
+        assert_eq!(node_positions, [0.0, -15.0, 55.0, 100.0]);
         assert_eq!(agreed_of(3, &[(0, 1, 10.0), (1, 2, 20.0), (0, 2, 33.0)]).1, None);
         assert_eq!(agreed_of(3, &[(0, 1, 1000.0), (1, 2, 20.0)]).1, None);
     }
 
     #[test]
     fn a_wrong_pair_in_two_cycles_is_found_and_not_used() {
-        let (found, wrong) = agreed_of(4, &[(0, 1, 500.0), (1, 2, 20.0), (0, 2, 30.0), (1, 3, 40.0), (0, 3, 50.0)]);
+        let (node_positions, wrong) =
+            agreed_of(4, &[(0, 1, 500.0), (1, 2, 20.0), (0, 2, 30.0), (1, 3, 40.0), (0, 3, 50.0)]);
         let wrong = wrong.unwrap();
         assert_eq!((wrong.pairs.as_slice(), wrong.nanos.round()), (&[(0, 1)][..], 490.0));
-        assert_eq!(found, [0.0, 10.0, 30.0, 50.0]);
+        assert_eq!(node_positions, [0.0, 10.0, 30.0, 50.0]);
     }
 
     #[test]

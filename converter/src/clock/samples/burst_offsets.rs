@@ -89,9 +89,9 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
         }
         // A single burst does not give a drift, so a second round would give the same result.
-        let done = round + 1 == ROUNDS || next.iter().all(|offsets| offsets.len() < 2);
+        let is_last_round = round + 1 == ROUNDS || next.iter().all(|offsets| offsets.len() < 2);
         fit.offsets = next;
-        if done {
+        if is_last_round {
             fit.residuals = squares.iter().map(SquareSum::root_mean).collect();
             break;
         }
@@ -122,48 +122,48 @@ const MIN_OUTLIER: f64 = 50_000.0;
 /// Removes offsets of a domain that no drift explains, and finds possible clock steps. O(bursts log
 /// bursts).
 fn remove_outliers(domain: usize, offsets: &mut Vec<ClockOffset>, tick: f64) -> Vec<DriftOutlier> {
-    let mut found = Vec::new();
+    let mut offsets_of_bursts = Vec::new();
     if offsets.len() > 2 {
         let DriftEstimate { agreed, likely: drift } = drift(offsets, tick);
         let best = offsets.iter().map(|offset| offset.half_trip).fold(f64::INFINITY, f64::min);
-        let away = |one: ClockOffset, other: ClockOffset| {
-            let away = other.offset - one.offset - drift * (other.local - one.local);
+        let away = |offset: ClockOffset, other_offset: ClockOffset| {
+            let away = other_offset.offset - offset.offset - drift * (other_offset.local - offset.local);
             // Additional error of exchanges that are slower than the best ones.
-            let slow = one.half_trip + other.half_trip - 2.0 * best;
+            let slow = offset.half_trip + other_offset.half_trip - 2.0 * best;
             away.signum() * (away.abs() - slow).max(0.0)
         };
         let mut usual: Vec<f64> = offsets.windows(2).map(|pair| away(pair[0], pair[1]).abs()).collect();
         usual.sort_by(f64::total_cmp);
         let usual = usual.get(usual.len() / 2).copied().unwrap_or(0.0);
-        let mut at = 1;
-        while at < offsets.len() {
-            let (before, here) = (offsets[at - 1], offsets[at]);
+        let mut index = 1;
+        while index < offsets.len() {
+            let (before, here) = (offsets[index - 1], offsets[index]);
             let off = away(before, here);
             // With many bursts, the drift is known, and so is the usual change from one burst to
             // the next.
             let elapsed = here.local - before.local;
             let allowed = allowed_departure(elapsed, agreed.is_some(), offsets.len(), usual, USUAL_WANDER);
             if off.abs() <= MIN_OUTLIER + 2.0 * tick + allowed {
-                at += 1;
+                index += 1;
                 continue;
             }
             // The bursts before and after agree, so this one is wrong.
-            if offsets.get(at + 1).is_some_and(|next| away(before, *next).abs() < off.abs() / 2.0) {
-                found.push(DriftOutlier { domain, kind: OutlierKind::Burst, nanos: off });
-                offsets.remove(at);
+            if offsets.get(index + 1).is_some_and(|next| away(before, *next).abs() < off.abs() / 2.0) {
+                offsets_of_bursts.push(DriftOutlier { domain, kind: OutlierKind::Burst, nanos: off });
+                offsets.remove(index);
             } else {
-                found.push(DriftOutlier { domain, kind: OutlierKind::Step, nanos: off });
-                at += 1;
+                offsets_of_bursts.push(DriftOutlier { domain, kind: OutlierKind::Step, nanos: off });
+                index += 1;
             }
         }
     }
-    found
+    offsets_of_bursts
 }
 
 /// The drift between bursts.
 fn drift(offsets: &[ClockOffset], tick: f64) -> DriftEstimate {
     let points: Vec<OffsetPoint> =
-        offsets.iter().map(|offset| OffsetPoint { at: offset.local, offset: offset.offset }).collect();
+        offsets.iter().map(|offset| OffsetPoint { timestamp: offset.local, offset: offset.offset }).collect();
     let widths: Vec<f64> = offsets.iter().map(|offset| offset.half_trip).collect();
     DriftEstimate::of(&points, &widths, tick)
 }
@@ -321,8 +321,8 @@ impl OffsetFit {
     fn line(&self, domain: usize, centre: f64) -> BurstLine {
         let offsets = &self.offsets[domain];
         let &[ref all @ .., last] = &offsets[..] else { return BurstLine { centre, offset: 0.0, slope: 0.0 } };
-        let at = offsets.partition_point(|offset| offset.local <= centre).clamp(1, offsets.len().max(2) - 1);
-        let (Some(&a), b) = (all.get(at - 1), offsets.get(at).copied().unwrap_or(last)) else {
+        let position = offsets.partition_point(|offset| offset.local <= centre).clamp(1, offsets.len().max(2) - 1);
+        let (Some(&a), b) = (all.get(position - 1), offsets.get(position).copied().unwrap_or(last)) else {
             return BurstLine { centre, offset: last.offset, slope: 0.0 };
         };
         if b.local <= a.local {

@@ -73,7 +73,7 @@ pub(crate) fn find(edges: &[FastestMessages], domains: usize, noise: f64) -> Opt
 /// The offset and the round trip at a moment with messages in both directions, nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct PairedObservation {
-    at: f64,
+    timestamp: f64,
     offset: f64,
     trip: f64,
 }
@@ -97,13 +97,13 @@ fn largest_step(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> 
     jumps.sort_by(f64::total_cmp);
     let typical = *jumps.get(jumps.len() / 2)?;
     let steps = (1..observations.len()).map(|next| {
-        let (one, other) = (observations[next - 1], observations[next]);
+        let (one, next_observation) = (observations[next - 1], observations[next]);
         let OffsetJump { size, min_size } = jump(&observations, next);
-        let step = OffsetStep { domain: forth.to, from: one.at, to: other.at, size };
+        let step = OffsetStep { domain: forth.to, from: one.timestamp, to: next_observation.timestamp, size };
         // A difference between the latencies of both directions moves an offset by half of it, and
         // by at most half of the round trip. A jump of this size proves nothing, because it can
         // come from waiting.
-        StepCandidate { step, min_size, waiting: (one.trip.max(0.0) + other.trip.max(0.0)) / 2.0 }
+        StepCandidate { step, min_size, waiting: (one.trip.max(0.0) + next_observation.trip.max(0.0)) / 2.0 }
     });
     let StepCandidate { step, min_size, waiting } =
         steps.max_by(|a, b| (a.min_size - a.waiting).total_cmp(&(b.min_size - b.waiting)))?;
@@ -147,12 +147,12 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
 
 /// Each message with the next message back.
 fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObservation> {
-    let mut at = 0;
+    let mut position = 0;
     let observations = forth.iter().map(|point| {
-        while at + 1 < back.len() && back[at].sent < point.sent {
-            at += 1;
+        while position + 1 < back.len() && back[position].sent < point.sent {
+            position += 1;
         }
-        paired_observation(point, &back[at])
+        paired_observation(point, &back[position])
     });
     observations.collect()
 }
@@ -170,7 +170,7 @@ fn pair_fastest(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> V
 
 fn paired_observation(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
     PairedObservation {
-        at: f64::midpoint(forth.sent, back.sent),
+        timestamp: f64::midpoint(forth.sent, back.sent),
         offset: (forth.took - back.took) / 2.0,
         trip: forth.took + back.took,
     }
@@ -199,12 +199,12 @@ struct RateDepartures {
 /// The deviations of the offset at `next`.
 fn off_rate(observations: &[PairedObservation], next: usize) -> RateDepartures {
     let rate = |from: usize, to: usize| {
-        let (one, other) = (observations[from], observations[to]);
-        let rate = (other.offset - one.offset) / (other.at - one.at);
-        if other.at > one.at { rate.clamp(-MAX_RATE, MAX_RATE) } else { 0.0 }
+        let (observation, other) = (observations[from], observations[to]);
+        let rate = (other.offset - observation.offset) / (other.timestamp - observation.timestamp);
+        if other.timestamp > observation.timestamp { rate.clamp(-MAX_RATE, MAX_RATE) } else { 0.0 }
     };
-    let (one, other) = (observations[next - 1], observations[next]);
-    let (time, by) = (other.at - one.at, other.offset - one.offset);
+    let (observation, other) = (observations[next - 1], observations[next]);
+    let (time, by) = (other.timestamp - observation.timestamp, other.offset - observation.offset);
     let before = rate((next - 1).saturating_sub(FOR_RATE), next - 1);
     let after = rate(next, (next + FOR_RATE).min(observations.len() - 1));
     RateDepartures { before: by - before * time, after: by - after * time }

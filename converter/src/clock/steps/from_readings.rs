@@ -124,7 +124,7 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
     let mut usual: Vec<f64> = intervals.iter().map(|interval| lead(interval).abs()).collect();
     usual.sort_by(f64::total_cmp);
     let noise = NOISE.max(usual.get(usual.len() / 2).map_or(0.0, |usual| 5.0 * usual)) + 2.0 * granularity;
-    let found = intervals.iter().filter_map(|interval| {
+    let jumps = intervals.iter().filter_map(|interval| {
         let &ReadingInterval { first, last, by_clock, by_system, by_real_time } = interval;
         let lead = lead(interval);
         let of_real = by_clock - by_real_time * (1.0 + rate);
@@ -137,7 +137,7 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
         let by = (lead / tick).round() as i64;
         is_set.then_some(ObservedStep { from: first.ticks, to: last.ticks, by })
     });
-    found.collect()
+    jumps.collect()
 }
 
 impl ObservedStep {
@@ -219,11 +219,13 @@ mod tests {
         // A real-time clock with a forward or backward step. A forward step of a minute may also be
         // sleep of the machine.
         for (by, is_set) in [(5_000_000i64, true), (-3_000_000_000, true), (60_000_000_000, false)] {
-            let mut real = readings(|second| if second > 6 { by } else { 0 }, 0);
-            real[7..].iter_mut().for_each(|reading| reading.real_nanos = reading.real_nanos.saturating_add_signed(by));
-            let found = jumps(&real, 2_000_000_000, 0.0, true);
-            assert_eq!(found.len(), usize::from(is_set), "{by} {found:?}");
-            assert_eq!(jumps(&real, 2_000_000_000, 0.0, false).len(), usize::from(by < 0), "{by}");
+            let mut real_readings = readings(|second| if second > 6 { by } else { 0 }, 0);
+            real_readings[7..]
+                .iter_mut()
+                .for_each(|reading| reading.real_nanos = reading.real_nanos.saturating_add_signed(by));
+            let steps = jumps(&real_readings, 2_000_000_000, 0.0, true);
+            assert_eq!(steps.len(), usize::from(is_set), "{by} {steps:?}");
+            assert_eq!(jumps(&real_readings, 2_000_000_000, 0.0, false).len(), usize::from(by < 0), "{by}");
         }
         let simulated = readings(|second| 7_000_000_000 * i64::try_from(second * second % 5).unwrap_or(0), 0);
         assert_eq!(jumps(&simulated, 2_000_000_000, 0.0, false), [], "the clock drifts from the system's clock");

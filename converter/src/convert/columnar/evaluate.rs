@@ -33,7 +33,7 @@ pub(crate) enum PassKind<'p> {
 pub(crate) struct ColumnEvaluator<'p> {
     plan: &'p ConversionPlan<'p>,
     pass_kind: PassKind<'p>,
-    known: KnownValues,
+    value_cache: KnownValues,
     numbers: TemplateNumbers,
     arranger: BatchBuilder,
     scratch: Vec<u64>,
@@ -79,7 +79,7 @@ impl<'p> ColumnEvaluator<'p> {
         Self {
             plan,
             pass_kind,
-            known: KnownValues::default(),
+            value_cache: KnownValues::default(),
             numbers,
             arranger: BatchBuilder::default(),
             scratch: Vec::new(),
@@ -249,7 +249,7 @@ impl<'p> ColumnEvaluator<'p> {
 
     fn value(&mut self, ty: TypeId, name: KeyPart) -> Option<u32> {
         let PassKind::SecondPass(model) = self.pass_kind else { return None };
-        let ValueId(value) = self.known.value(&model.values, ty, name)?;
+        let ValueId(value) = self.value_cache.value(&model.values, ty, name)?;
         Some(value)
     }
 
@@ -266,7 +266,7 @@ impl<'p> ColumnEvaluator<'p> {
         let op_values = if wide.value { Some(self.evaluate_values(block, value, &mut numbers)?) } else { None };
         let start = words.len();
         words.resize(start + width * count, 0);
-        let mut rows = WideRows { words: &mut words[start..], width, at: 0 };
+        let mut rows = WideRows { words: &mut words[start..], width, position: 0 };
         if wide.site {
             let sites = block.columns.column(block.id, 0)?.bytes;
             rows.put(sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
@@ -306,18 +306,18 @@ struct WideRows<'w> {
     /// Number of words per row.
     width: usize,
     /// The index in each row that is filled next.
-    at: usize,
+    position: usize,
 }
 
 impl WideRows<'_> {
     /// Fills the next word of all rows.
     fn put(&mut self, column: impl Iterator<Item = u64>) {
         for (row, word) in self.words.chunks_exact_mut(self.width.max(1)).zip(column) {
-            if let Some(target) = row.get_mut(self.at) {
+            if let Some(target) = row.get_mut(self.position) {
                 *target = word;
             }
         }
-        self.at += 1;
+        self.position += 1;
     }
 }
 

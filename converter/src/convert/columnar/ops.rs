@@ -53,7 +53,7 @@ pub(crate) struct OpBatch {
     /// One entry per kept record. Kept records are those that become operations or stay records.
     entries: Vec<OpEntry>,
     /// Number of entries already taken.
-    at: usize,
+    position: usize,
     /// The entries of records with several operations. Each such record has a contiguous range.
     more: Vec<OpEntry>,
     /// The words of wide operations, and values of more than 32 bits.
@@ -163,13 +163,13 @@ impl OpBatch {
 
     /// Whether all entries are taken.
     pub(crate) fn is_done(&self) -> bool {
-        self.at >= self.entries.len()
+        self.position >= self.entries.len()
     }
 
     /// The position in the stream of the record of an entry.
     #[inline]
-    pub(crate) fn ordinal(&self, at: usize) -> u64 {
-        self.first + self.places.get(at).map_or(at as u64, |position| u64::from(*position))
+    pub(crate) fn ordinal(&self, index: usize) -> u64 {
+        self.first + self.places.get(index).map_or(index as u64, |position| u64::from(*position))
     }
 
     /// Starts a block. `first` is the position of its first record in the stream.
@@ -181,7 +181,7 @@ impl OpBatch {
         places.clear();
         templates.clear();
         self.rows = RowBatch::default();
-        (self.at, self.first, self.has_records) = (0, first, false);
+        (self.position, self.first, self.has_records) = (0, first, false);
     }
 
     /// Selects from `values`, one per entry, those of records that stay records. `None` if there
@@ -195,13 +195,13 @@ impl OpBatch {
     /// others.
     #[inline]
     pub(crate) fn take_record(&mut self) -> TakenRecord {
-        let at = self.at;
-        self.at += 1;
-        match self.entries.get(at) {
+        let position = self.position;
+        self.position += 1;
+        match self.entries.get(position) {
             Some(OpEntry { head, bits }) if head >> form::BITS == form::SHORT => {
                 TakenRecord::Operation { template: *head, bits: *bits }
             }
-            _ => TakenRecord::Other(at),
+            _ => TakenRecord::Other(position),
         }
     }
 
@@ -211,11 +211,11 @@ impl OpBatch {
     /// The errors of `visit`.
     pub(crate) fn steps<E>(
         &self,
-        at: usize,
+        position: usize,
         RecordTurn { corrected, stream }: RecordTurn,
         visit: &mut impl FnMut(NextOp<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(&entry) = self.entries.get(at) else { return Ok(()) };
+        let Some(&entry) = self.entries.get(position) else { return Ok(()) };
         let several = match entry.head >> form::BITS {
             form::SEVERAL => self.more.get(entry.start()..entry.start() + entry.number()).unwrap_or_default(),
             _ => std::slice::from_ref(&entry),
@@ -227,7 +227,7 @@ impl OpBatch {
                 form::NUMBER => NextOp::Operation(pending(self.words.get(entry.start()).copied().unwrap_or_default())),
                 form::WIDE => {
                     let words = self.words.get(entry.start()..entry.start() + entry.width()).unwrap_or_default();
-                    NextOp::Wide(pending(self.ordinal(at)), words)
+                    NextOp::Wide(pending(self.ordinal(position)), words)
                 }
                 form::RECORD => NextOp::Record(&self.rows, entry.start()),
                 _ => continue,

@@ -110,12 +110,12 @@ impl RowBatch {
     #[inline]
     pub(crate) fn record_at<'a>(
         &'a self,
-        at: usize,
+        position: usize,
         stream: usize,
         plan: &'a ConversionPlan<'_>,
         table: &[u32],
     ) -> Option<RecordRef<'a>> {
-        let row = self.bytes.get(*self.starts.get(at)? as usize..*self.starts.get(at + 1)? as usize)?;
+        let row = self.bytes.get(*self.starts.get(position)? as usize..*self.starts.get(position + 1)? as usize)?;
         let (head, mut body) = row.split_first_chunk::<RECORD_HEAD_BYTES>()?;
         let id = u16::from_le_bytes([head[0], head[1]]);
         let program = plan.program_in(table, id);
@@ -127,13 +127,15 @@ impl RowBatch {
             let (number, fields) = body.split_first_chunk()?;
             (site, body) = (u32::from_le_bytes(*number), fields);
         }
-        let corrected = *self.corrected.get(at)?;
-        let raw = self.raw.get(at).copied().unwrap_or(corrected);
-        let (ordinal, blocks_read, only) = match self.details.get(at) {
+        let corrected = *self.corrected.get(position)?;
+        let raw = self.raw.get(position).copied().unwrap_or(corrected);
+        let (ordinal, blocks_read, only) = match self.details.get(position) {
             Some(detail) => (detail.ordinal, detail.block, detail.only),
-            None => {
-                (self.first + self.places.get(at).map_or(at as u64, |position| u64::from(*position)), self.block, None)
-            }
+            None => (
+                self.first + self.places.get(position).map_or(position as u64, |position| u64::from(*position)),
+                self.block,
+                None,
+            ),
         };
         Some(RecordRef { stream, id, program, site, ordinal, corrected, raw, only, blocks_read, body })
     }

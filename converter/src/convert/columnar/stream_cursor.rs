@@ -71,7 +71,7 @@ pub(crate) struct StreamCursor<'r> {
     needs: Arc<RequiredColumns>,
     /// The values found so far, for each record id and action that needs the values of a column.
     /// Two actions may use one column for two value types.
-    seen: Vec<ActionValues>,
+    action_values: Vec<ActionValues>,
     templates: StreamTemplates,
     records: u64,
     end: i64,
@@ -79,7 +79,15 @@ pub(crate) struct StreamCursor<'r> {
 
 impl<'r> StreamCursor<'r> {
     pub(crate) fn new(plan: &'r ConversionPlan<'r>, source: OrderedStream<'r>, needs: Arc<RequiredColumns>) -> Self {
-        Self { plan, source, needs, seen: Vec::new(), templates: StreamTemplates::default(), records: 0, end: 0 }
+        Self {
+            plan,
+            source,
+            needs,
+            action_values: Vec::new(),
+            templates: StreamTemplates::default(),
+            records: 0,
+            end: 0,
+        }
     }
 
     /// The number of records read since the last call.
@@ -157,7 +165,7 @@ impl<'r> StreamCursor<'r> {
             timestamps
                 .iter_mut()
                 .enumerate()
-                .for_each(|(at, timestamp)| *timestamp = map.correct(*timestamp, batch.ordinal(at)));
+                .for_each(|(index, timestamp)| *timestamp = map.correct(*timestamp, batch.ordinal(index)));
         }
         let Some(times) = times else { return };
         let mut fixed_rows = FixedSizeRows::default();
@@ -189,12 +197,12 @@ impl<'r> StreamCursor<'r> {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
             for &ValueColumn { action, part } in &need.columns {
                 let Some(ColumnBytes { width, bytes }) = columns.column(id, part) else { continue };
-                let found = self.seen.iter().position(|seen| (seen.id, seen.action) == (id, action));
-                let at = found.unwrap_or_else(|| {
-                    self.seen.push(ActionValues { id, action, values: SeenValues::default() });
-                    self.seen.len() - 1
+                let position = self.action_values.iter().position(|values| (values.id, values.action) == (id, action));
+                let index = position.unwrap_or_else(|| {
+                    self.action_values.push(ActionValues { id, action, values: SeenValues::default() });
+                    self.action_values.len() - 1
                 });
-                let new = self.seen[at].values.new_values(bytes, width);
+                let new = self.action_values[index].values.new_values(bytes, width);
                 if new.is_empty() {
                     continue;
                 }
@@ -206,11 +214,11 @@ impl<'r> StreamCursor<'r> {
                     passed = number + 1;
                     let stream = u32::try_from(self.source.stream).unwrap_or(u32::MAX);
                     let (time, ordinal) = (self.source.raw_timestamp(block, ticks), block.first_ordinal + position);
-                    let found = FirstRecord { time, stream, ordinal };
+                    let record = FirstRecord { time, stream, ordinal };
                     let process = u32::try_from(process).unwrap_or(u32::MAX);
                     let key = ColumnValue { program: need.program, action, process, value };
-                    let first = values.entry(key).or_insert(found);
-                    *first = found.min(*first);
+                    let first = values.entry(key).or_insert(record);
+                    *first = record.min(*first);
                 }
             }
         }
@@ -290,14 +298,14 @@ impl SeenValues {
         number: impl Fn([u8; N]) -> u64,
         new: &mut Vec<(usize, u64)>,
     ) {
-        for (at, value) in values.iter().enumerate() {
+        for (index, value) in values.iter().enumerate() {
             let value = number(*value);
             let is_met = match self.bits.get((value / 64) as usize) {
                 Some(bits) => bits >> (value % 64) & 1 == 1,
                 None => value >= BITMAP_VALUES && self.others.contains(&value),
             };
             if !is_met {
-                new.push((at, value));
+                new.push((index, value));
                 self.note_value(value);
             }
         }
@@ -309,9 +317,9 @@ impl SeenValues {
             self.others.insert(value);
             return;
         }
-        let at = (value / 64) as usize;
-        self.bits.resize(self.bits.len().max(at + 1), 0);
-        self.bits[at] |= 1 << (value % 64);
+        let index = (value / 64) as usize;
+        self.bits.resize(self.bits.len().max(index + 1), 0);
+        self.bits[index] |= 1 << (value % 64);
     }
 }
 
@@ -324,12 +332,12 @@ mod tests {
         #[test]
         fn each_value_is_new_once(columns in prop::collection::vec(prop::collection::vec(
             prop_oneof![0u64..200, BITMAP_VALUES - 3..BITMAP_VALUES + 3, any::<u64>()], 0..50), 0..4)) {
-            let (mut seen, mut known) = (SeenValues::default(), FxHashSet::default());
+            let (mut value_log, mut values) = (SeenValues::default(), FxHashSet::default());
             for column in columns {
                 let bytes: Vec<u8> = column.iter().flat_map(|value| value.to_le_bytes()).collect();
                 let expected: Vec<(usize, u64)> =
-                    column.iter().copied().enumerate().filter(|(_, value)| known.insert(*value)).collect();
-                prop_assert_eq!(seen.new_values(&bytes, 8), expected);
+                    column.iter().copied().enumerate().filter(|(_, value)| values.insert(*value)).collect();
+                prop_assert_eq!(value_log.new_values(&bytes, 8), expected);
             }
         }
     }

@@ -86,7 +86,7 @@ impl PartCollector {
         &mut self,
         scope: &RecordScope<'_>,
         action: &ProgramAction,
-        at: ActionTime,
+        time: ActionTime,
         log: &mut LinkLog,
         tables: &mut PartTables<'_>,
     ) -> io::Result<()> {
@@ -101,11 +101,11 @@ impl PartCollector {
         let container = tables.node(on, scope);
         match &action.op {
             ActionOp::SetState { value, .. } => {
-                self.end_states((container, ty), 0, at, log);
-                self.begin_state(scope, (action, value, on), (container, ty), at, log, tables)
+                self.end_states((container, ty), 0, time, log);
+                self.begin_state(scope, (action, value, on), (container, ty), time, log, tables)
             }
             ActionOp::PushState { value, .. } => {
-                self.begin_state(scope, (action, value, on), (container, ty), at, log, tables)
+                self.begin_state(scope, (action, value, on), (container, ty), time, log, tables)
             }
             ActionOp::PopState { value, .. } => {
                 let Some(open) = self.stacks.get(&(container, ty)) else { return Ok(()) };
@@ -116,20 +116,20 @@ impl PartCollector {
                         open.iter().rposition(|state| Some(state.value) == value)
                     }
                 };
-                keep.into_iter().for_each(|keep| self.end_states((container, ty), keep, at, log));
+                keep.into_iter().for_each(|keep| self.end_states((container, ty), keep, time, log));
                 Ok(())
             }
             _ => {
-                self.end_states((container, ty), 0, at, log);
+                self.end_states((container, ty), 0, time, log);
                 Ok(())
             }
         }
     }
 
     /// Ends the open states of a stack, except the outermost ones.
-    fn end_states(&mut self, stack: (PathNode, TypeId), keep: usize, at: ActionTime, log: &mut LinkLog) {
+    fn end_states(&mut self, stack: (PathNode, TypeId), keep: usize, time: ActionTime, log: &mut LinkLog) {
         let Some(open) = self.stacks.get_mut(&stack) else { return };
-        let ActionTime { position: ActionPosition { stream, ordinal, .. }, time: timestamp } = at;
+        let ActionTime { position: ActionPosition { stream, ordinal, .. }, time: timestamp } = time;
         for state in open.drain(keep..).rev() {
             if let Some(operation) = state.awaits {
                 log.add_part(PartEndpoint { stream, timestamp, ordinal, operation, is_source: false });
@@ -145,13 +145,13 @@ impl PartCollector {
         scope: &RecordScope<'_>,
         (action, value, on): (&ProgramAction, &ValueCode, &ContainerTarget),
         (container, ty): (PathNode, TypeId),
-        at: ActionTime,
+        time: ActionTime,
         log: &mut LinkLog,
         tables: &mut PartTables<'_>,
     ) -> io::Result<()> {
         // The second pass omits a state if it cannot compute the value.
         let Some(value) = tables.value(scope, ty, value) else { return Ok(()) };
-        let ActionTime { position: ActionPosition { stream, ordinal, .. }, time: timestamp } = at;
+        let ActionTime { position: ActionPosition { stream, ordinal, .. }, time: timestamp } = time;
         let mut awaits = None;
         if let Some(pattern) = &action.collective {
             let operation = self.numbers.next_part(scope, pattern, container, tables.scratch, tables.symbols)?;
@@ -220,8 +220,8 @@ impl PartTables<'_> {
     fn is_within(&mut self, scope: &RecordScope<'_>, inner: &ContainerTarget, outer: &ContainerTarget) -> bool {
         let outer = self.node(outer, scope);
         let mut is_found = false;
-        let mut each = |node, _, _: &[KeyPart]| is_found |= node == outer;
-        self.paths.follow(inner, scope, self.scratch, self.symbols, &mut each);
+        let mut visit = |node, _, _: &[KeyPart]| is_found |= node == outer;
+        self.paths.follow(inner, scope, self.scratch, self.symbols, &mut visit);
         is_found
     }
 }

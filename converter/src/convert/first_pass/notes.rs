@@ -126,12 +126,12 @@ impl NoteTable {
             self.hints.resize(stream + 1, 0);
         }
         let (hint, key) = (self.hints[stream], pack(position, 0));
-        let is_before = |at: usize| self.notes.get(at).is_some_and(|note| *note < key);
+        let is_before = |index: usize| self.notes.get(index).is_some_and(|note| *note < key);
         let is_after_previous = hint == 0 || is_before(hint - 1);
-        let found_near = (hint..=hint + LINEAR_STEPS).find(|at| !is_before(*at)).filter(|_| is_after_previous);
-        let at = found_near.unwrap_or_else(|| self.notes.partition_point(|note| *note < key));
-        self.hints[stream] = at;
-        self.notes.get(at).filter(|note| position_bits(note) == key).map(note_of)
+        let found_near = (hint..=hint + LINEAR_STEPS).find(|index| !is_before(*index)).filter(|_| is_after_previous);
+        let index = found_near.unwrap_or_else(|| self.notes.partition_point(|note| *note < key));
+        self.hints[stream] = index;
+        self.notes.get(index).filter(|note| position_bits(note) == key).map(note_of)
     }
 }
 
@@ -165,12 +165,12 @@ impl PagedNotes {
             return Ok(find_note(notes, key));
         }
         let notes = self.read(page)?;
-        let found = find_note(&notes, key);
+        let note = find_note(&notes, key);
         if self.recent.len() >= PAGES && !self.recent.contains_key(&position.stream) {
             self.recent.clear();
         }
         self.recent.insert(position.stream, (page, notes));
-        Ok(found)
+        Ok(note)
     }
 
     fn read(&self, page: usize) -> io::Result<Vec<PackedNote>> {
@@ -182,8 +182,8 @@ impl PagedNotes {
 }
 
 fn find_note(notes: &[PackedNote], key: PackedNote) -> Option<u16> {
-    let at = notes.binary_search_by_key(&key, position_bits).ok()?;
-    Some(note_of(&notes[at]))
+    let index = notes.binary_search_by_key(&key, position_bits).ok()?;
+    Some(note_of(&notes[index]))
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
         #[test]
         fn notes_are_found_with_any_memory(
             notes in prop::collection::btree_map((0u32..4, prop_oneof![0u64..2000, any::<u64>()], 0u16..3), any::<u16>(), 0..1500)
-                .prop_map(|notes| notes.into_iter().map(|(at, note)| (position(at), note)).collect::<Vec<_>>())
+                .prop_map(|notes| notes.into_iter().map(|(bits, note)| (position(bits), note)).collect::<Vec<_>>())
                 .prop_shuffle(),
             asked in prop::collection::vec((0u32..5, 0u64..2001, 0u16..3).prop_map(position), 0..200),
             memory in 0usize..20_000,

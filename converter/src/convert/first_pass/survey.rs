@@ -185,8 +185,8 @@ impl FirstPassCollector {
         for (number, action) in scope.program.actions.iter().enumerate() {
             self.scratch.clear();
             let mut time = scope.raw;
-            if let Some(at) = &action.at
-                && let Some(timestamp) = scope.eval(at, &mut self.scratch, symbols).integer()
+            if let Some(timestamp) = &action.timestamp
+                && let Some(timestamp) = scope.eval(timestamp, &mut self.scratch, symbols).integer()
             {
                 time = i64::try_from(timestamp).unwrap_or(time).max(0);
                 note_timestamp(time);
@@ -208,13 +208,13 @@ impl FirstPassCollector {
         &mut self,
         scope: &RecordScope<'_>,
         action: &ProgramAction,
-        at: ActionTime,
+        time: ActionTime,
         model: &RuleModel,
         symbols: &mut Symbols,
     ) {
         let Self { parts: Some(parts), log: Some(log), survey, scratch, failed, .. } = self else { return };
         let mut tables = PartTables { paths: &mut survey.paths, model, scratch, symbols };
-        if let Err(error) = parts.action(scope, action, at, log, &mut tables) {
+        if let Err(error) = parts.action(scope, action, time, log, &mut tables) {
             failed.get_or_insert(error);
         }
     }

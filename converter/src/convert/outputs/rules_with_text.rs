@@ -203,11 +203,11 @@ impl NumberMap {
     }
 }
 
-fn put<T: Copy>(list: &mut Vec<T>, at: usize, thing: T, nothing: T) {
-    if list.len() <= at {
-        list.resize(at + 1, nothing);
+fn put<T: Copy>(list: &mut Vec<T>, index: usize, thing: T, nothing: T) {
+    if list.len() <= index {
+        list.resize(index + 1, nothing);
     }
-    list[at] = thing;
+    list[index] = thing;
 }
 
 /// The next free numbers of the merged stream.

@@ -22,22 +22,22 @@ use crate::run::OpenRun;
 /// rules, and this output begins with Pajé definitions.
 #[must_use]
 pub fn own_paje_output(run: &OpenRun) -> Option<String> {
-    let mut found: Option<String> = None;
-    let mut known: Vec<&Schema> = Vec::new();
+    let mut output_name: Option<String> = None;
+    let mut schemas: Vec<&Schema> = Vec::new();
     for provider in run.processes.iter().flat_map(|process| &process.providers) {
-        if known.contains(&&provider.schema) {
+        if schemas.contains(&&provider.schema) {
             continue;
         }
-        known.push(&provider.schema);
+        schemas.push(&provider.schema);
         let spec = spec_of(&provider.schema, &mut Vec::new());
         let is_bare = spec.containers.is_empty() && spec.actions().next().is_none();
         let paje = spec.outputs.iter().find(|output| output.prologue.trim_start().starts_with("%EventDef"));
         let name = paje.filter(|_| is_bare)?.name.clone();
-        if found.get_or_insert_with(|| name.clone()) != &name {
+        if output_name.get_or_insert_with(|| name.clone()) != &name {
             return None;
         }
     }
-    found
+    output_name
 }
 
 /// Writes the text output named by [`ConvertOptions::output`]: its prologue and its lines in order

@@ -21,7 +21,7 @@ pub(crate) struct CorrectedTimestamps {
 impl CorrectedTimestamps {
     /// Errors of the clocks, the samples and the order of links.
     pub(crate) fn errors(&self) -> Vec<TraceDiagnostic> {
-        let of_order = self.causality.map(|found| found.errors(&self.clocks)).unwrap_or_default();
+        let of_order = self.causality.map(|report| report.errors(&self.clocks)).unwrap_or_default();
         self.clocks.errors().into_iter().chain(of_order).collect()
     }
 }

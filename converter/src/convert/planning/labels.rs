@@ -97,7 +97,7 @@ fn members(
     let mut members: Vec<LabelMember> = Vec::new();
     let mut added: FxHashSet<(u32, u32, SymbolId)> = FxHashSet::default();
     let mut text = String::new();
-    for (at, stream) in (0u32..).zip(&*plan.streams) {
+    for (number, stream) in (0u32..).zip(&*plan.streams) {
         let process = u32::try_from(stream.process).unwrap_or(BY_KEYS);
         let name = if distinct == Distinctness::Keys { stream.thread_name } else { SymbolId(0) };
         let thread = match distinct {
@@ -111,7 +111,7 @@ fn members(
         text.clear();
         pattern.append(stream, symbols, &mut text);
         let part = (is_of_host.then_some(stream.host), is_in_process.then_some(process));
-        members.push(LabelMember { hash: hash(&(text.as_str(), part)), process, thread, stream: at });
+        members.push(LabelMember { hash: hash(&(text.as_str(), part)), process, thread, stream: number });
     }
     members
 }
@@ -175,8 +175,8 @@ fn distinguishing_suffixes(run: &OpenRun, streams: &[&StreamFacts]) -> Vec<Optio
     threads.sort_unstable();
     threads.dedup();
     let text = |stream: &&StreamFacts| {
-        let at = processes.binary_search(&stream.process).ok();
-        let process = at.and_then(|at| of_process.get(at));
+        let index = processes.binary_search(&stream.process).ok();
+        let process = index.and_then(|index| of_process.get(index));
         let first = threads.partition_point(|thread| thread.0 < stream.process);
         let end = threads.partition_point(|thread| thread.0 <= stream.process);
         let before = threads.partition_point(|thread| *thread < (stream.process, stream.thread));
@@ -195,10 +195,11 @@ fn process_texts(run: &OpenRun, processes: &[usize]) -> Vec<String> {
     if processes.len() < 2 {
         return Vec::new();
     }
-    let host = |at: &usize| run.processes[*at].host.clone();
-    let pid = |at: &usize| format!("pid {}", run.processes[*at].pid);
-    let base = |at: &usize| run.processes[*at].rank.map_or_else(|| pid(at), |rank| format!("rank {rank}"));
-    let name = |at: &usize| run.process_name(*at);
+    let host = |process: &usize| run.processes[*process].host.clone();
+    let pid = |process: &usize| format!("pid {}", run.processes[*process].pid);
+    let base =
+        |process: &usize| run.processes[*process].rank.map_or_else(|| pid(process), |rank| format!("rank {rank}"));
+    let name = |process: &usize| run.process_name(*process);
     let ways: [&dyn Fn(&usize) -> String; 3] = [&base, &host, &pid];
     for way in ways {
         let texts: Vec<String> = processes.iter().map(way).collect();

@@ -173,8 +173,8 @@ fn build<'r>(
     for process in &run.processes {
         let (mut table, mut ends) = (Vec::new(), EndProgramNumbers::default());
         for provider in &process.providers {
-            let at = match compiled.iter().position(|known| *known.schema == provider.schema) {
-                Some(at) => at,
+            let index = match compiled.iter().position(|known| *known.schema == provider.schema) {
+                Some(index) => index,
                 None => {
                     let SchemaPrograms { rules, prologue } = programs_of(&provider.schema, &mut model, &mut symbols)?;
                     plan.prologues.extend(prologue);
@@ -187,7 +187,7 @@ fn build<'r>(
                 }
             };
             let base = usize::from(provider.base);
-            let CompiledSchema { programs, ends: schema_ends, .. } = &compiled[at];
+            let CompiledSchema { programs, ends: schema_ends, .. } = &compiled[index];
             table.resize(table.len().max(base + programs.len()), NO_PROGRAM);
             table[base..base + programs.len()].copy_from_slice(programs);
             ends.thread.extend(&schema_ends.thread);
@@ -238,10 +238,10 @@ impl<'r> ConversionPlan<'r> {
         if self.run.may_have_gaps() {
             return vec![i64::MIN; self.streams.len()];
         }
-        let begin = |(at, facts): (usize, &StreamFacts)| {
-            let timestamp_map = &self.timestamp_maps[at];
-            let min_raw = match floors.get(at) {
-                _ if self.sources[at].1.blocks.is_empty() => None,
+        let begin = |(number, facts): (usize, &StreamFacts)| {
+            let timestamp_map = &self.timestamp_maps[number];
+            let min_raw = match floors.get(number) {
+                _ if self.sources[number].1.blocks.is_empty() => None,
                 Some(None) => Some(facts.begin),
                 // Timestamps of actions are corrected like those of records at other positions.
                 Some(Some(floors)) if timestamp_map.is_identity() => {
@@ -434,8 +434,8 @@ fn programs_of(
     if let Some(name) = &options.output {
         let output = spec.outputs.iter().position(|output| output.name == *name);
         let Some(output) = output else {
-            let known: Vec<String> = spec.outputs.iter().map(|output| format!("`{}`", output.name)).collect();
-            return Err(ConvertError::NoOutput { name: name.clone(), known: known.join(", ") });
+            let output_names: Vec<String> = spec.outputs.iter().map(|output| format!("`{}`", output.name)).collect();
+            return Err(ConvertError::NoOutput { name: name.clone(), output_names: output_names.join(", ") });
         };
         let rules = compile_spec(spec, schema, Some(output), model, symbols, diagnostics);
         return Ok(SchemaPrograms { rules, prologue: Some(spec.outputs[output].prologue.clone()) });

@@ -30,25 +30,26 @@ pub(crate) fn mismatch_warnings(
             schemas.push(&provider.schema);
         }
     }
-    let mut known: BTreeMap<&str, &RecordType> = BTreeMap::new();
+    let mut record_types: BTreeMap<&str, &RecordType> = BTreeMap::new();
     for kind in schemas.iter().flat_map(|schema| &schema.records) {
         // If two record types have the same name, the second is the absent end.
-        known.entry(kind.name.as_str()).or_insert(kind);
+        record_types.entry(kind.name.as_str()).or_insert(kind);
     }
     let spec = &rules.name;
-    if !schemas.is_empty() && !rules.records.iter().any(|record| known.contains_key(record.layout.name.as_str())) {
+    if !schemas.is_empty() && !rules.records.iter().any(|record| record_types.contains_key(record.layout.name.as_str()))
+    {
         let names: Vec<String> = schemas.iter().map(|schema| format!("`{}`", schema.name)).collect();
         return Err(ConvertError::OtherProgram { spec: spec.clone(), recorded: list_names(&names) });
     }
     let output = output.map(|name| rules.outputs.iter().find(|output| output.name == *name));
-    let has_rule = |at: usize| match output {
-        None => rules.rules.get(at).is_some_and(|actions| !actions.is_empty()),
-        Some(output) => output.and_then(|output| output.rules.get(at)).is_some_and(|lines| !lines.is_empty()),
+    let has_rule = |record: usize| match output {
+        None => rules.rules.get(record).is_some_and(|actions| !actions.is_empty()),
+        Some(output) => output.and_then(|output| output.rules.get(record)).is_some_and(|lines| !lines.is_empty()),
     };
     let (mut missing, mut differing) = (Vec::new(), Vec::new());
-    for (_, record) in rules.records.iter().enumerate().filter(|(at, _)| has_rule(*at)) {
+    for (_, record) in rules.records.iter().enumerate().filter(|(number, _)| has_rule(*number)) {
         let name = &record.layout.name;
-        match known.get(name.as_str()) {
+        match record_types.get(name.as_str()) {
             None => missing.push(format!("`{name}`")),
             Some(kind) => differing.extend(type_differences(name, &record.layout.fields, &kind.fields)),
         }

@@ -65,19 +65,19 @@ impl OpenRun {
                 return Err(RunOpenError::NoLaunch { path: self.path.clone(), number: number.get(), count });
             }
         };
-        let launch = |(at, members): (usize, &LaunchMembers)| Launch {
-            number: at + 1,
+        let launch = |(number, members): (usize, &LaunchMembers)| Launch {
+            number: number + 1,
             time: members.time,
             processes: members.processes.len(),
-            is_read: selected.is_none_or(|selected| selected == at + 1),
+            is_read: selected.is_none_or(|selected| selected == number + 1),
         };
         self.launches = members.iter().enumerate().map(launch).collect();
         if let Some(selected) = selected.filter(|_| count > 1) {
             let processes = &members[selected - 1].processes;
-            let mut at = 0;
+            let mut position = 0;
             self.processes.retain(|_| {
-                at += 1;
-                processes.contains(&(at - 1))
+                position += 1;
+                processes.contains(&(position - 1))
             });
         }
         Ok(())
@@ -118,14 +118,14 @@ struct LaunchMembers {
 /// current time for a process that still runs. It is called only if there are several launch ids.
 fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Option<i64>) -> Vec<LaunchMembers> {
     let mut by_id: BTreeMap<LaunchKey<'_>, LaunchMembers> = BTreeMap::new();
-    for (at, process) in processes.iter().enumerate() {
+    for (number, process) in processes.iter().enumerate() {
         let members = by_id.entry(process.launch_id()).or_default();
         members.time = join_ranges(members.time, process.real_time());
-        members.processes.push(at);
+        members.processes.push(number);
     }
     if by_id.len() > 1 {
         for LaunchMembers { time, processes: members } in by_id.values_mut() {
-            let now = members.iter().find_map(|at| running(&processes[*at]));
+            let now = members.iter().find_map(|member| running(&processes[*member]));
             if let (Some(time), Some(now)) = (time.as_mut(), now) {
                 time.end = now.max(time.end);
             }
@@ -150,12 +150,12 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     launches
 }
 
-fn join_ranges(one: Option<RealTimeRange>, other: Option<RealTimeRange>) -> Option<RealTimeRange> {
-    match (one, other) {
-        (Some(one), Some(other)) => {
-            Some(RealTimeRange { start: one.start.min(other.start), end: one.end.max(other.end) })
+fn join_ranges(range: Option<RealTimeRange>, other_range: Option<RealTimeRange>) -> Option<RealTimeRange> {
+    match (range, other_range) {
+        (Some(range), Some(other_range)) => {
+            Some(RealTimeRange { start: range.start.min(other_range.start), end: range.end.max(other_range.end) })
         }
-        (one, other) => one.or(other),
+        (range, other_range) => range.or(other_range),
     }
 }
 

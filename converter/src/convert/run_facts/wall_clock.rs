@@ -25,9 +25,9 @@ pub fn start_of(run: &OpenRun, clocks: &RunClocks) -> Option<i64> {
         let domain = clocks.domain_of.get(number).copied().unwrap_or(usize::MAX);
         process.anchors.iter().map(move |anchor| (domain, anchor.ticks, number, anchor.real_nanos))
     });
-    let (_, ticks, number, real) = anchors.min()?;
+    let (_, ticks, number, real_nanos) = anchors.min()?;
     let since = clocks.map(number).wide_from_ticks(ticks);
-    i64::try_from(i128::from(real) - since).ok()
+    i64::try_from(i128::from(real_nanos) - since).ok()
 }
 
 /// As [`start_of`], before a conversion. If messages synchronise the clocks, the result may differ

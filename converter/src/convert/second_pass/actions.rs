@@ -43,7 +43,7 @@ impl Emitter<'_> {
         let program = scope.program;
         for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
-            if only.map_or(action.at.is_some(), |only| only != number) {
+            if only.map_or(action.timestamp.is_some(), |only| only != number) {
                 continue;
             }
             self.scratch.clear();

@@ -66,26 +66,26 @@ impl<'p> Emitter<'p> {
             ValueSource::Declared => head.declared,
             _ => self.op_value(&head, op)?,
         };
-        let at = StackId(head.at);
-        let at = match self.instances.stacks.is_of(at, head.container) {
-            true => at,
+        let stack = StackId(head.stack);
+        let stack = match self.instances.stacks.is_of(stack, head.container) {
+            true => stack,
             false => match self.find_stack(op)? {
-                Some(at) => at,
+                Some(stack) => stack,
                 None => return Ok(()),
             },
         };
         match head.effect {
             TemplateOp::Push => {
-                self.push(at, value, op.stream);
-                self.bare_state(PlainKind::PushState, at, value)
+                self.push(stack, value, op.stream);
+                self.bare_state(PlainKind::PushState, stack, value)
             }
-            TemplateOp::Pop => self.pop_to(at, PopTarget::Innermost, op.stream),
+            TemplateOp::Pop => self.pop_to(stack, PopTarget::Innermost, op.stream),
             TemplateOp::Set => {
-                self.set(at, value, op.stream)?;
-                self.bare_state(PlainKind::SetState, at, value)
+                self.set(stack, value, op.stream)?;
+                self.bare_state(PlainKind::SetState, stack, value)
             }
-            TemplateOp::PopTo => self.pop_to(at, PopTarget::Value(value), op.stream),
-            _ => self.reset(at, op.stream),
+            TemplateOp::PopTo => self.pop_to(stack, PopTarget::Value(value), op.stream),
+            _ => self.reset(stack, op.stream),
         }
     }
 
@@ -139,24 +139,24 @@ impl<'p> Emitter<'p> {
     fn find_stack(&mut self, op: PendingOp) -> io::Result<Option<StackId>> {
         let Some(instance) = self.find(op)? else { return Ok(None) };
         let Some(slot) = slot(&self.templates.bodies[op.template as usize].action.op) else { return Ok(None) };
-        let at = self.instances.stack(instance, slot);
-        self.templates.heads[op.template as usize].at = at.0;
-        Ok(Some(at))
+        let stack = self.instances.stack(instance, slot);
+        self.templates.heads[op.template as usize].stack = stack.0;
+        Ok(Some(stack))
     }
 
     /// The container of an operation. `None` as for [`Self::find_stack`].
     #[inline]
     fn instance_of(&mut self, head: &TemplateHead, op: PendingOp) -> io::Result<Option<usize>> {
-        match self.instances.is_living(head.at as usize, head.container) {
-            true => Ok(Some(head.at as usize)),
+        match self.instances.is_living(head.stack as usize, head.container) {
+            true => Ok(Some(head.stack as usize)),
             false => self.find(op),
         }
     }
 
     /// Sends a state without fields and source position.
     #[inline]
-    fn bare_state(&mut self, kind: PlainKind, at: StackId, value: ValueId) -> io::Result<()> {
-        let StateStack { container, ty, .. } = self.instances.stacks[at];
+    fn bare_state(&mut self, kind: PlainKind, stack: StackId, value: ValueId) -> io::Result<()> {
+        let StateStack { container, ty, .. } = self.instances.stacks[stack];
         self.counts.paje_events += 1;
         self.sink.plain_event(PlainEvent { kind, time: self.now, container, ty, value })
     }
@@ -182,7 +182,7 @@ impl<'p> Emitter<'p> {
         self.templates.bodies[number].template.body = body;
         if let Some(instance) = instance {
             let head = &mut self.templates.heads[number];
-            head.at = u32::try_from(instance).unwrap_or(NOWHERE);
+            head.stack = u32::try_from(instance).unwrap_or(NOWHERE);
             head.container = self.instances.get(instance).id;
         }
         Ok(instance)
@@ -191,8 +191,8 @@ impl<'p> Emitter<'p> {
     /// The container of the start of a link that never ends, if it exists.
     #[cold]
     fn existing(&mut self, head: &TemplateHead, op: PendingOp) -> Option<usize> {
-        if self.instances.is_living(head.at as usize, head.container) {
-            return Some(head.at as usize);
+        if self.instances.is_living(head.stack as usize, head.container) {
+            return Some(head.stack as usize);
         }
         let number = op.template as usize;
         let TemplateBody { program, action, ref mut template, .. } = self.templates.bodies[number];
@@ -267,7 +267,7 @@ impl<'p> Emitter<'p> {
             }
             ActionOp::Link { end, link, value, on, .. } => {
                 let is_first = self.counts.containers > containers;
-                let at = EndpointPosition { instance, container: on.container(), is_first };
+                let position = EndpointPosition { instance, container: on.container(), is_first };
                 let key = self.templates.bodies[op.template as usize].template.key.with_words(keys);
                 let value = match value {
                     Some(LinkValue::Declared(number)) => Some(LinkValueRef::Declared(*number)),
@@ -276,7 +276,9 @@ impl<'p> Emitter<'p> {
                 if other == EndpointState::Missing {
                     return self.send_open_link((*link, instance), value, extras, scope.source());
                 }
-                let Some(paired) = self.pair_endpoint((*end, *link), at, key, value, other)? else { return Ok(()) };
+                let Some(paired) = self.pair_endpoint((*end, *link), position, key, value, other)? else {
+                    return Ok(());
+                };
                 self.link(paired, instance, extras, scope.source())
             }
             _ => Ok(()),

@@ -56,7 +56,7 @@ impl ContainerCache {
         let cached = self.slots.get(scope.stream.number)?.get(target.number)?;
         let CachedInstance { ended, instance } = cached.last?;
         let is_same =
-            |(code, known): (&ExprCode, &KeyPart)| cached.is_constant || scope.key(code, scratch, symbols) == *known;
+            |(code, part): (&ExprCode, &KeyPart)| cached.is_constant || scope.key(code, scratch, symbols) == *part;
         (ended == ended_count && target.keys.iter().zip(&cached.keys).all(is_same)).then_some(instance)
     }
 

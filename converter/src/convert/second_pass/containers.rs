@@ -137,9 +137,9 @@ impl Emitter<'_> {
             return Ok(());
         }
         for slot in 0..self.model.containers[self.instances.get(number).container].states.len() {
-            let at = self.instances.stack(number, slot);
-            while !self.instances.stacks[at].values.is_empty() {
-                self.pop(at)?;
+            let stack = self.instances.stack(number, slot);
+            while !self.instances.stacks[stack].values.is_empty() {
+                self.pop(stack)?;
             }
         }
         let container = self.instances.get(number).id;
@@ -221,7 +221,7 @@ impl Emitter<'_> {
     /// its type belongs to none.
     fn owner(&self, container: usize, keys: &[KeyPart]) -> KeyPart {
         let kind = &self.model.containers[container];
-        let owner = keys.len().checked_sub(kind.keys.len() + 1).and_then(|at| keys.get(at)).copied();
+        let owner = keys.len().checked_sub(kind.keys.len() + 1).and_then(|index| keys.get(index)).copied();
         owner.filter(|_| kind.distinct.is_some()).unwrap_or(KeyPart::None)
     }
 
@@ -236,12 +236,12 @@ impl Emitter<'_> {
     ) -> ContainerName {
         let kind = &self.model.containers[container];
         let mut names: Vec<&str> = Vec::new();
-        let mut at = Some(container);
-        while let Some(container) = at {
+        let mut holder = Some(container);
+        while let Some(container) = holder {
             let kind = &self.model.containers[container];
             let referent = kind.distinct.map(|_| "");
             names.splice(0..0, referent.into_iter().chain(kind.keys.iter().map(String::as_str)));
-            at = kind.parent;
+            holder = kind.parent;
         }
         let fields = self.survey.names.get(&node).map_or(&[][..], |fields| fields);
         let owner = self.owner(container, keys);
@@ -262,7 +262,7 @@ impl Emitter<'_> {
                 PatternPiece::Expr(..) => continue,
             };
             // The innermost key of that name applies.
-            let key = names.iter().rposition(|name| name == hole).and_then(|at| keys.get(at));
+            let key = names.iter().rposition(|name| name == hole).and_then(|index| keys.get(index));
             let key = key.or_else(|| fields.iter().find(|(name, _)| name == hole).map(|(_, key)| key));
             let val = match (key, builtin_key(hole), scope) {
                 (Some(key), _, _) => key.value(),

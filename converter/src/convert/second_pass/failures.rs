@@ -29,8 +29,11 @@ impl EvaluationFailures {
         let names = indexes.into_iter().filter_map(|index| program.fields.get(index));
         let fields = names.map(|field| format!("`{}`", field.name)).collect::<Vec<_>>().join(", ");
         let (spec, event) = (program.spec, program.full_name);
-        let known = self.0.iter_mut().find(|one| (one.spec, one.event) == (spec, event) && one.fields == fields);
-        match known {
+        let entry = self
+            .0
+            .iter_mut()
+            .find(|failure| (failure.spec, failure.event) == (spec, event) && failure.fields == fields);
+        match entry {
             Some(one) => one.count += 1,
             None => self.0.push(EvaluationFailure { spec, event, fields, count: 1 }),
         }

@@ -58,14 +58,14 @@ impl Emitter<'_> {
         if other == EndpointState::Missing {
             return self.open_link_action(scope, action);
         }
-        let at = self.locate_end(scope, on)?;
+        let position = self.locate_end(scope, on)?;
         let key = link_key(scope, *link, key, on, self.model, &mut self.scratch, self.symbols);
         let value = self.link_value(scope, value.as_ref());
-        let Some(paired) = self.pair_endpoint((*end, *link), at, key, value, other)? else {
+        let Some(paired) = self.pair_endpoint((*end, *link), position, key, value, other)? else {
             return Ok(());
         };
         let (fields, related) = self.fields(scope, action)?;
-        self.link(paired, at.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
+        self.link(paired, position.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
     }
 
     fn link_value(&mut self, scope: &RecordScope<'_>, value: Option<&LinkValue>) -> Option<LinkValueRef> {
@@ -190,15 +190,19 @@ impl Emitter<'_> {
         source: Option<SourceLocation>,
     ) -> io::Result<()> {
         self.go_on()?;
-        let (time, container, at) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
+        let (time, container, endpoint) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         {
             let mut extra = SinkExtras::new();
             fill(&mut extra, extras, &mut self.scratch, self.symbols);
             let (extra, source) = (&extra[..], source_of(source, self.symbols));
             self.sink.event(&match end {
-                LinkSide::Start => PajeEvent::StartLink { time, container, ty, value, start: at, key, extra, source },
-                LinkSide::Finish => PajeEvent::EndLink { time, container, ty, value, end: at, key, extra, source },
+                LinkSide::Start => {
+                    PajeEvent::StartLink { time, container, ty, value, start: endpoint, key, extra, source }
+                }
+                LinkSide::Finish => {
+                    PajeEvent::EndLink { time, container, ty, value, end: endpoint, key, extra, source }
+                }
             })?;
         }
         let holder_instance = self.instances.get(holder);

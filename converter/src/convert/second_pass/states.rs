@@ -18,25 +18,25 @@ pub(super) enum PopTarget {
 
 impl Emitter<'_> {
     /// Makes `value` the only open state of a stack.
-    pub(super) fn set(&mut self, at: StackId, value: ValueId, stream: u32) -> io::Result<()> {
-        self.replace(at, value)?;
-        self.gaps.is_certain(&mut self.instances.stacks, at, stream);
+    pub(super) fn set(&mut self, stack: StackId, value: ValueId, stream: u32) -> io::Result<()> {
+        self.replace(stack, value)?;
+        self.gaps.is_certain(&mut self.instances.stacks, stack, stream);
         Ok(())
     }
 
     /// Opens a further state on a stack.
     #[inline]
-    pub(super) fn push(&mut self, at: StackId, value: ValueId, stream: u32) {
-        self.gaps.note_change(&mut self.instances.stacks, at, stream);
-        self.instances.stacks[at].values.push(value);
+    pub(super) fn push(&mut self, stack: StackId, value: ValueId, stream: u32) {
+        self.gaps.note_change(&mut self.instances.stacks, stack, stream);
+        self.instances.stacks[stack].values.push(value);
     }
 
     /// Ends all states of a stack.
-    pub(super) fn reset(&mut self, at: StackId, stream: u32) -> io::Result<()> {
-        while !self.instances.stacks[at].values.is_empty() {
-            self.pop(at)?;
+    pub(super) fn reset(&mut self, stack: StackId, stream: u32) -> io::Result<()> {
+        while !self.instances.stacks[stack].values.is_empty() {
+            self.pop(stack)?;
         }
-        self.gaps.is_certain(&mut self.instances.stacks, at, stream);
+        self.gaps.is_certain(&mut self.instances.stacks, stack, stream);
         Ok(())
     }
 
@@ -47,18 +47,18 @@ impl Emitter<'_> {
 
     /// Ends the innermost state, or all states down to that with a value.
     #[inline]
-    pub(super) fn pop_to(&mut self, at: StackId, target: PopTarget, stream: u32) -> io::Result<()> {
-        let stack = &self.instances.stacks[at];
+    pub(super) fn pop_to(&mut self, state_stack: StackId, target: PopTarget, stream: u32) -> io::Result<()> {
+        let stack = &self.instances.stacks[state_stack];
         // Nearly all pops take this path.
         if target == PopTarget::Innermost && !stack.is_unknown && !stack.values.is_empty() {
-            self.gaps.note_change(&mut self.instances.stacks, at, stream);
-            return self.pop(at);
+            self.gaps.note_change(&mut self.instances.stacks, state_stack, stream);
+            return self.pop(state_stack);
         }
-        self.pop_down(at, target, stream)
+        self.pop_down(state_stack, target, stream)
     }
 
-    pub(super) fn pop_down(&mut self, at: StackId, target: PopTarget, stream: u32) -> io::Result<()> {
-        let stack = &self.instances.stacks[at];
+    pub(super) fn pop_down(&mut self, state_stack: StackId, target: PopTarget, stream: u32) -> io::Result<()> {
+        let stack = &self.instances.stacks[state_stack];
         let open = &stack.values[stack.floor()..];
         let keep = match target {
             PopTarget::Innermost => open.len().checked_sub(1),
@@ -69,21 +69,21 @@ impl Emitter<'_> {
             // The pop may end a state of missing records. The states below are then unknown as
             // well.
             if target != PopTarget::NotComputable && self.gaps.may_hide(stack, stream) {
-                return self.set_unknown(at);
+                return self.set_unknown(state_stack);
             }
             self.counts.pops_of_nothing += 1;
             return Ok(());
         };
-        self.gaps.note_change(&mut self.instances.stacks, at, stream);
-        while self.instances.stacks[at].values.len() > keep {
-            self.pop(at)?;
+        self.gaps.note_change(&mut self.instances.stacks, state_stack, stream);
+        while self.instances.stacks[state_stack].values.len() > keep {
+            self.pop(state_stack)?;
         }
         Ok(())
     }
 
     #[inline]
-    pub(super) fn pop(&mut self, at: StackId) -> io::Result<()> {
-        let stack = &mut self.instances.stacks[at];
+    pub(super) fn pop(&mut self, stack: StackId) -> io::Result<()> {
+        let stack = &mut self.instances.stacks[stack];
         stack.values.pop();
         stack.is_unknown &= !stack.values.is_empty();
         let StateStack { container, ty, .. } = *stack;
@@ -94,11 +94,11 @@ impl Emitter<'_> {
 
     /// Makes a value the only one of a stack. All values but the outermost are popped first,
     /// because readers differ in the effect of a set on the values below the top.
-    pub(super) fn replace(&mut self, at: StackId, value: ValueId) -> io::Result<()> {
-        while self.instances.stacks[at].values.len() > 1 {
-            self.pop(at)?;
+    pub(super) fn replace(&mut self, stack: StackId, value: ValueId) -> io::Result<()> {
+        while self.instances.stacks[stack].values.len() > 1 {
+            self.pop(stack)?;
         }
-        let stack = &mut self.instances.stacks[at];
+        let stack = &mut self.instances.stacks[stack];
         stack.values.clear();
         stack.values.push(value);
         stack.is_unknown = false;

@@ -27,11 +27,11 @@ pub(super) struct AffectedStacks {
 
 impl StreamGaps {
     pub(super) fn of(&mut self, stream: u32) -> &mut AffectedStacks {
-        let at = stream as usize;
-        if self.streams.len() <= at {
-            self.streams.resize_with(at + 1, AffectedStacks::default);
+        let index = stream as usize;
+        if self.streams.len() <= index {
+            self.streams.resize_with(index + 1, AffectedStacks::default);
         }
-        &mut self.streams[at]
+        &mut self.streams[index]
     }
 
     /// Whether records of a stream are missing so far.
@@ -41,17 +41,17 @@ impl StreamGaps {
 
     /// Notes that a record of this stream changes a stack.
     #[inline]
-    pub(crate) fn note_change(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
-        if stacks[at].stream != stream {
-            self.takes_over(stacks, at, stream);
+    pub(crate) fn note_change(&mut self, stacks: &mut StateStacks, stack: StackId, stream: u32) {
+        if stacks[stack].stream != stream {
+            self.takes_over(stacks, stack, stream);
         }
     }
 
     #[cold]
-    fn takes_over(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
-        stacks[at].stream = stream;
+    fn takes_over(&mut self, stacks: &mut StateStacks, stack: StackId, stream: u32) {
+        stacks[stack].stream = stream;
         let concerned = self.of(stream);
-        concerned.stacks.push(at);
+        concerned.stacks.push(stack);
         if concerned.stacks.len() > MIN_COMPACTED_STACKS.max(concerned.limit as usize) {
             concerned.remove_settled(stacks, stream);
         }
@@ -59,10 +59,10 @@ impl StreamGaps {
 
     /// Notes that a record of this stream determines the open states of a stack.
     #[inline]
-    pub(crate) fn is_certain(&mut self, stacks: &mut StateStacks, at: StackId, stream: u32) {
-        self.note_change(stacks, at, stream);
+    pub(crate) fn is_certain(&mut self, stacks: &mut StateStacks, stack: StackId, stream: u32) {
+        self.note_change(stacks, stack, stream);
         let gaps = self.streams.get(stream as usize).map_or(0, |concerned| concerned.gaps);
-        stacks[at].gaps = gaps;
+        stacks[stack].gaps = gaps;
     }
 
     /// Whether a stack may have more open states than are known.
@@ -77,11 +77,11 @@ impl AffectedStacks {
     /// duplicates. Amortised O(log n) per addition.
     pub(super) fn remove_settled(&mut self, stacks: &StateStacks, stream: u32) {
         // The order is by container, and independent of the positions of the stacks.
-        self.stacks.sort_unstable_by_key(|at| (stacks[*at].instance, *at));
+        self.stacks.sort_unstable_by_key(|stack| (stacks[*stack].instance, *stack));
         self.stacks.dedup();
         // A stack of an ended container has no stream. Its position may belong to another container
         // by now.
-        self.stacks.retain(|at| stacks[*at].stream == stream);
+        self.stacks.retain(|stack| stacks[*stack].stream == stream);
         self.limit = u32::try_from(2 * self.stacks.len()).unwrap_or(u32::MAX);
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct TemplateHead {
     pub(super) effect: TemplateOp,
     pub(super) value: ValueSource,
     /// The container or stack that was found last: its number, and the id of the container.
-    pub(super) at: u32,
+    pub(super) stack: u32,
     pub(super) container: ContainerId,
     /// The Pajé type of the action.
     pub(super) ty: TypeId,
@@ -80,7 +80,7 @@ impl TemplateHead {
     pub(super) const NOTHING: Self = Self {
         effect: TemplateOp::Nothing,
         value: ValueSource::Declared,
-        at: NOWHERE,
+        stack: NOWHERE,
         container: ContainerId::ROOT,
         ty: TypeId::ROOT,
         declared: ValueId(0),

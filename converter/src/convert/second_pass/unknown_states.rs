@@ -29,24 +29,24 @@ impl Emitter<'_> {
         let concerned = self.gaps.of(stream);
         concerned.gaps = concerned.gaps.saturating_add(1);
         concerned.remove_settled(&self.instances.stacks, stream);
-        for at in 0..self.gaps.of(stream).stacks.len() {
-            let at = self.gaps.of(stream).stacks[at];
-            self.set_unknown(at)?;
+        for index in 0..self.gaps.of(stream).stacks.len() {
+            let stack = self.gaps.of(stream).stacks[index];
+            self.set_unknown(stack)?;
         }
         Ok(())
     }
 
     /// Makes the open states of a stack unknown.
-    pub(crate) fn set_unknown(&mut self, at: StackId) -> io::Result<()> {
-        if self.instances.stacks[at].is_unknown {
-            while self.instances.stacks[at].values.len() > 1 {
-                self.pop(at)?;
+    pub(crate) fn set_unknown(&mut self, stack: StackId) -> io::Result<()> {
+        if self.instances.stacks[stack].is_unknown {
+            while self.instances.stacks[stack].values.len() > 1 {
+                self.pop(stack)?;
             }
             return Ok(());
         }
-        let value = self.unknown_value(self.instances.stacks[at].ty)?;
-        self.replace(at, value)?;
-        let stack = &mut self.instances.stacks[at];
+        let value = self.unknown_value(self.instances.stacks[stack].ty)?;
+        self.replace(stack, value)?;
+        let stack = &mut self.instances.stacks[stack];
         stack.is_unknown = true;
         let (container, ty) = (stack.container, stack.ty);
         self.counts.unknown_states += 1;

@@ -107,18 +107,18 @@ mod tests {
 
     struct SliceInput {
         timestamps: Vec<i64>,
-        at: usize,
+        position: usize,
     }
 
     impl TimeOrdered for SliceInput {
         type Error = Infallible;
 
         fn timestamp(&self) -> Option<i64> {
-            self.timestamps.get(self.at).copied()
+            self.timestamps.get(self.position).copied()
         }
 
         fn advance(&mut self) -> Result<(), Infallible> {
-            self.at += 1;
+            self.position += 1;
             Ok(())
         }
     }
@@ -127,14 +127,14 @@ mod tests {
         #[test]
         fn sorts_and_loses_nothing(mut timestamps in prop::collection::vec(prop::collection::vec(-5i64..50, 0..40), 0..12)) {
             timestamps.iter_mut().for_each(|stream| stream.sort_unstable());
-            let mut sources: Vec<SliceInput> = timestamps.iter().map(|timestamps| SliceInput { timestamps: timestamps.clone(), at: 0 }).collect();
+            let mut sources: Vec<SliceInput> = timestamps.iter().map(|timestamps| SliceInput { timestamps: timestamps.clone(), position: 0 }).collect();
             let mut merged = Vec::new();
             merge::<_, Infallible>(&mut sources, |number, source| {
-                merged.push((source.timestamps[source.at], number, source.at));
+                merged.push((source.timestamps[source.position], number, source.position));
                 Ok(())
             }).unwrap();
             let mut expected: Vec<_> = timestamps.iter().enumerate()
-                .flat_map(|(number, stream)| stream.iter().enumerate().map(move |(at, timestamp)| (*timestamp, number, at)))
+                .flat_map(|(number, stream)| stream.iter().enumerate().map(move |(index, timestamp)| (*timestamp, number, index)))
                 .collect();
             expected.sort_unstable();
             prop_assert_eq!(merged, expected);

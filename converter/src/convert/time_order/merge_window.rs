@@ -90,14 +90,14 @@ struct WindowShare {
 #[derive(Debug, Default)]
 struct StreamHead {
     timestamps: Vec<i64>,
-    at: u32,
+    index: u32,
     /// Whether no more timestamps follow.
     is_last: bool,
 }
 
 impl StreamHead {
     fn rest(&self) -> &[i64] {
-        self.timestamps.get(self.at as usize..).unwrap_or_default()
+        self.timestamps.get(self.index as usize..).unwrap_or_default()
     }
 }
 
@@ -150,7 +150,7 @@ impl MergedStreams {
         let mut has_ended = false;
         for stream in self.empty.drain(..) {
             let head = &mut self.heads[stream];
-            head.at = 0;
+            head.index = 0;
             head.is_last = read(stream, &mut head.timestamps)?;
             if head.timestamps.is_empty() {
                 head.timestamps = Vec::new();
@@ -236,7 +236,7 @@ impl MergedStreams {
                     .map(|timestamp| timestamp.wrapping_sub(min_timestamp).cast_unsigned() << bits | number),
             );
             window.streams.push(u32::try_from(*stream).unwrap_or(u32::MAX));
-            head.at += u32::try_from(*count).unwrap_or(u32::MAX);
+            head.index += u32::try_from(*count).unwrap_or(u32::MAX);
             if head.rest().is_empty() {
                 empty.push(*stream);
             }
@@ -258,17 +258,17 @@ fn sort_keys(keys: &mut Vec<u64>, spare: &mut Vec<u64>, from: u32, bits: u32) {
     let passes = bits.div_ceil(DIGIT_BITS).max(1);
     let width = bits.div_ceil(passes);
     spare.resize(keys.len(), 0);
-    for at in 0..passes {
-        sort_by_digit(keys, spare, from + at * width, width);
+    for pass in 0..passes {
+        sort_by_digit(keys, spare, from + pass * width, width);
         std::mem::swap(keys, spare);
     }
 }
 
 /// Sorts keys by the digit of `width` bits that starts at bit `at`. Keys with equal digits keep
 /// their order.
-fn sort_by_digit(keys: &[u64], sorted: &mut [u64], at: u32, width: u32) {
+fn sort_by_digit(keys: &[u64], sorted: &mut [u64], shift: u32, width: u32) {
     let mask = (1 << width) - 1;
-    let digit = |key: u64| (key >> at) as usize & mask;
+    let digit = |key: u64| (key >> shift) as usize & mask;
     let mut places = [0u32; DIGITS];
     let places = &mut places[..=mask];
     keys.iter().for_each(|key| places[digit(*key)] += 1);
@@ -291,18 +291,18 @@ mod tests {
 
     /// Takes all turns of streams that read `block` timestamps at a time.
     fn merged(streams: &[Vec<i64>], block: usize, tells_end: bool) -> Vec<(i64, u32, u64)> {
-        let mut at = vec![0; streams.len()];
+        let mut positions = vec![0; streams.len()];
         let begins: Vec<i64> = streams.iter().map(|stream| stream.first().copied().unwrap_or(i64::MIN)).collect();
         let mut windows = MergedStreams::new(&begins);
         let (mut all, mut window, mut counts) = (Vec::new(), MergeWindow::default(), vec![0; streams.len()]);
         loop {
             windows
                 .fill(|stream, timestamps| {
-                    let rest = &streams[stream][at[stream]..];
+                    let rest = &streams[stream][positions[stream]..];
                     timestamps.clear();
                     timestamps.extend_from_slice(&rest[..rest.len().min(block)]);
-                    at[stream] += timestamps.len();
-                    Ok::<_, Infallible>(tells_end && at[stream] == streams[stream].len())
+                    positions[stream] += timestamps.len();
+                    Ok::<_, Infallible>(tells_end && positions[stream] == streams[stream].len())
                 })
                 .unwrap();
             windows.take_window(&mut window);
@@ -326,7 +326,7 @@ mod tests {
         ) {
             timestamps.iter_mut().for_each(|stream| stream.sort_unstable());
             let mut expected: Vec<_> = (0u32..).zip(&timestamps)
-                .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(at, timestamp)| (*timestamp, stream, at)))
+                .flat_map(|(stream, timestamps)| (0u64..).zip(timestamps).map(move |(index, timestamp)| (*timestamp, stream, index)))
                 .collect();
             expected.sort_unstable();
             prop_assert_eq!(merged(&timestamps, block, tells_end), expected);
@@ -340,7 +340,7 @@ mod tests {
         let mut expected: Vec<(i64, u32, u64)> = (0u32..)
             .zip(&streams)
             .flat_map(|(stream, timestamps)| {
-                (0u64..).zip(timestamps).map(move |(at, timestamp)| (*timestamp, stream, at))
+                (0u64..).zip(timestamps).map(move |(index, timestamp)| (*timestamp, stream, index))
             })
             .collect();
         expected.sort_unstable();

@@ -249,9 +249,9 @@ impl<'r> OrderedStream<'r> {
                 let (position, block) = (position.clone(), Some(Rc::clone(&block)));
                 OrderedItem { corrected: time, raw: time, record_time: raw, only, rank: number, position, block }
             };
-            if let Some(at) = &action.at {
+            if let Some(timestamp) = &action.timestamp {
                 self.scratch.clear();
-                let time = scope.eval(at, &mut self.scratch, &self.symbols).integer();
+                let time = scope.eval(timestamp, &mut self.scratch, &self.symbols).integer();
                 let time = time.and_then(|time| i64::try_from(time).ok()).unwrap_or(raw);
                 let first = first_not_early(&self.plan.timestamp_maps[self.stream], time, raw, position.ordinal);
                 self.early += u64::from(first != time);

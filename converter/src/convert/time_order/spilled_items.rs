@@ -60,7 +60,7 @@ struct SortedItems {
     rest: std::ops::Range<u64>,
     portion: Vec<u8>,
     /// Position in `portion`.
-    at: usize,
+    position: usize,
 }
 
 impl SpilledItems {
@@ -104,7 +104,13 @@ impl SpilledItems {
         }
         spool.append(&bytes)?;
         let rest = from..spool.len();
-        self.runs.push(Reverse(SortedItems { head: detach_item(&head), level, rest, portion: Vec::new(), at: 0 }));
+        self.runs.push(Reverse(SortedItems {
+            head: detach_item(&head),
+            level,
+            rest,
+            portion: Vec::new(),
+            position: 0,
+        }));
         Ok(())
     }
 
@@ -127,17 +133,17 @@ impl SortedItems {
     /// Reads the item after the head.
     fn read(&mut self, spool: &Spool) -> io::Result<Option<OrderedItem>> {
         loop {
-            let bytes = &self.portion[self.at..];
+            let bytes = &self.portion[self.position..];
             if let Some((item, size)) = decode(bytes) {
-                self.at += size;
+                self.position += size;
                 return Ok(Some(item));
             }
             if self.rest.is_empty() {
                 return Ok(None);
             }
             // The rest of the portion is the start of an item.
-            self.portion.drain(..self.at);
-            self.at = 0;
+            self.portion.drain(..self.position);
+            self.position = 0;
             let (unread, more) = (self.portion.len(), (self.rest.end - self.rest.start).min(PORTION_BYTES as u64));
             self.portion.resize(unread + more as usize, 0);
             spool.read_exact_at(&mut self.portion[unread..], self.rest.start)?;
@@ -172,9 +178,9 @@ fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
 /// The item at the start of `bytes`, and its size. `None` if the bytes contain no complete item.
 fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
     let (head, rest) = bytes.split_first_chunk::<ITEM_HEAD_BYTES>()?;
-    let word = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    let half = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-    let short = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes));
+    let word = |offset: usize| head[offset..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let half = |offset: usize| head[offset..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let short = |offset: usize| head[offset..].first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes));
     let (raw, record_time) = (word(0).cast_signed(), word(8).cast_signed());
     let length = half(43) as usize;
     let body = rest.get(..length)?;
@@ -238,7 +244,7 @@ mod tests {
                 let mut items = Vec::new();
                 for (raw, length) in run {
                     ordinal += 1;
-                    let body: Vec<u8> = (0..*length).map(|at| (at as u64 + ordinal) as u8).collect();
+                    let body: Vec<u8> = (0..*length).map(|index| (index as u64 + ordinal) as u8).collect();
                     expected.push((*raw, ordinal, body.clone()));
                     items.push(item(*raw, ordinal, &body));
                 }

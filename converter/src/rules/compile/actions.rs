@@ -106,8 +106,8 @@ impl ActionCompiler<'_> {
         let related =
             action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
         let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
-        let (at, when) = (self.option(action.at.as_ref())?, self.option(action.when.as_ref())?);
-        Ok(ProgramAction { op, at, when, with, related, collective, is_by_value })
+        let (timestamp, when) = (self.option(action.at.as_ref())?, self.option(action.when.as_ref())?);
+        Ok(ProgramAction { op, timestamp, when, with, related, collective, is_by_value })
     }
 
     /// Adds the fields of the clause `with`.
@@ -124,13 +124,13 @@ impl ActionCompiler<'_> {
 
     pub(crate) fn line(&mut self, line: &spec::TemplateLine) -> Result<ProgramAction, MissingField> {
         let arguments: Vec<ExprCode> = line.arguments.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
-        let at = line.timestamp.filter(|_| !line.once).and_then(|timestamp| line.arguments.get(timestamp as usize));
+        let date = line.timestamp.filter(|_| !line.once).and_then(|timestamp| line.arguments.get(timestamp as usize));
         // The timestamp of the record itself needs no evaluation.
-        let at = at.filter(|expr| !matches!(expr, Expr::Builtin(spec::Builtin::Date)));
-        let at = self.option(at)?;
+        let date = date.filter(|expr| !matches!(expr, Expr::Builtin(spec::Builtin::Date)));
+        let date = self.option(date)?;
         Ok(ProgramAction {
             op: ActionOp::Line { once: line.once, text: line.text.clone(), arguments },
-            at,
+            timestamp: date,
             when: self.option(line.when.as_ref())?,
             with: Vec::new(),
             related: Vec::new(),
@@ -284,8 +284,8 @@ impl ActionCompiler<'_> {
     /// Finds a field of the rules' record in the record of the run.
     fn field(&self, index: u32) -> Result<FieldRead, MissingField> {
         let name = &self.record[index as usize].name;
-        let found = self.fields.iter().position(|field| field.name == *name);
-        found.map(|index| FieldRead::new(self.fields, index)).ok_or_else(|| MissingField(name.clone()))
+        let position = self.fields.iter().position(|field| field.name == *name);
+        position.map(|index| FieldRead::new(self.fields, index)).ok_or_else(|| MissingField(name.clone()))
     }
 
     fn text(&mut self, pieces: &[PatternPiece]) -> Result<ExprCode, MissingField> {

@@ -18,8 +18,8 @@ impl RecordScope<'_> {
         scratch: &mut String,
         symbols: &Symbols,
     ) -> RuleValue {
-        let found = self.raw_element(list, position, scratch, symbols);
-        found.map_or(RuleValue::None, |found| self.convert(found, scratch, symbols))
+        let element = self.raw_element(list, position, scratch, symbols);
+        element.map_or(RuleValue::None, |element| self.convert(element, scratch, symbols))
     }
 
     fn raw_element(
@@ -32,9 +32,9 @@ impl RecordScope<'_> {
         let position = usize::try_from(self.eval(position, scratch, symbols).integer()?).ok()?;
         match self.raw_field(list)? {
             Value::Array(scalar, bytes) => {
-                let each = scalar.bytes()?;
-                let start = position.checked_mul(each)?;
-                array_elements(scalar, bytes.get(start..start.checked_add(each)?)?).next()
+                let element_bytes = scalar.bytes()?;
+                let start = position.checked_mul(element_bytes)?;
+                array_elements(scalar, bytes.get(start..start.checked_add(element_bytes)?)?).next()
             }
             Value::Bytes(bytes) => bytes.get(position).map(|byte| Value::Unsigned((*byte).into())),
             _ => None,
@@ -78,8 +78,8 @@ impl RecordScope<'_> {
         if let ExprCode::Field(read) = of {
             match self.raw_field(read) {
                 Some(Value::Array(scalar, bytes)) => {
-                    let each = scalar.bytes().unwrap_or(1).max(1);
-                    return RuleValue::from_unsigned((bytes.len() / each) as u64);
+                    let element_bytes = scalar.bytes().unwrap_or(1).max(1);
+                    return RuleValue::from_unsigned((bytes.len() / element_bytes) as u64);
                 }
                 Some(Value::Bytes(bytes)) => return RuleValue::from_unsigned(bytes.len() as u64),
                 _ => {}

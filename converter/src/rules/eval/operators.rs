@@ -28,9 +28,9 @@ pub(super) fn arithmetic(op: BinaryOp, left: RuleValue, right: RuleValue) -> Rul
             _ => a.checked_rem(b),
         };
         let val = result.map_or(RuleValue::None, from_wide);
-        let both = matches!(left, RuleValue::Date(_)) && matches!(right, RuleValue::Date(_));
+        let are_dates = matches!(left, RuleValue::Date(_)) && matches!(right, RuleValue::Date(_));
         return match val {
-            RuleValue::Int(nanos) if is_date && !(both && op == BinaryOp::Subtract) => RuleValue::Date(nanos),
+            RuleValue::Int(nanos) if is_date && !(are_dates && op == BinaryOp::Subtract) => RuleValue::Date(nanos),
             val => val,
         };
     }

@@ -146,7 +146,7 @@ impl RecordScope<'_> {
         {
             return val;
         }
-        self.raw_field(read).map_or(RuleValue::None, |found| self.convert(found, scratch, symbols))
+        self.raw_field(read).map_or(RuleValue::None, |field| self.convert(field, scratch, symbols))
     }
 
     /// A number or interned text at this position. `None` for other types and missing fields.

@@ -263,9 +263,9 @@ pub(crate) struct SlotHead {
 
 impl SlotHead {
     pub(crate) fn decode(bytes: &[u8; SLOT_HEAD_BYTES]) -> Self {
-        let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let half = |offset: usize| u16::from_le_bytes([bytes[offset], bytes[offset + 1]]);
         let blocks = half(slot::FLUSHED + 6);
-        let taken = u32_at(bytes, slot::TAKEN);
+        let use_word = u32_at(bytes, slot::TAKEN);
         Self {
             used: u32_at(bytes, slot::STATE),
             records: u32_at(bytes, slot::STATE + 4),
@@ -277,10 +277,10 @@ impl SlotHead {
             sequence: u64_at(bytes, slot::SEQUENCE).saturating_add(u64::from(blocks)),
             dropped: u64_at(bytes, slot::DROPPED),
             stream: u32_at(bytes, slot::STREAM),
-            taken: taken == slot_use::YES || taken == slot_use::OVERWRITES,
-            overwrites: taken == slot_use::OVERWRITES,
-            divided: taken == slot_use::DIVIDED,
-            uncounted: (taken == slot_use::BEING_OVERWRITTEN).then(|| u64_at(bytes, slot::FLUSHED_LAST)),
+            taken: use_word == slot_use::YES || use_word == slot_use::OVERWRITES,
+            overwrites: use_word == slot_use::OVERWRITES,
+            divided: use_word == slot_use::DIVIDED,
+            uncounted: (use_word == slot_use::BEING_OVERWRITTEN).then(|| u64_at(bytes, slot::FLUSHED_LAST)),
         }
     }
 
@@ -292,10 +292,10 @@ impl SlotHead {
     }
 }
 
-pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u32::from_le_bytes(*chunk))
+pub(crate) fn u32_at(bytes: &[u8], offset: usize) -> u32 {
+    bytes.get(offset..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u32::from_le_bytes(*chunk))
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk))
+fn u64_at(bytes: &[u8], offset: usize) -> u64 {
+    bytes.get(offset..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk))
 }

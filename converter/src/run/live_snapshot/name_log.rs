@@ -25,7 +25,7 @@ pub(crate) struct LiveLogEntry {
 pub(in crate::run) struct LiveLogReader<'f> {
     file: &'f File,
     start: u64,
-    at: u64,
+    offset: u64,
     end: u64,
     in_file: u64,
 }
@@ -37,23 +37,23 @@ impl<'f> LiveLogReader<'f> {
         let complete =
             LiveHeader::read(file).map_or(header.log_complete, |now| now.log_complete.max(header.log_complete));
         let start = u64::from(header.log_offset);
-        Self { file, start, at: start, end: start + complete, in_file: header.log_in_file }
+        Self { file, start, offset: start, end: start + complete, in_file: header.log_in_file }
     }
 
     fn read(&self) -> Option<(LiveLogEntry, u64)> {
         let mut head = [0; LOG_ENTRY_BYTES];
-        if read_at(self.file, &mut head, self.at).ok()? < LOG_ENTRY_BYTES {
+        if read_at(self.file, &mut head, self.offset).ok()? < LOG_ENTRY_BYTES {
             return None;
         }
         let kind = BlockKind::from_number(u8::try_from(u32_at(&head, 0)).ok()?)?;
         let expected = !matches!(kind, BlockKind::Sync | BlockKind::Anchors | BlockKind::End);
         let length = u32_at(&head, 12) as usize;
-        let next = self.at + (LOG_ENTRY_BYTES + length).next_multiple_of(8) as u64;
+        let next = self.offset + (LOG_ENTRY_BYTES + length).next_multiple_of(8) as u64;
         if !expected || length > MAX_PAYLOAD_BYTES || next > self.end {
             return None;
         }
         let mut payload = vec![0; length];
-        if read_at(self.file, &mut payload, self.at + LOG_ENTRY_BYTES as u64).ok()? < length {
+        if read_at(self.file, &mut payload, self.offset + LOG_ENTRY_BYTES as u64).ok()? < length {
             return None;
         }
         let in_file = next - self.start <= self.in_file;
@@ -65,15 +65,15 @@ impl Iterator for LiveLogReader<'_> {
     type Item = Result<LiveLogEntry, LiveError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.at >= self.end {
+        if self.offset >= self.end {
             return None;
         }
         let Some((entry, next)) = self.read() else {
-            let offset = self.at;
-            self.at = self.end;
+            let offset = self.offset;
+            self.offset = self.end;
             return Some(Err(LiveError::Log { offset }));
         };
-        self.at = next;
+        self.offset = next;
         Some(Ok(entry))
     }
 }

@@ -46,7 +46,7 @@ struct RecordCursor<'r> {
     next_block: usize,
     payload: Vec<u8>,
     stored: Vec<u8>,
-    at: usize,
+    position: usize,
     ticks: u64,
     in_block: u32,
     dropped: u64,
@@ -116,9 +116,9 @@ impl<'r, F: Family> RecordReader<'r, F> {
             return Ok(None);
         }
         let cursor = &self.cursors[self.current];
-        let Some(found) = cursor.found else { return Ok(None) };
-        let body = &cursor.payload[found.start..found.start + found.length];
-        Ok(Some(self.decode_record(cursor, found, body)))
+        let Some(block_start) = cursor.found else { return Ok(None) };
+        let body = &cursor.payload[block_start.start..block_start.start + block_start.length];
+        Ok(Some(self.decode_record(cursor, block_start, body)))
     }
 
     fn decode_record<'s>(
@@ -175,9 +175,10 @@ impl<'r, F: Family> RecordReader<'r, F> {
             }
             self.is_begun = true;
         }
-        let timestamps = self.cursors.iter().enumerate().filter_map(|(at, cursor)| Some((cursor.found?.nanos, at)));
+        let timestamps =
+            self.cursors.iter().enumerate().filter_map(|(index, cursor)| Some((cursor.found?.nanos, index)));
         let earliest = timestamps.min();
-        self.current = earliest.map_or(self.current, |(_, at)| at);
+        self.current = earliest.map_or(self.current, |(_, index)| index);
         Ok(earliest.is_some())
     }
 
@@ -212,7 +213,7 @@ impl<'r> RecordCursor<'r> {
             next_block: 0,
             payload: Vec::new(),
             stored: Vec::new(),
-            at: 0,
+            position: 0,
             ticks: 0,
             in_block: 0,
             dropped: 0,
@@ -226,30 +227,31 @@ impl<'r> RecordCursor<'r> {
         process: &'r ProcessInRun,
         nanos: &dyn Fn(u64) -> i64,
     ) -> Result<Option<(DamagedRange, u64)>, RunReadError> {
-        let last = self.found.take().map_or(i64::MIN, |found| found.nanos);
-        while self.at >= self.payload.len() {
+        let last = self.found.take().map_or(i64::MIN, |start| start.nanos);
+        while self.position >= self.payload.len() {
             match self.load(process)? {
                 BlockLoad::End => return Ok(None),
                 BlockLoad::Block => {}
                 BlockLoad::Damage(damage, records) => return Ok(Some((damage, records))),
             }
         }
-        let mut records = RecordIterator::new(&self.payload[self.at..], self.ticks, |id| process.record_type(id));
+        let mut records = RecordIterator::new(&self.payload[self.position..], self.ticks, |id| process.record_type(id));
         match records.next() {
             Some(Ok(raw)) => {
                 let length = raw.body.len();
                 let corrected = nanos(raw.ticks).max(last);
                 let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
-                self.at += records.offset();
+                self.position += records.offset();
                 self.ticks = ticks;
                 self.in_block += u32::from(id != ID_DROPPED);
-                self.found = Some(BlockStart { id, ticks, nanos: corrected, site, start: self.at - length, length });
+                self.found =
+                    Some(BlockStart { id, ticks, nanos: corrected, site, start: self.position - length, length });
                 Ok(None)
             }
             Some(Err(why)) => {
                 let block = &self.stream.blocks[self.next_block - 1];
-                let bytes = (self.payload.len() - self.at) as u64;
-                self.at = self.payload.len();
+                let bytes = (self.payload.len() - self.position) as u64;
+                self.position = self.payload.len();
                 let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
                 Ok(Some((damage(block.payload_offset, bytes, why), hidden)))
             }
@@ -261,7 +263,7 @@ impl<'r> RecordCursor<'r> {
         let Some(block) = self.stream.blocks.get(self.next_block) else { return Ok(BlockLoad::End) };
         self.next_block += 1;
         self.in_block = 0;
-        self.at = 0;
+        self.position = 0;
         self.ticks = block.header.first_ticks;
         self.dropped = block.header.dropped;
         let filled = process.read_stored(&self.file, block, &mut self.stored)?;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use tracer_format::columns::RecordShape;
 use tracer_format::record::DroppedRecords;
-use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::record_values::{AnyRecord, Content, DoesNotFit, TypedRecord};
+use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_DROPPED, PROCESS_STREAM, cause};
 
@@ -106,8 +106,8 @@ impl RecordWriter {
         let path = folder.join(process.own_file_name());
         let error = |source| WriteError::Write { file: path.clone(), source };
         std::fs::create_dir_all(folder).map_err(error)?;
-        if let (Ok(read), Ok(made)) = (process.path.canonicalize(), path.canonicalize())
-            && read == made
+        if let (Ok(source_path), Ok(created_path)) = (process.path.canonicalize(), path.canonicalize())
+            && source_path == created_path
         {
             return Err(WriteError::Same { file: path });
         }

@@ -274,7 +274,7 @@ fn samples_with_missing_processes_are_reported() {
     let clocks = tumit_converter::clock::RunClocks::new(&run, CorrectionMethod::Graph);
     assert_eq!(clocks.domains[1].status, TimestampSource::RealTime);
     let message = "has 20 sync samples, all with processes that are not in the run";
-    assert!(clocks.diagnostics.iter().any(|found| found.text.contains(message)), "{:?}", clocks.diagnostics);
+    assert!(clocks.diagnostics.iter().any(|diagnostic| diagnostic.text.contains(message)), "{:?}", clocks.diagnostics);
 }
 
 #[test]

@@ -86,8 +86,8 @@ fn full_live_file() -> SyntheticLiveFile {
 #[test]
 fn every_truncation_is_survived_and_reported() {
     let pair = folder(&file(), &full_live_file());
-    let whole = open(pair.path());
-    assert_eq!((whole.0.len(), unexpected_losses(&whole.1).len()), (10, 1), "{whole:?}");
+    let run = open(pair.path());
+    assert_eq!((run.0.len(), unexpected_losses(&run.1).len()), (10, 1), "{run:?}");
     let bytes = full_live_file().bytes;
     let used = SyntheticLiveFile::slot_at(2) + HEAD_BYTES + 30;
     for cut in (0..bytes.len()).filter(|cut| *cut < 128 || cut % 61 == 0 || cut.abs_diff(used) < 40) {

@@ -69,7 +69,7 @@ struct TimestampCollector {
 
 impl PajeSink for TimestampCollector {
     fn event(&mut self, event: &PajeEvent<'_>) -> std::io::Result<()> {
-        let (time, extra, link, at) = match event {
+        let (time, extra, link, true_time) = match event {
             PajeEvent::StartLink { time, extra, key, start, .. } => (time.0, extra, Some((key.0, 0)), start.0),
             PajeEvent::EndLink { time, extra, key, end, .. } => (time.0, extra, Some((key.0, 1)), end.0),
             PajeEvent::NewEvent { time, extra, container, .. } => (time.0, extra, None, container.0),
@@ -84,7 +84,7 @@ impl PajeSink for TimestampCollector {
         assert!(time >= self.last, "operations are in order of timestamp");
         self.last = time;
         let ExtraValue::Integer(truth) = extra[0].value else { panic!("a number") };
-        self.timestamps.push((at, time, truth));
+        self.timestamps.push((true_time, time, truth));
         if let Some((key, end)) = link {
             self.links.entry(key).or_default()[end] = Some(time);
         }

@@ -242,8 +242,8 @@ impl<'s> RunGenerator<'s> {
                     body.extend(key.to_le_bytes());
                 }
                 // The time of the reference clock.
-                let shown = self.clocks[0].shows(true_time) - self.clocks[0].offset;
-                body.extend((shown.round() as i64).to_le_bytes());
+                let clock_time = self.clocks[0].shows(true_time) - self.clocks[0].offset;
+                body.extend((clock_time.round() as i64).to_le_bytes());
                 if kind == RECEIVE {
                     body.extend(self.process_ticks(rank, true_time).to_le_bytes());
                 }

@@ -38,9 +38,9 @@ impl SimulatedClock {
 
     /// The time of the clock in nanoseconds.
     pub(super) fn shows(&self, truth: f64) -> f64 {
-        let at = ((truth / STEP) as usize).min(self.gained.len() - 2);
-        let part = truth / STEP - at as f64;
-        let gained = self.gained[at] + (self.gained[at + 1] - self.gained[at]) * part;
+        let index = ((truth / STEP) as usize).min(self.gained.len() - 2);
+        let part = truth / STEP - index as f64;
+        let gained = self.gained[index] + (self.gained[index + 1] - self.gained[index]) * part;
         self.offset + truth + gained + self.stepped(truth)
     }
 

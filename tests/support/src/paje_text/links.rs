@@ -47,9 +47,9 @@ impl TraceGenerator {
     pub(super) fn link(&mut self, step: StepNumbers) {
         let [kind, selector, type_number, number, form] = step;
         if kind % 2 == 0
-            && let Some(at) = usize::from(selector).checked_rem(self.links.open.len())
+            && let Some(link) = usize::from(selector).checked_rem(self.links.open.len())
         {
-            return self.complete(at, number, form);
+            return self.complete(link, number, form);
         }
         let ty = usize::from(type_number) % LINKS.len();
         let (_, level, start, end) = LINKS[ty];
@@ -66,8 +66,8 @@ impl TraceGenerator {
         self.links.open.push(endpoint);
     }
 
-    fn complete(&mut self, at: usize, number: u16, form: u16) {
-        let endpoint = self.links.open[at].clone();
+    fn complete(&mut self, link: usize, number: u16, form: u16) {
+        let endpoint = self.links.open[link].clone();
         let place = (endpoint.ty, endpoint.holder);
         let (_, _, start, end) = LINKS[endpoint.ty];
         let Some(container) = self.alive(if endpoint.starts { end } else { start }, number) else { return };
@@ -81,7 +81,7 @@ impl TraceGenerator {
         let timestamp = timestamp.max(self.zero);
         let (start, end) =
             if endpoint.starts { (endpoint.timestamp, timestamp) } else { (timestamp, endpoint.timestamp) };
-        self.links.open.remove(at);
+        self.links.open.remove(link);
         self.links.last.insert(place, start.max(end));
         self.count("links");
         if end < start {

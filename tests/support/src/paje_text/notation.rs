@@ -16,17 +16,17 @@ pub(super) fn seconds(nanos: u64, form: u16) -> String {
 
 /// Converts a timestamp to nanoseconds.
 pub(super) fn nanos(timestamp: &str) -> u64 {
-    let (whole, part) =
+    let (integer, part) =
         timestamp.trim_start_matches('+').split_once('.').unwrap_or((timestamp.trim_start_matches('+'), ""));
     let number = |text: &str| text.parse::<u64>().unwrap_or(0);
-    number(whole) * 1_000_000_000 + number(&format!("{part:0<9}"))
+    number(integer) * 1_000_000_000 + number(&format!("{part:0<9}"))
 }
 
 /// The words of a line of type definitions.
 pub(super) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for (at, part) in line.split('"').enumerate() {
-        if at % 2 == 1 {
+    for (index, part) in line.split('"').enumerate() {
+        if index % 2 == 1 {
             words.push(part.to_owned());
         } else {
             words.extend(part.split_whitespace().map(str::to_owned));

@@ -133,11 +133,11 @@ impl ExampleProgram {
         let barrier = self.now.iter().flatten().copied().max().unwrap_or(0) + 50_000;
         let nodes = self.nodes.len();
         for node in 0..nodes {
-            let other = (node + 1 + (step as usize % 2)) % nodes;
+            let peer = (node + 1 + (step as usize % 2)) % nodes;
             let sender = 1.min(self.threads[node].len() - 1);
             let leave = self.now[node][sender];
             let start = (self.threads[node][sender], leave);
-            let end = (self.threads[other][0], barrier.min(leave + 180_000));
+            let end = (self.threads[peer][0], barrier.min(leave + 180_000));
             self.tables.link(self.message, self.sent, start, end);
             for (&thread, now) in self.threads[node].iter().zip(&mut self.now[node]) {
                 self.tables.state(thread, self.activity, self.blocked, 0, *now, barrier);

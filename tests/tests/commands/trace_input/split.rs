@@ -131,8 +131,8 @@ fn messages_name_unreadable_parts() {
     let secret = dir.path().join("secret");
     let names =
         ["none", "../secret", secret.to_str().unwrap(), "link", "fifo", "/dev/zero", "parts", "inner", "root.trace"];
-    for (at, name) in names.iter().enumerate() {
-        root.push_str(&format!("60 9 x{at} T 0 x{at} {name}\n"));
+    for (index, name) in names.iter().enumerate() {
+        root.push_str(&format!("60 9 x{index} T 0 x{index} {name}\n"));
     }
     fs::write(folder.join("root.trace"), &root).unwrap();
     let (code, out, _) = run(&folder, &["check", "root.trace"], b"");

@@ -16,14 +16,14 @@ use super::{compile, file, rust_copy, rust_lines, same_lines, types, types_run};
 /// Records of a stream without a known process count as damage.
 pub(crate) fn of_a_stream_that_is_nobodys(sorted: &Path, tool: &Path) {
     let sorted = sorted.join("sorted.tmt");
-    let whole = rust_lines(&sorted).len();
+    let line_count = rust_lines(&sorted).len();
     let bytes = std::fs::read(&sorted).unwrap();
     let mut blocks = Vec::new();
-    let mut at = PREAMBLE_BYTES;
-    while at < bytes.len() {
-        let header = decode_block(&bytes[at..]).unwrap().header;
-        blocks.push((header, &bytes[at..at + header.block_bytes()]));
-        at += header.block_bytes();
+    let mut position = PREAMBLE_BYTES;
+    while position < bytes.len() {
+        let header = decode_block(&bytes[position..]).unwrap().header;
+        blocks.push((header, &bytes[position..position + header.block_bytes()]));
+        position += header.block_bytes();
     }
     // Removes the naming of the process from the first stream with records.
     let is_records = |header: &BlockHeader| header.kind == BlockKind::Records as u8;
@@ -39,7 +39,7 @@ pub(crate) fn of_a_stream_that_is_nobodys(sorted: &Path, tool: &Path) {
     std::fs::write(&sorted, &out).unwrap();
     let ran = output(Command::new(tool).arg("records").arg(&sorted));
     let (c, rust) = (String::from_utf8(ran.stdout).unwrap(), rust_lines(&sorted));
-    assert!(hidden > 0 && rust.len() < whole, "{} of {whole}", rust.len());
+    assert!(hidden > 0 && rust.len() < line_count, "{} of {line_count}", rust.len());
     same_lines(&c, &(rust.join("\n") + "\n"), "C and Rust");
     let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(errors.contains(&format!("{hidden} damaged bytes")), "{hidden}: {errors}");
@@ -71,11 +71,11 @@ fn damaged(bytes: &[u8], folder: &Path) -> Vec<PathBuf> {
 /// Changes one block of the file, in its payload or the numbers of its header, with a new checksum.
 fn wrong_payload(bytes: &[u8], header: bool, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
     let mut out = bytes[..PREAMBLE_BYTES].to_vec();
-    let (mut blocks, mut at) = (Vec::new(), PREAMBLE_BYTES);
-    while at < bytes.len() {
-        let block = decode_block(&bytes[at..]).unwrap();
+    let (mut blocks, mut position) = (Vec::new(), PREAMBLE_BYTES);
+    while position < bytes.len() {
+        let block = decode_block(&bytes[position..]).unwrap();
         blocks.push((block.header, block.stored.to_vec()));
-        at += block.header.block_bytes();
+        position += block.header.block_bytes();
     }
     let victim = random(blocks.len());
     for (number, (mut head, mut payload)) in blocks.into_iter().enumerate() {
@@ -90,8 +90,8 @@ fn wrong_payload(bytes: &[u8], header: bool, random: &mut impl FnMut(usize) -> u
             }
         } else if number == victim {
             for _ in 0..=random(3) {
-                let at = random(payload.len());
-                if let Some(byte) = payload.get_mut(at) {
+                let position = random(payload.len());
+                if let Some(byte) = payload.get_mut(position) {
                     *byte = [0, 1, 0x7F, 0xFE, 0xFF][random(5)];
                 }
             }
@@ -155,25 +155,25 @@ fn damage_is_counted_and_the_rest_is_read() {
         .max_by_key(|path| std::fs::metadata(path).unwrap().len());
     let path = path.unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
-    let (mut at, mut hit) = (PREAMBLE_BYTES, 0);
-    while at < bytes.len() {
-        let block = decode_block(&bytes[at..]).unwrap();
+    let (mut position, mut hit) = (PREAMBLE_BYTES, 0);
+    while position < bytes.len() {
+        let block = decode_block(&bytes[position..]).unwrap();
         let (kind, size, records) = (block.header.kind, block.header.block_bytes(), block.header.records);
         // A block with a small number of records, of a thread that was sealed early, may end before
         // its 80th byte.
         if kind == BlockKind::Records as u8 && hit == 0 && size > 96 {
             hit = usize::try_from(records).unwrap();
-            bytes[at + 80] ^= 0x10;
+            bytes[position + 80] ^= 0x10;
         }
-        at += size;
+        position += size;
     }
     assert!(hit > 0, "no block is long enough");
-    let whole = rust_lines(&path).len();
+    let line_count = rust_lines(&path).len();
     std::fs::write(&path, &bytes).unwrap();
     let tool = compile(folder.path(), C99, &file("generated_readers/tool.c"), &[]);
     let ran = output(Command::new(&tool).arg("records").arg(&path));
-    assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), whole - hit);
+    assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), line_count - hit);
     let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(errors.contains(" damaged bytes") && errors.contains("1 blocks are missing"), "{errors}");
-    assert_eq!(rust_lines(&path).len(), whole - hit);
+    assert_eq!(rust_lines(&path).len(), line_count - hit);
 }

@@ -120,16 +120,16 @@ fn a_replaced_trace_is_reported_and_the_first_stays_visible() {
     browser
         .wait("document.querySelector('#note').innerText.startsWith('The trace has changed: start tumit view again')");
     assert_eq!(read(&mut browser, "status", "Reading progress"), "changed since it was read");
-    let at = spot(&mut browser, &chart, 0.4, "thread 0.1");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.4, "thread 0.1");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector').innerText.includes('500.0 ms')");
     browser.key("+");
     browser.wait(SETTLED);
     // A new viewer shows the present trace: it does not use the index of the earlier one.
     let again = ViewProcess::other_user_as(&viewer);
     let (mut browser, chart) = open(&again);
-    let at = spot(&mut browser, &chart, 0.2, "thread 0.1");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.2, "thread 0.1");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector').innerText.includes('250.0 ms')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -152,8 +152,8 @@ fn a_stale_or_damaged_index_is_rebuilt() {
     let check_page = || {
         let again = ViewProcess::other_user_as(&viewer);
         let (mut browser, chart) = open(&again);
-        let at = spot(&mut browser, &chart, 0.2, "thread 0.1");
-        browser.click(at);
+        let point = spot(&mut browser, &chart, 0.2, "thread 0.1");
+        browser.click(point);
         browser.wait("document.querySelector('#inspector').innerText.includes('Duration')");
         let inspector = read(&mut browser, "region", "Inspector");
         assert_eq!(rows(&mut browser), ALL);
@@ -175,36 +175,36 @@ fn a_stale_or_damaged_index_is_rebuilt() {
 #[test]
 fn two_tabs_have_separate_views_and_shared_notes() {
     let viewer = ViewProcess::start();
-    let ((mut one, _), (mut other, _)) = (open(&viewer), open(&viewer));
-    show(&mut one, "0.2..0.4 s");
-    filter(&mut one, "only container Node 1");
-    wait_for_rows(&mut one, &ALL[3..]);
-    assert_eq!(time_range(&mut other).0, "0 s");
-    assert_eq!(rows(&mut other), ALL);
-    one.key("b");
-    one.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
-    one.type_text("from the first tab");
-    one.key("Enter");
-    one.find("button", Some("Go to note from the first tab"));
+    let ((mut first_browser, _), (mut second_browser, _)) = (open(&viewer), open(&viewer));
+    show(&mut first_browser, "0.2..0.4 s");
+    filter(&mut first_browser, "only container Node 1");
+    wait_for_rows(&mut first_browser, &ALL[3..]);
+    assert_eq!(time_range(&mut second_browser).0, "0 s");
+    assert_eq!(rows(&mut second_browser), ALL);
+    first_browser.key("b");
+    first_browser.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
+    first_browser.type_text("from the first tab");
+    first_browser.key("Enter");
+    first_browser.find("button", Some("Go to note from the first tab"));
     // The other tab has the note as soon as it opens the list, and adds another one.
-    press(&mut other, "tab", "Notes");
-    press(&mut other, "button", "Go to note from the first tab");
-    other.wait("document.querySelector('#time-range-field').value.startsWith('200')");
-    other.key("b");
-    other.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
-    other.type_text("from the second");
-    other.key("Enter");
-    other.find("button", Some("Go to note from the second"));
+    press(&mut second_browser, "tab", "Notes");
+    press(&mut second_browser, "button", "Go to note from the first tab");
+    second_browser.wait("document.querySelector('#time-range-field').value.startsWith('200')");
+    second_browser.key("b");
+    second_browser.wait("document.activeElement.getAttribute('aria-label') === 'Note'");
+    second_browser.type_text("from the second");
+    second_browser.key("Enter");
+    second_browser.find("button", Some("Go to note from the second"));
     // It is shown at once, and stored soon.
     let saved = || std::fs::read_to_string(viewer.folder.path().join("two-nodes.paje.tumit-notes")).unwrap();
     while !saved().contains("from the second") {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    press(&mut one, "tab", "Legend");
-    press(&mut one, "tab", "Notes");
-    one.find("button", Some("Go to note from the second"));
+    press(&mut first_browser, "tab", "Legend");
+    press(&mut first_browser, "tab", "Notes");
+    first_browser.find("button", Some("Go to note from the second"));
     assert!(saved().contains("from the first tab"), "{}", saved());
-    for browser in [one, other] {
+    for browser in [first_browser, second_browser] {
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     }
 }
@@ -226,16 +226,16 @@ fn names_with_markup_and_directions_are_shown_as_text() {
         let viewer = ViewProcess::of(&trace);
         let (mut browser, chart) = open(&viewer);
         // Browsers normalise spaces and direction signs in the text of an element.
-        let plain = |text: &str| text.replace('\u{202e}', "").split_whitespace().collect::<Vec<_>>().join(" ");
-        let has = |text: &str| plain(text).contains(&plain(name));
-        let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
-        browser.point(at);
+        let words_of = |text: &str| text.replace('\u{202e}', "").split_whitespace().collect::<Vec<_>>().join(" ");
+        let has = |text: &str| words_of(text).contains(&words_of(name));
+        let point = spot(&mut browser, &chart, 0.25, "thread 0.0");
+        browser.point(point);
         browser.wait("document.querySelector('#tooltip dl')");
         let tooltip = browser.find("tooltip", None);
         let text = browser.text(&tooltip);
         assert!(has(&text), "the tooltip of {name:.20} says {text:.200}");
         assert!(has(&read(&mut browser, "status", "Under the pointer")), "the line below");
-        browser.click(at);
+        browser.click(point);
         browser.wait("document.querySelector('#inspector h2')");
         assert!(has(&read(&mut browser, "region", "Inspector")), "the inspector");
         assert!(has(&read(&mut browser, "tabpanel", "Legend")), "the legend");

@@ -17,8 +17,8 @@ fn a_growing_file_is_followed_on_the_page() {
     browser.wait("document.querySelector('#reading-status').textContent === 'following the file'");
     browser.wait("document.querySelector('#time-range-field').value.includes('.. 500')");
 
-    let at = spot(&mut browser, &chart, 0.25, "thread 1.1");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.25, "thread 1.1");
+    browser.click(point);
     let shown_text = "['thread 1.1', 'working', '500.0 ms'].every(text => document.querySelector('#inspector').innerText.includes(text))";
     browser.wait(shown_text);
     browser.wait("location.hash.includes('chosen=s')");
@@ -101,7 +101,9 @@ fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
     succeed(std::process::Command::new("mkfifo").arg(&path));
     let begin = TRACE.find("5 0.0 S t00").unwrap();
     let states = |from: u32, to: u32| -> String {
-        (from..to).map(|at| format!("5 {at}e-4 S t0{} {}\n", at % 2, ["w", "b"][at as usize / 2 % 2])).collect()
+        (from..to)
+            .map(|number| format!("5 {number}e-4 S t0{} {}\n", number % 2, ["w", "b"][number as usize / 2 % 2]))
+            .collect()
     };
     let beginning = format!("{}{}", &TRACE[..begin], states(0, 20_000));
     let writing = std::thread::spawn({
@@ -129,8 +131,8 @@ fn the_start_of_a_trace_is_shown_while_the_rest_is_read() {
     browser.key("Enter");
     browser.wait("document.querySelector('#time-range-field').value.startsWith('100.0')");
     browser.wait(SETTLED);
-    let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.25, "thread 0.0");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 0.0')");
     // Then the trace is complete and no longer marked as partial; the time range and the chosen
     // entity stay.

@@ -30,27 +30,27 @@ fn every_action_without_a_server_gives_a_message() {
     browser.key("|");
     browser.wait("document.querySelector('#note').innerText === 'The server does not answer'");
     // Every line of the palette, in turn.
-    let mut at = 0;
+    let mut position = 0;
     loop {
         browser.with_key_down("Control", |browser| browser.key("k"));
         browser.wait("document.querySelector('#palette').open");
         let count =
             browser.evaluate("document.querySelectorAll('#palette-choices [role=option]').length").as_u64().unwrap();
-        if at >= count {
+        if position >= count {
             break;
         }
-        for _ in 0..at {
+        for _ in 0..position {
             browser.key("ArrowDown");
         }
-        browser.wait(&format!("document.querySelector('#choice-{at}').getAttribute('aria-selected') === 'true'"));
+        browser.wait(&format!("document.querySelector('#choice-{position}').getAttribute('aria-selected') === 'true'"));
         browser.key("Enter");
         // Closes the dialog or field that the action has opened.
         browser.evaluate("document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close())");
         browser.key("Escape");
         browser.evaluate("document.activeElement.blur()");
-        at += 1;
+        position += 1;
     }
-    assert!(at > 30, "{at} actions");
+    assert!(position > 30, "{position} actions");
     browser.key("Escape");
     browser.wait("!document.querySelector('#palette').open");
     for tab in ["times", "notes", "find", "legend"] {
@@ -71,8 +71,8 @@ fn another_server_at_the_same_address_is_not_accepted() {
     browser.evaluate(
         "window.fetch = () => Promise.resolve(new Response('Use the whole address that `tumit view` printed.\\n', { status: 404 })); true",
     );
-    let at = browser.place(&chart).center();
-    browser.wheel(at, -120.0);
+    let point = browser.place(&chart).center();
+    browser.wheel(point, -120.0);
     browser.wait(TOLD);
     browser.key("b");
     browser.wait("document.querySelector('#note').innerText === 'The mark was not stored'");

@@ -124,7 +124,7 @@ fn nested_states_types_events_and_variables_have_separate_lanes() {
 #[test]
 fn the_tooltip_of_a_variable_has_minimum_mean_and_maximum() {
     let samples: String =
-        (0..20_000).map(|at| format!("8 {:.6} w0 Q {}\n", 0.76 + f64::from(at) * 1e-5, at % 7)).collect();
+        (0..20_000).map(|number| format!("8 {:.6} w0 Q {}\n", 0.76 + f64::from(number) * 1e-5, number % 7)).collect();
     let viewer =
         ViewProcess::of(&diagram_trace().replace("17 0.9 w1 E saved\n", &format!("{samples}17 0.97 w1 E saved\n")));
     let (mut browser, _) = open(&viewer);
@@ -230,9 +230,9 @@ fn statistics_cover_the_selected_time_range() {
     let largest = browser
         .find_all("button", None)
         .into_iter()
-        .find(|one| one.name.contains("40") && one.name.to_lowercase().contains("maximum"));
-    let at = browser.place(&largest.expect("the largest leads somewhere")).center();
-    browser.click(at);
+        .find(|element| element.name.contains("40") && element.name.to_lowercase().contains("maximum"));
+    let point = browser.place(&largest.expect("the largest leads somewhere")).center();
+    browser.click(point);
     browser.wait("!document.querySelector('#inspector').hidden || !document.querySelector('#time-range-field').value.startsWith('0 s')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -285,21 +285,21 @@ fn traces_of_different_lengths_open_on_the_longest_time_range() {
         let viewer = ViewProcess::with(&traces, &[]);
         let mut browser = BrowserPage::start(1280, 720);
         browser.open(&viewer.url);
-        let both = |what: &str| {
+        let both_panes = |what: &str| {
             format!(
                 "frames.length === 2 && [0, 1].every(at => {{ const page = frames[at]?.document; return {what}; }})"
             )
         };
-        browser.wait(&both("page?.querySelector('#chart')?.dataset.settled === 'true'"));
-        browser.wait(&both("page.querySelector('#time-range-field').value === '0 s .. 2.0000 s'"));
+        browser.wait(&both_panes("page?.querySelector('#chart')?.dataset.settled === 'true'"));
+        browser.wait(&both_panes("page.querySelector('#time-range-field').value === '0 s .. 2.0000 s'"));
         browser.wait("new Promise(done => setTimeout(() => done(true), 600))");
         assert_eq!(
-            browser.evaluate(&both("page.querySelector('#time-range-field').value === '0 s .. 2.0000 s'")),
+            browser.evaluate(&both_panes("page.querySelector('#time-range-field').value === '0 s .. 2.0000 s'")),
             true
         );
         // The wheel over one pane moves the other.
         browser.wheel((700.0, 250.0), -240.0);
-        browser.wait(&both("!page.querySelector('#time-range-field').value.startsWith('0 s')"));
+        browser.wait(&both_panes("!page.querySelector('#time-range-field').value.startsWith('0 s')"));
         let fields = browser.evaluate("[0, 1].map(at => frames[at].document.querySelector('#time-range-field').value)");
         assert_eq!(fields[0], fields[1]);
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -346,9 +346,9 @@ fn the_communication_matrix_has_counts_times_and_sizes_and_is_exported() {
     assert_eq!((&json[1]["from"], &json[1]["size"]), (&"worker 1".into(), &100.into()), "{json}");
     // A cell leads to its longest message.
     let cells = browser.find_all("button", None);
-    let cell = cells.iter().find(|one| one.name.starts_with("worker 1 → worker 0")).unwrap();
-    let at = browser.place(cell).center();
-    browser.click(at);
+    let cell = cells.iter().find(|element| element.name.starts_with("worker 1 → worker 0")).unwrap();
+    let point = browser.place(cell).center();
+    browser.click(point);
     browser.wait("document.querySelector('#inspector').innerText.replace(/\\s+/g, ' ').includes('Duration 2.500 ms')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

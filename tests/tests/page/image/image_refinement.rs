@@ -26,9 +26,10 @@ fn fetched(browser: &mut BrowserPage) -> (Vec<u64>, Vec<u64>) {
         "performance.getEntriesByType('resource').filter((one) => one.name.includes('/api/scene?'))
             .map((one) => [one.name.includes('whole=true'), one.encodedBodySize])",
     );
-    let (whole, awaited): (Vec<_>, Vec<_>) = entries.as_array().unwrap().iter().partition(|entry| entry[0] == true);
+    let (complete_images, partial_images): (Vec<_>, Vec<_>) =
+        entries.as_array().unwrap().iter().partition(|entry| entry[0] == true);
     let bytes = |entries: Vec<&serde_json::Value>| entries.iter().map(|entry| entry[1].as_u64().unwrap()).collect();
-    (bytes(awaited), bytes(whole))
+    (bytes(partial_images), bytes(complete_images))
 }
 
 /// In the line of pixels at a height of the image, or in a close one, the share of pixels that
@@ -69,8 +70,8 @@ fn images_are_coarse_during_movement_and_exact_at_rest() {
         "several columns as one: {fast_changes}, each by itself: {slow_changes}"
     );
     // The image reacts to the pointer like any other.
-    let at = spot(&mut browser, &chart, 0.5, "thread 3");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.5, "thread 3");
+    browser.point(point);
     browser.wait("/thread 3\\s+f\\d+\\s+\\d[^]* states in this column of pixels/.test(document.querySelector('#tooltip').innerText)");
     browser.evaluate("window.letGo()");
     browser.wait(SETTLED);
@@ -81,9 +82,12 @@ fn images_are_coarse_during_movement_and_exact_at_rest() {
         browser.wait(&format!("{SETTLED} || {COARSE}"));
     }
     browser.wait(SETTLED);
-    let (awaited, whole) = fetched(&mut browser);
-    assert!(awaited.len() > 3 && awaited.iter().all(|bytes| (20_000..=65_536).contains(bytes)), "{awaited:?}");
-    assert!(whole.iter().any(|&bytes| bytes > 65_536), "{whole:?}");
+    let (partial_images, complete_images) = fetched(&mut browser);
+    assert!(
+        partial_images.len() > 3 && partial_images.iter().all(|bytes| (20_000..=65_536).contains(bytes)),
+        "{partial_images:?}"
+    );
+    assert!(complete_images.iter().any(|&bytes| bytes > 65_536), "{complete_images:?}");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 

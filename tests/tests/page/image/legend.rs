@@ -13,11 +13,11 @@ const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 
 /// The colour of the image in a row, above the name of the state.
 fn colour(browser: &mut BrowserPage, share: f64, row: &str) -> serde_json::Value {
     let chart = browser.find_all("application", None).remove(0);
-    let (at, place) = (spot(browser, &chart, share, row), browser.place(&chart));
+    let (point, place) = (spot(browser, &chart, share, row), browser.place(&chart));
     browser.evaluate(&format!(
         "[...document.querySelector('#chart .image').getContext('2d').getImageData({:.0}, {:.0}, 1, 1).data].slice(0, 3)",
-        at.0 - place.x,
-        at.1 - place.y - 10.0
+        point.0 - place.x,
+        point.1 - place.y - 10.0
     ))
 }
 
@@ -96,7 +96,8 @@ fn the_legend_counts_highlights_and_hides_values() {
 #[test]
 fn the_legend_lists_values_by_decreasing_share() {
     let values: String = (0..30).map(|at| format!("2 v{at} S value{at}\n")).collect();
-    let states: String = (0..30).map(|at| format!("5 0.{:03} S t00 v{at}\n", at * (at + 1) / 2)).collect();
+    let states: String =
+        (0..30).map(|number| format!("5 0.{:03} S t00 v{number}\n", number * (number + 1) / 2)).collect();
     let trace = TRACE.replace("3 0.0 n0 N", &format!("{values}3 0.0 n0 N")).replace("5 0.0 S t00 w\n", &states);
     let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
@@ -110,7 +111,8 @@ fn the_legend_lists_values_by_decreasing_share() {
 #[test]
 fn the_legend_lists_all_of_a_thousand_values_on_request() {
     let values: String = (0..300).map(|at| format!("2 v{at} S value{at}\n")).collect();
-    let states: String = (0..300).map(|at| format!("5 0.{:06} S t00 v{at}\n", at * (at + 1) / 2)).collect();
+    let states: String =
+        (0..300).map(|number| format!("5 0.{:06} S t00 v{number}\n", number * (number + 1) / 2)).collect();
     let trace = TRACE.replace("3 0.0 n0 N", &format!("{values}3 0.0 n0 N")).replace("5 0.0 S t00 w\n", &states);
     let viewer = ViewProcess::of(&trace);
     let (mut browser, _) = open(&viewer);
@@ -160,8 +162,8 @@ fn a_type_can_be_coloured_by_duration_or_by_a_field() {
 
 /// Chooses an item of the menu of a row.
 fn of_row(browser: &mut BrowserPage, row: &str, item: &str) {
-    let at = browser.place_of("row", row).center();
-    browser.point(at);
+    let point = browser.place_of("row", row).center();
+    browser.point(point);
     press(browser, "button", &format!("More for {row}"));
     press(browser, "menuitem", item);
 }
@@ -171,12 +173,12 @@ fn the_menu_of_a_row_filters_sorts_and_copies() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.allow_clipboard(&viewer.url);
-    for (item, text, shown) in [
+    for (item, text, visible_text) in [
         ("Filter: only Node 1", "only container Node 1", &ALL[3..]),
         ("Filter: without Node 1", "hide container Node 1", &ALL[..3]),
     ] {
         of_row(&mut browser, "Node 1", item);
-        wait_for_rows(&mut browser, shown);
+        wait_for_rows(&mut browser, visible_text);
         assert_eq!(chain(&mut browser), json!([text]));
         press(&mut browser, "button", "Remove all");
         wait_for_rows(&mut browser, &ALL);
@@ -222,8 +224,8 @@ fn rows_of_ended_threads_are_reused() {
     // Both threads are visible in one row.
     let shared = browser.evaluate("document.querySelectorAll('#tree [role=row]')[1].getAttribute('aria-label')");
     for (share, what) in [(0.25, "working"), (0.75, "blocked")] {
-        let at = spot(&mut browser, &chart, share, shared.as_str().unwrap());
-        browser.point(at);
+        let point = spot(&mut browser, &chart, share, shared.as_str().unwrap());
+        browser.point(point);
         browser.wait(&format!("document.querySelector('#tooltip').innerText.includes('{what}')"));
     }
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

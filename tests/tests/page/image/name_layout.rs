@@ -30,8 +30,8 @@ fn right_to_left_names_do_not_reorder_text_around_them() {
         let trace = TRACE.replace("\"Node 0\"", &format!("\"{node}\"")).replace(" working ", &format!(" \"{node}\" "));
         let viewer = ViewProcess::of(&trace);
         let (mut browser, chart) = open(&viewer);
-        let at = spot(&mut browser, &chart, 0.25, "thread 0.0");
-        browser.point(at);
+        let point = spot(&mut browser, &chart, 0.25, "thread 0.0");
+        browser.point(point);
         browser.wait("document.querySelector('#tooltip .path')?.innerText.includes('thread 0.0')");
         let path = upright("document.querySelector('#tooltip .path')", "thread");
         assert_eq!(browser.evaluate(&path), true, "{node:?}, the tooltip");
@@ -40,7 +40,7 @@ fn right_to_left_names_do_not_reorder_text_around_them() {
             true,
             "{node:?}, the line below"
         );
-        browser.click(at);
+        browser.click(point);
         browser.wait("document.querySelector('#inspector dl')");
         let place =
             "[...document.querySelectorAll('#inspector dd span')].find((one) => one.innerText.includes('thread 0.0'))";

@@ -30,7 +30,7 @@ impl PageImage {
         let is_close = |a: &[u8], b: &[u8]| a.iter().zip(b).all(|(a, b)| a.abs_diff(*b) <= 1);
         pairs
             .filter(|(_, (a, b))| !is_close(a, b))
-            .map(|(at, (a, b))| (at % self.width, at / self.width, a, b))
+            .map(|(index, (a, b))| (index % self.width, index / self.width, a, b))
             .collect()
     }
 }
@@ -41,10 +41,10 @@ fn part(screenshot: &[u8], place: CssPosition) -> PageImage {
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let frame = reader.next_frame(&mut pixels).unwrap();
     let (wide, depth) = (frame.width as usize, frame.line_size / frame.width as usize);
-    let (left, top) = (place.x as usize, place.y as usize);
+    let (left_edge, top) = (place.x as usize, place.y as usize);
     let (width, height) =
-        ((place.width as usize).min(wide - left), (place.height as usize).min(frame.height as usize - top));
-    let line = |y: usize| &pixels[y * frame.line_size + left * depth..][..width * depth];
+        ((place.width as usize).min(wide - left_edge), (place.height as usize).min(frame.height as usize - top));
+    let line = |y: usize| &pixels[y * frame.line_size + left_edge * depth..][..width * depth];
     PageImage { width, depth, pixels: (top..top + height).map(line).collect::<Vec<_>>().concat() }
 }
 
@@ -68,8 +68,11 @@ impl ImageObserver {
             "(([a, b]) => [a.left, a.top, Math.max(a.right, b.right) - a.left, b.bottom - a.top])(
                 ['.corner', '#scroller'].map(name => document.querySelector(name).getBoundingClientRect()))",
         );
-        let at = |number: usize| place[number].as_f64().unwrap();
-        part(&self.browser.seen(), CssPosition { x: at(0), y: at(1), width: at(2), height: at(3) })
+        let coordinate = |number: usize| place[number].as_f64().unwrap();
+        part(
+            &self.browser.seen(),
+            CssPosition { x: coordinate(0), y: coordinate(1), width: coordinate(2), height: coordinate(3) },
+        )
     }
 
     /// Repeats [`Self::capture`] until the condition holds; `Err` contains the last view after a
@@ -125,8 +128,8 @@ fn undo(browser: &mut BrowserPage) {
 
 /// Presses a key of a row, with the pointer on the row.
 fn at_row(browser: &mut BrowserPage, key: &str) {
-    let at = browser.place_of("row", "thread 0.1").center();
-    browser.point(at);
+    let point = browser.place_of("row", "thread 0.1").center();
+    browser.point(point);
     browser.key(key);
 }
 
@@ -135,7 +138,7 @@ fn a_view_has_the_same_image_by_any_navigation() {
     let viewer = ViewProcess::start();
     let (browser, _) = open(&viewer);
     let mut observer = ImageObserver { browser };
-    let whole = observer.capture();
+    let full_image = observer.capture();
     let ways: [(&str, PageAction, PageAction); 12] = [
         ("zoomed and back", |b| b.key("+"), |b| b.key("[")),
         ("zoomed and moved and fitted", |b| ["+", "ArrowRight"].iter().for_each(|key| b.key(key)), |b| b.key("f")),
@@ -162,7 +165,7 @@ fn a_view_has_the_same_image_by_any_navigation() {
         ),
     ];
     for (when, away, back) in ways {
-        observer.check_round_trip(&whole, when, away, back);
+        observer.check_round_trip(&full_image, when, away, back);
     }
     assert!(observer.browser.complaints().is_empty(), "{:?}", observer.browser.complaints());
 }
@@ -172,17 +175,17 @@ fn a_page_shows_the_view_of_its_address_from_the_start() {
     let viewer = ViewProcess::start();
     let (browser, _) = open(&viewer);
     let mut observer = ImageObserver { browser };
-    let whole = observer.capture();
+    let full_image = observer.capture();
     // Another user of the trace, with only the file.
     let again = ViewProcess::other_user_as(&viewer);
     let (browser, _) = open(&again);
-    ImageObserver { browser }.expect_image(&whole, "in another page");
+    ImageObserver { browser }.expect_image(&full_image, "in another page");
     observer.browser.key("t");
     press(&mut observer.browser, "row", "Node 1");
     type_into(&mut observer.browser, "g", "0.25..0.75 s");
     observer.browser.wait("document.querySelector('#time-range-field').value.startsWith('250')");
     let before = observer.capture();
-    assert!(!before.equals(&whole));
+    assert!(!before.equals(&full_image));
     observer.browser.reload();
     observer.browser.wait(SETTLED);
     observer.expect_image(&before, "loaded again");

@@ -64,8 +64,8 @@ fn hidden_rows_can_be_shown_again_one_by_one() {
     assert!(menu.contains("Show Node 0 › thread 0.1") && menu.contains("Show all 2"), "{menu}");
     let items = browser.find_all("menuitem", None);
     let node = items.iter().find(|item| item.name.ends_with("Node 1")).unwrap();
-    let at = browser.place(node).center();
-    browser.click(at);
+    let point = browser.place(node).center();
+    browser.click(point);
     wait_for_rows(&mut browser, &["Node 0", "thread 0.0", "Node 1", "thread 1.0", "thread 1.1"]);
     browser.key("H");
     wait_for_rows(&mut browser, &ALL);
@@ -176,19 +176,19 @@ fn the_address_restores_the_whole_view() {
     browser.key("Enter");
     browser.wait("document.querySelector('#time-range-field').value.startsWith('100')");
     browser.wait(SETTLED);
-    let at = spot(&mut browser, &chart, 0.5, "thread 1.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.5, "thread 1.0");
+    browser.click(point);
     browser.wait("location.hash.includes('chosen=')");
     let address = browser.evaluate("location.href").as_str().unwrap().to_owned();
     let range = time_range(&mut browser);
     drop(browser);
 
     // Another browser has no memory.
-    let mut other = BrowserPage::start(1280, 720);
-    other.open(&address);
-    wait_for_rows(&mut other, &arranged);
-    assert_eq!(time_range(&mut other), range);
-    other.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
-    assert_eq!(other.evaluate("document.querySelector('#hidden-rows').innerText"), "1 hidden");
-    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+    let mut second_browser = BrowserPage::start(1280, 720);
+    second_browser.open(&address);
+    wait_for_rows(&mut second_browser, &arranged);
+    assert_eq!(time_range(&mut second_browser), range);
+    second_browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
+    assert_eq!(second_browser.evaluate("document.querySelector('#hidden-rows').innerText"), "1 hidden");
+    assert!(second_browser.complaints().is_empty(), "{:?}", second_browser.complaints());
 }

@@ -48,7 +48,7 @@ fn x(browser: &mut BrowserPage, share: f64) -> f64 {
 const BLUE: [u8; 3] = [0, 0, 255];
 
 fn is_blue(ink: &Value) -> bool {
-    (0..3).all(|at| ink[at].as_u64().is_some_and(|part| part.abs_diff(u64::from(BLUE[at])) < 90))
+    (0..3).all(|index| ink[index].as_u64().is_some_and(|part| part.abs_diff(u64::from(BLUE[index])) < 90))
         && ink[3] == json!(255)
 }
 
@@ -185,7 +185,7 @@ fn marks_keep_their_shape_in_a_zoomed_html_file() {
         browser.wheel((500.0, 200.0), -120.0);
         browser.wait("document.querySelector('[aria-label=Rows] > [transform^=matrix]')");
         let after = browser.evaluate(widths);
-        let place = |list: &Value, at: usize, of: usize| list[at][of].as_f64().unwrap();
+        let place = |list: &Value, index: usize, of: usize| list[index][of].as_f64().unwrap();
         for at in 0..3 {
             let (was, is) = (place(&before, at, 0), place(&after, at, 0));
             assert!((was - is).abs() < 0.1, "{shape}: {was} wide before, {is} after");

@@ -37,8 +37,8 @@ fn ruler(browser: &mut BrowserPage) -> (Vec<(String, f64, f64)>, f64, String, bo
             return [labels, ruler.clientWidth, base.textContent, cut]; })()",
     );
     let labels = drawn[0].as_array().unwrap().iter();
-    let labels =
-        labels.map(|one| (one[0].as_str().unwrap().to_owned(), one[1].as_f64().unwrap(), one[2].as_f64().unwrap()));
+    let labels = labels
+        .map(|entry| (entry[0].as_str().unwrap().to_owned(), entry[1].as_f64().unwrap(), entry[2].as_f64().unwrap()));
     (labels.collect(), drawn[1].as_f64().unwrap(), drawn[2].as_str().unwrap().to_owned(), drawn[3] == true)
 }
 

@@ -20,7 +20,9 @@ fn each_row_has_a_pie_chart_and_a_table_row() {
         let shown_text = browser.evaluate("[...document.querySelectorAll('#times .per-row button')].map(one => one.ariaLabel.replaceAll('\\u202f', ' ')).join('\\n')");
         assert!(shown_text.as_str().unwrap().contains(name), "{shown_text}");
     }
-    assert!(browser.find_all("button", None).iter().any(|one| one.name.starts_with("thread 0.1: working 25.0")));
+    assert!(
+        browser.find_all("button", None).iter().any(|element| element.name.starts_with("thread 0.1: working 25.0"))
+    );
     // The same as a table, opened by keys.
     browser.evaluate("document.querySelector('#times summary').focus()");
     browser.key("Enter");
@@ -31,8 +33,8 @@ fn each_row_has_a_pie_chart_and_a_table_row() {
     let table = read(&mut browser, "table", "Activity of each row").replace('\u{202f}', " ");
     assert!(table.contains("250 ms") || table.contains("250.0 ms") || table.contains("0.250 s"), "{table}");
     // Only the selected rows; the same as columns; a pie leads to its row.
-    let at = browser.place_of("row", "thread 0.1").center();
-    browser.with_key_down("Control", |browser| browser.click(at));
+    let point = browser.place_of("row", "thread 0.1").center();
+    browser.with_key_down("Control", |browser| browser.click(point));
     browser.wait("document.querySelectorAll('#times .per-row li').length === 1");
     press(&mut browser, "radio", "Columns");
     browser.wait("document.querySelectorAll('#times[data-form=columns] .per-row rect').length === 2");
@@ -54,10 +56,10 @@ fn each_row_has_a_pie_chart_and_a_table_row() {
 
 #[test]
 fn types_with_equal_names_are_compared_separately() {
-    let both = TRACE
+    let trace = TRACE
         .replace("2 w S working", "1 Q N Activity\n2 u Q working \"0.17 0.5 0.4\"\n2 w S working")
         .replace("5 0.0 S t00 w\n", "5 0.0 Q n0 u\n5 0.0 S t00 w\n");
-    let viewer = ViewProcess::with(&[&both, TRACE], &[]);
+    let viewer = ViewProcess::with(&[&trace, TRACE], &[]);
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
     browser.wait("[0, 1].every(at => frames[at]?.document.querySelector('#chart')?.dataset.settled === 'true')");

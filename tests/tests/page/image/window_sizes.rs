@@ -64,7 +64,7 @@ fn boxes(browser: &mut BrowserPage) -> [[f64; 2]; 2] {
     let edges = browser.evaluate(
         "['#chart', '#panel'].map((name) => document.querySelector(name).getBoundingClientRect()).map(({ left, right }) => [left, right])",
     );
-    [0, 1].map(|one| [0, 1].map(|edge| edges[one][edge].as_f64().unwrap()))
+    [0, 1].map(|index| [0, 1].map(|edge| edges[index][edge].as_f64().unwrap()))
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn the_panel_covers_the_diagram_in_a_narrow_window() {
     let cut = "[...document.querySelectorAll('#times td, #times th, .tabs button')].filter((one) => one.getBoundingClientRect().right > innerWidth).length";
     assert_eq!(browser.evaluate(cut), 0);
     let chart = browser.find_all("application", None).remove(0);
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     browser.key("l");
     browser.wait("document.querySelector('#panel').hidden");
@@ -113,8 +113,8 @@ fn a_large_window_shows_all_rows() {
         let chart = browser.find_all("application", None).remove(0);
         let place = browser.place(&chart);
         assert!(place.width > f64::from(width) * 0.55, "{width}: {place:?}");
-        let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
-        browser.point(at);
+        let point = spot(&mut browser, &chart, 0.25, "thread 0.1");
+        browser.point(point);
         browser.wait("document.querySelector('#tooltip').innerText.includes('working')");
     }
 }

@@ -20,8 +20,8 @@ fn an_address_restores_the_scroll_position_below_a_filter_chain() {
     filter(&mut browser, "bright *");
     browser.wait("document.querySelector('#chain').checkVisibility()");
     browser.wait(SETTLED);
-    let at = spot(&mut browser, &chart, 0.5, "thread 0.1");
-    browser.with_key_down("Shift", |browser| browser.wheel(at, 100_000.0));
+    let point = spot(&mut browser, &chart, 0.5, "thread 0.1");
+    browser.with_key_down("Shift", |browser| browser.wheel(point, 100_000.0));
     let at_end = "(({ scrollTop, clientHeight, scrollHeight }) => scrollTop > 100 && scrollTop + clientHeight >= scrollHeight - 1)(document.querySelector('#scroller'))";
     browser.wait(&format!("{at_end} && /scroll=\\d+/.test(location.hash)"));
     browser.wait(SETTLED);
@@ -38,8 +38,8 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
     let viewer = ViewProcess::of(&tall());
     let (mut browser, chart) = open(&viewer);
     let steps = browser.evaluate("history.length");
-    let at = spot(&mut browser, &chart, 0.5, "thread 0.1");
-    browser.with_key_down("Shift", |browser| browser.wheel(at, 300.0));
+    let point = spot(&mut browser, &chart, 0.5, "thread 0.1");
+    browser.with_key_down("Shift", |browser| browser.wheel(point, 300.0));
     browser.wait("document.querySelector('#scroller').scrollTop > 100");
     browser.key("2");
     browser.wait("document.querySelector('#times table')");
@@ -48,7 +48,7 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
     browser.wait("/scroll=\\d+/.test(location.hash) && /tab=times/.test(location.hash) && /form=columns/.test(location.hash) && /values=1/.test(location.hash)");
     assert_eq!(browser.evaluate("history.length"), steps, "none of these is a step that Back would go");
     browser.wait(SETTLED);
-    let seen =
+    let script =
         "JSON.stringify([document.querySelector('#scroller').scrollTop, document.querySelector('#times').dataset.form,
         document.querySelector('#times').innerText, ((canvas) => {
             // Image files contain more than pixels.
@@ -57,27 +57,28 @@ fn a_copied_address_shows_the_same_rows_and_panel() {
             return sum;
         })(document.querySelector('#chart .image'))])";
     browser.wait("document.querySelector('#times .color-key')?.innerText.match(/\\d\\s+s/)");
-    let (before, address) = (browser.evaluate(seen), browser.evaluate("location.href"));
+    let (before, address) = (browser.evaluate(script), browser.evaluate("location.href"));
     drop(browser);
-    let mut other = BrowserPage::start(1280, 720);
-    other.open(address.as_str().unwrap());
-    other.wait(SETTLED);
-    other.wait("document.querySelector('#times .color-key')?.innerText.match(/\\d\\s+s/)");
-    let after = other.evaluate(seen);
+    let mut second_browser = BrowserPage::start(1280, 720);
+    second_browser.open(address.as_str().unwrap());
+    second_browser.wait(SETTLED);
+    second_browser.wait("document.querySelector('#times .color-key')?.innerText.match(/\\d\\s+s/)");
+    let after = second_browser.evaluate(script);
     assert!(before == after, "{}\n{}", short(&before), short(&after));
     // The sort order of a table and the closed panel are restored.
-    press(&mut other, "radio", "Table");
-    press(&mut other, "button", "Count");
-    other.key("l");
-    other.wait("/order=4d/.test(location.hash) && /side=0/.test(location.hash) && !/form=/.test(location.hash)");
-    let address = other.evaluate("location.href");
-    other.open("about:blank#away");
-    other.open(address.as_str().unwrap());
-    other.wait(SETTLED);
-    assert_eq!(other.evaluate("document.querySelector('#panel').hidden"), true);
-    other.key("l");
-    other.wait("document.querySelector('#times [aria-sort]')?.innerText.startsWith('Count')");
-    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+    press(&mut second_browser, "radio", "Table");
+    press(&mut second_browser, "button", "Count");
+    second_browser.key("l");
+    second_browser
+        .wait("/order=4d/.test(location.hash) && /side=0/.test(location.hash) && !/form=/.test(location.hash)");
+    let address = second_browser.evaluate("location.href");
+    second_browser.open("about:blank#away");
+    second_browser.open(address.as_str().unwrap());
+    second_browser.wait(SETTLED);
+    assert_eq!(second_browser.evaluate("document.querySelector('#panel').hidden"), true);
+    second_browser.key("l");
+    second_browser.wait("document.querySelector('#times [aria-sort]')?.innerText.startsWith('Count')");
+    assert!(second_browser.complaints().is_empty(), "{:?}", second_browser.complaints());
 }
 
 #[test]
@@ -87,8 +88,8 @@ fn a_copied_address_restores_the_selected_rows() {
     let steps = browser.evaluate("history.length").as_u64().unwrap();
     let chosen = "[...document.querySelectorAll('#tree [aria-selected=true]')].map((row) => row.getAttribute('aria-label')).join()";
     for name in ["thread 0.1", "thread 1.0"] {
-        let at = browser.place_of("row", name).center();
-        browser.point(at);
+        let point = browser.place_of("row", name).center();
+        browser.point(point);
         browser.key("x");
         browser.wait(&format!("{chosen}.includes('{name}')"));
     }
@@ -97,14 +98,14 @@ fn a_copied_address_restores_the_selected_rows() {
     assert_eq!(browser.evaluate("history.length"), steps + 2);
     let address = browser.evaluate("location.href");
     drop(browser);
-    let mut other = BrowserPage::start(1280, 720);
-    other.open(address.as_str().unwrap());
-    other.wait(SETTLED);
-    other.wait(&format!("{chosen} === 'thread 0.1,thread 1.0'"));
-    other.key("G");
-    other.wait("document.querySelector('#filters').innerText.includes('group')");
-    other.wait("!/selected=/.test(location.hash)");
-    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+    let mut second_browser = BrowserPage::start(1280, 720);
+    second_browser.open(address.as_str().unwrap());
+    second_browser.wait(SETTLED);
+    second_browser.wait(&format!("{chosen} === 'thread 0.1,thread 1.0'"));
+    second_browser.key("G");
+    second_browser.wait("document.querySelector('#filters').innerText.includes('group')");
+    second_browser.wait("!/selected=/.test(location.hash)");
+    assert!(second_browser.complaints().is_empty(), "{:?}", second_browser.complaints());
 }
 
 #[test]
@@ -120,16 +121,16 @@ fn a_copied_address_restores_the_differences_and_the_coupling_of_panes() {
     browser.wait("location.hash.includes('apart')");
     let address = browser.evaluate("location.href");
     drop(browser);
-    let mut other = BrowserPage::start(1280, 720);
-    other.open(address.as_str().unwrap());
-    other.wait(settled);
-    other.wait("document.querySelector('#differences-table tbody')");
-    assert_eq!(other.evaluate("document.querySelector('#coupled').checked"), false);
-    press(&mut other, "button", "Differences");
-    other.wait("document.querySelector('#differences-table').hidden");
-    press(&mut other, "checkbox", "one time axis");
-    other.wait("!location.hash.includes('apart')");
-    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+    let mut second_browser = BrowserPage::start(1280, 720);
+    second_browser.open(address.as_str().unwrap());
+    second_browser.wait(settled);
+    second_browser.wait("document.querySelector('#differences-table tbody')");
+    assert_eq!(second_browser.evaluate("document.querySelector('#coupled').checked"), false);
+    press(&mut second_browser, "button", "Differences");
+    second_browser.wait("document.querySelector('#differences-table').hidden");
+    press(&mut second_browser, "checkbox", "one time axis");
+    second_browser.wait("!location.hash.includes('apart')");
+    assert!(second_browser.complaints().is_empty(), "{:?}", second_browser.complaints());
 }
 
 /// The seen state without the pixels.
@@ -146,8 +147,8 @@ fn the_address_contains_the_search() {
     browser.wait("document.activeElement.id === 'find-field'");
     browser.type_text("working");
     browser.key("Enter");
-    let found = "document.querySelector('#find-status').innerText === '4 found'";
-    browser.wait(found);
+    let condition = "document.querySelector('#find-status').innerText === '4 found'";
+    browser.wait(condition);
     browser.wait("/find=working/.test(location.hash) && /tab=find/.test(location.hash)");
     press(&mut browser, "checkbox", "only in the visible time range");
     browser.wait("/inside=1/.test(location.hash)");
@@ -161,16 +162,16 @@ fn the_address_contains_the_search() {
     browser.wait("/find=working/.test(location.hash)");
     assert_eq!(browser.evaluate("document.querySelector('#find-field').value"), "working");
     drop(browser);
-    let mut other = BrowserPage::start(1280, 720);
-    other.open(address.as_str().unwrap());
-    other.wait(SETTLED);
-    other.wait(found);
-    assert_eq!(other.evaluate("[document.querySelector('#find-field').value, document.querySelector('#find-in-time-range').checked, document.querySelector('#find').hidden]"), json!(["working", true, false]));
+    let mut second_browser = BrowserPage::start(1280, 720);
+    second_browser.open(address.as_str().unwrap());
+    second_browser.wait(SETTLED);
+    second_browser.wait(condition);
+    assert_eq!(second_browser.evaluate("[document.querySelector('#find-field').value, document.querySelector('#find-in-time-range').checked, document.querySelector('#find').hidden]"), json!(["working", true, false]));
     // An empty text removes the search from the address.
-    press(&mut other, "searchbox", "Search expression");
-    other.key("Escape");
-    other.wait("!/find=/.test(location.hash.replace('tab=find', ''))");
-    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+    press(&mut second_browser, "searchbox", "Search expression");
+    second_browser.key("Escape");
+    second_browser.wait("!/find=/.test(location.hash.replace('tab=find', ''))");
+    assert!(second_browser.complaints().is_empty(), "{:?}", second_browser.complaints());
 }
 
 #[test]
@@ -228,8 +229,8 @@ fn a_workspace_applies_to_another_trace_by_names() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     for row in ["thread 0.1", "thread 1.0"] {
-        let at = browser.place_of("row", row).center();
-        browser.click(at);
+        let point = browser.place_of("row", row).center();
+        browser.click(point);
         browser.key("p");
         browser.wait(SETTLED);
     }
@@ -242,8 +243,8 @@ fn a_workspace_applies_to_another_trace_by_names() {
     let text = saved(&mut browser, "Save workspace");
     drop(browser);
 
-    let other = ViewProcess::of(&other_run());
-    let (mut browser, _) = open(&other);
+    let second_viewer = ViewProcess::of(&other_run());
+    let (mut browser, _) = open(&second_viewer);
     watch_files(&mut browser);
     open_workspace(&mut browser, &text);
     wait_for_rows(&mut browser, &["thread 0.1", "Node 0", "thread 0.0", "Node 1", "thread 1.1"]);

@@ -52,12 +52,12 @@ fn keys_act_on_the_row_of_the_last_movement() {
     // A clicked row, then the pointer on another one: in the tree, then in the diagram.
     press(&mut browser, "row", "thread 0.0");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'thread 0.0'");
-    let at = browser.place_of("row", "thread 1.1").center();
-    browser.point(at);
+    let point = browser.place_of("row", "thread 1.1").center();
+    browser.point(point);
     browser.key("h");
     wait_for_rows(&mut browser, &ALL[..5]);
-    let at = spot(&mut browser, &chart, 0.3, "thread 0.1");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.3, "thread 0.1");
+    browser.point(point);
     browser.key("p");
     browser.wait("document.querySelector('#pinned-rows [aria-label=\"thread 0.1\"]')");
     browser.wait(SETTLED);
@@ -81,8 +81,8 @@ fn the_group_key_also_ungroups() {
     let (mut browser, _) = open(&viewer);
     let select = |browser: &mut BrowserPage| {
         for name in ["thread 0.0", "thread 1.0"] {
-            let at = browser.place_of("row", name).center();
-            browser.point(at);
+            let point = browser.place_of("row", name).center();
+            browser.point(point);
             browser.key("x");
             browser.wait(&format!(
                 "document.querySelector('#tree [aria-label=\"{name}\"]').getAttribute('aria-selected') === 'true'"
@@ -97,9 +97,9 @@ fn the_group_key_also_ungroups() {
     wait_for_rows(&mut browser, &ALL);
     assert_eq!(read(&mut browser, "status", "Note"), "Dissolved: thread 0.0 + thread 1.0");
     select(&mut browser);
-    let at = browser.place_of("row", "thread 0.0 + thread 1.0").center();
-    browser.point((at.0 - 3.0, at.1));
-    browser.point(at);
+    let point = browser.place_of("row", "thread 0.0 + thread 1.0").center();
+    browser.point((point.0 - 3.0, point.1));
+    browser.point(point);
     browser.key("G");
     wait_for_rows(&mut browser, &ALL);
     assert_eq!(chain(&mut browser), serde_json::json!([]));
@@ -151,8 +151,8 @@ fn enter_on_the_diagram_selects_the_entity() {
     assert!(read(&mut browser, "region", "Inspector").contains("thread 0.0"), "of the first row that has something");
     browser.key("Escape");
     browser.wait("document.querySelector('#inspector').hidden");
-    let at = spot(&mut browser, &chart, 0.9, "thread 1.1");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.9, "thread 1.1");
+    browser.point(point);
     browser.key("Enter");
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 1.1')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -168,9 +168,9 @@ fn unusual_names_do_not_change_the_layout_of_other_text() {
     assert!(browser.text(&row).contains("(no name)"), "{}", browser.text(&row));
     // In the line below the diagram the value comes before the path, and the start of the path
     // before its end.
-    let at = browser.place(&chart);
+    let point = browser.place(&chart);
     let y = browser.evaluate("(box => box.top + box.height / 2)(document.querySelectorAll('#tree [role=row]')[2].getBoundingClientRect())").as_f64().unwrap();
-    browser.point((at.x + at.width * 0.9, y));
+    browser.point((point.x + point.width * 0.9, y));
     browser.wait("document.querySelector('#readout').innerText.includes('turned')");
     let after = browser.evaluate(
         "(() => { const line = document.querySelector('#readout');
@@ -178,7 +178,7 @@ fn unusual_names_do_not_change_the_layout_of_other_text() {
             const lefts = []; let node;
             while ((node = walker.nextNode())) { if (!node.data.trim()) continue; range.selectNodeContents(node); lefts.push(range.getBoundingClientRect().left); }
             const style = [...line.querySelectorAll('bdi')].map((one) => getComputedStyle(one).unicodeBidi);
-            return JSON.stringify([lefts.every((left, at) => at === 0 || left >= lefts[at - 1]), style.length > 0 && style.every((one) => one === 'isolate')]); })()",
+            return JSON.stringify([lefts.every((left, point) => point === 0 || left >= lefts[point - 1]), style.length > 0 && style.every((one) => one === 'isolate')]); })()",
     );
     assert_eq!(after, "[true,true]");
 }
@@ -216,8 +216,8 @@ fn the_first_view_and_hidden_rows_are_explained() {
     // All rows are hidden by hand.
     for _ in 0..2 {
         let row = browser.evaluate("document.querySelector('#tree [role=row]').ariaLabel");
-        let at = browser.place_of("row", row.as_str().unwrap()).center();
-        browser.point(at);
+        let point = browser.place_of("row", row.as_str().unwrap()).center();
+        browser.point(point);
         browser.key("h");
         browser.wait(&format!("document.querySelector('#tree [role=row]')?.ariaLabel !== {row}"));
     }

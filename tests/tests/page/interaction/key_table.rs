@@ -104,11 +104,11 @@ impl Keys {
         self.rows("h", &ALL[..3]);
         self.rows("H", &ALL);
         for name in ["thread 0.0", "thread 1.0"] {
-            let at = self.browser.place_of("row", name).center();
-            self.browser.with_key_down("Control", |browser| browser.click(at));
+            let point = self.browser.place_of("row", name).center();
+            self.browser.with_key_down("Control", |browser| browser.click(point));
         }
-        let at = self.browser.place_of("row", "thread 0.0").center();
-        self.browser.point(at);
+        let point = self.browser.place_of("row", "thread 0.0").center();
+        self.browser.point(point);
         let is_selected =
             "document.querySelector('#tree [aria-label=\"thread 0.0\"]').getAttribute('aria-selected') === 'true'";
         self.browser.key("x");
@@ -122,8 +122,8 @@ impl Keys {
     fn entities(&mut self, chart: &tests::browser::PageElement) {
         let chosen = |what: &str| format!("document.querySelector('#inspector h2')?.innerText === '{what}'");
         let noted = |what: &str| format!("document.querySelector('#note').innerText.startsWith('{what}')");
-        let at = spot(&mut self.browser, chart, 0.1, "thread 0.0");
-        self.browser.click(at);
+        let point = spot(&mut self.browser, chart, 0.1, "thread 0.0");
+        self.browser.click(point);
         self.browser.wait(&chosen("working"));
         self.press(".", &chosen("blocked"));
         self.press(",", &chosen("working"));
@@ -248,9 +248,9 @@ fn every_key_of_the_help_has_its_effect() {
     tall.press("ArrowDown", "document.querySelector('#scroller').scrollTop > 0");
     tall.press("ArrowUp", "document.querySelector('#scroller').scrollTop === 0");
     keys.pressed.append(&mut tall.pressed);
-    let mut left: Vec<&str> = listed.as_array().unwrap().iter().filter_map(|key| key.as_str()).collect();
-    assert!(left.len() > 40, "{left:?}");
-    left.retain(|key| !keys.pressed.iter().any(|pressed| pressed == key));
-    assert!(left.is_empty(), "keys that were not pressed: {left:?}");
+    let mut untested_keys: Vec<&str> = listed.as_array().unwrap().iter().filter_map(|key| key.as_str()).collect();
+    assert!(untested_keys.len() > 40, "{untested_keys:?}");
+    untested_keys.retain(|key| !keys.pressed.iter().any(|pressed| pressed == key));
+    assert!(untested_keys.is_empty(), "keys that were not pressed: {untested_keys:?}");
     assert!(keys.browser.complaints().is_empty(), "{:?}", keys.browser.complaints());
 }

@@ -14,8 +14,8 @@ fn a_state_under_the_pointer_has_a_tooltip() {
     assert!(chart.name.contains("two-nodes") && chart.name.contains("8 states"), "{}", chart.name);
     assert_eq!(rows(&mut browser), ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"]);
 
-    let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.25, "thread 0.1");
+    browser.point(point);
     let tooltip = browser.find("tooltip", None);
     browser.wait("document.querySelector('#tooltip dl')");
     let text = browser.text(&tooltip);
@@ -26,7 +26,7 @@ fn a_state_under_the_pointer_has_a_tooltip() {
     let line = browser.text(&readout);
     assert!(line.contains("working") && line.starts_with("25") || line.starts_with("24"), "{line}");
 
-    browser.click(at);
+    browser.click(point);
     let inspector = browser.find("region", Some("Inspector"));
     browser.wait("document.querySelector('#inspector').innerText.includes('Duration')");
     let details = browser.text(&inspector);
@@ -41,15 +41,15 @@ fn a_state_under_the_pointer_has_a_tooltip() {
 fn wheel_keys_and_drags_move_through_time() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
-    let whole = time_range(&mut browser);
-    assert_eq!(whole.0, "0 s");
-    let at = spot(&mut browser, &chart, 0.5, "thread 0.0");
+    let full_range = time_range(&mut browser);
+    assert_eq!(full_range.0, "0 s");
+    let point = spot(&mut browser, &chart, 0.5, "thread 0.0");
 
-    browser.wheel(at, -240.0);
+    browser.wheel(point, -240.0);
     browser.wait("!document.querySelector('#time-range-field').value.startsWith('0 s')");
     browser.wait(SETTLED);
     let zoomed = time_range(&mut browser);
-    assert_ne!(zoomed, whole);
+    assert_ne!(zoomed, full_range);
 
     // The wheel keeps the timestamp under the pointer, here the middle.
     let duration = browser.find("status", Some("Visible duration"));
@@ -59,7 +59,7 @@ fn wheel_keys_and_drags_move_through_time() {
     assert_ne!(time_range(&mut browser), zoomed);
     browser.key("f");
     browser.wait(SETTLED);
-    assert_eq!(time_range(&mut browser), whole);
+    assert_eq!(time_range(&mut browser), full_range);
 
     // A drag on the ruler zooms: from 20 % to 40 %.
     let place = browser.place(&chart);
@@ -107,7 +107,7 @@ fn the_tooltip_of_a_link_names_its_endpoints() {
 fn the_diagram_is_navigated_by_keyboard_only() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    let whole = time_range(&mut browser);
+    let full_range = time_range(&mut browser);
     let active = "document.activeElement.id";
     for _ in 0..40 {
         if browser.evaluate(active) == "chart" {
@@ -120,13 +120,13 @@ fn the_diagram_is_navigated_by_keyboard_only() {
     browser.key("+");
     browser.wait(SETTLED);
     let near = time_range(&mut browser);
-    assert_ne!(near, whole);
+    assert_ne!(near, full_range);
     browser.key("ArrowRight");
     browser.wait(SETTLED);
     assert_ne!(time_range(&mut browser), near);
     browser.key("f");
     browser.wait(SETTLED);
-    assert_eq!(time_range(&mut browser), whole);
+    assert_eq!(time_range(&mut browser), full_range);
 }
 
 #[test]

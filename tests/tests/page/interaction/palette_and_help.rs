@@ -106,8 +106,8 @@ fn empty_and_damaged_traces_are_reported() {
     let (mut browser, _) = open(&viewer);
     let button =
         browser.find_all("button", None).into_iter().find(|button| button.name.starts_with("Damaged")).unwrap();
-    let at = browser.place(&button).center();
-    browser.click(at);
+    let point = browser.place(&button).center();
+    browser.click(point);
     let diagnostics = read(&mut browser, "dialog", "Diagnostics of the trace");
     assert!(diagnostics.contains("Part of the trace is missing or damaged"), "{diagnostics}");
     assert!(diagnostics.contains("nobody"), "{diagnostics}");
@@ -162,12 +162,12 @@ fn the_compressed_page_is_small() {
 fn every_control_has_an_accessible_name() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     for role in ["button", "tab", "textbox", "searchbox", "checkbox", "slider", "region", "tabpanel", "status"] {
         let all = browser.find_all(role, None);
         assert!(!all.is_empty() || role == "checkbox", "{role}");
-        assert!(all.iter().all(|one| !one.name.trim().is_empty()), "a {role} without a name: {all:?}");
+        assert!(all.iter().all(|element| !element.name.trim().is_empty()), "a {role} without a name: {all:?}");
     }
 }

@@ -12,8 +12,8 @@ fn time_ranges(browser: &mut BrowserPage) -> Vec<String> {
 
 /// Waits until both panes and the address have this time range.
 fn rest(browser: &mut BrowserPage, expected: &str) {
-    let shown = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#time-range-field').value)";
-    browser.wait(&format!("{shown}.length === 2 && {shown}.every(text => text === {expected:?})"));
+    let script = "[...document.querySelectorAll('iframe')].map(frame => frame.contentDocument.querySelector('#time-range-field').value)";
+    browser.wait(&format!("{script}.length === 2 && {script}.every(text => text === {expected:?})"));
     // Movements become steps once they rest.
     browser.wait("new Promise(done => setTimeout(() => done(true), 700))");
     let shown_text = browser.evaluate(
@@ -40,9 +40,9 @@ fn back_and_forward_restore_all_panes() {
             browser.evaluate(&top).as_f64().unwrap()
         })
         .collect();
-    let whole = time_ranges(&mut browser)[0].clone();
-    rest(&mut browser, &whole);
-    let mut visited = vec![whole.clone()];
+    let full_range = time_ranges(&mut browser)[0].clone();
+    rest(&mut browser, &full_range);
+    let mut visited = vec![full_range.clone()];
     for y in places {
         browser.wheel((700.0, y), -300.0);
         browser.wait(&format!(

@@ -19,11 +19,15 @@ fn shift_drag(browser: &mut BrowserPage, chart: &PageElement, from: (f64, &str),
 
 /// The selected time range in milliseconds, and the numbers of the rows, from the address.
 fn selected(browser: &mut BrowserPage) -> (i64, i64, String) {
-    let found = browser.evaluate(
+    let selected_items = browser.evaluate(
         "(parts => [...(parts.get('range') ?? '0 0').split(' ').map(nanos => Math.round(nanos / 1e6)), parts.get('selected') ?? ''])\
          (new URLSearchParams(location.hash.slice(1)))",
     );
-    (found[0].as_i64().unwrap(), found[1].as_i64().unwrap(), found[2].as_str().unwrap().to_owned())
+    (
+        selected_items[0].as_i64().unwrap(),
+        selected_items[1].as_i64().unwrap(),
+        selected_items[2].as_str().unwrap().to_owned(),
+    )
 }
 
 /// Selects thread 0.1 from 0.2 s to 0.6 s.
@@ -240,8 +244,8 @@ fn statistics_search_notes_and_files_use_the_selection() {
     let table = read(&mut browser, "tabpanel", "Statistics");
     assert!(table.contains("1 row") && table.contains("300 ms") && table.contains("75.0 %"), "{table}");
     // Rows need not be neighbours.
-    let at = browser.place_of("row", "thread 1.1").center();
-    browser.with_key_down("Control", |browser| browser.click(at));
+    let point = browser.place_of("row", "thread 1.1").center();
+    browser.with_key_down("Control", |browser| browser.click(point));
     browser.wait("document.querySelector('#times .hint')?.innerText.startsWith('400.0 ms selected within 2 rows')");
     browser.wait("document.querySelector('#times').innerText.includes('600 ms')");
     press(&mut browser, "radio", "Matrix");
@@ -251,13 +255,13 @@ fn statistics_search_notes_and_files_use_the_selection() {
     browser.wait("document.activeElement.id === 'find-field'");
     browser.type_text("working");
     browser.key("Enter");
-    let found = |count: u32| format!("document.querySelector('#find-status').innerText === '{count} found'");
-    browser.wait(&found(2));
+    let condition = |count: u32| format!("document.querySelector('#find-status').innerText === '{count} found'");
+    browser.wait(&condition(2));
     press(&mut browser, "checkbox", "only in the selection (2 rows × 400.0 ms)");
-    browser.wait(&found(4));
+    browser.wait(&condition(4));
     browser.wait("/everywhere=1/.test(location.hash)");
     press(&mut browser, "checkbox", "only in the selection (2 rows × 400.0 ms)");
-    browser.wait(&found(2));
+    browser.wait(&condition(2));
     browser.evaluate("document.activeElement.blur()");
     // Files.
     let save = |browser: &mut BrowserPage, item: &str| {
@@ -278,7 +282,7 @@ fn statistics_search_notes_and_files_use_the_selection() {
     browser.key("Escape");
     browser.wait("document.querySelector('#selection').hidden");
     press(&mut browser, "tab", "Find");
-    browser.wait(&found(4));
+    browser.wait(&condition(4));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -333,8 +337,8 @@ fn many_rows_are_selected_by_scrolling() {
         browser.press(from);
         for step in 0..200 {
             // A drag to the lower border scrolls.
-            let at = (place.x + place.width * 0.5, place.y + place.height - 4.0 - f64::from(step % 2));
-            browser.drag_to(at);
+            let point = (place.x + place.width * 0.5, place.y + place.height - 4.0 - f64::from(step % 2));
+            browser.drag_to(point);
         }
         browser.release((place.x + place.width * 0.5, place.y + place.height - 4.0));
     });

@@ -9,7 +9,7 @@ use tests::programs::{molecular_dynamics, succeed};
 fn a_time_range_is_read_with_units_and_mistakes_are_explained() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    for (typed, shown) in [
+    for (typed, label) in [
         ("0.2..0.4 s", ("200.00 ms", "400.00 ms")),
         ("250 .. 300ms", ("250.000 ms", "300.000 ms")),
         ("700ms..705", ("700.0000 ms", "705.0000 ms")),
@@ -19,10 +19,10 @@ fn a_time_range_is_read_with_units_and_mistakes_are_explained() {
         browser.key("g");
         browser.type_text(typed);
         browser.key("Enter");
-        let first = shown.0;
+        let first = label.0;
         browser.wait(&format!("document.querySelector('#time-range-field').value.startsWith('{first} ..')"));
         browser.wait(SETTLED);
-        assert_eq!(time_range(&mut browser), (shown.0.to_owned(), shown.1.to_owned()), "{typed}");
+        assert_eq!(time_range(&mut browser), (label.0.to_owned(), label.1.to_owned()), "{typed}");
     }
     for (typed, said) in [
         ("0.2..soon", "`soon`: expected a time"),
@@ -79,8 +79,8 @@ fn the_zoom_history_leads_back() {
     assert_eq!(names, ["All", "1.000", "s", "400.0", "ms", "100.0", "ms", "10.00", "ms"]);
     let crumb =
         browser.find_all("button", None).into_iter().find(|button| button.name.starts_with("400.0 ms:")).unwrap();
-    let at = browser.place(&crumb).center();
-    browser.click(at);
+    let point = browser.place(&crumb).center();
+    browser.click(point);
     browser.wait("document.querySelectorAll('#zoom-history li').length === 2");
     assert_eq!(time_range(&mut browser), ("200.00 ms".to_owned(), "600.00 ms".to_owned()));
     // Back and forward restore the crumbs.
@@ -141,8 +141,8 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
     let (mut browser, _) = open(&viewer);
     let map = browser.find("slider", Some("Position in the trace"));
     let place = browser.place(&map);
-    let at = |share: f64| (place.x + place.width * share, place.center().1);
-    browser.drag(at(0.2), at(0.4));
+    let point_at = |share: f64| (place.x + place.width * share, place.center().1);
+    browser.drag(point_at(0.2), point_at(0.4));
     browser.wait(SETTLED);
     let (from, to) = time_range(&mut browser);
     assert!(
@@ -150,7 +150,7 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
         "{from} {to}"
     );
     // A drag at its middle moves the frame.
-    browser.drag(at(0.3), at(0.6));
+    browser.drag(point_at(0.3), point_at(0.6));
     browser.wait(SETTLED);
     let (from, to) = time_range(&mut browser);
     assert!(
@@ -160,7 +160,7 @@ fn the_window_of_the_minimap_is_moved_and_resized() {
     // A drag at its edge stretches the frame.
     let edge =
         browser.evaluate("document.querySelector('#minimap .window').getBoundingClientRect().right").as_f64().unwrap();
-    browser.drag((edge - 3.0, at(0.0).1), (at(0.9).0 - 3.0, at(0.0).1));
+    browser.drag((edge - 3.0, point_at(0.0).1), (point_at(0.9).0 - 3.0, point_at(0.0).1));
     browser.wait(SETTLED);
     let (left, right) = time_range(&mut browser);
     assert_eq!(left, from);
@@ -219,7 +219,7 @@ fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
             const place = ((5e8 - view.from) / (view.to - view.from)) * image.width;
             return [Math.abs(red[0] - place), painted.length / image.width]; }})"
     ));
-    let number = |at: usize| measured[at].as_f64().unwrap_or(f64::INFINITY);
+    let number = |index: usize| measured[index].as_f64().unwrap_or(f64::INFINITY);
     (number(0), number(1))
 }
 
@@ -249,8 +249,8 @@ fn the_previous_image_is_stretched_until_the_response_arrives() {
     browser.key("f");
     browser.wait("document.querySelector('#time-range-field').value.startsWith('0 s')");
     assert!(right(drawn(&mut browser, row)));
-    let at = spot(&mut browser, &chart, 0.25, "thread 0.1");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.25, "thread 0.1");
+    browser.point(point);
     browser.wait("document.querySelector('#tooltip').innerText.includes('working')");
     // Rows that move take their image with them, and a group that folds shows the contents of its
     // rows.
@@ -273,7 +273,7 @@ fn ruler(browser: &mut BrowserPage) -> (String, Vec<(String, f64)>) {
             return [document.querySelector('#ruler-base').innerText, said]; })()",
     );
     let labels = drawn[1].as_array().unwrap().iter();
-    let labels = labels.map(|one| (one[0].as_str().unwrap().replace('\u{202f}', ""), one[1].as_f64().unwrap()));
+    let labels = labels.map(|entry| (entry[0].as_str().unwrap().replace('\u{202f}', ""), entry[1].as_f64().unwrap()));
     (drawn[0].as_str().unwrap().replace('\u{a0}', " "), labels.collect())
 }
 
@@ -312,7 +312,7 @@ fn the_ruler_has_readable_units_at_every_zoom() {
         }
         let steps: Vec<f64> = ticks.windows(2).map(|two| number(&two[1].0) - number(&two[0].0)).collect();
         let step = steps[0];
-        assert!(steps.iter().all(|other| (other - step).abs() < step * 1e-6), "{typed}: {steps:?}");
+        assert!(steps.iter().all(|width| (width - step).abs() < step * 1e-6), "{typed}: {steps:?}");
         let lead = step / 10_f64.powf(step.log10().floor());
         assert!([1.0, 2.0, 5.0, 10.0].iter().any(|round| (lead - round).abs() < 1e-6), "{typed}: every {step} {unit}");
         assert!(ticks.windows(2).all(|two| two[1].1 - two[0].1 > 40.0), "{typed}: {ticks:?}");

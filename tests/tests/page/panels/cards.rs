@@ -138,8 +138,8 @@ fn a_unit_is_lit_in_all_cards_and_in_the_diagram() {
     // A row of the diagram lights the cards.
     let row = browser.place_of("row", "rank 3").center();
     let chart = browser.find_all("application", None).remove(0);
-    let at = browser.place(&chart);
-    browser.point((at.x + at.width * 0.3, row.1));
+    let point = browser.place(&chart);
+    browser.point((point.x + point.width * 0.3, row.1));
     assert_eq!(lit_cards(&mut browser), json!([true, true, true, true, false, true]));
     // A bar of the profile marks its times in the minimap.
     focus_marks(&mut browser, "Concurrency profile");
@@ -191,7 +191,7 @@ fn a_table_shows_the_numbers_of_a_card() {
         .iter()
         .map(|text| text.as_str().unwrap().parse().unwrap())
         .collect();
-    assert!(sorted.is_sorted_by(|one, other| one >= other), "{sorted:?}");
+    assert!(sorted.is_sorted_by(|value, next_value| value >= next_value), "{sorted:?}");
     assert_eq!(faults(&mut browser, "light"), json!([]), "a table");
     browser.screenshot(&screenshot_path("cards-table.png"));
     browser.reload();
@@ -269,8 +269,8 @@ fn moved_nodes_are_a_layout_for_the_next_run_and_the_command() {
         "{ const tip = document.querySelector('#tooltip').style; [parseFloat(tip.left), parseFloat(tip.top)] }",
     );
     // The tooltip is 14 units right of the node and 16 below it.
-    let at = (node[0].as_f64().unwrap() - 14.0, node[1].as_f64().unwrap() - 16.0);
-    browser.drag(at, (at.0, card.y + card.height * 0.55));
+    let point = (node[0].as_f64().unwrap() - 14.0, node[1].as_f64().unwrap() - 16.0);
+    browser.drag(point, (point.0, card.y + card.height * 0.55));
     browser.wait(CARDS_SETTLED);
     press(&mut browser, "button", "Options of Animation");
     browser.wait("document.querySelector('.card-layout')");
@@ -361,9 +361,9 @@ fn play_fetches_ahead_and_sends_little() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| (one[0].as_f64().unwrap() + 1.0, one[1].as_f64().unwrap()))
+        .map(|entry| (entry[0].as_f64().unwrap() + 1.0, entry[1].as_f64().unwrap()))
         .collect();
-    let (ticks, bytes) = requests.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let (ticks, bytes) = requests.iter().fold((0.0, 0.0), |sum, request| (sum.0 + request.0, sum.1 + request.1));
     let mut frames: Vec<f64> =
         browser.evaluate("frames_").as_array().unwrap().iter().filter_map(Value::as_f64).collect();
     frames.sort_by(f64::total_cmp);

@@ -82,8 +82,8 @@ fn the_parts_of_an_operation_are_marked_as_one() {
     let viewer = viewer();
     let (mut browser, chart) = open(&viewer);
     assert_eq!(marked_pixels(&mut browser, &chart, "rank 3", 0.12, 0.22), 0);
-    let at = spot(&mut browser, &chart, 0.72, "rank 0");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.72, "rank 0");
+    browser.point(point);
     browser.wait("document.querySelector('#tooltip')?.innerText.includes('parts of an operation')");
     let tooltip = browser.evaluate("document.querySelector('#tooltip').innerText");
     assert!(tooltip.as_str().unwrap().contains("One of 4 parts of an operation: rank 0 enters last"), "{tooltip}");
@@ -91,8 +91,8 @@ fn the_parts_of_an_operation_are_marked_as_one() {
     // The line leads from rank 1, which enters at 1 s, to rank 0, which enters at 7 s.
     assert!(marked_pixels(&mut browser, &chart, "rank 0", 0.60, 0.69) > 0, "a line leads to the last part");
     assert_eq!(marked_pixels(&mut browser, &chart, "rank 3", 0.80, 0.95), 0, "rank 3 has no part in the barrier");
-    let at = spot(&mut browser, &chart, 0.5, "rank 3");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.5, "rank 3");
+    browser.point(point);
     browser.wait("document.querySelector('#tooltip')?.innerText.includes('work')");
     assert_eq!(marked_pixels(&mut browser, &chart, "rank 1", 0.10, 0.16), 0, "the mark is gone");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -102,14 +102,14 @@ fn the_parts_of_an_operation_are_marked_as_one() {
 fn the_inspector_lists_the_facts_of_the_operation() {
     let viewer = viewer();
     let (mut browser, chart) = open(&viewer);
-    let at = spot(&mut browser, &chart, 0.14, "rank 2");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.14, "rank 2");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'MPI_Bcast'");
     let facts = read(&mut browser, "region", "Collective operation");
     for fact in ["one-to-all of 4 parts", "6.000 s", "All bytes", "4 000", "enters as 2 of 4, 5.800 s before the last"]
     {
-        let plain = facts.replace(['\u{202f}', '\u{a0}', ','], " ");
-        assert!(plain.contains(&fact.replace(',', " ")), "{fact} is missing in:\n{facts}");
+        let plain_facts = facts.replace(['\u{202f}', '\u{a0}', ','], " ");
+        assert!(plain_facts.contains(&fact.replace(',', " ")), "{fact} is missing in:\n{facts}");
     }
     let entries = read(&mut browser, "list", "Parts by entry");
     let names: Vec<usize> =
@@ -138,8 +138,8 @@ fn states_outside_of_operations_have_no_facts_of_one() {
     let viewer = viewer();
     let (mut browser, chart) = open(&viewer);
     show(&mut browser, "2.5 s .. 6 s");
-    let at = spot(&mut browser, &chart, 0.5, "rank 3");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.5, "rank 3");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'work'");
     assert!(!read(&mut browser, "region", "Inspector").contains("Collective operation"));
 }

@@ -21,10 +21,10 @@ fn many() -> String {
     text.push_str("0 T 0 Thread\n2 S T Activity\n4 M 0 T T Message\n");
     text.push_str("5 w S working \"0 0.6 0\"\n5 i S idle \"0.6 0.6 0.6\"\n");
     text.push_str("6 0 t 0 T \"the thread\"\n6 0 u 0 T \"another\"\n");
-    for at in 0..MANY {
-        let date = |part: usize| format!("{}.{:03}", (10 * at + part) / 1000, (10 * at + part) % 1000);
-        text.push_str(&format!("11 {} t S w \"solve.c\" 7\n15 {0} 0 M t note k{at} \"solve.c\" 9\n", date(0)));
-        text.push_str(&format!("16 {} 0 M u note k{at}\n11 {0} t S i \"solve.c\" 8\n", date(4)));
+    for number in 0..MANY {
+        let date = |part: usize| format!("{}.{:03}", (10 * number + part) / 1000, (10 * number + part) % 1000);
+        text.push_str(&format!("11 {} t S w \"solve.c\" 7\n15 {0} 0 M t note k{number} \"solve.c\" 9\n", date(0)));
+        text.push_str(&format!("16 {} 0 M u note k{number}\n11 {0} t S i \"solve.c\" 8\n", date(4)));
     }
     text + "7 13 T t\n7 13 T u\n"
 }
@@ -121,13 +121,13 @@ fn the_list_of_hits_loads_more_at_its_end() {
     let (mut browser, _) = open(&viewer);
     find(&mut browser, "working");
     wait_for_status(&mut browser, "1 300 found");
-    let at = browser.place_of("list", "Hits").center();
+    let point = browser.place_of("list", "Hits").center();
     for wanted in [1_000, 1_300] {
         // Scrolls to the end.
-        browser.wheel(at, 200_000.0);
+        browser.wheel(point, 200_000.0);
         browser.wait(&format!("document.querySelectorAll('#hits li').length === {wanted}"));
     }
-    browser.wheel(at, 200_000.0);
+    browser.wheel(point, 200_000.0);
     browser.wait("document.querySelector('#hits').scrollTop > 20000");
     let dates = browser.evaluate("[...document.querySelectorAll('#hits .location')].map((one) => parseFloat(one.innerText.replace(/\\u202f/g, '')))");
     let dates: Vec<f64> = dates.as_array().unwrap().iter().map(|date| date.as_f64().unwrap()).collect();
@@ -142,8 +142,8 @@ fn the_list_of_hits_loads_more_at_its_end() {
     wait_for_status(&mut browser, "1 300 found");
     press(&mut browser, "button", "Previous hit");
     place(&mut browser, "1 300 of 1 300");
-    let at = browser.place_of("list", "Hits").center();
-    browser.wheel(at, -200_000.0);
+    let point = browser.place_of("list", "Hits").center();
+    browser.wheel(point, -200_000.0);
     browser.wait("document.querySelectorAll('#hits li').length >= 1000");
     place(&mut browser, "1 300 of 1 300");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
@@ -310,8 +310,8 @@ fn charts_have_axes_and_titles() {
         ])
     );
     // Browsers differ in the role of the element that opens a table.
-    let at = browser.evaluate("(box => [box.left + 12, box.top + box.height / 2])([...document.querySelectorAll('summary')].find(one => one.checkVisibility() && one.innerText === 'As a table').getBoundingClientRect())");
-    browser.click((at[0].as_f64().unwrap(), at[1].as_f64().unwrap()));
+    let point = browser.evaluate("(box => [box.left + 12, box.top + box.height / 2])([...document.querySelectorAll('summary')].find(one => one.checkVisibility() && one.innerText === 'As a table').getBoundingClientRect())");
+    browser.click((point[0].as_f64().unwrap(), point[1].as_f64().unwrap()));
     let table = read(&mut browser, "table", "Pairs of Message");
     assert!(table.contains("From") && table.contains("the thread") && table.contains("100.0 %"), "{table}");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

@@ -41,9 +41,9 @@ fn the_diagnosis_shows_the_numbers_of_the_command_and_follows_the_selection() {
     for word in ["efficiency", "wait states", "diagnosis"] {
         open_diagnosis(&mut browser, word);
     }
-    let (whole, _) = report(&viewer, &[]);
-    let shown = read(&mut browser, "list", "Efficiencies");
-    assert!(shown.contains(&percent(&whole, "parallel")), "{shown} {whole}");
+    let (full_report, _) = report(&viewer, &[]);
+    let efficiencies = read(&mut browser, "list", "Efficiencies");
+    assert!(efficiencies.contains(&percent(&full_report, "parallel")), "{efficiencies} {full_report}");
     let path = read(&mut browser, "table", "Critical path by value");
     assert!(path.contains("working") && path.contains("500"), "{path}");
     browser.wait("location.hash.includes('part=diagnosis')");
@@ -51,7 +51,7 @@ fn the_diagnosis_shows_the_numbers_of_the_command_and_follows_the_selection() {
     browser.evaluate(&format!("{}; true", axe()));
     assert_eq!(faults(&mut browser, "light"), serde_json::json!([]));
     // A row selects its unit in the diagram, and the report stays.
-    let unit = whole["path_units"][0]["name"].as_str().expect("a name").to_owned();
+    let unit = full_report["path_units"][0]["name"].as_str().expect("a name").to_owned();
     press(&mut browser, "button", "Maximise the dock");
     press(&mut browser, "button", &unit);
     press(&mut browser, "button", "Restore the dock");
@@ -126,9 +126,9 @@ fn categories_are_beside_the_cards_in_the_address_and_in_commands() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("chosen on the page: `blocked`"));
     // The address has the categories for another user without stored ones.
     let address = browser.evaluate("location.hash");
-    let other = ViewProcess::other_user_as(&viewer);
+    let second_viewer = ViewProcess::other_user_as(&viewer);
     browser.open("about:blank#away");
-    browser.open(&format!("{}{}", other.url, address.as_str().expect("an address")));
+    browser.open(&format!("{}{}", second_viewer.url, address.as_str().expect("an address")));
     browser.wait(SETTLED);
     press(&mut browser, "button", "Categories");
     browser.wait("document.querySelector('[aria-label=\"Category of blocked\"]').value === 'busy'");

@@ -44,8 +44,8 @@ fn a_mode_changes_the_diagram_itself_and_keeps_its_rows() {
     assert_eq!(browser.evaluate("location.hash.includes('mode=utilization-gantt')"), true);
     browser.screenshot(&screenshot_path("mode-category.png"));
     // The pointer shows the category.
-    let at = spot(&mut browser, &chart, 0.75, "thread 0.1");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.75, "thread 0.1");
+    browser.point(point);
     browser.wait("document.querySelector('#tooltip').innerText.includes('idle')");
     // Zoom, filters and undo.
     show(&mut browser, "0.4..0.6 s");
@@ -84,7 +84,7 @@ fn messages_and_the_critical_path_are_drawn_in_the_diagram() {
     // The states of the trace stay below the path.
     let _ = entry(&mut browser, "working");
     browser.screenshot(&screenshot_path("mode-path.png"));
-    let whole = pixels(&mut browser);
+    let full_image = pixels(&mut browser);
     // The path is that of the selected time range.
     browser.key("e");
     browser.wait("document.activeElement.id !== 'selection-field' || true");
@@ -95,7 +95,7 @@ fn messages_and_the_critical_path_are_drawn_in_the_diagram() {
     browser.wait(SETTLED);
     browser.key("Escape");
     browser.wait(SETTLED);
-    assert_eq!(pixels(&mut browser), whole);
+    assert_eq!(pixels(&mut browser), full_image);
     choose(&mut browser, "Busy times and messages");
     wait_for_legend(&mut browser, "Message", "working");
     browser.screenshot(&screenshot_path("mode-messages.png"));
@@ -143,12 +143,12 @@ fn tasks_colour_the_rows_below_groups() {
     let (mut browser, chart) = open(&viewer);
     choose(&mut browser, "By task");
     browser.wait("document.querySelector('#legend').innerText.includes('Task')");
-    let at = spot(&mut browser, &chart, 0.25, "thread 1.1");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.25, "thread 1.1");
+    browser.point(point);
     browser.wait("document.querySelector('#tooltip').innerText.includes('working')");
     choose(&mut browser, "By category");
     browser.point((2.0, 2.0));
-    browser.point(at);
+    browser.point(point);
     browser.wait("document.querySelector('#tooltip').innerText.includes('busy')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -8,8 +8,8 @@ use tests::page::{SETTLED, TRACE, ViewProcess, open, press, read, spot, time_ran
 fn the_inspector_leads_to_neighbours_and_linked_entities() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     browser.key(".");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
@@ -35,8 +35,8 @@ fn every_field_can_be_copied() {
     let viewer = ViewProcess::start();
     let (mut browser, chart) = open(&viewer);
     browser.allow_clipboard(&viewer.url);
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.1");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.1");
+    browser.click(point);
     browser.find("button", Some("Copy Duration"));
     // The buttons appear when the pointer is on their field.
     press(&mut browser, "button", "Copy Duration");
@@ -55,8 +55,8 @@ fn names_are_copied_without_direction_marks() {
     let viewer = ViewProcess::of(&TRACE.replace("\"thread 0.1\"", "\u{5d0}\u{5d1}"));
     let (mut browser, chart) = open(&viewer);
     browser.allow_clipboard(&viewer.url);
-    let at = spot(&mut browser, &chart, 0.1, "\u{5d0}\u{5d1}");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "\u{5d0}\u{5d1}");
+    browser.click(point);
     press(&mut browser, "button", "Copy all");
     browser.wait("navigator.clipboard.readText().then(text => text.includes('\\u05d0\\u05d1'))");
     let copied = browser.evaluate("navigator.clipboard.readText()");
@@ -106,10 +106,10 @@ fn a_table_counts_the_time_range_and_is_sorted_by_any_column() {
     browser.wait("document.querySelector('#times table')");
     let cells = "JSON.stringify([...document.querySelectorAll('#times tbody tr')].map(row => [...row.cells].map(cell => cell.innerText.trim()).join('|')))";
     let read = |browser: &mut BrowserPage| browser.evaluate(cells).as_str().unwrap().replace('\u{202f}', " ");
-    let whole = read(&mut browser);
+    let panel_text = read(&mut browser);
     assert!(
-        whole.contains("working|2.00 s|50.0 %|4|500 ms") && whole.contains("blocked|2.00 s|50.0 %|4|500 ms"),
-        "{whole}"
+        panel_text.contains("working|2.00 s|50.0 %|4|500 ms") && panel_text.contains("blocked|2.00 s|50.0 %|4|500 ms"),
+        "{panel_text}"
     );
     // The figures of another time range differ.
     browser.key("g");
@@ -128,8 +128,8 @@ fn a_table_counts_the_time_range_and_is_sorted_by_any_column() {
     // The longest state leads to its place.
     let longest =
         browser.find_all("button", None).into_iter().find(|b| b.name == "Go to the longest blocked, 500.0 ms").unwrap();
-    let at = browser.place(&longest).center();
-    browser.click(at);
+    let point = browser.place(&longest).center();
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
     browser.key("Escape");
     // The statistics of a chosen container cover it alone.
@@ -166,8 +166,8 @@ fn entities_related_to_the_one_under_the_pointer_are_highlighted() {
     let by_message = accent_pixels(&mut browser);
     assert!(by_message > 400, "{by_message} pixels");
     // A state of another thread is unrelated to it.
-    let other = spot(&mut browser, &chart, 0.75, "thread 0.1");
-    browser.point(other);
+    let second_point = spot(&mut browser, &chart, 0.75, "thread 0.1");
+    browser.point(second_point);
     browser.wait("document.querySelector('#tooltip').innerText.includes('blocked')");
     let text = browser.evaluate("document.querySelector('#tooltip').innerText");
     assert!(!text.as_str().unwrap().contains("related"), "{text}");
@@ -181,8 +181,8 @@ fn a_selection_is_shown_over_the_diagram_if_the_panel_is_closed() {
     let (mut browser, chart) = open(&viewer);
     browser.key("l");
     browser.wait(&format!("document.querySelector('#panel').hidden && {SETTLED}"));
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     let place = browser.place_of("region", "Inspector");
     assert!(place.width > 200.0 && place.height > 100.0, "{place:?}");

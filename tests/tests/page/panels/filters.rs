@@ -10,8 +10,8 @@ use tests::page::{
 const ALL: [&str; 6] = ["Node 0", "thread 0.0", "thread 0.1", "Node 1", "thread 1.0", "thread 1.1"];
 
 fn press_with_control(browser: &mut BrowserPage, row: &str) {
-    let at = browser.place_of("row", row).center();
-    browser.with_key_down("Control", |browser| browser.click(at));
+    let point = browser.place_of("row", row).center();
+    browser.with_key_down("Control", |browser| browser.click(point));
 }
 
 #[test]
@@ -118,19 +118,19 @@ fn the_legend_filters_and_colours_persist_for_the_next_run() {
     }
     drop(browser);
     // Another run of the program: other timestamps, the same types.
-    let other = ViewProcess::same_user_as(&viewer, &TRACE.replace("4 1.0", "4 1.5"));
-    let (mut browser, _) = open(&other);
+    let second_viewer = ViewProcess::same_user_as(&viewer, &TRACE.replace("4 1.0", "4 1.5"));
+    let (mut browser, _) = open(&second_viewer);
     assert_eq!(chain(&mut browser), json!(["bright working of Activity"]));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
 /// The colour of the image at a point of the page.
-fn colour(browser: &mut BrowserPage, chart: &tests::browser::PageElement, at: (f64, f64)) -> serde_json::Value {
+fn colour(browser: &mut BrowserPage, chart: &tests::browser::PageElement, point: (f64, f64)) -> serde_json::Value {
     let place = browser.place(chart);
     browser.evaluate(&format!(
         "[...document.querySelector('#chart .image').getContext('2d').getImageData({:.0}, {:.0}, 1, 1).data].slice(0, 3)",
-        at.0 - place.x,
-        at.1 - place.y
+        point.0 - place.x,
+        point.1 - place.y
     ))
 }
 
@@ -198,14 +198,17 @@ fn a_variable_is_drawn_as_a_curve_or_a_gradient() {
         }
         browser.wait(SETTLED);
         let (low, high) = (shades(&mut browser, 0.3), shades(&mut browser, 0.8));
-        assert!(low.iter().all(|one| *one == low[0]) && high.iter().all(|one| *one == high[0]), "{low:?} {high:?}");
-        let light = |color: &serde_json::Value| (0..3).map(|at| color[at].as_u64().unwrap()).sum::<u64>();
+        assert!(
+            low.iter().all(|colour| *colour == low[0]) && high.iter().all(|colour| *colour == high[0]),
+            "{low:?} {high:?}"
+        );
+        let light = |color: &serde_json::Value| (0..3).map(|number| color[number].as_u64().unwrap()).sum::<u64>();
         assert!(light(&low[0]) > light(&high[0]) + 60, "the larger, the stronger: {low:?} {high:?}");
         browser.wait("document.querySelector('#legend .more-button')");
     }
     let chart = browser.find_all("application", None).remove(0);
-    let at = spot(&mut browser, &chart, 0.8, "Node 0");
-    browser.point(at);
+    let point = spot(&mut browser, &chart, 0.8, "Node 0");
+    browser.point(point);
     browser.wait("/^Queued\\s+Node 0\\s+Value\\s+90\\s*$/.test(document.querySelector('#tooltip').innerText)");
     choose(&mut browser, "As a curve");
     browser.wait("!location.hash.includes('gradients=')");
@@ -260,12 +263,12 @@ fn filters_of_the_previous_session_are_offered() {
     until("the filter lies beside the trace", is_saved);
 
     let again = ViewProcess::other_user_as(&viewer);
-    let (mut other, _) = open(&again);
-    wait_for_rows(&mut other, &ALL);
-    press(&mut other, "button", "Restore the last filter");
-    wait_for_rows(&mut other, &ALL[3..]);
-    press(&mut other, "button", "Remove all");
-    wait_for_rows(&mut other, &ALL);
+    let (mut second_browser, _) = open(&again);
+    wait_for_rows(&mut second_browser, &ALL);
+    press(&mut second_browser, "button", "Restore the last filter");
+    wait_for_rows(&mut second_browser, &ALL[3..]);
+    press(&mut second_browser, "button", "Remove all");
+    wait_for_rows(&mut second_browser, &ALL);
     until("the file with filters is gone", || !file.exists());
-    assert!(other.complaints().is_empty(), "{:?}", other.complaints());
+    assert!(second_browser.complaints().is_empty(), "{:?}", second_browser.complaints());
 }

@@ -89,8 +89,8 @@ fn a_card_file_is_opened_drawn_and_kept() {
     browser.wait(CARDS_SETTLED);
     assert_eq!(titles(&mut browser).as_array().and_then(|titles| titles.last()), Some(&json!("<b>Workers</b>")));
     browser.wait("[...document.querySelectorAll('#cards canvas[role=img]')].at(-1).getAttribute('aria-label').startsWith('<b>Workers</b>. 0 s to')");
-    let stored = viewer.folder.path().join("config/tumit/cards/workers.card.toml");
-    assert_eq!(std::fs::read_to_string(&stored).unwrap(), CARD);
+    let card_path = viewer.folder.path().join("config/tumit/cards/workers.card.toml");
+    assert_eq!(std::fs::read_to_string(&card_path).unwrap(), CARD);
 
     // A removed file is restored with its card.
     press(&mut browser, "button", "Add views");
@@ -99,13 +99,13 @@ fn a_card_file_is_opened_drawn_and_kept() {
     press(&mut browser, "button", "Remove the card file of <b>Workers</b>");
     browser.wait("document.activeElement.getAttribute('aria-label') === 'Restore <b>Workers</b>'");
     assert_eq!(own_views(&mut browser), json!([]));
-    let kept = viewer.folder.path().join("config/tumit/cards/removed/workers.card.toml");
-    assert!(!stored.exists() && kept.exists(), "the file is kept in another folder");
+    let backup_path = viewer.folder.path().join("config/tumit/cards/removed/workers.card.toml");
+    assert!(!card_path.exists() && backup_path.exists(), "the file is kept in another folder");
     browser.wait(GALLERY_SETTLED);
     browser.screenshot(&screenshot_path("own-views-removed.png"));
     press(&mut browser, "button", "Restore <b>Workers</b>");
     browser.wait("document.activeElement.getAttribute('aria-label') === '<b>Workers</b>'");
-    assert!(stored.exists() && !kept.exists(), "the file is back");
+    assert!(card_path.exists() && !backup_path.exists(), "the file is back");
     press(&mut browser, "button", "Done");
     assert_eq!(titles(&mut browser).as_array().and_then(|titles| titles.last()), Some(&json!("<b>Workers</b>")));
 

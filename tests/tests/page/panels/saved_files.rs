@@ -71,8 +71,8 @@ fn a_saved_workspace_opens_on_the_page_and_by_the_command() {
     drop(browser);
 
     // Another run of the program, with the same style.
-    let other = ViewProcess::of(&TRACE.replace("5 0.5", "5 0.25"));
-    let (mut browser, _) = open(&other);
+    let second_viewer = ViewProcess::of(&TRACE.replace("5 0.5", "5 0.25"));
+    let (mut browser, _) = open(&second_viewer);
     watch_files(&mut browser);
     open_workspace(&mut browser, &text);
     browser.wait("document.querySelector('#filters').innerText.includes('bright working of Activity')");
@@ -94,7 +94,7 @@ fn a_saved_workspace_opens_on_the_page_and_by_the_command() {
     drop(browser);
 
     // The command accepts the same file.
-    let path = other.folder.path().join("mine.tumit-view");
+    let path = second_viewer.folder.path().join("mine.tumit-view");
     std::fs::write(&path, text.replace("\"on\": false", "\"on\": true")).unwrap();
     let third = ViewProcess::with(&[TRACE], &["--filters", path.to_str().unwrap()]);
     let (mut browser, _) = open(&third);
@@ -119,24 +119,24 @@ fn the_exported_page_zooms_and_moves_without_a_server() {
     let dates = "[...document.querySelectorAll('svg > text')].find(text => text.textContent.includes('–')).textContent";
     let ruler =
         "[...document.querySelectorAll('svg > g:not([aria-label]) text')].map(text => text.textContent).join(' ')";
-    let left = "(name => [...document.querySelectorAll('svg title')].find(title => title.textContent.startsWith(name)).parentElement.getBoundingClientRect().left)";
+    let script = "(name => [...document.querySelectorAll('svg title')].find(title => title.textContent.startsWith(name)).parentElement.getBoundingClientRect().left)";
     let name = "[...document.querySelectorAll('svg > text')].find(text => text.textContent === 'thread 1.1').getBoundingClientRect().left";
     assert_eq!(browser.evaluate(dates), "0 s – 1.000 s");
-    let whole = browser.evaluate(ruler);
-    assert!(whole.as_str().unwrap().starts_with("0.0 s 0.2 s"), "{whole}");
-    let (names, edge) = (browser.evaluate(name), browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap());
+    let full_ruler = browser.evaluate(ruler);
+    assert!(full_ruler.as_str().unwrap().starts_with("0.0 s 0.2 s"), "{full_ruler}");
+    let (names, edge) = (browser.evaluate(name), browser.evaluate(&format!("{script}('blocked')")).as_f64().unwrap());
     // The wheel keeps the timestamp under the pointer, and names do not move.
     browser.wheel((edge, 160.0), -120.0);
     browser.wait(&format!("!{dates}.startsWith('0 s')"));
-    let near = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
+    let near = browser.evaluate(&format!("{script}('blocked')")).as_f64().unwrap();
     assert!((near - edge).abs() < 1.5, "{near} {edge}");
     assert_eq!(browser.evaluate(name), names);
-    assert_ne!(browser.evaluate(ruler), whole);
+    assert_ne!(browser.evaluate(ruler), full_ruler);
     browser.key("ArrowRight");
-    browser.wait(&format!("{left}('blocked') < {}", edge - 20.0));
-    let after = browser.evaluate(&format!("{left}('blocked')")).as_f64().unwrap();
+    browser.wait(&format!("{script}('blocked') < {}", edge - 20.0));
+    let after = browser.evaluate(&format!("{script}('blocked')")).as_f64().unwrap();
     browser.drag((600.0, 160.0), (700.0, 160.0));
-    browser.wait(&format!("Math.abs({left}('blocked') - {}) < 2", after + 100.0));
+    browser.wait(&format!("Math.abs({script}('blocked') - {}) < 2", after + 100.0));
     // The widths of letters and the lengths of arrow heads do not change.
     let wide = "[...document.querySelectorAll('[aria-label=Rows] text')].map(text => Math.round(text.getBoundingClientRect().width)).sort()[0]";
     let before = browser.evaluate(wide);
@@ -146,6 +146,6 @@ fn the_exported_page_zooms_and_moves_without_a_server() {
     assert_eq!(browser.evaluate(wide), before);
     browser.key("f");
     browser.wait(&format!("{dates} === '0 s – 1.000 s'"));
-    assert_eq!(browser.evaluate(ruler), whole);
+    assert_eq!(browser.evaluate(ruler), full_ruler);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

@@ -24,8 +24,8 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("solve.c"), "one\ntwo\n<b>work</b>\nfour\nwait();\n").unwrap();
     let (mut browser, chart) = open(&viewer);
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(point);
     press(&mut browser, "button", "../src/solve.c:3");
     browser.wait("document.querySelector('#source [aria-current] code')?.innerText === '<b>work</b>'");
     browser.find("list", Some("Lines of ../src/solve.c"));
@@ -41,8 +41,8 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
     // Without a folder the pane explains the option that sets one.
     let viewer = ViewProcess::of(&trace);
     let (mut browser, chart) = open(&viewer);
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     browser.key("s");
     browser.wait("document.querySelector('#source')?.innerText.includes('tumit view --source DIR')");
@@ -54,8 +54,8 @@ fn an_entity_leads_to_its_line_and_a_line_to_its_entities() {
 fn a_missing_source_file_is_reported_with_the_searched_folders() {
     let viewer = ViewProcess::with(&[&with_sources()], &["--source", "."]);
     let (mut browser, chart) = open(&viewer);
-    let at = spot(&mut browser, &chart, 0.1, "thread 0.0");
-    browser.click(at);
+    let point = spot(&mut browser, &chart, 0.1, "thread 0.0");
+    browser.click(point);
     press(&mut browser, "button", "../src/solve.c:3");
     browser.wait("document.querySelector('#source .reason')");
     let source = read(&mut browser, "region", "Source");

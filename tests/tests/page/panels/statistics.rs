@@ -14,9 +14,10 @@ fn statistics_have_charts_and_extremes_lead_to_their_entities() {
     assert!(statistics.contains("working") && statistics.contains("50.0 %"), "{statistics}");
     press(&mut browser, "checkbox", "percent");
     browser.wait("document.querySelector('#times .color-key').innerText.includes('2.000 s')");
-    let slice = browser.find_all("button", None).into_iter().find(|one| one.name.starts_with("blocked: ")).unwrap();
-    let at = browser.place(&slice).center();
-    browser.click(at);
+    let slice =
+        browser.find_all("button", None).into_iter().find(|element| element.name.starts_with("blocked: ")).unwrap();
+    let point = browser.place(&slice).center();
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
     browser.key("Escape");
     press(&mut browser, "radio", "Columns");
@@ -32,10 +33,10 @@ fn statistics_have_charts_and_extremes_lead_to_their_entities() {
     let cell = browser
         .find_all("button", None)
         .into_iter()
-        .find(|one| one.name.starts_with("thread 0.0 → thread 1.1: 1"))
+        .find(|element| element.name.starts_with("thread 0.0 → thread 1.1: 1"))
         .unwrap();
-    let at = browser.place(&cell).center();
-    browser.click(at);
+    let point = browser.place(&cell).center();
+    browser.click(point);
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'm'");
     browser.key("Escape");
     press(&mut browser, "radio", "Over time");
@@ -68,9 +69,9 @@ fn tasks_have_latencies_and_the_longest_leads_to_its_first_state() {
          State,job,2,3750000000,500000000,7000000000,7000000000,7000000000,3500000000\n"
     );
     let cells = browser.find_all("button", None);
-    let cell = cells.iter().find(|one| one.name.starts_with("Go to the longest job")).unwrap();
-    let at = browser.place(cell).center();
-    browser.click(at);
+    let cell = cells.iter().find(|element| element.name.starts_with("Go to the longest job")).unwrap();
+    let point = browser.place(cell).center();
+    browser.click(point);
     browser.wait("document.querySelector('#inspector').innerText.replace(/\\s+/g, ' ').includes('Duration 1.000 s')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
@@ -80,15 +81,15 @@ fn a_click_works_while_its_panel_is_refilled() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
     browser.key("2");
-    let at = browser.place_of("radio", "Pie").center();
-    browser.point(at);
-    browser.press(at);
+    let point = browser.place_of("radio", "Pie").center();
+    browser.point(point);
+    browser.press(point);
     // The answer for another time range comes while the button is down.
     browser
         .evaluate("import(new URL('state/view.js', location.href)).then(({ show }) => { show(0, 5e8); return true; })");
     browser.wait("performance.getEntriesByType('resource').some(({ name }) => name.includes('api/times') && name.includes('to=500000000'))");
     browser.wait("new Promise(done => setTimeout(() => done(true), 50))");
-    browser.release(at);
+    browser.release(point);
     browser.wait("document.querySelector('#times').dataset.form === 'pie'");
     browser.wait("document.querySelector('#times .hint').innerText.startsWith('500.0 ms shown')");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

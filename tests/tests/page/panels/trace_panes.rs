@@ -8,13 +8,14 @@ fn two_traces_share_an_axis_and_a_table_of_differences() {
     let viewer = ViewProcess::with(&[TRACE, &TRACE.replace("5 0.5", "5 0.25")], &[]);
     let mut browser = BrowserPage::start(1280, 720);
     browser.open(&viewer.url);
-    let both = |what: &str| format!("[0, 1].every(at => {{ const page = frames[at]?.document; return {what}; }})");
-    browser.wait(&both("page?.querySelector('#chart')?.dataset.settled === 'true'"));
+    let both_panes =
+        |what: &str| format!("[0, 1].every(at => {{ const page = frames[at]?.document; return {what}; }})");
+    browser.wait(&both_panes("page?.querySelector('#chart')?.dataset.settled === 'true'"));
     // A time range typed in one pane moves the other.
     browser.evaluate("frames[0].document.querySelector('#time-range-field').focus()");
     browser.evaluate("frames[0].document.querySelector('#time-range-field').value = '0.2..0.6 s'");
     browser.evaluate("frames[0].document.querySelector('#time-range').requestSubmit()");
-    browser.wait(&both("page.querySelector('#time-range-field').value.startsWith('200')"));
+    browser.wait(&both_panes("page.querySelector('#time-range-field').value.startsWith('200')"));
     press(&mut browser, "button", "Differences");
     browser.wait("document.querySelector('#differences-table tbody')");
     let table = read(&mut browser, "table", "Differences of time in states").replace('\u{202f}', " ");
@@ -39,13 +40,13 @@ fn two_traces_share_an_axis_and_a_table_of_differences() {
     // are then of the selected time range.
     let place = |browser: &mut BrowserPage, what: &str| {
         let place = browser.evaluate(&format!("(([frame, box]) => [box.x + frame.x, box.y + frame.y + box.height / 2, box.width])([document.querySelector('iframe'), frames[0].document.querySelector('{what}')].map(one => one.getBoundingClientRect()))"));
-        [0, 1, 2].map(|at| place[at].as_f64().unwrap())
+        [0, 1, 2].map(|index| place[index].as_f64().unwrap())
     };
     let ([left, _, width], [_, y, _]) =
         (place(&mut browser, "#chart"), place(&mut browser, "#tree [aria-label=\"thread 0.0\"]"));
     browser.with_key_down("Shift", |browser| browser.drag((left + width * 0.25, y), (left + width * 0.5, y)));
     let parameter = |name: &str| format!("new URLSearchParams(page.location.hash.slice(1)).get('{name}')");
-    browser.wait(&both(&format!(
+    browser.wait(&both_panes(&format!(
         "{} === new URLSearchParams(frames[0].location.hash.slice(1)).get('range') && {0}",
         parameter("range")
     )));
@@ -58,9 +59,11 @@ fn two_traces_share_an_axis_and_a_table_of_differences() {
     assert!(table.contains("100.0") && table.contains("removed") && table.contains("new"), "{table}");
     browser.screenshot(&screenshot_path("panes-selection.png"));
     let minimap = "/; selected: (29|30)/.test(page.querySelector('#minimap').getAttribute('aria-valuetext')) && !page.querySelector('#minimap-selection').hidden";
-    browser.wait(&both(minimap));
+    browser.wait(&both_panes(minimap));
     browser.key("Escape");
-    browser.wait(&both("page.querySelector('#selection').hidden && page.querySelector('#minimap-selection').hidden"));
+    browser.wait(&both_panes(
+        "page.querySelector('#selection').hidden && page.querySelector('#minimap-selection').hidden",
+    ));
     browser.wait(
         "document.querySelector('#differences-table .hint').innerText.startsWith('Of the visible time range 200')",
     );

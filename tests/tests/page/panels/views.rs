@@ -144,8 +144,12 @@ fn views_are_added_from_the_gallery_and_explain_missing_data() {
     press(&mut browser, "button", "Add views");
     browser.wait("document.querySelector('#gallery').getAttribute('aria-busy') === 'false'");
     let lacking = browser.evaluate("[...document.querySelectorAll('#gallery .lacking')].map(item => [item.getAttribute('aria-label'), item.querySelector('.reason').innerText])");
-    let task =
-        lacking.as_array().unwrap().iter().find(|one| one[0] == "Task count").unwrap_or_else(|| panic!("{lacking}"));
+    let task = lacking
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|element| element[0] == "Task count")
+        .unwrap_or_else(|| panic!("{lacking}"));
     assert_eq!(
         task[1],
         "The view needs states of tasks, but the trace has none. Choose a state type whose values are tasks by the option “Tasks”."

@@ -103,8 +103,8 @@ impl SampledJob {
             assert_eq!(file.sync.len(), peers.len() * bursts * exchanges, "process {me}");
             for &peer in *peers {
                 for burst in 0..bursts {
-                    let found = file.sync.iter().filter(|s| s.burst == burst as u32 && s.peer == self.id(peer));
-                    assert_eq!(found.count(), exchanges, "process {me} with {peer}, burst {burst}");
+                    let samples = file.sync.iter().filter(|s| s.burst == burst as u32 && s.peer == self.id(peer));
+                    assert_eq!(samples.count(), exchanges, "process {me} with {peer}, burst {burst}");
                 }
             }
             for sample in &file.sync {

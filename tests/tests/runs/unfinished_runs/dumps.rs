@@ -121,8 +121,8 @@ fn dump_shows_lists_and_unusual_values_unambiguously() {
     }
     let floats = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.5];
     let all: Vec<u8> = floats.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let (one, two) = (f64::NEG_INFINITY.to_le_bytes(), f32::NAN.to_le_bytes());
-    records.record(1, 11, &[&one[..], &two, &4u16.to_le_bytes(), &all].concat());
+    let (f64_bytes, f32_bytes) = (f64::NEG_INFINITY.to_le_bytes(), f32::NAN.to_le_bytes());
+    records.record(1, 11, &[&f64_bytes[..], &f32_bytes, &4u16.to_le_bytes(), &all].concat());
     let quote = file.string("q\"\\\n\u{1}");
     records.record(2, 12, &[&quote.to_le_bytes()[..], &[2, 0, b's', 0xff, 2, 0, 0, 0xab]].concat());
     file.records(0, 0, &records);

@@ -105,8 +105,8 @@ fn best_plan(numbers: &[i64]) -> NumberPacking {
 
 /// A number that probably most of the numbers equal, from three samples.
 fn frequent_value(numbers: &[i64]) -> Option<i64> {
-    let at = |quarter: usize| numbers.get(numbers.len() * quarter / 4).copied();
-    let (first, second, third) = (at(1)?, at(2)?, at(3)?);
+    let quantile = |quarter: usize| numbers.get(numbers.len() * quarter / 4).copied();
+    let (first, second, third) = (quantile(1)?, quantile(2)?, quantile(3)?);
     if first == second || first == third { Some(first) } else { (second == third).then_some(second) }
 }
 
@@ -121,7 +121,7 @@ fn constant(numbers: &[i64]) -> Option<NumberPacking> {
 const SAMPLE: usize = 4;
 
 /// Whether differences make a group smaller.
-fn prefers_steps(plain: &[i64], steps: &[i64]) -> bool {
+fn prefers_steps(values: &[i64], steps: &[i64]) -> bool {
     let sample = |numbers: &[i64]| {
         let mut some = [0; GROUP / SAMPLE];
         let picked = numbers.iter().skip(SAMPLE / 2).step_by(SAMPLE);
@@ -129,10 +129,10 @@ fn prefers_steps(plain: &[i64], steps: &[i64]) -> bool {
         let min = some[..count].iter().copied().min().unwrap_or(0);
         plan(&some[..count], min)
     };
-    if plain.len() < GROUP / SAMPLE {
-        return best_plan(steps).bytes < best_plan(plain).bytes;
+    if values.len() < GROUP / SAMPLE {
+        return best_plan(steps).bytes < best_plan(values).bytes;
     }
-    sample(steps).bytes < sample(plain).bytes
+    sample(steps).bytes < sample(values).bytes
 }
 
 /// Appends numbers of `width` bytes in groups. Linear time.
@@ -169,11 +169,11 @@ fn push_group(out: &mut Vec<u8>, numbers: &[i64], plan: NumberPacking, order: u8
     if !plan.exceptions {
         return;
     }
-    for (at, number) in numbers.iter().enumerate() {
+    for (index, number) in numbers.iter().enumerate() {
         let distance = number.wrapping_sub(plan.base);
         if bits(distance as u64) > plan.width {
             out[count_at] += 1;
-            out.push(at as u8);
+            out.push(index as u8);
             push_varint(out, zigzag(distance));
         }
     }
@@ -311,10 +311,10 @@ fn skip_simple(input: &mut ByteReader<'_>, count: usize, width: u8) -> Option<()
 }
 
 fn skip_groups(input: &mut ByteReader<'_>, count: usize) -> Option<()> {
-    let mut left = count;
-    while left > 0 {
-        let numbers = left.min(GROUP);
-        left -= numbers;
+    let mut remaining_numbers = count;
+    while remaining_numbers > 0 {
+        let numbers = remaining_numbers.min(GROUP);
+        remaining_numbers -= numbers;
         let width = usize::from(input.u8()? & !DIFFERENCES);
         input.varint()?;
         let exceptions = input.u8()?;
@@ -340,10 +340,10 @@ fn read_simple(input: &mut ByteReader<'_>, count: usize, width: u8, out: &mut Ve
 
 fn read_groups(input: &mut ByteReader<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
     let mut numbers = [0; GROUP];
-    let (mut left, mut before) = (count, 0u64);
-    while left > 0 {
-        let numbers = &mut numbers[..left.min(GROUP)];
-        left -= numbers.len();
+    let (mut remaining_numbers, mut before) = (count, 0u64);
+    while remaining_numbers > 0 {
+        let numbers = &mut numbers[..remaining_numbers.min(GROUP)];
+        remaining_numbers -= numbers.len();
         if read_group(input, numbers)? {
             for number in &mut *numbers {
                 before = number.wrapping_add(before);
@@ -388,8 +388,8 @@ fn read_group(input: &mut ByteReader<'_>, numbers: &mut [u64]) -> Option<bool> {
         _ => read_wide_bits(packed, width, base, numbers),
     }
     for _ in 0..exceptions {
-        let at = usize::from(input.u8()?);
-        *numbers.get_mut(at)? = base.wrapping_add(unzigzag(input.varint()?) as u64);
+        let index = usize::from(input.u8()?);
+        *numbers.get_mut(index)? = base.wrapping_add(unzigzag(input.varint()?) as u64);
     }
     Some(head & DIFFERENCES != 0)
 }
@@ -421,21 +421,21 @@ fn read_bits_of<const WIDTH: usize>(packed: &[u8], base: u64, numbers: &mut [u64
     let mut bytes = [0; GROUP * 8 + 8];
     bytes.get_mut(..packed.len())?.copy_from_slice(packed);
     let mask = u64::MAX >> (64 - WIDTH);
-    let number = |bytes: &[u8], at: usize| -> Option<u64> {
-        let word = u64::from_le_bytes(*bytes.get(at * WIDTH / 8..)?.first_chunk()?);
-        Some(base.wrapping_add(word >> (at * WIDTH % 8) & mask))
+    let number = |bytes: &[u8], offset: usize| -> Option<u64> {
+        let word = u64::from_le_bytes(*bytes.get(offset * WIDTH / 8..)?.first_chunk()?);
+        Some(base.wrapping_add(word >> (offset * WIDTH % 8) & mask))
     };
     let mut rest = &bytes[..];
     let (eights, last) = numbers.as_chunks_mut::<TOGETHER>();
     for eight in eights {
         let (these, _) = rest.split_at_checked(WIDTH + 8)?;
-        for (at, target) in eight.iter_mut().enumerate() {
-            *target = number(these, at)?;
+        for (index, target) in eight.iter_mut().enumerate() {
+            *target = number(these, index)?;
         }
         rest = rest.get(WIDTH..)?;
     }
-    for (at, target) in last.iter_mut().enumerate() {
-        *target = number(rest, at)?;
+    for (index, target) in last.iter_mut().enumerate() {
+        *target = number(rest, index)?;
     }
     Some(())
 }

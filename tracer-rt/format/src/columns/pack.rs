@@ -94,7 +94,7 @@ impl BlockPacker {
             self.join_columns();
         }
         let parts: usize =
-            self.present.iter().filter_map(|at| self.kinds.get(*at)).map(|kind| kind.columns.len()).sum();
+            self.present.iter().filter_map(|index| self.kinds.get(*index)).map(|kind| kind.columns.len()).sum();
         let split = split.filter(|()| parts <= MAX_PARTS && self.present.len() <= MAX_PARTS);
         split.map(|()| self.out.as_slice()).filter(|packed| packed.len() < payload.len())
     }
@@ -102,8 +102,8 @@ impl BlockPacker {
     fn clear_buffers(&mut self) {
         self.out.clear();
         self.order.clear();
-        for at in self.present.drain(..) {
-            let Some(kind) = self.kinds.get_mut(at) else { continue };
+        for index in self.present.drain(..) {
+            let Some(kind) = self.kinds.get_mut(index) else { continue };
             kind.number = None;
             kind.deltas.clear();
             for column in &mut kind.columns {
@@ -119,10 +119,10 @@ impl BlockPacker {
         while !rest.is_empty() {
             let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
             let id = u16::from_le_bytes([head[0], head[1]]);
-            let at = self.kind_of(id)?;
-            let kind = self.kinds.get_mut(at)?;
+            let index = self.kind_of(id)?;
+            let kind = self.kinds.get_mut(index)?;
             let number = *kind.number.get_or_insert_with(|| {
-                self.present.push(at);
+                self.present.push(index);
                 (self.present.len() - 1) as u16
             });
             self.order.push(u64::from(number));
@@ -138,7 +138,7 @@ impl BlockPacker {
     fn join_columns(&mut self) {
         let Self { kinds, present, order, out, tools, .. } = self;
         out.extend_from_slice(&(present.len() as u16).to_le_bytes());
-        for kind in present.iter().filter_map(|at| kinds.get(*at)) {
+        for kind in present.iter().filter_map(|index| kinds.get(*index)) {
             out.extend_from_slice(&kind.shape.id.to_le_bytes());
             out.extend_from_slice(&(kind.shape.parts.len() as u16).to_le_bytes());
             for part in &kind.shape.parts {
@@ -150,7 +150,7 @@ impl BlockPacker {
         }
         out.extend_from_slice(&(order.len() as u32).to_le_bytes());
         push_numbers(out, order, 2, tools);
-        for kind in present.iter().filter_map(|at| kinds.get(*at)) {
+        for kind in present.iter().filter_map(|index| kinds.get(*index)) {
             push_numbers(out, &kind.deltas, 4, tools);
             for (part, column) in kind.shape.parts.iter().zip(&kind.columns) {
                 push_numbers(out, &column.counts, 2, tools);
@@ -249,7 +249,7 @@ fn push_numbers(out: &mut Vec<u8>, values: &[u64], width: u8, tools: &mut Packin
     let start = out.len();
     out.push(method::GROUPS);
     push_groups(out, values, width);
-    let plain = values.len() * usize::from(width);
+    let plain_bytes = values.len() * usize::from(width);
     // Numbers that are close to each other take less than two bytes. Only other numbers may have
     // few distinct values.
     if width > 2 && values.len() >= GROUP && out.len() - start > values.len() * 3 / 2 && tools.look_up(values) {
@@ -266,7 +266,7 @@ fn push_numbers(out: &mut Vec<u8>, values: &[u64], width: u8, tools: &mut Packin
             out.extend_from_slice(other);
         }
     }
-    if out.len() - start > plain {
+    if out.len() - start > plain_bytes {
         out.truncate(start);
         out.push(method::PLAIN);
         values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()[..width.into()]));
@@ -283,9 +283,9 @@ impl PackingMemory {
         let max_entries = ENTRIES.min(values.len() / 2);
         for value in values {
             let hash = value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - CELLS.trailing_zeros());
-            let mut at = hash as usize;
+            let mut index = hash as usize;
             let index = loop {
-                let cell = &mut self.cells[at];
+                let cell = &mut self.cells[index];
                 if *cell == 0 {
                     if self.entries.len() == max_entries {
                         return false;
@@ -297,7 +297,7 @@ impl PackingMemory {
                 if self.entries[usize::from(*cell) - 1] == *value {
                     break *cell - 1;
                 }
-                at = (at + 1) % CELLS;
+                index = (index + 1) % CELLS;
             };
             self.indices.push(u64::from(index));
         }

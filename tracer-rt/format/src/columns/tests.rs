@@ -10,14 +10,14 @@ use crate::{ID_DROPPED, ID_WIDE_TIMESTAMP};
 
 /// The record types of these tests, and the number of values of each part of a record.
 fn shapes() -> Vec<RecordShape> {
-    let one = |width| BodyPart { width, form: PartCount::One };
+    let single_part = |width| BodyPart { width, form: PartCount::One };
     let fixed = |width, count| BodyPart { width, form: PartCount::Fixed(count) };
     let counted = |width| BodyPart { width, form: PartCount::Counted };
     vec![
-        RecordShape { id: 1, parts: vec![one(8), one(8)] },
-        RecordShape { id: 2, parts: vec![one(4), counted(1), one(1), fixed(2, 3)] },
+        RecordShape { id: 1, parts: vec![single_part(8), single_part(8)] },
+        RecordShape { id: 2, parts: vec![single_part(4), counted(1), single_part(1), fixed(2, 3)] },
         RecordShape { id: 3, parts: vec![] },
-        RecordShape { id: 900, parts: vec![fixed(1, 4), counted(4), one(2), fixed(8, 0)] },
+        RecordShape { id: 900, parts: vec![fixed(1, 4), counted(4), single_part(2), fixed(8, 0)] },
     ]
 }
 
@@ -68,10 +68,10 @@ fn payload_of(records: &[(u8, u32, u64)]) -> Vec<u8> {
     let mut payload = Vec::new();
     for (kind, delta, number) in records {
         let shape = shapes.iter().chain(&format_shapes).nth(usize::from(*kind)).expect("six types");
-        let mut at = 0;
+        let mut position = 0;
         push(&mut payload, shape, *delta, &mut || {
-            at += 1;
-            if at % 3 == 0 { *number } else { number.wrapping_add(at) }
+            position += 1;
+            if position % 3 == 0 { *number } else { number.wrapping_add(position) }
         });
     }
     payload
@@ -85,8 +85,8 @@ proptest! {
         let payload = payload_of(&records);
         round_trip(&payload);
         // A block that ends within a record cannot be packed.
-        let whole = packer().pack(&payload).is_some();
-        if whole {
+        let is_packed = packer().pack(&payload).is_some();
+        if is_packed {
             prop_assert!(packer().pack(&payload[..payload.len() - 1]).is_none());
         }
     }
@@ -99,17 +99,17 @@ proptest! {
         let payload = payload_of(&records);
         let mut packer = packer();
         if let Some(packed) = packer.pack(&payload) {
-            let is_wanted = |id: u16| constant.iter().zip(&chosen).any(|(other, is_chosen)| *other == id && *is_chosen);
-            let columns = BlockColumns::read(packed, payload.len(), |id, at| is_wanted(id) || at == part).unwrap();
+            let is_wanted = |id: u16| constant.iter().zip(&chosen).any(|(constant_id, is_chosen)| *constant_id == id && *is_chosen);
+            let columns = BlockColumns::read(packed, payload.len(), |id, number| is_wanted(id) || number == part).unwrap();
             prop_assert_eq!(columns.records(), records.len());
             let mut rows = FixedSizeRows::default();
             columns.rows(&mut rows, is_wanted).unwrap();
-            let (mut at, mut ticks, mut expected, mut column) = (0, 0, FixedSizeRows::default(), Vec::new());
+            let (mut position, mut ticks, mut expected, mut column) = (0, 0, FixedSizeRows::default(), Vec::new());
             for (place, (kind, delta, _)) in records.iter().enumerate() {
                 let shape = shapes().into_iter().chain(RecordShape::format_shapes()).nth(usize::from(*kind)).unwrap();
                 let parts = shape.parts.iter().map(|part| usize::from(part.width));
-                let bytes = &payload[at..at + 6 + parts.sum::<usize>()];
-                at += bytes.len();
+                let bytes = &payload[position..position + 6 + parts.sum::<usize>()];
+                position += bytes.len();
                 ticks += u64::from(*delta);
                 if is_wanted(shape.id) {
                     expected.starts.push(expected.bytes.len() as u32);
@@ -127,7 +127,7 @@ proptest! {
             prop_assert_eq!(&rows.starts, &expected.starts);
             prop_assert_eq!(&rows.ticks, &expected.ticks);
             prop_assert_eq!(&rows.places, &expected.places);
-            let mut found = Vec::new();
+            let mut values = Vec::new();
             if let Some(ColumnBytes { width, bytes }) = columns.column(1, part) {
                 prop_assert_eq!(width, 8);
                 let kind = columns.kinds().position(|kind| (kind.id, kind.count) == (1, bytes.len() / 8)).unwrap();
@@ -136,10 +136,10 @@ proptest! {
                 prop_assert_eq!(columns.order().count(), columns.records());
                 let its = columns.order().zip(0u32..).zip(ticks).filter(|((its, _), _)| usize::from(*its) == kind);
                 for (((_, place), ticks), value) in its.zip(bytes.as_chunks::<8>().0) {
-                    found.push((ticks, place, value.to_vec()));
+                    values.push((ticks, place, value.to_vec()));
                 }
             }
-            prop_assert_eq!(found, column);
+            prop_assert_eq!(values, column);
         }
     }
 
@@ -150,8 +150,8 @@ proptest! {
         if let Some(packed) = packer.pack(&payload) {
             let mut bad = packed.to_vec();
             for (place, byte) in places {
-                let at = place.index(bad.len());
-                bad[at] = byte;
+                let position = place.index(bad.len());
+                bad[position] = byte;
             }
             let mut out = Vec::new();
             if unpack(&bad, payload.len(), &mut out).is_some() {
@@ -272,7 +272,7 @@ fn too_many_parts_are_rejected() {
 fn layouts_are_those_of_the_schema() {
     let wide = Scalar::Enum { index: 0, wide: true };
     let narrow = Scalar::Enum { index: 0, wide: false };
-    let plain = [
+    let values = [
         Scalar::U8,
         Scalar::U16,
         Scalar::U32,
@@ -290,7 +290,7 @@ fn layouts_are_those_of_the_schema() {
         narrow,
         Scalar::Interned,
     ];
-    let forms = plain
+    let forms = values
         .iter()
         .flat_map(|scalar| [FieldType::One(*scalar), FieldType::Fixed(*scalar, 9), FieldType::Variable(*scalar)]);
     let forms = forms.chain([FieldType::One(Scalar::String), FieldType::One(Scalar::Bytes)]);
@@ -312,13 +312,13 @@ fn layouts_are_those_of_the_schema() {
         sources: vec![],
     };
     let bytes = schema.encode();
-    let found = layouts(&bytes).expect("a valid schema");
+    let record_layouts = layouts(&bytes).expect("a valid schema");
     let expected: Vec<_> = schema
         .records
         .iter()
         .map(|kind| TypeLayout { level: kind.level, parts: RecordShape::of(1, kind).expect("valid types").parts })
         .collect();
-    assert_eq!(found, expected);
+    assert_eq!(record_layouts, expected);
     for end in 0..bytes.len() - 8 {
         assert_eq!(layouts(&bytes[..end]), None, "cut at {end}");
     }

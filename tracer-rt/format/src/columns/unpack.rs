@@ -35,19 +35,19 @@ struct UnpackedColumn {
 #[derive(Debug, Default)]
 struct ValueIterator {
     bytes: Vec<u8>,
-    at: usize,
+    position: usize,
 }
 
 impl ValueIterator {
     fn next<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let value = self.bytes.get(self.at..)?.first_chunk::<N>()?;
-        self.at += N;
+        let value = self.bytes.get(self.position..)?.first_chunk::<N>()?;
+        self.position += N;
         Some(*value)
     }
 
     fn take(&mut self, bytes: usize) -> Option<&[u8]> {
-        let slice = self.bytes.get(self.at..)?.get(..bytes)?;
-        self.at += bytes;
+        let slice = self.bytes.get(self.position..)?.get(..bytes)?;
+        self.position += bytes;
         Some(slice)
     }
 }
@@ -114,8 +114,8 @@ impl AllocationBudget {
 /// Unpacks the `raw_bytes` bytes of a payload into `out`.
 /// `None` if the columns do not form such a payload.
 /// Linear time. The memory is at most about three times `raw_bytes`, also for invalid columns.
-pub(crate) fn unpack(stored: &[u8], raw_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
-    let mut columns = BlockColumns::read(stored, raw_bytes, |_, _| true)?;
+pub(crate) fn unpack(stored_bytes: &[u8], raw_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
+    let mut columns = BlockColumns::read(stored_bytes, raw_bytes, |_, _| true)?;
     if columns.kinds.iter().all(|kind| kind.size().is_some()) {
         let mut rows = FixedSizeRows { bytes: std::mem::take(out), ..FixedSizeRows::default() };
         columns.rows(&mut rows, |_| true)?;
@@ -139,8 +139,12 @@ impl BlockColumns {
     ///
     /// `None` if the columns do not form such a payload. Linear time. The memory is at most about
     /// three times `raw_bytes`, also for invalid columns.
-    pub fn read(stored: &[u8], raw_bytes: usize, mut is_selected: impl FnMut(u16, usize) -> bool) -> Option<Self> {
-        let mut input = ByteReader(stored);
+    pub fn read(
+        stored_bytes: &[u8],
+        raw_bytes: usize,
+        mut is_selected: impl FnMut(u16, usize) -> bool,
+    ) -> Option<Self> {
+        let mut input = ByteReader(stored_bytes);
         let mut kinds = read_kinds(&mut input)?;
         let mut budget = AllocationBudget(raw_bytes);
         let records = input.u32()? as usize;
@@ -165,8 +169,8 @@ impl BlockColumns {
     /// The record types in the stored payload of a block of this codec, with their sizes.
     /// `None` if a size is not constant, or the columns are damaged. Reads only the start.
     #[must_use]
-    pub fn sizes(stored: &[u8]) -> Option<Vec<TypeSize>> {
-        let kinds = read_kinds(&mut ByteReader(stored))?;
+    pub fn sizes(stored_bytes: &[u8]) -> Option<Vec<TypeSize>> {
+        let kinds = read_kinds(&mut ByteReader(stored_bytes))?;
         kinds.iter().map(|kind| Some(TypeSize { id: kind.id, bytes: kind.size()? })).collect()
     }
 

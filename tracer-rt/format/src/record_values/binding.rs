@@ -46,10 +46,11 @@ impl BoundType {
             found.and_then(|position| u16::try_from(position).ok())
         };
         let map: Vec<Option<u16>> = event.fields.iter().map(|(name, ty)| find(name, *ty)).collect();
-        let missing = event.fields.iter().zip(&map).filter(|(_, found)| found.is_none()).map(|((name, _), _)| *name);
+        let missing =
+            event.fields.iter().zip(&map).filter(|(_, position)| position.is_none()).map(|((name, _), _)| *name);
         let missing = missing.collect();
         let same = map.len() == file.fields.len()
-            && map.iter().enumerate().all(|(position, found)| found.map(usize::from) == Some(position));
+            && map.iter().enumerate().all(|(position, file_position)| file_position.map(usize::from) == Some(position));
         Self { event: u16::try_from(number).ok(), map, missing, same }
     }
 }

@@ -62,7 +62,7 @@ pub struct Fields<'a> {
     bound: &'a BoundType,
     context: Context<'a>,
     next: usize,
-    at: usize,
+    position: usize,
     /// Offsets of the file's fields, if their order differs.
     starts: Vec<usize>,
 }
@@ -71,13 +71,13 @@ impl<'a> Fields<'a> {
     pub(super) fn new(origin: &Origin<'a>, context: Context<'a>) -> Self {
         let mut starts = Vec::new();
         if !origin.bound.same {
-            let mut at = 0;
+            let mut position = 0;
             for field in &origin.file.fields {
-                starts.push(at);
-                at += origin.body.get(at..).and_then(|rest| field_bytes(field.ty, rest)).unwrap_or(0);
+                starts.push(position);
+                position += origin.body.get(position..).and_then(|rest| field_bytes(field.ty, rest)).unwrap_or(0);
             }
         }
-        Self { body: origin.body, file: origin.file, bound: origin.bound, context, next: 0, at: 0, starts }
+        Self { body: origin.body, file: origin.file, bound: origin.bound, context, next: 0, position: 0, starts }
     }
 
     /// The next field of the spec. Zero if the file does not have it.
@@ -91,10 +91,10 @@ impl<'a> Fields<'a> {
     fn read<T: Field<'a>>(&mut self, index: usize) -> Option<T> {
         let position = usize::from((*self.bound.map.get(index)?)?);
         let field = self.file.fields.get(position)?;
-        let start = if self.bound.same { self.at } else { *self.starts.get(position)? };
+        let start = if self.bound.same { self.position } else { *self.starts.get(position)? };
         let rest = self.body.get(start..)?;
         let bytes = rest.get(..field_bytes(field.ty, rest)?)?;
-        self.at = start + bytes.len();
+        self.position = start + bytes.len();
         T::from_value(decode_value(field.ty, bytes)?, self.context)
     }
 

@@ -79,7 +79,7 @@ impl ModelProcess {
     /// A model of `record::record`, and of `attach::exchange` if the slot is full.
     fn record(&self, current: &mut Option<usize>, timestamp: u64, publish: fn(&SlotHeader, u64, u64)) {
         self.busy.store(true, Ordering::Relaxed);
-        let full = |at: &usize| used_bytes(self.slots[*at].head.state.load(Ordering::Relaxed)) == ROOM;
+        let full = |slot: &usize| used_bytes(self.slots[*slot].head.state.load(Ordering::Relaxed)) == ROOM;
         if current.as_ref().is_none_or(full) {
             let mut state = self.state.lock().unwrap();
             let before = state.current.take();
@@ -95,10 +95,10 @@ impl ModelProcess {
             state.dropped += u64::from(next.is_none());
             *current = next;
         }
-        if let Some(at) = *current {
-            let slot = &self.slots[at];
+        if let Some(slot_index) = *current {
+            let slot = &self.slots[slot_index];
             let state = slot.head.state.load(Ordering::Relaxed);
-            // SAFETY: the checker fails if another thread reads this at the same time.
+            // SAFETY: the checker fails if another thread reads this slot at the same time.
             slot.payload[used_bytes(state)].with_mut(|byte| unsafe { *byte = timestamp });
             publish(&slot.head, state + (ONE_RECORD | 1), timestamp);
         }
@@ -106,29 +106,29 @@ impl ModelProcess {
     }
 
     /// A model of `SealedBlock`: the part of a slot that is not in the file.
-    fn block(&self, at: usize, from: FlushMark, state: u64, last: u64) -> Block {
+    fn block(&self, slot: usize, from: FlushMark, state: u64, last: u64) -> Block {
         // SAFETY: the checker fails if another thread writes this at the same time.
         let read = |byte: &UnsafeCell<u64>| byte.with(|byte| unsafe { *byte });
-        (last, self.slots[at].payload[from.bytes..used_bytes(state)].iter().map(read).collect())
+        (last, self.slots[slot].payload[from.bytes..used_bytes(state)].iter().map(read).collect())
     }
 
     /// A model of `BlockWriter::write_next`.
     fn write_full(&self, file: &mut Vec<Block>) {
         let next = self.state.lock().unwrap().full.pop_front();
-        let Some(at) = next else { return };
-        let head = &self.slots[at].head;
+        let Some(slot) = next else { return };
+        let head = &self.slots[slot].head;
         let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
         if head.flush_mark().bytes < used_bytes(state) {
-            file.push(self.block(at, head.flush_mark(), state, last));
+            file.push(self.block(slot, head.flush_mark(), state, last));
         }
-        self.state.lock().unwrap().free.push(at);
+        self.state.lock().unwrap().free.push(slot);
     }
 
     /// A model of `BlockWriter::write_live`. Full slots come first.
     fn write_live(&self, file: &mut Vec<Block>, at_end: bool) {
         let state = self.state.lock().unwrap();
-        let Some(at) = state.current.filter(|_| state.full.is_empty()) else { return };
-        let head = &self.slots[at].head;
+        let Some(slot) = state.current.filter(|_| state.full.is_empty()) else { return };
+        let head = &self.slots[slot].head;
         let is_busy = || !at_end && self.busy.load(Ordering::Acquire);
         let Some(now) =
             head.read_between_records(is_busy).filter(|now| used_bytes(now.state) > head.flush_mark().bytes)
@@ -137,7 +137,7 @@ impl ModelProcess {
         };
         let from = head.flush_mark();
         drop(state);
-        file.push(self.block(at, from, now.state, now.last));
+        file.push(self.block(slot, from, now.state, now.last));
         let _state = self.state.lock().unwrap();
         head.commit(
             FlushMark { bytes: used_bytes(now.state), records: records(now.state), blocks: from.blocks + 1 },

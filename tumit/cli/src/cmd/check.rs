@@ -79,15 +79,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             }
         };
         if picl_format(input.path()).is_some() || is_paje(input.path()) || (input.is_copy() && paje_name(file)) {
-            let found = check_paje(file, &input, args, &mut out)?;
-            mistakes |= found == ExitStatus::InputHasMistakes;
-            unreadable |= found == ExitStatus::CouldNotRun;
+            let severity = check_paje(file, &input, args, &mut out)?;
+            mistakes |= severity == ExitStatus::InputHasMistakes;
+            unreadable |= severity == ExitStatus::CouldNotRun;
             continue;
         }
         let compiled = compile(input.spec_path(file), args.since.as_deref());
-        let found = if args.json { as_json(file, compiled, &mut out)? } else { as_text(file, compiled, &mut out)? };
-        mistakes |= found == ExitStatus::InputHasMistakes;
-        unreadable |= found == ExitStatus::CouldNotRun;
+        let severity = if args.json { as_json(file, compiled, &mut out)? } else { as_text(file, compiled, &mut out)? };
+        mistakes |= severity == ExitStatus::InputHasMistakes;
+        unreadable |= severity == ExitStatus::CouldNotRun;
     }
     out.flush().context("cannot write")?;
     Ok(match (unreadable, mistakes) {

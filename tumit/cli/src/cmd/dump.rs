@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         return Ok(ExitStatus::InputHasMistakes);
     }
     let mut out = term::stdout();
-    let processes: Vec<String> = (0..recorded.processes.len()).map(|at| recorded.process_name(at)).collect();
+    let processes: Vec<String> = (0..recorded.processes.len()).map(|process| recorded.process_name(process)).collect();
     let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.distinct_name().chars().count()).max();
     let process = processes.iter().map(String::len).max().unwrap_or(0).max(11);
     let columns = ColumnWidths {
@@ -90,15 +90,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         wall_clock: args.wall_clock,
     };
     let selection = args.filters.selection(&recorded)?;
-    let mut left = args.limit.unwrap_or(u64::MAX);
-    if left == 0 {
+    let mut remaining_records = args.limit.unwrap_or(u64::MAX);
+    if remaining_records == 0 {
         return Ok(ExitStatus::Done);
     }
     let listed = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
         let line = if args.json { json_line(record, &recorded, args.wall_clock) } else { columns.line(record) };
         writeln!(out, "{line}").context("cannot write")?;
-        left -= 1;
-        Ok(if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        remaining_records -= 1;
+        Ok(if remaining_records == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     out.flush().context("cannot write")?;
     let mut losses = recorded.losses();

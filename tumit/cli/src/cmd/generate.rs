@@ -86,7 +86,8 @@ impl TargetLanguage {
 
     /// The command line that builds a program with these files.
     fn build_line(self, reader: bool, files: &[PathBuf]) -> String {
-        let name = |at: usize| files.get(at).and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
+        let name =
+            |index: usize| files.get(index).and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
         let (first, second) = (name(0), name(1));
         match (self, reader) {
             (Self::C, false) => format!("#include \"{first}\", and build with: cc -O2 app.c -pthread"),

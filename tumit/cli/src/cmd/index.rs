@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     printed_diagnostics::print(&result.summary.diagnostics);
     let (path, verb) = (result.path.display(), if result.was_there { "is there already" } else { "made" });
     let entities = result.summary.states + result.summary.events + result.summary.links + result.summary.samples;
-    let each = result.bytes as f64 / entities.max(1) as f64;
-    term::note(&format!("{path}: {verb}, {} bytes for {entities} entities, {each:.1} each", result.bytes));
+    let entity_bytes = result.bytes as f64 / entities.max(1) as f64;
+    term::note(&format!("{path}: {verb}, {} bytes for {entities} entities, {entity_bytes:.1} each", result.bytes));
     Ok(if result.summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -112,7 +112,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
         start: start_ns.map(wall_clock::text),
         start_ns,
         launches: run.launches.iter().map(launch_info).collect(),
-        processes: by_rank(run).into_iter().map(|at| process_info(run, at)).collect(),
+        processes: by_rank(run).into_iter().map(|process| process_info(run, process)).collect(),
         events: events.collect(),
         dropped: census.losses.iter().map(|range| drop_info(run, range)).collect(),
         losses: losses.iter().map(Loss::diagnostic).chain(missing_names.iter().cloned()).collect(),
@@ -239,9 +239,9 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
 /// come last.
 fn by_rank(run: &OpenRun) -> Vec<usize> {
     let mut places: Vec<usize> = (0..run.processes.len()).collect();
-    places.sort_by_cached_key(|&at| {
-        let rank = run.processes[at].rank;
-        (rank.is_none(), rank, natural_order_key(&run.process_key(at)))
+    places.sort_by_cached_key(|&process| {
+        let rank = run.processes[process].rank;
+        (rank.is_none(), rank, natural_order_key(&run.process_key(process)))
     });
     places
 }

@@ -114,8 +114,8 @@ fn run_targets(path: &Path) -> anyhow::Result<Vec<SwitchTarget>> {
     let run = OpenRun::open_launches(path, LaunchSelection::All)?;
     let mut private = Vec::new();
     let mut targets = Vec::new();
-    for (at, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.ended) {
-        let name = process.rank.map_or_else(|| format!("process {}", process.pid), |_| run.process_name(at));
+    for (number, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.ended) {
+        let name = process.rank.map_or_else(|| format!("process {}", process.pid), |_| run.process_name(number));
         match process.live.as_ref().filter(|live| live.used) {
             Some(live) if active_recorders::user_of(&[&live.path]).is_some() => {
                 targets.push(SwitchTarget { name, live: live.path.clone(), levels: levels(process) });
@@ -161,9 +161,9 @@ fn unknown_level_message(level: &str, levels: &[LevelName]) -> String {
 /// Withdraws a request. Returns `false` if the process has completed it. A process that is just
 /// running it completes it in any case.
 fn withdraw_request(file: &mut File, number: u32) -> anyhow::Result<bool> {
-    let done = word(file, head::REQUEST_DONE)?;
-    if done != number {
-        put(file, head::REQUEST, &done.to_le_bytes())?;
+    let completed_request = word(file, head::REQUEST_DONE)?;
+    if completed_request != number {
+        put(file, head::REQUEST, &completed_request.to_le_bytes())?;
     }
     Ok(word(file, head::REQUEST_DONE)? != number)
 }
@@ -213,16 +213,18 @@ fn send_request(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Sw
     Ok(if word(&mut file, head::REQUEST_RESULT)? == 0 { SwitchAnswer::Done } else { SwitchAnswer::UnknownLevel })
 }
 
-fn word(file: &mut File, at: usize) -> anyhow::Result<u32> {
+fn word(file: &mut File, offset: usize) -> anyhow::Result<u32> {
     let mut bytes = [0; 4];
-    file.seek(SeekFrom::Start(at as u64))
+    file.seek(SeekFrom::Start(offset as u64))
         .and_then(|_| file.read_exact(&mut bytes))
         .context("cannot read its live file")?;
     Ok(u32::from_le_bytes(bytes))
 }
 
-fn put(file: &mut File, at: usize, bytes: &[u8]) -> anyhow::Result<()> {
-    file.seek(SeekFrom::Start(at as u64)).and_then(|_| file.write_all(bytes)).context("cannot write to its live file")
+fn put(file: &mut File, offset: usize, bytes: &[u8]) -> anyhow::Result<()> {
+    file.seek(SeekFrom::Start(offset as u64))
+        .and_then(|_| file.write_all(bytes))
+        .context("cannot write to its live file")
 }
 
 #[cfg(test)]
@@ -267,11 +269,11 @@ mod tests {
         let mut bytes = vec![0; 4096];
         bytes[..8].copy_from_slice(&LIVE_MAGIC);
         std::fs::write(&path, &bytes).unwrap();
-        for (result, done) in [(0, true), (1, false), (0, true)] {
+        for (result, is_done) in [(0, true), (1, false), (0, true)] {
             let text = std::thread::scope(|scope| {
                 let responder = scope.spawn(|| answer(&path, result));
                 let answer = send_request(&path, "APP=on", Duration::from_secs(60)).unwrap();
-                assert_eq!(matches!(answer, SwitchAnswer::Done), done);
+                assert_eq!(matches!(answer, SwitchAnswer::Done), is_done);
                 responder.join().unwrap()
             });
             assert_eq!(text, "APP=on");

@@ -111,20 +111,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
 ///
 /// Returns whether there are any.
 fn remove_empty(args: &Args, recorded: &OpenRun, out: &mut impl Write) -> anyhow::Result<bool> {
-    let mut found = false;
+    let mut has_damage = false;
     for live in recorded.empty_live.iter().filter(|_| args.output.is_none()) {
         // The process may be about to start recording.
         if active_recorders::user_of(&[live.as_path()]).is_some() {
             continue;
         }
-        found = true;
+        has_damage = true;
         if !args.dry_run {
             fs::remove_file(live).with_context(|| format!("cannot remove `{}`", live.display()))?;
         }
         writeln!(out, "{}: is removed, because its process ended before its first record", live.display())
             .context("cannot write")?;
     }
-    Ok(found)
+    Ok(has_damage)
 }
 
 /// Whether data of a file is missing. It can neither be repaired nor removed.

@@ -236,9 +236,9 @@ fn text_tables(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> Strin
         all.extend(rows.iter().map(|row| cells(row, wall_clock)));
         // Empty columns are left out. Numbers are aligned right.
         let filled: Vec<usize> =
-            (0..heads.len()).filter(|&at| all.iter().skip(1).any(|row| !row[at].is_empty())).collect();
+            (0..heads.len()).filter(|&column| all.iter().skip(1).any(|row| !row[column].is_empty())).collect();
         let all: Vec<Vec<String>> =
-            all.into_iter().map(|row| filled.iter().map(|&at| row[at].clone()).collect()).collect();
+            all.into_iter().map(|row| filled.iter().map(|&column| row[column].clone()).collect()).collect();
         let words = [heads[0], "Container", "Value", "Kind", "Communicator", "From", "To", "in"];
         let right: Vec<usize> = (0..filled.len()).filter(|&column| !words.contains(&heads[filled[column]])).collect();
         text_table::append(&mut text, &all, &right);
@@ -263,7 +263,7 @@ fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
         Some(start) => stats::time_of_day(s, start),
         None => timestamp(GlobalNanos((s * 1e9).round() as i64), 1000),
     };
-    let at = |seconds: Option<f64>| seconds.map_or_else(String::new, timestamp_text);
+    let time_text = |seconds: Option<f64>| seconds.map_or_else(String::new, timestamp_text);
     let value = |value: Option<f64>| value.map_or_else(String::new, number);
     let count = row.count.map_or_else(String::new, group_digits);
     let duration_cells =
@@ -289,7 +289,7 @@ fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
             cells
         }
         "collective" => {
-            collective_cells(row, [row.wait, row.wait_mean, row.wait_max].map(duration_text), at(row.max_at))
+            collective_cells(row, [row.wait, row.wait_mean, row.wait_max].map(duration_text), time_text(row.max_at))
         }
         "event" => vec![row.ty.clone(), text(&row.container), text(&row.value), count],
         "link" => {
@@ -303,8 +303,8 @@ fn cells(row: &StatsRow, wall_clock: Option<i64>) -> Vec<String> {
         }
         _ => {
             let mut cells = vec![row.ty.clone(), text(&row.container), value(row.mean)];
-            cells.extend([value(row.min), at(row.min_at), text(&row.min_in)]);
-            cells.extend([value(row.max), at(row.max_at), text(&row.max_in)]);
+            cells.extend([value(row.min), time_text(row.min_at), text(&row.min_in)]);
+            cells.extend([value(row.max), time_text(row.max_at), text(&row.max_in)]);
             cells
         }
     }

@@ -108,7 +108,7 @@ struct SyncReport<'r> {
 impl SyncReport<'_> {
     /// Number of links that the clocks alone reverse.
     fn by_clocks(&self) -> u64 {
-        self.corrected.causality.map_or(self.corrected.counts.reversed_links, |found| found.reversed)
+        self.corrected.causality.map_or(self.corrected.counts.reversed_links, |report| report.reversed)
     }
 
     fn text(&self) -> String {
@@ -125,17 +125,17 @@ impl SyncReport<'_> {
             self.by_clocks(),
             corrected.counts.reversed_links
         ));
-        if let Some(found) = corrected.causality.filter(|found| found.moved > 0) {
-            let largest = duration(found.largest_nanos as f64);
+        if let Some(report) = corrected.causality.filter(|report| report.moved > 0) {
+            let largest = duration(report.largest_nanos as f64);
             text.push_str(&format!(
                 "{} links were put in order; timestamps were moved by up to {largest}\n",
-                found.moved
+                report.moved
             ));
         }
-        if let Some(found) = corrected.causality.filter(|found| found.parts > 0) {
+        if let Some(report) = corrected.causality.filter(|report| report.parts > 0) {
             text.push_str(&format!(
                 "{} parts of collective operations wait for others; {} ended too early with fitted clocks, {} were moved\n",
-                found.parts, found.reversed_parts, found.moved_parts
+                report.parts, report.reversed_parts, report.moved_parts
             ));
         }
         if let Some(wander) = corrected.clocks.wander {
@@ -167,11 +167,11 @@ impl SyncReport<'_> {
             "error bound",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        for ((at, process), &domain) in run.processes.iter().enumerate().zip(&corrected.clocks.domain_of) {
+        for ((number, process), &domain) in run.processes.iter().enumerate().zip(&corrected.clocks.domain_of) {
             let domain = &corrected.clocks.domains[domain];
             let if_any = |nanos: f64, any: bool| if any { duration(nanos) } else { "-".to_owned() };
             rows.push(vec![
-                run.process_name(at),
+                run.process_name(number),
                 process.host.clone(),
                 domain.kind.to_owned(),
                 domain.status.name().to_owned(),
@@ -214,7 +214,8 @@ impl SyncReport<'_> {
             })
         };
         let processes = run.processes.iter().zip(&corrected.clocks.domain_of);
-        let processes = processes.map(|(process, at)| json!({ "rank": process.rank, "pid": process.pid, "clock": at }));
+        let processes =
+            processes.map(|(process, clock)| json!({ "rank": process.rank, "pid": process.pid, "clock": clock }));
         json!({
             "run": run.path.display().to_string(),
             "clocks": corrected.clocks.domains.iter().map(domain).collect::<Vec<_>>(),
@@ -224,12 +225,12 @@ impl SyncReport<'_> {
             "reversed_by_samples": corrected.reversed_by_samples,
             "reversed_by_clocks": self.by_clocks(),
             "reversed_corrected": corrected.counts.reversed_links,
-            "moved_links": corrected.causality.map(|found| found.moved),
-            "collective_parts": corrected.causality.map(|found| found.parts),
-            "reversed_parts_by_clocks": corrected.causality.map(|found| found.reversed_parts),
-            "moved_parts": corrected.causality.map(|found| found.moved_parts),
-            "largest_move_ns": corrected.causality.map(|found| found.largest_nanos),
-            "circular_links": corrected.causality.map(|found| found.circular),
+            "moved_links": corrected.causality.map(|report| report.moved),
+            "collective_parts": corrected.causality.map(|report| report.parts),
+            "reversed_parts_by_clocks": corrected.causality.map(|report| report.reversed_parts),
+            "moved_parts": corrected.causality.map(|report| report.moved_parts),
+            "largest_move_ns": corrected.causality.map(|report| report.largest_nanos),
+            "circular_links": corrected.causality.map(|report| report.circular),
             "wander": corrected.clocks.wander,
             "seconds": seconds,
             "errors": diagnostic_texts(&corrected.clock_errors()),

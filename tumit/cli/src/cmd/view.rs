@@ -248,7 +248,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
     let (mut served, mut bars) = (Vec::new(), Vec::new());
     // Copies of pipes and compressed files must exist as long as the page.
     let mut inputs = Vec::new();
-    for (at, argument) in args.paths.iter().enumerate() {
+    for (index, argument) in args.paths.iter().enumerate() {
         let mut options = options.clone();
         let input = if args.follow { None } else { Some(shown_input(args, argument, &options)?) };
         if let Some(input) = &input {
@@ -263,7 +263,7 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
         inputs.push(input);
         let sender = sender.clone();
         // After the page is closed, there is no receiver.
-        let on_end = Box::new(move |outcome| _ = sender.send((at, outcome)));
+        let on_end = Box::new(move |outcome| _ = sender.send((index, outcome)));
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.convert.progress = bar.callback().filter(|_| !args.follow);
         let opened = if args.follow {
@@ -427,8 +427,8 @@ async fn first_failure(
     outcomes: &mut UnboundedReceiver<LoadOutcome>,
     bars: &mut [Option<ProgressDisplay>],
 ) -> TraceOpenError {
-    while let Some((at, outcome)) = outcomes.recv().await {
-        if let Some(bar) = bars.get_mut(at) {
+    while let Some((index, outcome)) = outcomes.recv().await {
+        if let Some(bar) = bars.get_mut(index) {
             *bar = None;
         }
         match outcome {
@@ -471,9 +471,9 @@ fn open_browser(url: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let has_display =
         cfg!(target_os = "macos") || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
-    let found = std::env::var_os("PATH")
+    let program = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|dir| Path::new(&dir).join(opener).is_file()));
-    if has_display && found {
+    if has_display && program {
         let quiet = std::process::Stdio::null;
         // The user sees that the browser does not start, and has the address.
         let _ = std::process::Command::new(opener).arg(url).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();

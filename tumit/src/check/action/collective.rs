@@ -28,7 +28,7 @@ pub(super) fn lower(
         if *verb != ActionVerb::Ignore {
             diagnostics.push(
                 Diagnostic::error(Code::CollectiveMisuse, "only a state can be a part of a collective operation")
-                    .at(head, "not possible here")
+                    .with_location(head, "not possible here")
                     .with_label(action.verb, "begins no state")
                     .help("write the clause in the `set` or `push` of the state that lasts as long as the operation"),
             );
@@ -47,7 +47,7 @@ fn report_misuse(written: &WrittenCollective, diagnostics: &mut Diagnostics) {
     if let Some(root) = written.root.as_ref().filter(|_| !written.kind.has_root()) {
         diagnostics.push(
             Diagnostic::error(Code::CollectiveMisuse, format!("an operation of kind `{kind}` has no root"))
-                .at(root.span, "not possible here")
+                .with_location(root.span, "not possible here")
                 .with_label(written.head, "the kind")
                 .help("remove the root, or write `one-to-all` or `all-to-one`"),
         );
@@ -55,7 +55,7 @@ fn report_misuse(written: &WrittenCollective, diagnostics: &mut Diagnostics) {
     if let Some(bytes) = written.bytes.as_ref().filter(|_| written.kind == OperationKind::Barrier) {
         diagnostics.push(
             Diagnostic::error(Code::CollectiveMisuse, "a barrier transfers no bytes")
-                .at(bytes.span, "not possible here")
+                .with_location(bytes.span, "not possible here")
                 .with_label(written.head, "the kind")
                 .help("remove `bytes`, or write `all-to-all`"),
         );
@@ -69,7 +69,7 @@ fn key_values(scope: &ExprScope<'_>, key: Option<&Key>, diagnostics: &mut Diagno
         if matches!(ty, ValueType::Float | ValueType::Date | ValueType::List) {
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, format!("{} cannot match parts of an operation", ty.name()))
-                    .at(expr.span, format!("this is {}", ty.name()))
+                    .with_location(expr.span, format!("this is {}", ty.name()))
                     .help("write integers, text, enums, pointers or bools that all parts record"),
             );
         }
@@ -99,7 +99,7 @@ pub(super) fn check_fields(action: &ast::Action, lowered: &Action, diagnostics: 
             let name = &field.name.text;
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("field `{name}` is set twice"))
-                    .at(field.name.span, "also a field of the collective operation")
+                    .with_location(field.name.span, "also a field of the collective operation")
                     .help(format!("remove `{name}`, or give the field another name: `my_{name} = …`")),
             );
         }

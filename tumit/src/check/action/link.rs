@@ -16,7 +16,7 @@ pub(super) struct WrittenEndpoint<'a> {
     pub(super) ty: &'a Ident,
     pub(super) value: Option<&'a Expr>,
     pub(super) key: &'a Key,
-    pub(super) at: &'a ast::Instance,
+    pub(super) instance: &'a ast::Instance,
 }
 
 pub(super) fn lower(
@@ -26,8 +26,9 @@ pub(super) fn lower(
     diagnostics: &mut Diagnostics,
 ) -> Option<ActionVerb> {
     let model = scope.model;
-    let at = instance(scope, part.at, diagnostics);
-    let id = find_link_type(scope, part.ty, part.is_start, at.as_ref().map(|at| at.ty), diagnostics)?;
+    let instance_id = instance(scope, part.instance, diagnostics);
+    let id =
+        find_link_type(scope, part.ty, part.is_start, instance_id.as_ref().map(|instance| instance.ty), diagnostics)?;
     let EntityTypeKind::Link { from, to } = &model.spec.entities[id.index()].kind else {
         let verb = if part.is_start { "start" } else { "end" };
         wrong_verb(model, verb, part.action.verb, (part.ty, id), diagnostics);
@@ -40,7 +41,7 @@ pub(super) fn lower(
         if matches!(ty, ValueType::Float | ValueType::Date | ValueType::List) {
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, format!("{} cannot match links", ty.name()))
-                    .at(expr.span, format!("this is {}", ty.name()))
+                    .with_location(expr.span, format!("this is {}", ty.name()))
                     .help("keys are integers, text, enums, pointers or bools that both sides record"),
             );
         }
@@ -51,25 +52,25 @@ pub(super) fn lower(
         });
         key.push(value);
     }
-    if let Some(span) = part.at.existing {
+    if let Some(span) = part.instance.existing {
         diagnostics.push(
             Diagnostic::error(Code::MisplacedExisting, "`existing` is not possible for links")
-                .at(span, "not possible here")
+                .with_location(span, "not possible here")
                 .note("links are paired before it is known which containers exist")
                 .help("remove `existing`"),
         );
     }
-    let at = at?;
+    let instance = instance_id?;
     let (ends, word) = if part.is_start { (from, "from") } else { (to, "to") };
-    if !ends.contains(&at.ty) {
+    if !ends.contains(&instance.ty) {
         let names: Vec<String> = ends.iter().map(|end| format!("`{word} {}`", model.pattern_of(*end))).collect();
         let verb = if part.is_start { "starts" } else { "ends" };
         diagnostics.push(
             Diagnostic::error(
                 Code::WrongContainer,
-                format!("link `{}` never {verb} in a `{}`", part.ty.text, model.container_name(at.ty)),
+                format!("link `{}` never {verb} in a `{}`", part.ty.text, model.container_name(instance.ty)),
             )
-            .at(part.at.span, format!("not where `{}` {verb}", part.ty.text))
+            .with_location(part.instance.span, format!("not where `{}` {verb}", part.ty.text))
             .with_label(model.entity_spans[id.index()], "declared here")
             .help(format!("write {}, or also declare this end", names.join(" or "))),
         );
@@ -78,9 +79,9 @@ pub(super) fn lower(
     usage.link(id, EndpointUse { is_start: part.is_start, verb: part.action.verb, key: part.key.span, kinds });
     let value = part.value.map(|value| value_of(scope, id, value, diagnostics));
     Some(if part.is_start {
-        ActionVerb::StartLink { ty: id, value, key, from: at }
+        ActionVerb::StartLink { ty: id, value, key, from: instance }
     } else {
-        ActionVerb::EndLink { ty: id, value, key, to: at }
+        ActionVerb::EndLink { ty: id, value, key, to: instance }
     })
 }
 
@@ -89,13 +90,13 @@ fn find_link_type(
     scope: &ExprScope<'_>,
     name: &Ident,
     is_start: bool,
-    at: Option<ContainerTypeId>,
+    container: Option<ContainerTypeId>,
     diagnostics: &mut Diagnostics,
 ) -> Option<EntityTypeId> {
     let model = scope.model;
     let fitting = model.entities_named(&name.text).iter().copied().find(|id| {
         let EntityTypeKind::Link { from, to } = &model.spec.entities[id.index()].kind else { return false };
-        at.is_some_and(|at| if is_start { from } else { to }.contains(&at))
+        container.is_some_and(|container| if is_start { from } else { to }.contains(&container))
     });
     fitting.or_else(|| entity(model, name, None, diagnostics))
 }

@@ -26,7 +26,7 @@ pub(super) fn entity(
     if model.containers.contains_key(&name.text) {
         diagnostics.push(
             Diagnostic::error(Code::UnknownEntity, format!("`{}` is a container", name.text))
-                .at(name.span, "expected a state, event, variable or link"),
+                .with_location(name.span, "expected a state, event, variable or link"),
         );
         return None;
     }
@@ -38,7 +38,7 @@ pub(super) fn entity(
 pub(super) fn wrong_verb(
     model: &SpecModel,
     verb: &str,
-    at: SourceSpan,
+    span: SourceSpan,
     (name, id): (&Ident, EntityTypeId),
     diagnostics: &mut Diagnostics,
 ) {
@@ -58,7 +58,7 @@ pub(super) fn wrong_verb(
     };
     diagnostics.push(
         Diagnostic::error(Code::WrongVerb, format!("`{verb}` is not possible for {kind}"))
-            .at(at, format!("`{name}` is {kind}"))
+            .with_location(span, format!("`{name}` is {kind}"))
             .with_label(model.entity_spans[id.index()], "declared here")
             .help(help),
     );
@@ -85,7 +85,7 @@ pub(super) fn held_by(
                 model.container_name(on.ty)
             ),
         )
-        .at(span, format!("has no `{}`", name.text))
+        .with_location(span, format!("has no `{}`", name.text))
         .with_label(model.entity_spans[id.index()], "declared here")
         .help(format!("write `on {}`", model.pattern_of(holder))),
     );
@@ -118,7 +118,7 @@ pub(in crate::check) fn instance(
                 Code::KeyCount,
                 format!("this key has {given_types}, but the container `{}` needs {needs}", name.text),
             )
-            .at(written.span, format!("{} given, {needs} needed{path}", written.keys.len()))
+            .with_location(written.span, format!("{} given, {needs} needed{path}", written.keys.len()))
             .with_label(model.container_spans[ty.index()], "declared here")
             .help(format!("write `{}`", model.pattern_of(ty))),
         );
@@ -158,7 +158,7 @@ fn key_value(scope: &ExprScope<'_>, key: &KeyModel, expr: &ast::Expr, diagnostic
         let needs = if integer_range(key.ty).is_some() { "an integer" } else { "text" };
         diagnostics.push(
             Diagnostic::error(Code::WrongType, format!("key `{}` is {needs}", key.name))
-                .at(expr.span, format!("this is {}", ty.name()))
+                .with_location(expr.span, format!("this is {}", ty.name()))
                 .with_label(key.span, "declared here"),
         );
     }
@@ -167,7 +167,7 @@ fn key_value(scope: &ExprScope<'_>, key: &KeyModel, expr: &ast::Expr, diagnostic
     {
         diagnostics.push(
             Diagnostic::error(Code::OutOfRange, format!("{value} is out of range for key `{}`", key.name))
-                .at(expr.span, format!("expected {least} to {most}"))
+                .with_location(expr.span, format!("expected {least} to {most}"))
                 .with_label(key.span, "declared here"),
         );
     }
@@ -182,7 +182,8 @@ pub(super) fn value_of(
     diagnostics: &mut Diagnostics,
 ) -> ValueExpr {
     let entity = &scope.model.spec.entities[id.index()];
-    let declared = |name: &str| entity.values.iter().position(|value| value.name == name).map(|at| ValueId(index(at)));
+    let declared =
+        |name: &str| entity.values.iter().position(|value| value.name == name).map(|position| ValueId(index(position)));
     if let ExprKind::Path(ast::Path { name, part: None }) = &expr.kind {
         if let Some(value) = declared(&name.text) {
             return ValueExpr::Declared(value);
@@ -224,7 +225,7 @@ fn unknown_value(scope: &ExprScope<'_>, id: EntityTypeId, name: &Ident) -> Diagn
             format!("declare it: `{kind} {} … {{ {} }}`, or write it as text, `\"{1}\"`", entity.name, name.text)
         });
     Diagnostic::error(Code::UnknownValue, format!("`{}` has no value `{}`", entity.name, name.text))
-        .at(
+        .with_location(
             name.span,
             if scope.is_of_ends() {
                 "no declared value".to_owned()

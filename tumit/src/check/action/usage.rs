@@ -49,8 +49,8 @@ impl RuleUsage {
     pub(super) fn create(&mut self, container: ContainerTypeId, action: &Action, span: SourceSpan) {
         let mut fields = Vec::new();
         for clause in &action.clauses {
-            if let ClauseKind::With(given) = &clause.kind {
-                fields.extend(given.iter().map(|field| field.name.text.clone()));
+            if let ClauseKind::With(clause_values) = &clause.kind {
+                fields.extend(clause_values.iter().map(|field| field.name.text.clone()));
             }
         }
         self.creates.push(CreateUse { container, fields, span });
@@ -68,17 +68,18 @@ impl RuleUsage {
     pub(crate) fn check_collectives(&self, model: &SpecModel, diagnostics: &mut Diagnostics) {
         for ((id, kind), parts) in &self.collectives {
             let Some((first, others)) = parts.split_first() else { continue };
-            let differs = |other: &&CollectiveUse| {
-                !are_compatible(&first.communicator, &other.communicator) || !are_compatible(&first.key, &other.key)
+            let differs = |collective_use: &&CollectiveUse| {
+                !are_compatible(&first.communicator, &collective_use.communicator)
+                    || !are_compatible(&first.key, &collective_use.key)
             };
-            for other in others.iter().filter(differs) {
+            for collective_use in others.iter().filter(differs) {
                 let (kind, state) = (kind.word(), &model.spec.entities[id.index()].name);
                 diagnostics.push(
                     Diagnostic::error(
                         Code::CollectiveKeyMismatch,
                         format!("keys of `collective {kind}` of state `{state}` differ"),
                     )
-                    .at(other.span, other.shape())
+                    .with_location(collective_use.span, collective_use.shape())
                     .with_label(first.span, first.shape())
                     .note("parts belong to one operation if their communicators and keys are equal"),
                 );
@@ -90,8 +91,8 @@ impl RuleUsage {
     pub(crate) fn check(&self, model: &SpecModel, diagnostics: &mut Diagnostics) {
         let mut of_entity: Vec<Vec<&EndpointUse>> = vec![Vec::new(); model.spec.entities.len()];
         self.links.iter().for_each(|(id, end)| of_entity[id.index()].push(end));
-        for (at, entity) in model.spec.entities.iter().enumerate() {
-            let ends = || of_entity[at].iter().copied();
+        for (index, entity) in model.spec.entities.iter().enumerate() {
+            let ends = || of_entity[index].iter().copied();
             let Some(first) = ends().next() else { continue };
             for other in ends().filter(|other| !are_compatible(&first.kinds, &other.kinds)) {
                 let (has, needs) = (other.kinds.len(), first.kinds.len());
@@ -103,7 +104,7 @@ impl RuleUsage {
                 };
                 diagnostics.push(
                     Diagnostic::error(Code::LinkKeyMismatch, title)
-                        .at(other.key, shape(&other.kinds))
+                        .with_location(other.key, shape(&other.kinds))
                         .with_label(first.key, shape(&first.kinds))
                         .note("a start and an end are one link if their keys are equal"),
                 );
@@ -115,8 +116,8 @@ impl RuleUsage {
             let help = if first.is_start { "end" } else { "start" };
             diagnostics.push(
                 Diagnostic::warning(Code::OpenLink, format!("link `{}` is {does} but never {never}", entity.name))
-                    .at(first.verb, format!("{does} here"))
-                    .with_label(model.entity_spans[at], "no link of this type is drawn")
+                    .with_location(first.verb, format!("{does} here"))
+                    .with_label(model.entity_spans[index], "no link of this type is drawn")
                     .help(format!("add `{help} {} key (…) …` to the rule of the other side", entity.name)),
             );
         }

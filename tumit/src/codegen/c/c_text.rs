@@ -14,12 +14,12 @@ pub(super) fn narrow(size: usize) -> u32 {
 /// Compilers warn about the start of another comment in it, about trigraphs, and about characters
 /// that change the direction of text.
 pub(super) fn comment(text: &str) -> String {
-    let plain = |c: char| match c {
+    let escape = |c: char| match c {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         c if c.is_control() => ' ',
         c => c,
     };
-    let text: String = text.chars().map(plain).collect();
+    let text: String = text.chars().map(escape).collect();
     text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
 }
 
@@ -28,13 +28,13 @@ pub(super) fn comment(text: &str) -> String {
 pub(super) fn wrap(before: &str, items: &[String], separator: &str, newline: &str, after: &str) -> String {
     let mut out = String::from(before);
     let mut column = before.len();
-    for (at, item) in items.iter().enumerate() {
-        let last = at + 1 == items.len();
+    for (index, item) in items.iter().enumerate() {
+        let last = index + 1 == items.len();
         let text = format!("{item}{}", if last { after } else { separator });
-        if at > 0 && column + 1 + text.len() > 118 {
+        if index > 0 && column + 1 + text.len() > 118 {
             out.push_str(newline);
             column = newline.len();
-        } else if at > 0 {
+        } else if index > 0 {
             out.push(' ');
             column += 1;
         }

@@ -49,8 +49,8 @@ impl CNames {
                 .records
                 .iter()
                 .zip(0..)
-                .map(|(record, at)| {
-                    let absent = if spec.is_absent_end(RecordId(at)) { "_absent" } else { "" };
+                .map(|(record, index)| {
+                    let absent = if spec.is_absent_end(RecordId(index)) { "_absent" } else { "" };
                     global(&format!("{}{}{absent}", record.name, suffix(record.layout.kind)))
                 })
                 .collect(),
@@ -91,9 +91,9 @@ impl CNames {
         let scopes = self.scopes.iter().zip(&spec.spans).map(|(tag, span)| (tag, format!("span `{}`", span.name)));
         let tags = tags.chain(scopes).map(|(tag, owner)| (format!("class {tag}"), owner));
         for (name, owner) in self.identifiers(spec).chain(tags) {
-            if let Some(other) = owners.insert(name.clone(), owner.clone()) {
+            if let Some(previous_owner) = owners.insert(name.clone(), owner.clone()) {
                 return Err(UnsupportedFeature {
-                    reason: format!("{other} and {owner} both become `{name}` in C: rename one"),
+                    reason: format!("{previous_owner} and {owner} both become `{name}` in C: rename one"),
                 });
             }
         }
@@ -174,9 +174,8 @@ mod tests {
         assert_eq!(parameter("class"), "class_");
         assert_eq!(parameter("3d"), "_3d_");
         assert_eq!(file_scope_name("linux_post"), "linux_post");
-        for taken in ["size_t", "static_cast", "pthread_create", "MPI_Send", "clock_gettime", "S_IRUSR", "sched_yield"]
-        {
-            assert_eq!(file_scope_name(taken), format!("{taken}_"));
+        for name in ["size_t", "static_cast", "pthread_create", "MPI_Send", "clock_gettime", "S_IRUSR", "sched_yield"] {
+            assert_eq!(file_scope_name(name), format!("{name}_"));
         }
     }
 }

@@ -192,27 +192,27 @@ impl CReaderHeader<'_> {
 
     /// The C type of a value, and a comment about it.
     fn element(&self, scalar: Scalar) -> (&'static str, String) {
-        let plain = |c| (c, String::new());
+        let conversion = |c| (c, String::new());
         match scalar {
-            Scalar::U8 => plain("uint8_t"),
-            Scalar::U16 => plain("uint16_t"),
-            Scalar::U32 => plain("uint32_t"),
-            Scalar::U64 => plain("uint64_t"),
-            Scalar::I8 => plain("int8_t"),
-            Scalar::I16 => plain("int16_t"),
-            Scalar::I32 => plain("int32_t"),
-            Scalar::I64 => plain("int64_t"),
-            Scalar::F32 => plain("float"),
-            Scalar::F64 => plain("double"),
-            Scalar::Bool => plain("bool"),
+            Scalar::U8 => conversion("uint8_t"),
+            Scalar::U16 => conversion("uint16_t"),
+            Scalar::U32 => conversion("uint32_t"),
+            Scalar::U64 => conversion("uint64_t"),
+            Scalar::I8 => conversion("int8_t"),
+            Scalar::I16 => conversion("int16_t"),
+            Scalar::I32 => conversion("int32_t"),
+            Scalar::I64 => conversion("int64_t"),
+            Scalar::F32 => conversion("float"),
+            Scalar::F64 => conversion("double"),
+            Scalar::Bool => conversion("bool"),
             Scalar::Date => ("uint64_t", " /* a timestamp: ticks of the clock of the process */".into()),
             Scalar::Pointer => ("uint64_t", " /* an address */".into()),
             Scalar::Enum { index, .. } => {
                 let name = self.names.enums.get(index as usize).map_or("", String::as_str);
                 ("uint32_t", format!(" /* enum {name}, or TUMIT1R_UNKNOWN + the number of an unknown value */"))
             }
-            Scalar::Interned | Scalar::String => plain("const char *"),
-            Scalar::Bytes => plain("const unsigned char *"),
+            Scalar::Interned | Scalar::String => conversion("const char *"),
+            Scalar::Bytes => conversion("const unsigned char *"),
         }
     }
 

@@ -152,11 +152,11 @@ fn write_documentation(out: &mut String, record: &RecordDecl) {
     if lines.is_empty() {
         lines.push(comment(&record.layout.name));
     }
-    let name = |at: usize| record.layout.fields[at].name.as_str();
-    let widest = (0..record.layout.fields.len()).map(|at| name(at).len()).max().unwrap_or(0);
-    for (at, text) in record.fields.iter().enumerate().take(record.layout.fields.len()) {
+    let name = |index: usize| record.layout.fields[index].name.as_str();
+    let widest = (0..record.layout.fields.len()).map(|index| name(index).len()).max().unwrap_or(0);
+    for (index, text) in record.fields.iter().enumerate().take(record.layout.fields.len()) {
         let doc = text.doc.split_whitespace().collect::<Vec<_>>().join(" ");
-        let line = format!("  {:widest$}  {}  {doc}", name(at), text.written);
+        let line = format!("  {:widest$}  {}  {doc}", name(index), text.written);
         lines.push(comment(line.trim_end()));
     }
     let _ = writeln!(out, "/* {} */", lines.join("\n * ").replace(" * \n", " *\n"));
@@ -265,8 +265,8 @@ fn put(out: &mut String, signature: &CSignature, located: bool, depth: usize) {
 }
 
 /// A statement that limits a count to the elements of `each` bytes that fit.
-fn cut_count(count: &str, each: usize) -> String {
-    format!("{count} = tumit1_fit_count({count}, {each}u, tumit1_most);")
+fn cut_count(count: &str, element_bytes: usize) -> String {
+    format!("{count} = tumit1_fit_count({count}, {element_bytes}u, tumit1_most);")
 }
 
 /// The type of a pointer to constants: `const T *`, and `T const *` if `T` is a pointer.

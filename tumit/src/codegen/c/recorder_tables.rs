@@ -59,7 +59,7 @@ fn describe(out: &mut String, spec: &Spec, schema: &[u8], tag: &str, words: &[St
     let shapes = ShapeTable::new(spec);
     out.push_str("/* Layouts of the records. */\n");
     array(out, "unsigned char", &format!("tumit1_shapes_{tag}"), shapes.bytes.iter().map(ToString::to_string));
-    array(out, "uint16_t", &format!("tumit1_shapes_at_{tag}"), shapes.at.iter().map(ToString::to_string));
+    array(out, "uint16_t", &format!("tumit1_shapes_at_{tag}"), shapes.offsets.iter().map(ToString::to_string));
     let _ = write!(
         out,
         "extern TUMIT1_WEAK struct tumit1_spec tumit1_spec_{tag};
@@ -83,7 +83,7 @@ struct tumit1_spec tumit1_spec_{tag} = {{{name}, tumit1_schema_{tag}, {packed}u,
 /// `at` has the position of the shape of each record.
 struct ShapeTable {
     bytes: Vec<u8>,
-    at: Vec<u16>,
+    offsets: Vec<u16>,
 }
 
 impl ShapeTable {
@@ -91,18 +91,19 @@ impl ShapeTable {
     const NONE: u16 = u16::MAX;
 
     fn new(spec: &Spec) -> Self {
-        let mut shapes = Self { bytes: Vec::new(), at: Vec::new() };
+        let mut shapes = Self { bytes: Vec::new(), offsets: Vec::new() };
         let mut positions = BTreeMap::new();
         for record in &spec.records {
             let code = RecordShape::of(0, &record.layout).and_then(|shape| code(&shape.parts)).unwrap_or_default();
-            let at = *positions.entry(code).or_insert_with_key(|code| {
-                let at = u16::try_from(shapes.bytes.len()).ok().filter(|at| *at != Self::NONE && !code.is_empty());
-                if at.is_some() {
+            let offset = *positions.entry(code).or_insert_with_key(|code| {
+                let offset =
+                    u16::try_from(shapes.bytes.len()).ok().filter(|offset| *offset != Self::NONE && !code.is_empty());
+                if offset.is_some() {
                     shapes.bytes.extend(code);
                 }
-                at.unwrap_or(Self::NONE)
+                offset.unwrap_or(Self::NONE)
             });
-            shapes.at.push(at);
+            shapes.offsets.push(offset);
         }
         shapes
     }
@@ -151,11 +152,11 @@ fn pack(schema: &[u8]) -> CompressedSchema {
     let packed = lz4_flex::block::compress(schema);
     let token = packed.first().copied().unwrap_or(0);
     let mut literals = usize::from(token >> 4);
-    let mut at = 1;
+    let mut position = 1;
     if literals == 15 {
-        while let Some(more) = packed.get(at) {
+        while let Some(more) = packed.get(position) {
             literals += usize::from(*more);
-            at += 1;
+            position += 1;
             if *more != 255 {
                 break;
             }
@@ -174,7 +175,7 @@ fn pack(schema: &[u8]) -> CompressedSchema {
     }
     let base = bytes.len();
     bytes.extend([0; PREFIX]);
-    bytes.extend(packed.get(at..).unwrap_or_default());
+    bytes.extend(packed.get(position..).unwrap_or_default());
     CompressedSchema { bytes, base }
 }
 

@@ -16,7 +16,7 @@
 #ifdef TUMIT_OFF
 #include "runtime/platform/bytes.h"
 #include "runtime/clock/link.h"
-#include "runtime/disabled.h"
+#include "runtime/empty_functions.h"
 #else
 #include "runtime/interface.h"
 #include "runtime/platform/bytes.h"

@@ -16,7 +16,7 @@ macro_rules! parts {
 /// and the state of the whole recorder. The others are in folders by their purpose.
 const PARTS: &[(&str, &str)] = parts![
     "interface",
-    "disabled",
+    "empty_functions",
     "extern",
     "state",
     // The compiler and the system: memory, locks, messages, access to bytes.

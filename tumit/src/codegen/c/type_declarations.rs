@@ -26,8 +26,8 @@ pub(in crate::codegen) fn write(out: &mut String, spec: &Spec, names: &CNames) {
         out.push('\n');
         doc(out, &item.doc);
         let _ = writeln!(out, "enum {name} {{");
-        for (at, (value, name)) in item.values.iter().zip(values).enumerate() {
-            let comma = if at + 1 < item.values.len() { "," } else { "" };
+        for (index, (value, name)) in item.values.iter().zip(values).enumerate() {
+            let comma = if index + 1 < item.values.len() { "," } else { "" };
             let _ = writeln!(out, "    {name} = {}{comma}{}", value.number, line_end_comment(&value.doc));
         }
         out.push_str("};\n");

@@ -78,10 +78,10 @@ impl ExampleCalls {
     /// A procedure as programs call it, with all procedures that implement it. It can be generic
     /// over kinds of integers, or convert its arguments for a C routine.
     fn fortran(&self, name: &str) -> Option<CallFunction> {
-        let plain = name.to_owned();
+        let c_name = name.to_owned();
         let variants =
             (1..).map(|number| format!("{name}_{number}")).take_while(|name| self.fortran.contains_key(name));
-        let parts = [plain, format!("{name}_c")]
+        let parts = [c_name, format!("{name}_c")]
             .into_iter()
             .chain(variants)
             .filter(|part| part == name || !self.procedures.contains(part));
@@ -178,8 +178,8 @@ fn wrap_declaration(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( ", "(").replace(", )", ")");
     let mut out = String::new();
     let mut column = 0;
-    for (at, part) in joined.split_inclusive(", ").enumerate() {
-        if at > 0 && column + part.trim_end().len() > LONG {
+    for (index, part) in joined.split_inclusive(", ").enumerate() {
+        if index > 0 && column + part.trim_end().len() > LONG {
             out.truncate(out.trim_end().len());
             out.push_str("\n    ");
             column = 4;
@@ -196,15 +196,15 @@ fn c_functions(text: &str, names: &[String]) -> HashMap<String, CallFunction> {
     let names: HashSet<&str> = names.iter().map(String::as_str).collect();
     let lines: Vec<&str> = text.lines().collect();
     let mut functions = HashMap::new();
-    for (at, line) in lines.iter().enumerate() {
+    for (index, line) in lines.iter().enumerate() {
         if line.starts_with([' ', '#', '/', '}']) || !line.contains('(') {
             continue;
         }
-        let head = lines[at..].iter().take(MAX_HEAD).position(|line| line.ends_with('{')).unwrap_or(0);
-        let Some((name, signature)) = c_definition(&lines[at..=at + head].join(" "), &names) else { continue };
-        let length = lines[at..].iter().position(|line| *line == "}").map_or(1, |end| end + 1);
-        let start = at - lines[..at].iter().rev().take_while(|line| is_comment(line)).count();
-        functions.insert(name, CallFunction { signature, code: lines[start..at + length].join("\n") });
+        let head = lines[index..].iter().take(MAX_HEAD).position(|line| line.ends_with('{')).unwrap_or(0);
+        let Some((name, signature)) = c_definition(&lines[index..=index + head].join(" "), &names) else { continue };
+        let length = lines[index..].iter().position(|line| *line == "}").map_or(1, |end| end + 1);
+        let start = index - lines[..index].iter().rev().take_while(|line| is_comment(line)).count();
+        functions.insert(name, CallFunction { signature, code: lines[start..index + length].join("\n") });
     }
     functions
 }
@@ -237,14 +237,14 @@ fn c_definition(head: &str, names: &HashSet<&str>) -> Option<(String, String)> {
 fn fortran_procedures(text: &str) -> HashMap<String, CallFunction> {
     let lines: Vec<&str> = text.lines().collect();
     let mut procedures = HashMap::new();
-    for (at, line) in lines.iter().enumerate() {
+    for (index, line) in lines.iter().enumerate() {
         let Some((name, _)) = line.trim_start().strip_prefix("subroutine ").and_then(|rest| rest.split_once('('))
         else {
             continue;
         };
         let end = format!("end subroutine {name}");
-        let Some(length) = lines[at..].iter().position(|line| line.trim() == end) else { continue };
-        let code = &lines[at..=at + length];
+        let Some(length) = lines[index..].iter().position(|line| line.trim() == end) else { continue };
+        let code = &lines[index..=index + length];
         let head: Vec<&str> = code.iter().map(|line| line.trim().trim_end_matches('&').trim_end()).collect();
         let head = head.join(" ");
         let Some((arguments, _)) = head.split_once('(').and_then(|(_, rest)| rest.split_once(')')) else { continue };
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn long_declarations_are_broken_between_parameters() {
-        let parameters: Vec<String> = (0..20).map(|at| format!("parameter_{at}: u8")).collect();
+        let parameters: Vec<String> = (0..20).map(|index| format!("parameter_{index}: u8")).collect();
         let text = wrap_declaration(&format!("a::b(\n{},\n) -> Span", parameters.join(",\n")));
         assert!(text.lines().count() == 5 && text.lines().all(|line| line.len() <= 92), "{text}");
         assert!(text.ends_with("parameter_19: u8) -> Span"), "{text}");
@@ -271,15 +271,15 @@ mod tests {
     #[test]
     fn definitions_in_c_are_recognised() {
         let names = HashSet::from(["t_post"]);
-        let found = |line| c_definition(line, &names);
-        let plain = found("TUMIT1_HOT void t_post(uint16_t a) {");
-        assert_eq!(plain, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
-        let located = found("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at, uint16_t a) {");
+        let definition = |line| c_definition(line, &names);
+        let call = definition("TUMIT1_HOT void t_post(uint16_t a) {");
+        assert_eq!(call, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
+        let located = definition("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at, uint16_t a) {");
         assert_eq!(located, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
-        let without_parameters = found("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at) {");
+        let without_parameters = definition("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at) {");
         assert_eq!(without_parameters, Some(("t_post".into(), "void t_post(void)".into())));
-        assert_eq!(found("static void other(void) {"), None);
-        assert_eq!(found("struct t_post {"), None);
+        assert_eq!(definition("static void other(void) {"), None);
+        assert_eq!(definition("struct t_post {"), None);
     }
 
     #[test]
@@ -289,23 +289,23 @@ mod tests {
             let text = std::fs::read_to_string(folder.join(file)).expect("a part of the package");
             let spec = crate::compile_text(file, &text).0.expect("it is right");
             let calls = ExampleCalls::new(&spec, &CodegenOptions::default());
-            for (at, record) in spec.records.iter().enumerate() {
-                let id = RecordId(u32::try_from(at).expect("few"));
+            for (index, record) in spec.records.iter().enumerate() {
+                let id = RecordId(u32::try_from(index).expect("few"));
                 let mut records = vec![id];
                 match spec.span_of(id) {
                     Some(span) if span.begin == id => records.extend([span.end].into_iter().chain(span.absent_end)),
                     Some(_) => continue,
                     None => {}
                 }
-                let found = calls.of(&spec, &records);
-                let languages: Vec<_> = found.iter().map(|call| call.language).collect();
+                let call_texts = calls.of(&spec, &records);
+                let languages: Vec<_> = call_texts.iter().map(|call| call.language).collect();
                 assert_eq!(languages, ["Rust", "C", "Fortran"], "{}", record.layout.name);
-                for call in found.iter().filter(|call| call.language != "Rust") {
+                for call in call_texts.iter().filter(|call| call.language != "Rust") {
                     let name = format!("_{}", record.name);
                     assert_eq!(call.signature.matches(&name).count(), records.len(), "{}", call.signature);
                 }
                 for field in &record.layout.fields {
-                    assert!(found.iter().all(|call| call.signature.contains(&field.name)), "{found:?}");
+                    assert!(call_texts.iter().all(|call| call.signature.contains(&field.name)), "{call_texts:?}");
                 }
             }
         }

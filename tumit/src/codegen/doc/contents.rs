@@ -118,9 +118,9 @@ struct RecordIndex {
 impl RecordIndex {
     fn new(spec: &Spec) -> Self {
         let mut rules: HashMap<RecordId, Vec<usize>> = HashMap::new();
-        for (at, rule) in spec.rule_texts.iter().enumerate() {
+        for (index, rule) in spec.rule_texts.iter().enumerate() {
             for record in &rule.records {
-                rules.entry(*record).or_default().push(at);
+                rules.entry(*record).or_default().push(index);
             }
         }
         Self { rules }
@@ -161,8 +161,8 @@ fn event<'a>(spec: &'a Spec, id: RecordId, index: &RecordIndex, calls: &ExampleC
 }
 
 fn parameters<'a>(spec: &'a Spec, record: &'a RecordDecl) -> impl Iterator<Item = EventParameter<'a>> {
-    record.layout.fields.iter().enumerate().map(|(at, field)| {
-        let text = record.fields.get(at);
+    record.layout.fields.iter().enumerate().map(|(index, field)| {
+        let text = record.fields.get(index);
         EventParameter {
             name: &field.name,
             written: text.map_or_else(|| type_notation(spec, field.ty), |text| text.written.clone()),

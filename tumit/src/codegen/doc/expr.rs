@@ -27,7 +27,7 @@ impl ExprPrinter<'_> {
             Expr::Text(pattern) => format!("\"{}\"", self.pattern(pattern)),
             Expr::Field(index) => self.field(*index),
             Expr::Builtin(builtin) => builtin_name(*builtin).to_owned(),
-            Expr::Element(index, at) => format!("{}[{}]", self.field(*index), self.text(at)),
+            Expr::Element(index, element) => format!("{}[{}]", self.field(*index), self.text(element)),
             Expr::Call(function, arguments) => {
                 let arguments: Vec<_> = arguments.iter().map(|argument| self.text(argument)).collect();
                 format!("{}({})", self.function(*function), arguments.join(", "))

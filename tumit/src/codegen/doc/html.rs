@@ -72,9 +72,9 @@ fn contents(out: &mut String, facts: &ReferenceFacts<'_>) {
         let entry =
             (anchor("container", &format!("{index}-{}", container.name)), container.name.as_str(), String::new());
         let entities = spec.entities.iter().enumerate().filter(move |(_, entity)| entity.container.index() == index);
-        let entities = entities.map(|(at, entity)| {
+        let entities = entities.map(|(index, entity)| {
             let words = entity.values.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(" ");
-            (type_tree::entity_anchor(at, &entity.name), entity.name.as_str(), words)
+            (type_tree::entity_anchor(index, &entity.name), entity.name.as_str(), words)
         });
         std::iter::once(entry).chain(entities).collect::<Vec<_>>()
     });
@@ -208,14 +208,14 @@ fn rules(out: &mut String, spec: &Spec) {
     out.push_str(
         "<section aria-labelledby=\"rules\">\n<h2 id=\"rules\">Rules</h2>\n<p>The effects of records on the image.</p>\n",
     );
-    for (at, rule) in spec.rule_texts.iter().enumerate() {
-        let _ = writeln!(out, "<div class=\"rule\" id=\"rule-{}\">", at + 1);
+    for (index, rule) in spec.rule_texts.iter().enumerate() {
+        let _ = writeln!(out, "<div class=\"rule\" id=\"rule-{}\">", index + 1);
         out.push_str(&prose(&rule.doc));
         let _ = writeln!(
             out,
             "<pre tabindex=\"0\"><code>{}</code></pre>\n<a class=\"number\" href=\"#rule-{1}\" aria-label=\"rule {1}\">{1}</a>\n</div>",
             highlight::rule(&contents::rule_text(&rule.text)),
-            at + 1
+            index + 1
         );
     }
     out.push_str("</section>\n");

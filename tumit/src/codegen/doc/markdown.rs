@@ -176,14 +176,14 @@ fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, fi
     let inner = facts.container_types_in(Some(id));
     let entities: Vec<_> = facts.entities(id).collect();
     let count = entities.len() + inner.len();
-    let marks = |at: usize| if at + 1 == count { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-    for (at, (_, entity)) in entities.iter().enumerate() {
+    let marks = |index: usize| if index + 1 == count { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    for (index, (_, entity)) in entities.iter().enumerate() {
         let ends = facts.ends(entity).map(|[from, to]| format!(": {} → {}", from.join(", "), to.join(", ")));
         let (kind, ends) = (contents::kind_name(&entity.kind), ends.unwrap_or_default());
-        let _ = writeln!(text, "{rest}{}{kind} {}{ends}", marks(at).0, entity.name);
+        let _ = writeln!(text, "{rest}{}{kind} {}{ends}", marks(index).0, entity.name);
     }
-    for (at, id) in inner.into_iter().enumerate() {
-        let (head, below) = marks(entities.len() + at);
+    for (index, id) in inner.into_iter().enumerate() {
+        let (head, below) = marks(entities.len() + index);
         branch(text, facts, id, &format!("{rest}{head}"), &format!("{rest}{below}"));
     }
 }
@@ -275,9 +275,9 @@ fn inline(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let closed = parts.len() % 2 == 1;
     let mut out = String::new();
-    for (at, part) in parts.iter().enumerate() {
-        let last = at + 1 == parts.len();
-        match at % 2 {
+    for (index, part) in parts.iter().enumerate() {
+        let last = index + 1 == parts.len();
+        match index % 2 {
             1 if closed || !last => out.push_str(&code(part)),
             1 => out.push_str(&format!("\\`{}", escape_markdown(part))),
             _ => out.push_str(&escape_markdown(part)),
@@ -288,12 +288,12 @@ fn inline(text: &str) -> String {
 
 fn escape_markdown(text: &str) -> String {
     let mut out = String::new();
-    for (at, letter) in text.char_indices() {
+    for (offset, letter) in text.char_indices() {
         let is_markup = match letter {
             '\\' | '*' | '<' | '>' | '[' | ']' | '|' | '~' | '&' => true,
             // Inside of a word, `_` is not markup.
-            '_' => !(in_word(text[..at].chars().next_back()) && in_word(text[at + 1..].chars().next())),
-            '#' | '+' | '-' | '=' => at == 0,
+            '_' => !(in_word(text[..offset].chars().next_back()) && in_word(text[offset + 1..].chars().next())),
+            '#' | '+' | '-' | '=' => offset == 0,
             _ => false,
         };
         if is_markup {

@@ -113,7 +113,7 @@ fn wrap(line: &str, room: usize) -> Vec<String> {
         while length > room {
             let Some(last) = lines.last_mut() else { break };
             let rest: String = last.chars().skip(room).collect();
-            let cut = last.char_indices().nth(room).map_or(last.len(), |(at, _)| at);
+            let cut = last.char_indices().nth(room).map_or(last.len(), |(offset, _)| offset);
             last.truncate(cut);
             length = rest.chars().count();
             lines.push(rest);

@@ -75,12 +75,12 @@ impl ArgumentNames {
     }
 
     /// The name, with `_` and a number at its end if it is taken.
-    pub(super) fn add(&mut self, requested: &str) -> String {
-        let mut name = fortran_name(requested);
+    pub(super) fn add(&mut self, wanted_name: &str) -> String {
+        let mut name = fortran_name(wanted_name);
         let mut number = 1;
         while self.0.contains(&name.to_ascii_lowercase()) {
             number += 1;
-            name = fortran_name(&format!("{requested}_{number}"));
+            name = fortran_name(&format!("{wanted_name}_{number}"));
         }
         self.0.push(name.to_ascii_lowercase());
         name

@@ -171,8 +171,8 @@ impl<'a> FortranProcedure<'a> {
         }
         let argument_dummies = self.arguments.iter().flat_map(|argument| argument.dummies.iter().cloned());
         dummies.extend(argument_dummies);
-        let bare = |name: &str| name.split('(').next().unwrap_or_default().to_owned();
-        let names: Vec<_> = dummies.iter().map(|dummy| bare(&dummy.name)).collect();
+        let base_name = |name: &str| name.split('(').next().unwrap_or_default().to_owned();
+        let names: Vec<_> = dummies.iter().map(|dummy| base_name(&dummy.name)).collect();
         out.list(&format!("subroutine {}(", self.routine), &names, ") &");
         out.line(&format!("    bind(C, name=\"{}\")", self.label));
         out.indent(|out| {

@@ -54,25 +54,25 @@ pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> OwnedValues {
     let fields = record.layout.fields.iter().map(|field| {
         let name = names::function(&field.name);
         let value = value(&name, field.ty);
-        let one = |scalar| scalar_type(spec, scalar);
+        let scalar_text = |scalar| scalar_type(spec, scalar);
         match field.ty {
             FieldType::One(Scalar::String) => (quote!(__rt::KeptText::new(#name.as_bytes())), quote!(__rt::KeptText)),
             FieldType::One(Scalar::Bytes) => (quote!(__rt::KeptBytes::new(#name)), quote!(__rt::KeptBytes)),
             FieldType::One(scalar @ Scalar::Enum { .. }) => {
-                let ty = one(scalar);
+                let ty = scalar_text(scalar);
                 (value, quote!(__rt::Choice<#ty>))
             }
-            FieldType::One(scalar) => (value, one(scalar)),
+            FieldType::One(scalar) => (value, scalar_text(scalar)),
             FieldType::Fixed(scalar @ Scalar::Enum { .. }, count) => {
-                let (ty, count) = (one(scalar), Literal::u32_unsuffixed(count));
+                let (ty, count) = (scalar_text(scalar), Literal::u32_unsuffixed(count));
                 (value, quote!([__rt::Choice<#ty>; #count]))
             }
             FieldType::Fixed(scalar, count) => {
-                let (ty, count) = (one(scalar), Literal::u32_unsuffixed(count));
+                let (ty, count) = (scalar_text(scalar), Literal::u32_unsuffixed(count));
                 (value, quote!([#ty; #count]))
             }
             FieldType::Variable(scalar) => {
-                let (ty, kind) = (one(scalar), kept_list(scalar));
+                let (ty, kind) = (scalar_text(scalar), kept_list(scalar));
                 (quote!(#kind::new(#name)), quote!(#kind<#ty>))
             }
         }

@@ -38,9 +38,11 @@ pub(super) fn check(spec: &Spec) -> Result<(), UnsupportedFeature> {
 fn check_distinct<'a>(noun: &str, names: impl Iterator<Item = (&'a str, String)>) -> Result<(), UnsupportedFeature> {
     let mut previous = HashMap::new();
     for (name, rust) in names {
-        if let Some(other) = previous.insert(rust.clone(), name) {
+        if let Some(previous_name) = previous.insert(rust.clone(), name) {
             return Err(UnsupportedFeature {
-                reason: format!("the {noun} `{other}` and `{name}` are both `{rust}` in Rust: rename one of them"),
+                reason: format!(
+                    "the {noun} `{previous_name}` and `{name}` are both `{rust}` in Rust: rename one of them"
+                ),
             });
         }
     }

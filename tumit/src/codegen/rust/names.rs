@@ -100,8 +100,8 @@ pub(super) fn record_doc(record: &RecordDecl, default: impl FnOnce() -> String) 
 pub(super) fn fields_doc(record: &RecordDecl, first: usize, words: &str) -> TokenStream {
     let mut words = words.to_owned();
     let fields = record.layout.fields.iter().enumerate().skip(first);
-    let field_docs = fields.filter_map(|(at, field)| {
-        let declared = record.fields.get(at).filter(|declared| !declared.doc.trim().is_empty())?;
+    let field_docs = fields.filter_map(|(index, field)| {
+        let declared = record.fields.get(index).filter(|declared| !declared.doc.trim().is_empty())?;
         let doc = doc_lines(declared.doc.trim()).join("\n  ");
         Some(format!("- `{}`: {doc}", rust_name(&field.name)))
     });

@@ -101,20 +101,20 @@ fn record_values_path() -> TokenStream {
 
 /// The description of record types and enums in the files of this spec.
 fn description(spec: &Spec) -> TokenStream {
-    let values_path = record_values_path();
+    let record_values = record_values_path();
     let name = &spec.name;
     let schema = Literal::byte_string(&spec.schema().encode());
     let absent = spec.first_absent_end();
-    let types = spec.records.iter().enumerate().map(|(at, record)| {
+    let types = spec.records.iter().enumerate().map(|(index, record)| {
         // An absent end has no struct of its own, so it has no name here. It is read as the end
         // with its parameters missing.
-        let name = if at < absent { record.layout.name.as_str() } else { "" };
+        let name = if index < absent { record.layout.name.as_str() } else { "" };
         let located = record.layout.located;
         let fields = record.layout.fields.iter().map(|field| {
             let (name, ty) = (&field.name, layout(field.ty));
             quote!((#name, #ty))
         });
-        quote!(#values_path::Type { name: #name, located: #located, fields: &[#(#fields),*] })
+        quote!(#record_values::Type { name: #name, located: #located, fields: &[#(#fields),*] })
     });
     let enums = spec.enums.iter().map(|item| {
         let values = item.values.iter().map(|value| {
@@ -124,7 +124,7 @@ fn description(spec: &Spec) -> TokenStream {
         quote!(&[#(#values),*])
     });
     quote! {
-        static SPEC: #values_path::Spec = #values_path::Spec {
+        static SPEC: #record_values::Spec = #record_values::Spec {
             name: #name,
             types: &[#(#types),*],
             enums: &[#(#enums),*],
@@ -157,7 +157,7 @@ fn layout(ty: FieldType) -> TokenStream {
 }
 
 fn enumeration(item: &Enum) -> TokenStream {
-    let values_path = record_values_path();
+    let record_values = record_values_path();
     let name = names::type_name(&item.name);
     let doc = doc_or(&item.doc, || format!("Values of the spec's enum `{}`.", item.name));
     let (mut values, mut rows) = (Vec::new(), Vec::new());
@@ -172,14 +172,14 @@ fn enumeration(item: &Enum) -> TokenStream {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum #name { #(#values),* }
 
-        impl #values_path::SpecEnum for #name {
+        impl #record_values::SpecEnum for #name {
             const VALUES: &'static [(Self, &'static str, u16)] = &[#(#rows),*];
         }
     }
 }
 
 fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> TokenStream {
-    let values_path = record_values_path();
+    let record_values = record_values_path();
     let layout_name = &record.layout.name;
     let doc = doc_or(&record.doc, || format!("`{layout_name}`"));
     let mut used: HashSet<String> =
@@ -209,19 +209,19 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
         }
 
         impl<'a> #name<'a> {
-            fn read(__fields: &mut #values_path::Fields<'a>) -> Self {
+            fn read(__fields: &mut #record_values::Fields<'a>) -> Self {
                 Self { #(#idents: __fields.next(),)* #missing: __fields.missing_fields() }
             }
         }
 
         impl ::core::default::Default for #name<'_> {
             fn default() -> Self {
-                Self { #(#idents: #values_path::Field::zero(),)* #missing: &[] }
+                Self { #(#idents: #record_values::Field::zero(),)* #missing: &[] }
             }
         }
 
-        impl #values_path::Event for #name<'_> {
-            fn spec(&self) -> &'static #values_path::Spec {
+        impl #record_values::Event for #name<'_> {
+            fn spec(&self) -> &'static #record_values::Spec {
                 &SPEC
             }
 
@@ -229,7 +229,7 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
                 #kind
             }
 
-            fn field(&self, __index: usize) -> ::core::option::Option<&dyn #values_path::Encode> {
+            fn field(&self, __index: usize) -> ::core::option::Option<&dyn #record_values::Encode> {
                 match __index {
                     #(#numbers => ::core::option::Option::Some(&self.#idents),)*
                     _ => ::core::option::Option::None,
@@ -243,7 +243,7 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
 
         impl ::core::fmt::Display for #name<'_> {
             fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #values_path::show_event(self, __f)
+                #record_values::show_event(self, __f)
             }
         }
     }
@@ -251,7 +251,7 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
 
 /// The type of a field, borrowed from the record.
 fn field_type(spec: &Spec, ty: FieldType) -> TokenStream {
-    let values_path = record_values_path();
+    let record_values = record_values_path();
     let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = ty;
     let element = match scalar {
         Scalar::U8 => quote!(u8),
@@ -265,15 +265,15 @@ fn field_type(spec: &Spec, ty: FieldType) -> TokenStream {
         Scalar::F32 => quote!(f32),
         Scalar::F64 => quote!(f64),
         Scalar::Bool => quote!(bool),
-        Scalar::Date => quote!(#values_path::Date),
-        Scalar::Pointer => quote!(#values_path::Address),
+        Scalar::Date => quote!(#record_values::Date),
+        Scalar::Pointer => quote!(#record_values::Address),
         Scalar::Enum { index, .. } => {
             let name = spec.enums.get(index as usize).map_or("unknown", |item| item.name.as_str());
             let name = names::type_name(name);
-            quote!(#values_path::Choice<'a, #name>)
+            quote!(#record_values::Choice<'a, #name>)
         }
-        Scalar::Interned => quote!(#values_path::Name<'a>),
-        Scalar::String => quote!(#values_path::Text<'a>),
+        Scalar::Interned => quote!(#record_values::Name<'a>),
+        Scalar::String => quote!(#record_values::Text<'a>),
         Scalar::Bytes => quote!(&'a [u8]),
     };
     match ty {
@@ -282,13 +282,13 @@ fn field_type(spec: &Spec, ty: FieldType) -> TokenStream {
             let count = Literal::u32_unsuffixed(count);
             quote!([#element; #count])
         }
-        FieldType::Variable(_) => quote!(#values_path::Array<'a, #element>),
+        FieldType::Variable(_) => quote!(#record_values::Array<'a, #element>),
     }
 }
 
 /// The enum of all events.
 fn any_record(types: &[Ident]) -> TokenStream {
-    let values_path = record_values_path();
+    let record_values = record_values_path();
     let kinds: Vec<Literal> = (0..types.len()).map(Literal::usize_unsuffixed).collect();
     quote! {
         /// Any record.
@@ -299,7 +299,7 @@ fn any_record(types: &[Ident]) -> TokenStream {
                 #types(#types<'a>),
             )*
             /// An event that the spec does not have.
-            Unknown(#values_path::Raw<'a>),
+            Unknown(#record_values::Raw<'a>),
             /// The recorder dropped records here, or, in a repaired file, records of the original
             /// are missing or damaged.
             Dropped(::tracer_rt::format::record::DroppedRecords),
@@ -313,15 +313,15 @@ fn any_record(types: &[Ident]) -> TokenStream {
             }
         )*
 
-        impl<'a> #values_path::AnyRecord<'a> for Record<'a> {
-            fn read(__kind: usize, __fields: &mut #values_path::Fields<'a>) -> ::core::option::Option<Self> {
+        impl<'a> #record_values::AnyRecord<'a> for Record<'a> {
+            fn read(__kind: usize, __fields: &mut #record_values::Fields<'a>) -> ::core::option::Option<Self> {
                 ::core::option::Option::Some(match __kind {
                     #(#kinds => Self::#types(#types::read(__fields)),)*
                     _ => return ::core::option::Option::None,
                 })
             }
 
-            fn from_unknown(raw: #values_path::Raw<'a>) -> Self {
+            fn from_unknown(raw: #record_values::Raw<'a>) -> Self {
                 Self::Unknown(raw)
             }
 
@@ -329,11 +329,11 @@ fn any_record(types: &[Ident]) -> TokenStream {
                 Self::Dropped(dropped)
             }
 
-            fn content(&self) -> #values_path::Content<'_, 'a> {
+            fn content(&self) -> #record_values::Content<'_, 'a> {
                 match self {
-                    #(Self::#types(event) => #values_path::Content::Event(event),)*
-                    Self::Unknown(raw) => #values_path::Content::Unknown(raw),
-                    Self::Dropped(dropped) => #values_path::Content::Dropped(dropped),
+                    #(Self::#types(event) => #record_values::Content::Event(event),)*
+                    Self::Unknown(raw) => #record_values::Content::Unknown(raw),
+                    Self::Dropped(dropped) => #record_values::Content::Dropped(dropped),
                 }
             }
         }
@@ -342,9 +342,9 @@ fn any_record(types: &[Ident]) -> TokenStream {
         #[derive(Clone, Copy, Debug)]
         pub enum Trace {}
 
-        impl #values_path::Family for Trace {
+        impl #record_values::Family for Trace {
             type Record<'a> = Record<'a>;
-            const SPEC: &'static #values_path::Spec = &SPEC;
+            const SPEC: &'static #record_values::Spec = &SPEC;
         }
     }
 }

@@ -42,12 +42,12 @@ impl<'a> SpanEnds<'a> {
         let begin = &spec.records[position];
         let span = spec.spans.iter().find(|span| span.begin.index() == position);
         let record = |id: RecordId| Some((id.index(), spec.records.get(id.index())?));
-        let both = span.and_then(|span| {
+        let span_records = span.and_then(|span| {
             let declared_end = if span.absent_end.is_some() { Some(record(span.end)?) } else { None };
             let (end_position, end) = record(span.absent_end.unwrap_or(span.end))?;
             Some(Self { shape, position, begin, end_position, end, declared_end, is_async: span.is_async })
         });
-        both.ok_or_else(|| UnsupportedFeature {
+        span_records.ok_or_else(|| UnsupportedFeature {
             reason: format!("span `{}` has no end, which is a bug of tumit", begin.name),
         })
     }

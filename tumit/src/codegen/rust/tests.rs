@@ -27,24 +27,24 @@ fn record(name: &str, full: &str, level: u32, kind: RecordKind, located: bool, f
 
 /// An event with fields of all kinds, a span, and an `async` span.
 fn records() -> Vec<RecordDecl> {
-    let one = FieldType::One;
+    let scalar_field = FieldType::One;
     let post = vec![
-        field("node", one(Scalar::U16)),
-        field("type", one(Scalar::Interned)),
-        field("text", one(Scalar::String)),
-        field("shade", one(Scalar::Enum { index: 0, wide: false })),
+        field("node", scalar_field(Scalar::U16)),
+        field("type", scalar_field(Scalar::Interned)),
+        field("text", scalar_field(Scalar::String)),
+        field("shade", scalar_field(Scalar::Enum { index: 0, wide: false })),
         field("at", FieldType::Fixed(Scalar::F64, 3)),
         field("shades", FieldType::Variable(Scalar::Enum { index: 0, wide: false })),
         field("ids", FieldType::Variable(Scalar::U32)),
-        field("place", one(Scalar::Pointer)),
+        field("place", scalar_field(Scalar::Pointer)),
     ];
-    let fetch = vec![field("task", one(Scalar::U64)), field("url", one(Scalar::String))];
+    let fetch = vec![field("task", scalar_field(Scalar::U64)), field("url", scalar_field(Scalar::String))];
     vec![
         record("post", "post", 0, RecordKind::Event, true, post),
-        record("step", "step.begin", 1, RecordKind::Begin, false, vec![field("n", one(Scalar::U32))]),
+        record("step", "step.begin", 1, RecordKind::Begin, false, vec![field("n", scalar_field(Scalar::U32))]),
         record("step", "step.end", 1, RecordKind::End, false, vec![]),
         record("fetch", "fetch.begin", 1, RecordKind::Begin, true, fetch),
-        record("fetch", "fetch.end", 1, RecordKind::End, true, vec![field("task", one(Scalar::U64))]),
+        record("fetch", "fetch.end", 1, RecordKind::End, true, vec![field("task", scalar_field(Scalar::U64))]),
     ]
 }
 

@@ -45,40 +45,40 @@ impl AmbiguousSigns {
     /// quote.
     pub(in crate::read) fn find(line: &str, escapes: bool) -> Self {
         let bytes = line.as_bytes();
-        let mut found = Self { blank: memchr::memchr2(b'\x0b', b'\x0c', bytes).is_some(), ..Self::default() };
+        let mut signs = Self { blank: memchr::memchr2(b'\x0b', b'\x0c', bytes).is_some(), ..Self::default() };
         if memchr::memchr3(b'\'', b'"', b'%', bytes).is_none() && memchr::memchr(b'#', bytes).is_none() {
-            return found;
+            return signs;
         }
-        found.dialect = memchr::memchr2(b'\'', b'\\', bytes).is_some();
-        let mut at = 0;
-        while let Some(&first) = bytes.get(at) {
-            let rest = &bytes[at + 1..];
+        signs.dialect = memchr::memchr2(b'\'', b'\\', bytes).is_some();
+        let mut position = 0;
+        while let Some(&first) = bytes.get(position) {
+            let rest = &bytes[position + 1..];
             match first {
                 b'\'' if closing_single(rest, escapes).is_some() => {
-                    at += closing_single(rest, escapes).unwrap_or(0) + 2;
+                    position += closing_single(rest, escapes).unwrap_or(0) + 2;
                 }
                 b'#' => {
-                    found.quote |= has_single_quote(rest);
-                    return found;
+                    signs.quote |= has_single_quote(rest);
+                    return signs;
                 }
                 b'"' => match closing_quote(rest, escapes) {
-                    Some(length) => at += length + 2,
+                    Some(length) => position += length + 2,
                     // Counted as an unclosed quote.
-                    None => return found,
+                    None => return signs,
                 },
-                _ if is_blank(first) => at += 1,
+                _ if is_blank(first) => position += 1,
                 _ => {
-                    let length = bytes[at..].iter().position(|&byte| is_blank(byte) || byte == b'#');
-                    let to = length.map_or(bytes.len(), |length| at + length);
-                    let word = &bytes[at..to];
-                    found.quote |= memchr::memchr2(b'\'', b'"', word).is_some();
-                    found.percent |= word.contains(&b'%');
-                    found.hash |= bytes.get(to) == Some(&b'#');
-                    at = to;
+                    let length = bytes[position..].iter().position(|&byte| is_blank(byte) || byte == b'#');
+                    let to = length.map_or(bytes.len(), |length| position + length);
+                    let word = &bytes[position..to];
+                    signs.quote |= memchr::memchr2(b'\'', b'"', word).is_some();
+                    signs.percent |= word.contains(&b'%');
+                    signs.hash |= bytes.get(to) == Some(&b'#');
+                    position = to;
                 }
             }
         }
-        found
+        signs
     }
 }
 

@@ -6,15 +6,15 @@ pub(super) fn closing_quote(rest: &[u8], escapes: bool) -> Option<usize> {
     if !escapes {
         return memchr::memchr(b'"', rest);
     }
-    memchr::memchr_iter(b'"', rest).find(|&at| at == 0 || rest[at - 1] != b'\\')
+    memchr::memchr_iter(b'"', rest).find(|&position| position == 0 || rest[position - 1] != b'\\')
 }
 
 /// The position of the apostrophe that closes a text in apostrophes. The word must end after it.
 #[inline]
 pub(super) fn closing_single(rest: &[u8], escapes: bool) -> Option<usize> {
-    let ends = |at: usize| rest.get(at + 1).is_none_or(|&byte| is_blank(byte) || byte == b'#');
-    let is_escaped = |at: usize| escapes && at > 0 && rest[at - 1] == b'\\';
-    memchr::memchr_iter(b'\'', rest).find(|&at| ends(at) && !is_escaped(at))
+    let ends = |position: usize| rest.get(position + 1).is_none_or(|&byte| is_blank(byte) || byte == b'#');
+    let is_escaped = |position: usize| escapes && position > 0 && rest[position - 1] == b'\\';
+    memchr::memchr_iter(b'\'', rest).find(|&position| ends(position) && !is_escaped(position))
 }
 
 /// The result of C's `isspace`.

@@ -88,36 +88,36 @@ impl LineWords {
         self.empty = false;
         self.escaped_single = false;
         let bytes = line.as_bytes();
-        let mut at = 0;
+        let mut position = 0;
         loop {
-            while bytes.get(at).is_some_and(|&byte| is_blank(byte)) {
-                at += 1;
+            while bytes.get(position).is_some_and(|&byte| is_blank(byte)) {
+                position += 1;
             }
-            match bytes.get(at) {
+            match bytes.get(position) {
                 None | Some(b'#') => return,
                 Some(b'"') => {
-                    let from = at + 1;
+                    let from = position + 1;
                     let rest = &bytes[from..];
                     let closing = closing_quote(rest, quoting.escapes);
                     self.unclosed |= closing.is_none();
                     self.empty |= closing == Some(0);
                     let to = from + closing.unwrap_or_else(|| rest.trim_ascii_end().len());
                     self.add_quoted(line, from, to);
-                    at = if closing.is_some() { to + 1 } else { bytes.len() };
+                    position = if closing.is_some() { to + 1 } else { bytes.len() };
                 }
-                Some(b'\'') if quoting.single && closing_single(&bytes[at + 1..], quoting.escapes).is_some() => {
-                    let from = at + 1;
+                Some(b'\'') if quoting.single && closing_single(&bytes[position + 1..], quoting.escapes).is_some() => {
+                    let from = position + 1;
                     let length = closing_single(&bytes[from..], quoting.escapes).unwrap_or(0);
                     self.escaped_single |= bytes[from..from + length].windows(2).any(|two| two == b"\\'");
                     self.empty |= length == 0;
                     self.add_quoted(line, from, from + length);
-                    at = from + length + 1;
+                    position = from + length + 1;
                 }
                 Some(_) => {
-                    let length = bytes[at..].iter().position(|&byte| is_blank(byte) || byte == b'#');
-                    let to = length.map_or(bytes.len(), |length| at + length);
-                    self.add(at, to);
-                    at = to;
+                    let length = bytes[position..].iter().position(|&byte| is_blank(byte) || byte == b'#');
+                    let to = length.map_or(bytes.len(), |length| position + length);
+                    self.add(position, to);
+                    position = to;
                 }
             }
         }
@@ -160,8 +160,8 @@ impl LineWords {
 
     /// The word at index `at` of the line that was split.
     #[inline]
-    pub(in crate::read) fn get<'a>(&'a self, line: &'a str, at: usize) -> Option<&'a str> {
-        let &(from, to) = self.ranges.get(at)?;
+    pub(in crate::read) fn get<'a>(&'a self, line: &'a str, index: usize) -> Option<&'a str> {
+        let &(from, to) = self.ranges.get(index)?;
         if from & UNESCAPED != 0 {
             return self.unescaped.get((from & !UNESCAPED) as usize..to as usize);
         }

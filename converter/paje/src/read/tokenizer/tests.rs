@@ -39,13 +39,13 @@ fn long_lines_are_cut() {
     let line = |length: usize| vec![b'x'; length];
     let text =
         [line(MAX_LINE), line(5), b"\nshort\n".to_vec(), line(MAX_LINE), b"\n".to_vec(), line(3 * MAX_LINE)].concat();
-    let found = lines(SlowReader(&text, 100_000));
-    let short: Vec<_> = found.iter().map(|(bytes, cut)| (bytes.len(), *cut)).collect();
+    let text_lines = lines(SlowReader(&text, 100_000));
+    let short: Vec<_> = text_lines.iter().map(|(bytes, cut)| (bytes.len(), *cut)).collect();
     assert_eq!(short, [(MAX_LINE, true), (5, false), (MAX_LINE, false), (MAX_LINE, true)]);
 }
 
 #[test]
-fn words_quotes_and_comments() {
+fn lines_are_split_at_blanks_quotes_and_comments() {
     let cases: [(&str, &[&str]); 9] = [
         ("1 0.5  \"a b\"\tc\r\n", &["1", "0.5", "a b", "c"]),
         ("  6 \"\" x", &["6", "", "x"]),
@@ -60,8 +60,8 @@ fn words_quotes_and_comments() {
     let mut words = LineWords::default();
     for (line, expected) in cases {
         words.split(line);
-        let found: Vec<&str> = (0..words.len()).filter_map(|at| words.get(line, at)).collect();
-        assert_eq!(found, expected, "{line}");
+        let texts: Vec<&str> = (0..words.len()).filter_map(|index| words.get(line, index)).collect();
+        assert_eq!(texts, expected, "{line}");
         assert_eq!(words.unclosed, line.contains("open"));
     }
 }
@@ -89,8 +89,8 @@ fn apostrophes_and_escapes_are_quotes_where_the_number_of_words_fits() {
     let mut words = LineWords::default();
     for (line, expected) in cases {
         words.split_expecting(line, expected.len());
-        let found: Vec<&str> = (0..words.len()).filter_map(|at| words.get(line, at)).collect();
-        assert_eq!(found, expected, "{line}");
+        let texts: Vec<&str> = (0..words.len()).filter_map(|index| words.get(line, index)).collect();
+        assert_eq!(texts, expected, "{line}");
     }
 }
 
@@ -99,8 +99,8 @@ proptest! {
     fn any_line_is_split(line in "[ '\"\\\\#aé]{0,40}", expected in 0usize..6) {
         let mut words = LineWords::default();
         words.split_expecting(&line, expected);
-        for at in 0..words.len() {
-            prop_assert!(words.get(&line, at).is_some());
+        for index in 0..words.len() {
+            prop_assert!(words.get(&line, index).is_some());
         }
         let _ = (words.dialect(&line), AmbiguousSigns::find(&line, words.has_escapes()));
     }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::field::{Encode, Field};
 use crate::record::Value;
-use crate::schema::{FieldType, Scalar};
 use crate::record_values::{Context, Sink};
+use crate::schema::{FieldType, Scalar};
 
 /// A generated enum.
 pub trait SpecEnum: Copy + PartialEq + 'static {
@@ -49,7 +49,7 @@ impl<E: PartialEq> PartialEq<E> for Choice<'_, E> {
 impl<E: SpecEnum> Choice<'_, E> {
     fn name(&self) -> Option<&str> {
         match self {
-            Self::Known(value) => E::VALUES.iter().find(|(known, ..)| known == value).map(|(_, name, _)| *name),
+            Self::Known(value) => E::VALUES.iter().find(|(candidate, ..)| candidate == value).map(|(_, name, _)| *name),
             Self::Unknown { name, .. } => *name,
         }
     }
@@ -57,7 +57,7 @@ impl<E: SpecEnum> Choice<'_, E> {
     fn number(&self) -> u16 {
         match self {
             Self::Known(value) => {
-                E::VALUES.iter().find(|(known, ..)| known == value).map_or(0, |(_, _, number)| *number)
+                E::VALUES.iter().find(|(candidate, ..)| candidate == value).map_or(0, |(_, _, number)| *number)
             }
             Self::Unknown { number, .. } => *number,
         }

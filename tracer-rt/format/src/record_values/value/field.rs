@@ -1,8 +1,8 @@
 //! The interface of values: encoding, printing and reading.
 
 use crate::record::Value;
-use crate::schema::FieldType;
 use crate::record_values::context::{Context, Sink};
+use crate::schema::FieldType;
 
 /// A value that can be encoded and printed.
 pub trait Encode {

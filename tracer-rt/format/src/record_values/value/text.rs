@@ -5,8 +5,8 @@ use std::fmt::{self, Write as _};
 
 use super::field::{Encode, Field};
 use crate::record::Value;
-use crate::schema::{FieldType, Scalar};
 use crate::record_values::{Context, Sink};
+use crate::schema::{FieldType, Scalar};
 
 /// An interned string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

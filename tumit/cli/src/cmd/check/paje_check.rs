@@ -149,7 +149,7 @@ pub(super) fn check(
     }
     let mut simulation = Simulation::into_entities("0", EntityCounts::default());
     let bar = ProgressDisplay::new("{total_bytes}");
-    let (progress, mut done) = (bar.callback(), 0);
+    let (progress, mut finished_bytes) = (bar.callback(), 0);
     // Texts of the lines in which the simulation found a new kind of mistake.
     let mut texts: Vec<(u64, String)> = Vec::new();
     let mut kinds = 0;
@@ -162,16 +162,16 @@ pub(super) fn check(
         if !more || (strict && (kinds > 0 || reader.kinds_of_faults() > 0)) {
             break;
         }
-        done += reader.bytes().len() as u64 + 1;
+        finished_bytes += reader.bytes().len() as u64 + 1;
         if let Some(progress) = &progress
             && reader.lines().is_multiple_of(1 << 16)
         {
-            progress(done.min(total), total);
+            progress(finished_bytes.min(total), total);
         }
     }
     let stopped = strict && (kinds > 0 || reader.kinds_of_faults() > 0);
     let lines = reader.lines();
-    let found: Vec<_> = if stopped {
+    let findings: Vec<_> = if stopped {
         reader.faults().cloned().collect()
     } else {
         let report = reader.finish(&mut simulation).map_err(|error| read_error_message(error, name))?;
@@ -179,7 +179,7 @@ pub(super) fn check(
     };
     // Open states and links at the end of an incomplete reading are no mistake, because the
     // simulation was not ended.
-    Ok(report(found, simulation.faults(), &texts, lines, !stopped, simulation.entities()))
+    Ok(report(findings, simulation.faults(), &texts, lines, !stopped, simulation.entities()))
 }
 
 fn report(
@@ -197,7 +197,7 @@ fn report(
         advice: fault.kind.advice(),
         line: fault.line,
         part: fault.file,
-        found: fault.found,
+        found: fault.excerpt,
         count: fault.count,
     });
     let simulated = simulated.into_iter().map(|found| PajeFinding {

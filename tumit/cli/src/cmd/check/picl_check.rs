@@ -48,7 +48,7 @@ fn report(faults: Vec<PiclFault>, lines: u64, complete: bool, counts: &EntityCou
         advice: fault.kind.advice(),
         line: fault.line,
         part: String::new(),
-        found: fault.found,
+        found: fault.excerpt,
         count: fault.count,
     };
     let EntityCounts { containers, states, events, samples, links, .. } = *counts;

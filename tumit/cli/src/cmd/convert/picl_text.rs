@@ -72,9 +72,9 @@ pub(super) fn run(
         written
     };
     drop(bar);
-    let found = report.diagnostics();
-    printed_diagnostics::print(&found);
+    let diagnostics = report.diagnostics();
+    printed_diagnostics::print(&diagnostics);
     style.note_changes(changed);
-    let is_intact = found.iter().all(|diagnostic| !diagnostic.is_error());
+    let is_intact = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
     Ok(if is_intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -41,20 +41,20 @@ pub(super) struct ReportOptions<'a> {
 }
 
 impl CommandContext {
-    pub(super) fn new(given: &ReportOptions<'_>) -> Self {
+    pub(super) fn new(options: &ReportOptions<'_>) -> Self {
         let option = |name: &str, value: String| [name.to_owned(), value];
-        let mut trace = given.run.arguments();
-        trace.extend(given.filters.arguments());
+        let mut trace = options.run.arguments();
+        trace.extend(options.filters.arguments());
         let mut execution = Vec::new();
-        given.categories.iter().for_each(|rule| execution.extend(option("--category", category_text(rule))));
-        for (name, value) in given.options {
+        options.categories.iter().for_each(|rule| execution.extend(option("--category", category_text(rule))));
+        for (name, value) in options.options {
             execution.extend(option("--option", format!("{name}={value}")));
         }
         let mut report = Vec::new();
-        given.phase.iter().for_each(|phase| report.extend(option("--phase", (*phase).to_owned())));
-        given.what_ifs.iter().for_each(|what_if| report.extend(option("--what-if", what_if.clone())));
-        let range = given.interval.map(|_| OpenTimeRange::from(given.range));
-        Self { path: path_text(given.path), interval: given.interval, range, trace, execution, report }
+        options.phase.iter().for_each(|phase| report.extend(option("--phase", (*phase).to_owned())));
+        options.what_ifs.iter().for_each(|what_if| report.extend(option("--what-if", what_if.clone())));
+        let range = options.interval.map(|_| OpenTimeRange::from(options.range));
+        Self { path: path_text(options.path), interval: options.interval, range, trace, execution, report }
     }
 
     /// The command that prints a section of the report as a table.

@@ -141,7 +141,9 @@ impl DiagnosisReport<'_> {
         self.numbers(text, DiagnosisSection::Phases);
         let smallest = |phase: &&PhaseEfficiency| phase.efficiency.as_ref().map(|all| all.parallel);
         let lowest = self.diagnosis.phases.iter().filter(|phase| phase.efficiency.is_some());
-        let lowest = lowest.min_by(|one, other| smallest(one).partial_cmp(&smallest(other)).unwrap_or(Ordering::Equal));
+        let lowest = lowest.min_by(|group, other_group| {
+            smallest(group).partial_cmp(&smallest(other_group)).unwrap_or(Ordering::Equal)
+        });
         if let Some(PhaseEfficiency { from, to, .. }) = lowest {
             let range = TimeRange { from: GlobalNanos(*from), to: GlobalNanos(*to) };
             let lowest = self.context.report_of(OpenTimeRange::from(range));
@@ -179,12 +181,15 @@ impl DiagnosisReport<'_> {
         }
         let all = duration(i64::try_from(self.diagnosis.wait_nanos).unwrap_or(i64::MAX));
         _ = writeln!(text, "\nWaits: {all} of all units together");
-        let shown = |wait: &&WaitGroup| wait.share >= SMALLEST_SHARE;
-        for wait in self.diagnosis.waits.iter().filter(shown).take(MAX_ROWS) {
+        let is_shown = |wait: &&WaitGroup| wait.share >= SMALLEST_SHARE;
+        for wait in self.diagnosis.waits.iter().filter(is_shown).take(MAX_ROWS) {
             self.wait(text, wait);
         }
-        let rest =
-            self.diagnosis.waits.len().saturating_sub(self.diagnosis.waits.iter().filter(shown).take(MAX_ROWS).count());
+        let rest = self
+            .diagnosis
+            .waits
+            .len()
+            .saturating_sub(self.diagnosis.waits.iter().filter(is_shown).take(MAX_ROWS).count());
         rest_text(text, rest, "kind");
         self.numbers(text, DiagnosisSection::Waits);
     }

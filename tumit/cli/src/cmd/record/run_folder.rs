@@ -51,9 +51,9 @@ impl RunFolder {
             bail!("`{shown}` is {kind}, not a folder: name another run by -o");
         }
         let entries = self.entries().with_context(|| format!("cannot read the folder `{shown}`"))?;
-        let other = entries.iter().find(|path| !is_part_of_run(path));
-        if let Some(other) = other {
-            let name = other.file_name().unwrap_or_default().to_string_lossy();
+        let foreign_entry = entries.iter().find(|path| !is_part_of_run(path));
+        if let Some(foreign_entry) = foreign_entry {
+            let name = foreign_entry.file_name().unwrap_or_default().to_string_lossy();
             bail!("the folder `{shown}` contains `{name}`, which is no part of a run: name another run by -o");
         }
         let files: Vec<&Path> = entries.iter().filter(|path| !is_library(path)).map(PathBuf::as_path).collect();

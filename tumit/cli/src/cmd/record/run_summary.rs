@@ -96,11 +96,11 @@ impl RunSummary {
     }
 
     /// The lines of the summary. `shown` is the name of the folder.
-    pub(crate) fn lines(&self, shown: &str) -> Vec<String> {
+    pub(crate) fn lines(&self, folder_name: &str) -> Vec<String> {
         let wall = duration(i64::try_from(self.wall_time.as_nanos()).unwrap_or(i64::MAX));
         let Some(run) = &self.run else {
             let what = self.problem.clone().unwrap_or_else(|| "the run is large".to_owned());
-            return vec![format!("{wall}; {what}"), format!("next: tumit info {shown}")];
+            return vec![format!("{wall}; {what}"), format!("next: tumit info {folder_name}")];
         };
         let ranks = run.processes.iter().filter(|process| is_rank(process)).count();
         let count = match ranks {
@@ -115,18 +115,18 @@ impl RunSummary {
             }
         });
         let mut lines = vec![format!("{count}, {wall}, {} records{shares}", group_digits(records(run)))];
-        lines.extend(loss_lines(run, shown));
-        lines.extend(self.job_line(run, shown));
-        lines.push(format!("next: tumit view {shown}, or tumit diagnose {shown}"));
+        lines.extend(loss_lines(run, folder_name));
+        lines.extend(self.job_line(run, folder_name));
+        lines.push(format!("next: tumit view {folder_name}, or tumit diagnose {folder_name}"));
         lines
     }
 
-    fn job_line(&self, run: &OpenRun, shown: &str) -> Option<String> {
+    fn job_line(&self, run: &OpenRun, folder_name: &str) -> Option<String> {
         match self.jobs {
             JobFinding::One => None,
             JobFinding::Several(jobs) => {
                 let select = if run.launches.len() > 1 {
-                    format!("`tumit view {shown} --launch 1` selects one; ")
+                    format!("`tumit view {folder_name} --launch 1` selects one; ")
                 } else {
                     String::new()
                 };
@@ -177,8 +177,8 @@ fn records(run: &OpenRun) -> u64 {
     run.processes.iter().flat_map(|process| &process.streams).map(StreamInRun::records).sum()
 }
 
-fn plural(count: usize, one: &str, several: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{} {several}", group_digits(count as u64)) }
+fn plural(count: usize, singular: &str, several: &str) -> String {
+    if count == 1 { format!("1 {singular}") } else { format!("{} {several}", group_digits(count as u64)) }
 }
 
 fn percent(share: f64) -> String {
@@ -186,7 +186,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Reports dropped records, processes without a regular end, and other losses.
-fn loss_lines(run: &OpenRun, shown: &str) -> Vec<String> {
+fn loss_lines(run: &OpenRun, folder_name: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let dropped: u64 = run.processes.iter().map(ProcessInRun::dropped_records).sum();
     if dropped > 0 {
@@ -199,7 +199,7 @@ fn loss_lines(run: &OpenRun, shown: &str) -> Vec<String> {
     if unended > 0 {
         let count = plural(unended, "process was", "processes were");
         lines.push(format!(
-            "{count} killed: the records until then are in live files, and `tumit repair {shown}` joins them to the run"
+            "{count} killed: the records until then are in live files, and `tumit repair {folder_name}` joins them to the run"
         ));
     }
     if losses.iter().any(|loss| matches!(loss, Loss::MissingRanks { .. })) {
@@ -209,7 +209,7 @@ fn loss_lines(run: &OpenRun, shown: &str) -> Vec<String> {
     let others: Vec<Loss> = others.cloned().collect();
     if let Some(first) = loss_diagnostics(&others).first() {
         let rest = if others.len() > 1 {
-            format!(" (`tumit info {shown}` lists {} more)", others.len() - 1)
+            format!(" (`tumit info {folder_name}` lists {} more)", others.len() - 1)
         } else {
             String::new()
         };
@@ -305,8 +305,8 @@ fn time_shares(folder: &Path) -> anyhow::Result<TimeShares> {
     let times = times(source.as_ref(), &ranks, mpi.id, extent)?;
     let is_call = |value: ValueId| execution.model().values[value.index()].name != APPLICATION;
     let in_mpi: i128 = times.values.iter().filter(|times| is_call(times.value)).map(|times| times.self_nanos).sum();
-    let whole = times.existence_nanos.max(1) as f64;
-    Ok(TimeShares { mpi: Some(in_mpi as f64 / whole), waiting: waiting as f64 / whole })
+    let existence_nanos = times.existence_nanos.max(1) as f64;
+    Ok(TimeShares { mpi: Some(in_mpi as f64 / existence_nanos), waiting: waiting as f64 / existence_nanos })
 }
 
 #[cfg(test)]

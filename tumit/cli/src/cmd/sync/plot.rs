@@ -29,9 +29,10 @@ pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
     }
     // If no clock deviates, the curves are flat. The scale is then still tens of nanoseconds.
     let (lowest, highest) = (lowest.min(-20.0) * 1.1, highest.max(20.0) * 1.1);
-    let across = PlotAxis { from: start as f64 * 1e-9, to: end as f64 * 1e-9, at: LEFT, size: WIDTH - LEFT - RIGHT };
+    let across =
+        PlotAxis { from: start as f64 * 1e-9, to: end as f64 * 1e-9, position: LEFT, size: WIDTH - LEFT - RIGHT };
     let upward =
-        PlotAxis { from: lowest * 1e-3, to: highest * 1e-3, at: HEIGHT - BOTTOM, size: -(HEIGHT - TOP - BOTTOM) };
+        PlotAxis { from: lowest * 1e-3, to: highest * 1e-3, position: HEIGHT - BOTTOM, size: -(HEIGHT - TOP - BOTTOM) };
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
@@ -66,7 +67,7 @@ pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
 struct PlotAxis {
     from: f64,
     to: f64,
-    at: f64,
+    position: f64,
     size: f64,
 }
 
@@ -78,7 +79,7 @@ struct AxisTicks {
 
 impl PlotAxis {
     fn place(&self, value: f64) -> f64 {
-        self.at + (value - self.from) / (self.to - self.from).max(f64::MIN_POSITIVE) * self.size
+        self.position + (value - self.from) / (self.to - self.from).max(f64::MIN_POSITIVE) * self.size
     }
 
     fn ticks(&self) -> AxisTicks {

@@ -98,7 +98,7 @@ enum ViewKind {
 pub(super) struct RequestedView<'a> {
     view: ViewKind,
     mode: TimeMode,
-    at: Option<GlobalNanos>,
+    time: Option<GlobalNanos>,
     options: ParsedOptions,
     outputs: Vec<ChartOutput<'a>>,
     stored_categories: StoredCategories,
@@ -128,8 +128,8 @@ impl ViewKind {
         if let Some(mode) = DiagramMode::of_name(name) {
             return Ok(Self::Diagram(mode));
         }
-        let found = cards::find(&card_folders(traces));
-        match found.into_iter().find(|card| card.name == name) {
+        let user_cards = cards::find(&card_folders(traces));
+        match user_cards.into_iter().find(|card| card.name == name) {
             Some(card) => Ok(Self::Card(Box::new(CardView::new(cards::read(&card.path)?)))),
             None => Ok(Self::Chart(gallery::view(name)?)),
         }
@@ -199,8 +199,8 @@ impl PerspectiveOptions {
         if self.monochrome {
             options.view.palette = PaletteKind::Monochrome;
         }
-        let (at, stored_categories) = (self.at, self.stored_categories);
-        Ok(Some(RequestedView { view, mode, at, options, outputs, stored_categories }))
+        let (time, stored_categories) = (self.at, self.stored_categories);
+        Ok(Some(RequestedView { view, mode, time, options, outputs, stored_categories }))
     }
 
     /// The options as names and values.
@@ -246,7 +246,7 @@ impl<'a> RequestedView<'a> {
         let request = self.request(range, image);
         self.report_time(&execution, &request);
         let chart = gallery::chart(view, &execution, &request)?;
-        if self.at.is_some() && self.mode == TimeMode::Range && !has_time_cursor(&chart) {
+        if self.time.is_some() && self.mode == TimeMode::Range && !has_time_cursor(&chart) {
             term::note(&format!("`{}` shows the whole time range: --at has no effect", view.info().name));
         }
         for output in &self.outputs {
@@ -268,7 +268,7 @@ impl<'a> RequestedView<'a> {
         let execution = self.execution(Arc::clone(source))?;
         let request = self.request(range, image);
         self.report_time(&execution, &request);
-        if self.at.is_some() && self.mode == TimeMode::Range {
+        if self.time.is_some() && self.mode == TimeMode::Range {
             term::note(&format!("`{}` shows the whole time range: --at has no effect", mode.info().name));
         }
         let mut notes: Vec<String> = gallery::unknown_names_note(&execution, &request.options).into_iter().collect();
@@ -286,20 +286,20 @@ impl<'a> RequestedView<'a> {
 
     /// Reports a time cursor outside of the time range.
     fn report_time(&self, execution: &Execution, request: &ViewRequest) {
-        let Some(at) = self.at else { return };
+        let Some(time) = self.time else { return };
         let extent = execution.extent();
         let (range, place) =
-            if (extent.from..=extent.to).contains(&at) { (request.range, "time range") } else { (extent, "trace") };
-        if !(range.from..=range.to).contains(&at) {
-            let bound = if at < range.from { range.from } else { range.to };
-            let place = if at < range.from {
+            if (extent.from..=extent.to).contains(&time) { (request.range, "time range") } else { (extent, "trace") };
+        if !(range.from..=range.to).contains(&time) {
+            let bound = if time < range.from { range.from } else { range.to };
+            let place = if time < range.from {
                 format!("before the {place}, which begins")
             } else {
                 format!("after the {place}, which ends")
             };
             let resolution = (range.to.0.saturating_sub(range.from.0) / 1000).max(1);
-            let (at, bound) = (timestamp(at, resolution), timestamp(bound, resolution));
-            term::note(&format!("--at: {at} is {place} at {bound}"));
+            let (time, bound) = (timestamp(time, resolution), timestamp(bound, resolution));
+            term::note(&format!("--at: {time} is {place} at {bound}"));
         }
     }
 
@@ -346,7 +346,7 @@ impl<'a> RequestedView<'a> {
         ViewRequest {
             mode: self.mode,
             range,
-            time: self.at.unwrap_or(middle),
+            time: self.time.unwrap_or(middle),
             columns,
             options,
             needs_table: self.outputs.iter().any(|output| !matches!(output, ChartOutput::Image(_))),

@@ -15,16 +15,16 @@ fn unescaped_characters_are_those_of_rust() {
         .expect("a table")
         .0;
     let runs = table.split(',').filter_map(|run| run.trim().parse::<u32>().ok());
-    let (mut at, mut is_printed) = (0, true);
+    let (mut position, mut is_printed) = (0, true);
     for run in runs {
-        for character in (at..at + run).filter(|number| *number >= 0x7F).filter_map(char::from_u32) {
+        for character in (position..position + run).filter(|number| *number >= 0x7F).filter_map(char::from_u32) {
             let text = format!("{:?}", character.to_string());
             assert_eq!(text.chars().count() == 3, is_printed, "{text} of {:#x}", u32::from(character));
         }
-        at += run;
+        position += run;
         is_printed = !is_printed;
     }
-    assert_eq!(at, 0x11_0000);
+    assert_eq!(position, 0x11_0000);
 }
 
 #[test]
@@ -63,8 +63,8 @@ fn scalars_have_the_numbers_of_the_schema() {
         // After the scalar come only the fields of an enum (5 bytes) and the number of sources (8
         // bytes).
         let after = 8 + if matches!(scalar, Scalar::Enum { .. }) { 5 } else { 0 };
-        let at = bytes.len() - after - 4;
-        assert_eq!(bytes[at..at + 4], u32::try_from(number).unwrap().to_le_bytes(), "{scalar:?}");
+        let offset = bytes.len() - after - 4;
+        assert_eq!(bytes[offset..offset + 4], u32::try_from(number).unwrap().to_le_bytes(), "{scalar:?}");
     }
 }
 
@@ -90,8 +90,8 @@ fn names_of_events_do_not_collide_with_names_of_the_reader() {
 /// C++ rejects a class that has a member with the name `uint8_t` and other members of that type.
 #[test]
 fn members_have_no_names_of_types() {
-    for taken in ["uint8_t", "int64_t", "size_t", "NULL", "class"] {
-        assert_eq!(member(taken), format!("{taken}_"));
+    for name in ["uint8_t", "int64_t", "size_t", "NULL", "class"] {
+        assert_eq!(member(name), format!("{name}_"));
     }
     assert_eq!(["point", "interest", "count_t"].map(member), ["point", "interest", "count_t"]);
 }

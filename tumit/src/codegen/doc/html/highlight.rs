@@ -57,9 +57,9 @@ fn text(rest: &str) -> usize {
         return long.find("\"\"\"").map_or(rest.len(), |end| end + 6);
     }
     let mut escaped = false;
-    for (at, letter) in rest.char_indices().skip(1) {
+    for (offset, letter) in rest.char_indices().skip(1) {
         match letter {
-            '"' if !escaped => return at + 1,
+            '"' if !escaped => return offset + 1,
             _ => escaped = letter == '\\' && !escaped,
         }
     }

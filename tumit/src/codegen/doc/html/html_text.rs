@@ -8,9 +8,9 @@ pub(super) struct HtmlText<'a>(pub(super) &'a str);
 impl fmt::Display for HtmlText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0;
-        while let Some(at) = rest.find(['&', '<', '>', '"', '\'', '\0']) {
-            f.write_str(&rest[..at])?;
-            f.write_str(match rest.as_bytes()[at] {
+        while let Some(offset) = rest.find(['&', '<', '>', '"', '\'', '\0']) {
+            f.write_str(&rest[..offset])?;
+            f.write_str(match rest.as_bytes()[offset] {
                 b'&' => "&amp;",
                 b'<' => "&lt;",
                 b'>' => "&gt;",
@@ -18,7 +18,7 @@ impl fmt::Display for HtmlText<'_> {
                 b'\'' => "&#39;",
                 _ => "\u{fffd}",
             })?;
-            rest = &rest[at + 1..];
+            rest = &rest[offset + 1..];
         }
         f.write_str(rest)
     }
@@ -32,11 +32,11 @@ pub(super) fn code(text: &str) -> String {
 /// The id of an element. Names of a spec consist of letters, digits and `_`. Names of outputs can
 /// contain any character.
 pub(super) fn anchor(kind: &str, name: &str) -> String {
-    let plain = |byte: u8| match byte {
+    let escape = |byte: u8| match byte {
         b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' => char::from(byte).to_string(),
         _ => format!(".{byte:02x}"),
     };
-    format!("{kind}-{}", name.bytes().map(plain).collect::<String>())
+    format!("{kind}-{}", name.bytes().map(escape).collect::<String>())
 }
 
 /// A doc comment as HTML: paragraphs between empty lines, lists of lines that start with `-` or
@@ -68,8 +68,8 @@ pub(super) fn prose(doc: &str) -> String {
 pub(super) fn inline(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let closed = parts.len() % 2 == 1;
-    let part = |(at, part): (usize, &&str)| match at % 2 {
-        1 if closed || at + 1 < parts.len() => code(part),
+    let part = |(index, part): (usize, &&str)| match index % 2 {
+        1 if closed || index + 1 < parts.len() => code(part),
         1 => format!("`{}", HtmlText(part)),
         _ => HtmlText(part).to_string(),
     };

@@ -14,9 +14,9 @@ static REQUESTS: AtomicU32 = AtomicU32::new(0);
 
 /// Adds a request for the writer thread.
 pub(crate) fn request(request: u32) {
-    let other = if request == PAUSE { RESUME } else { PAUSE };
+    let opposite_request = if request == PAUSE { RESUME } else { PAUSE };
     if request >= PAUSE {
-        REQUESTS.fetch_and(!other, Ordering::Relaxed);
+        REQUESTS.fetch_and(!opposite_request, Ordering::Relaxed);
     }
     REQUESTS.fetch_or(request, Ordering::Release);
 }

@@ -1,4 +1,4 @@
-/* Reads a run of the old spec with the header of the new spec: `grown RUN FOLDER`. Copies the run
+/* Reads a run of the old spec with the header of the new spec: `version_reader RUN FOLDER`. Copies the run
  * and decrements each `n`. */
 #include "grow_read.h"
 

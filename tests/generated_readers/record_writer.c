@@ -1,4 +1,4 @@
-/* Makes a run of the case `types` without any recorder: without_recorder FILE. */
+/* Makes a run of the case `types` without any recorder: record_writer FILE. */
 #include "types_read.h"
 
 int main(int argc, char **argv) {
