@@ -28,10 +28,8 @@ const DIALECTS: [(&str, &str, CCompiler); 4] =
     [("c", "c99 gcc", C99), ("c", "c11 clang", C11), ("c++", "c++11 g++", CXX11), ("c++", "c++17 clang++", CXX17)];
 /// The dialect that is optimised. The other dialects are compared with it.
 const OPTIMISED: &str = "c99 gcc";
-/// Fortran with a C file that contains its own recorder.
-const FORTRAN: FortranCompilers = FortranCompilers { c_flags: &["-O0"], ..GFORTRAN };
 /// Fortran with a C file that uses the recorder of another file.
-const FORTRAN_EXTERN: FortranCompilers = FortranCompilers { c_flags: &["-O0", "-DTUMIT_EXTERN"], ..GFORTRAN };
+const FORTRAN_EXTERN: FortranCompilers = FortranCompilers { c_flags: &["-DTUMIT_EXTERN"], ..GFORTRAN };
 
 /// The total time of each language, over all cases and threads.
 #[derive(Default)]
@@ -234,7 +232,7 @@ fn fortran(case: &CorpusCase, folder: &Path, recorder: &Path) -> Result<PathBuf,
     let mut sources = case.generate(&FortranBackend, folder);
     sources.push("drive.f90".to_owned());
     let has_own_recorder = (turn(case) / DIALECTS.len()).is_multiple_of(4);
-    let compilers = if has_own_recorder { FORTRAN } else { FORTRAN_EXTERN };
+    let compilers = if has_own_recorder { GFORTRAN } else { FORTRAN_EXTERN };
     for source in &sources {
         compilers.object(folder, source)?;
     }
