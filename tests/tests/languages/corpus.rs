@@ -190,8 +190,7 @@ fn optimisation(dialect: &str) -> &'static str {
 
 /// Compiles the recorder with the tables of the specs to an object, in one of the dialects in turn.
 /// All drivers in C and C++ are linked with it: a recorder per driver would take most of the time.
-/// [`every_standard_compiles_clean_and_records_the_same`] of `c_recorder` compares the recorders of
-/// all compilers.
+/// The tests of `c_recorder/standards.rs` compare the recorders of all compilers.
 fn recorder(case: &CorpusCase, folder: &Path) -> Result<PathBuf, String> {
     let headers = case.generate(&CBackend, folder);
     let text: String = headers.iter().map(|header| format!("#include \"{header}\"\n")).collect();
@@ -225,8 +224,8 @@ fn check(case: &CorpusCase, times: &CompileTimes) -> Vec<String> {
     failed
 }
 
-/// Builds one program of the modules, their C files and the driver. The C files of every fourth case
-/// contain the recorder. The others use the given one.
+/// Builds one program of the modules, their C files and the driver. The C files of every fourth
+/// case contain the recorder. The others use the given one.
 fn fortran(case: &CorpusCase, folder: &Path, recorder: &Path) -> Result<PathBuf, String> {
     std::fs::copy(case.file("drive.f90"), folder.join("drive.f90")).map_err(|error| format!("drive.f90: {error}"))?;
     let mut sources = case.generate(&FortranBackend, folder);
