@@ -76,7 +76,7 @@ impl FortranCompilers {
     pub fn object(&self, folder: &Path, source: &str) -> Result<(), String> {
         let mut command = if source.ends_with(".c") {
             let mut command = Command::new(self.c);
-            command.args(["-std=gnu99", "-O1", "-pipe"]).args(super::c::WARNINGS).args(self.c_flags);
+            command.args(["-std=gnu99", "-O0", "-pipe"]).args(super::c::WARNINGS).args(self.c_flags);
             command
         } else {
             let mut command = Command::new(self.fortran);

@@ -195,7 +195,7 @@ fn disabled_tracing_generates_no_code() {
             let (source, object) = (folder.path().join("off.c"), folder.path().join("off.o"));
             std::fs::write(&source, traced(calls)).expect("a writable folder");
             compiler
-                .compile(&[&source], &object, &["-c", "-g0", "-DTUMIT_OFF"])
+                .compile(&[&source], &object, &["-O1", "-c", "-g0", "-DTUMIT_OFF"])
                 .unwrap_or_else(|error| panic!("{error}"));
             let names = succeed(Command::new("nm").arg(&object));
             assert!(!names.contains("tumit") && !names.contains("t_"), "{compiler:?}: {names}");
@@ -206,7 +206,7 @@ fn disabled_tracing_generates_no_code() {
     }
     // A disabled level leaves no trace of its calls, although the recorder stays.
     let main_of = |calls: bool| {
-        let program = build(folder.path(), GNU99, SPANS, &traced(calls), &["-g0", "-DT_OFF_APP"]);
+        let program = build(folder.path(), GNU99, SPANS, &traced(calls), &["-O1", "-g0", "-DT_OFF_APP"]);
         let program = program.unwrap_or_else(|error| panic!("{error}"));
         succeed(Command::new("objdump").args(["-d", "--disassemble=main", "--no-addresses"]).arg(program))
     };

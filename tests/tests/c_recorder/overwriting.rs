@@ -30,7 +30,7 @@ struct OverwritingProgram {
 impl OverwritingProgram {
     fn new(compiler: CCompiler, extra: &[&str]) -> Self {
         let folder = folder();
-        let program = build(folder.path(), compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE"], extra].concat());
+        let program = build(folder.path(), compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE", "-O1"], extra].concat());
         Self { program: program.unwrap_or_else(|error| panic!("{error}")), folder }
     }
 
@@ -306,7 +306,7 @@ fn with_own_clock(extra: &[&str]) -> OverwritingProgram {
     let clock = "#include <stdint.h>\nstatic __inline__ uint64_t clock_now(void) { static uint64_t now; return __atomic_add_fetch(&now, 1u, __ATOMIC_RELAXED); }\n";
     std::fs::write(folder.path().join("clock.h"), clock).expect("a writable folder");
     let include = format!("-I{}", folder.path().display());
-    let extra = [&["-D_GNU_SOURCE", &include], extra].concat();
+    let extra = [&["-D_GNU_SOURCE", "-O1", &include], extra].concat();
     let program = build(folder.path(), GNU99, SPEC, PROGRAM, &extra).unwrap_or_else(|error| panic!("{error}"));
     OverwritingProgram { folder, program }
 }

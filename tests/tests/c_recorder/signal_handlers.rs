@@ -20,7 +20,7 @@ const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 
 /// Runs the program, which ends itself after `patience` seconds.
 fn run(folder: &Path, compiler: CCompiler, extra: &[&str], place: &str, patience: &str) -> (ExitStatus, String) {
-    let program = build(folder, compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE"], extra].concat());
+    let program = build(folder, compiler, SPEC, PROGRAM, &[&["-D_GNU_SOURCE", "-O1"], extra].concat());
     let mut command = Command::new(program.unwrap_or_else(|error| panic!("{error}")));
     let _ = std::fs::remove_dir_all(folder.join("run.tmt"));
     command.args([place, patience]).current_dir(folder).env("TUMIT_TRACE", folder.join("run.tmt"));

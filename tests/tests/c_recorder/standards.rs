@@ -120,7 +120,7 @@ int main(void) {
     return 0;
 }
 "#;
-    let program = build(folder.path(), GNU99, TICK, source, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let program = build(folder.path(), GNU99, TICK, source, &["-O1"]).unwrap_or_else(|error| panic!("{error}"));
     let file = single_file(&record(&program, folder.path(), "run.tmt", &[]));
     assert_eq!(file.totals(), (161_000, 0));
     assert_eq!(file.records.len(), 5);

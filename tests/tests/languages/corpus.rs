@@ -28,10 +28,8 @@ const DIALECTS: [(&str, &str, CCompiler); 4] =
     [("c", "c99 gcc", C99), ("c", "c11 clang", C11), ("c++", "c++11 g++", CXX11), ("c++", "c++17 clang++", CXX17)];
 /// The dialect that is optimised. The other dialects are compared with it.
 const OPTIMISED: &str = "c99 gcc";
-/// Fortran with a C file that contains its own recorder.
-const FORTRAN: FortranCompilers = FortranCompilers { c_flags: &["-O0"], ..GFORTRAN };
 /// Fortran with a C file that uses the recorder of another file.
-const FORTRAN_EXTERN: FortranCompilers = FortranCompilers { c_flags: &["-O0", "-DTUMIT_EXTERN"], ..GFORTRAN };
+const FORTRAN_EXTERN: FortranCompilers = FortranCompilers { c_flags: &["-DTUMIT_EXTERN"], ..GFORTRAN };
 
 /// The total time of each language, over all cases and threads.
 #[derive(Default)]
@@ -192,8 +190,7 @@ fn optimisation(dialect: &str) -> &'static str {
 
 /// Compiles the recorder with the tables of the specs to an object, in one of the dialects in turn.
 /// All drivers in C and C++ are linked with it: a recorder per driver would take most of the time.
-/// [`every_standard_compiles_clean_and_records_the_same`] of `c_recorder` compares the recorders of
-/// all compilers.
+/// The tests of `c_recorder/standards.rs` compare the recorders of all compilers.
 fn recorder(case: &CorpusCase, folder: &Path) -> Result<PathBuf, String> {
     let headers = case.generate(&CBackend, folder);
     let text: String = headers.iter().map(|header| format!("#include \"{header}\"\n")).collect();
@@ -227,14 +224,14 @@ fn check(case: &CorpusCase, times: &CompileTimes) -> Vec<String> {
     failed
 }
 
-/// Builds one program of the modules, their C files and the driver. The C files of every fourth case
-/// contain the recorder. The others use the given one.
+/// Builds one program of the modules, their C files and the driver. The C files of every fourth
+/// case contain the recorder. The others use the given one.
 fn fortran(case: &CorpusCase, folder: &Path, recorder: &Path) -> Result<PathBuf, String> {
     std::fs::copy(case.file("drive.f90"), folder.join("drive.f90")).map_err(|error| format!("drive.f90: {error}"))?;
     let mut sources = case.generate(&FortranBackend, folder);
     sources.push("drive.f90".to_owned());
     let has_own_recorder = (turn(case) / DIALECTS.len()).is_multiple_of(4);
-    let compilers = if has_own_recorder { FORTRAN } else { FORTRAN_EXTERN };
+    let compilers = if has_own_recorder { GFORTRAN } else { FORTRAN_EXTERN };
     for source in &sources {
         compilers.object(folder, source)?;
     }
