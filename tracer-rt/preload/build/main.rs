@@ -23,8 +23,15 @@ use procedures::Procedure;
 const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
 
 /// The C files that are compiled once.
-const FILES: [&str; 5] =
-    ["mpi/dispatch.c", "openmp/openmp.c", "threads/threads.c", "code_names/code_names.c", "code_names/runtime_code.c"];
+const FILES: [&str; 7] = [
+    "mpi/dispatch.c",
+    "openmp/openmp.c",
+    "threads/threads.c",
+    "io/io.c",
+    "code_names/code_names.c",
+    "code_names/modules.c",
+    "code_names/runtime_code.c",
+];
 
 /// The functions that the recorder calls and the library exports. The linker redirects these calls
 /// to functions with the prefix `__wrap_`, so that the recorder does not record itself.

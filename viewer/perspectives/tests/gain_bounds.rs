@@ -141,22 +141,29 @@ impl Simulator<'_> {
                 (0..self.programs.len()).for_each(|unit| self.end_state(unit, "MPI_Barrier", end));
             }
             Operation::Locked { lock, ticket, value, nanos } => {
-                let (tickets, released) = &mut self.locks[lock];
-                if tickets.first() != Some(&ticket) {
-                    return false;
-                }
-                tickets.pop_first();
-                let (released, (wait, hold)) = (*released, LOCKS[lock]);
-                let acquired = if time < released { released + self.nanos(wait, self.network.wake) } else { time };
-                let inner_end = acquired + self.nanos(value, nanos);
-                let end = inner_end + self.nanos(hold, self.network.release);
-                let states = &mut self.result.states[unit];
-                states.extend([(time, acquired, wait), (acquired, end, hold), (acquired, inner_end, value)]);
-                self.locks[lock].1 = end;
-                self.times[unit] = end;
-                self.next[unit] += 1;
+                return self.run_locked(unit, (lock, ticket), (value, nanos));
             }
         }
+        true
+    }
+
+    /// Runs an activity with a lock, if it is the unit's turn.
+    fn run_locked(&mut self, unit: usize, (lock, ticket): (usize, usize), (value, nanos): (&'static str, i64)) -> bool {
+        let time = self.times[unit];
+        let (tickets, released) = &mut self.locks[lock];
+        if tickets.first() != Some(&ticket) {
+            return false;
+        }
+        tickets.pop_first();
+        let (released, (wait, hold)) = (*released, LOCKS[lock]);
+        let acquired = if time < released { released + self.nanos(wait, self.network.wake) } else { time };
+        let inner_end = acquired + self.nanos(value, nanos);
+        let end = inner_end + self.nanos(hold, self.network.release);
+        let states = &mut self.result.states[unit];
+        states.extend([(time, acquired, wait), (acquired, end, hold), (acquired, inner_end, value)]);
+        self.locks[lock].1 = end;
+        self.times[unit] = end;
+        self.next[unit] += 1;
         true
     }
 }

@@ -40,21 +40,8 @@ impl<'a> LaneRecords<'a> {
     /// As [`Self::find`], among the records at some positions.
     pub(super) fn find_within(self, positions: Range<u64>, key: LaneKey) -> Option<LaneRecord> {
         let count = positions.end.saturating_sub(positions.start);
-        let at = positions.start + links::partition(count, |at| self.record(positions.start + at).key() < key);
-        (at < positions.end).then(|| self.record(at)).filter(|record| record.key() == key)
-    }
-
-    /// The records at some positions. They end if the file is damaged.
-    pub(super) fn records_within(self, positions: Range<u64>) -> impl Iterator<Item = LaneRecord> {
-        let count = positions.end.saturating_sub(positions.start);
-        self.records_from(positions.start).take(usize::try_from(count).unwrap_or(usize::MAX))
-    }
-
-    /// As [`Self::find`], among the records at some positions.
-    pub(super) fn find_within(self, positions: Range<u64>, key: LaneKey) -> Option<LaneRecord> {
-        let count = positions.end.saturating_sub(positions.start);
-        let at = positions.start + links::partition(count, |at| self.record(positions.start + at).key() < key);
-        (at < positions.end).then(|| self.record(at)).filter(|record| record.key() == key)
+        let index = positions.start + links::partition(count, |index| self.record(positions.start + index).key() < key);
+        (index < positions.end).then(|| self.record(index)).filter(|record| record.key() == key)
     }
 
     /// The records at some positions. They end if the file is damaged.
@@ -102,38 +89,7 @@ impl ContainerRecords {
             }
             starts
         });
-        let position = |at: usize| starts.get(at).copied().map_or(0, u64::from);
-        let container = container as usize;
-        if container < containers { position(container)..position(container + 1) } else { 0..0 }
-    }
-}
-
-/// The positions of the records of each container. A search among all records would read about
-/// twenty of a million, and views of many containers search for each of them.
-#[derive(Debug, Default)]
-pub(super) struct ContainerRecords {
-    /// For each container, the position of its first record; then the end.
-    starts: OnceLock<Vec<u32>>,
-}
-
-impl ContainerRecords {
-    /// The positions of the records of a container, whose number is below `containers`. The first
-    /// call reads all records.
-    pub(super) fn positions(&self, records: LaneRecords<'_>, containers: usize, container: u32) -> Range<u64> {
-        let starts = self.starts.get_or_init(|| {
-            let mut starts = vec![0_u32; containers + 1];
-            for record in records.records_from(0) {
-                // The record of an unknown container, in a damaged file, has no effect.
-                if let Some(next) = starts.get_mut((record.container as usize).saturating_add(1)) {
-                    *next = next.saturating_add(1);
-                }
-            }
-            for container in 1..starts.len() {
-                starts[container] = starts[container].saturating_add(starts[container - 1]);
-            }
-            starts
-        });
-        let position = |at: usize| starts.get(at).copied().map_or(0, u64::from);
+        let position = |index: usize| starts.get(index).copied().map_or(0, u64::from);
         let container = container as usize;
         if container < containers { position(container)..position(container + 1) } else { 0..0 }
     }

@@ -109,11 +109,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let folder = RunFolder::new(args.output.as_deref(), &program_name(args, &command))?;
     let library_path = variable("LD_LIBRARY_PATH").map(|value| value.to_string_lossy().into_owned());
     let folders = LibraryFolders::of_machine(library_path.as_deref());
+    let earlier_preload = variable(PRELOAD).unwrap_or_default();
     let context = AttachmentContext {
         recorders: recorders.as_ref(),
         search_path: search_path.as_deref(),
         folders: &folders,
-        earlier_preload: &variable(PRELOAD).unwrap_or_default().to_string_lossy(),
+        earlier_preload: &earlier_preload.to_string_lossy(),
     };
     let attachment = Attachment::new(&args.command, &command, &context);
     let launcher = launcher_path(args, &command, search_path.as_deref());

@@ -296,8 +296,8 @@ fn time_shares(folder: &Path) -> anyhow::Result<TimeShares> {
     let waiting: i128 = waits.iter().map(|wait| i128::from(wait.nanos())).sum();
     let types = execution.units().state_types.iter().map(|ty| &execution.model().types[ty.index()]);
     let Some(mpi) = types.into_iter().find(|ty| ty.name == MPI_TYPE) else {
-        let units = i128::try_from(execution.units().len())?;
-        let whole = (units * i128::from(extent.nanos())).max(1) as f64;
+        let units = i128::try_from(execution.units().count())?;
+        let whole = (units * i128::from(extent.to.0 - extent.from.0)).max(1) as f64;
         return Ok(TimeShares { mpi: None, waiting: waiting as f64 / whole });
     };
     let all = source.containers();

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use tumit_viewer::filter::FilterLayer;
-use tumit_viewer::parallel::map_indexes;
+use tumit_viewer::parallel_map::map_indexes;
 use tumit_viewer::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, GlobalNanos, LinkEntity,
     MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource,

@@ -46,8 +46,8 @@ impl UnitStates {
 
     /// The same states, but some time ranges of a unit have another value. They do not overlap, and
     /// they ascend.
-    pub(super) fn with_path(mut self, times: FxHashMap<usize, Vec<(i64, i64)>>, value: ValueId) -> Self {
-        for (unit, times) in times {
+    pub(super) fn with_path(mut self, path: Vec<(usize, Vec<(i64, i64)>)>, value: ValueId) -> Self {
+        for (unit, times) in path {
             let mut states = Vec::new();
             let mut add = |from: i64, to: i64, value: ValueId| {
                 if from < to {
