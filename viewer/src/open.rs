@@ -1,4 +1,4 @@
-//! Opens traces: as a whole with [`open`](open()), or while they are read with [`progressive`].
+//! Opens traces: as a whole with [`open`](open()), or while they are read with [`background_read`].
 
 pub mod background_read;
 mod whole_trace;
