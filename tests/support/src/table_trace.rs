@@ -275,15 +275,29 @@ impl TimelineSource for TableTrace {
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let unknown = QueryError::Unknown { kind: "entity" };
-        let EntityId::State(number) = id else { return Err(unknown) };
-        let (container, ty, state) = self.states.get(number as usize).ok_or(unknown)?;
+        let (container, ty, life, value) = match id {
+            EntityId::State(number) => {
+                let (container, ty, state) = self.states.get(number as usize).ok_or(unknown)?;
+                (*container, *ty, state.life, Some(state.value))
+            }
+            EntityId::Link(number) => {
+                let link = self.links.get(number as usize).ok_or(unknown)?;
+                (link.start, link.ty, TimeRange { from: link.start_time, to: link.end_time }, Some(link.value))
+            }
+            EntityId::Container(id) => {
+                let info = self.containers.get(id.index()).ok_or(unknown)?;
+                (id, info.ty, info.life, None)
+            }
+            _ => return Err(unknown),
+        };
+        let container_name = || self.containers[container.index()].name.clone();
         Ok(EntityFacts {
             id,
-            name: self.model.values[state.value.index()].name.clone(),
+            name: value.map_or_else(container_name, |value| self.model.values[value.index()].name.clone()),
             type_path: vec![self.model.types[ty.index()].name.clone()],
-            container_path: self.path(*container),
-            container: *container,
-            life: state.life,
+            container_path: self.path(container),
+            container,
+            life,
             fields: vec![("Bytes".into(), "4096".into())],
             source: None,
         })

@@ -55,7 +55,7 @@ fn a_program_and_its_libraries_have_one_recorder() {
         r#"
 #include "t_trace.h"
 #include <dlfcn.h>
-void first_source(void);
+void one(void);
 void two(void);
 int main(void) {
     void *library = dlopen("./plug.so", RTLD_NOW | RTLD_LOCAL);
@@ -63,7 +63,7 @@ int main(void) {
     if (library == NULL) { fputs(dlerror(), stderr); return 1; }
     *(void **)(void *)&plug = dlsym(library, "plug");
     t_tick(1);
-    first_source();
+    one();
     two();
     plug();
     dlclose(library);

@@ -33,7 +33,7 @@ fn a_program_without_mpi_is_not_disturbed() {
     let program = folder.compile("gcc", "program", EMPTY, &[]);
     let (output, messages) = folder.recorded(&[&program.display().to_string()]);
     assert_eq!(output.status.code(), Some(3), "{messages}");
-    assert!(messages.contains("which needs no MPI library, but may load one"), "{messages}");
+    assert!(messages.contains("which needs no MPI library and no OpenMP runtime, but may load one"), "{messages}");
     assert!(
         messages.contains(
             "nothing was recorded: no program called MPI_Init in a shared library or used an OpenMP runtime with an interface for recorders"

@@ -111,7 +111,9 @@ fn ranks_with_openmp_have_both_recorders() {
         (2, 8)
     );
     let stats = succeed(tumit().args(["stats", "--csv"]).arg(folder.file("run.tmt")));
-    assert!(stats.contains("MPI,MPI_Barrier") && stats.contains("OpenMP,Implicit barrier"), "{stats}");
+    assert!(stats.contains("state,MPI,,,MPI_Barrier") && stats.contains("state,OpenMP,,,Implicit barrier"), "{stats}");
+    // Recorders that are not attached leave nothing in the run.
+    assert!(!stats.contains("Bytes read"), "{stats}");
     // A recorder that is not wanted is not attached.
     let (output, messages) =
         folder.recorded(&["--with", "openmp", "-o", "openmp.tmt", "--", OPEN_MPI.launcher, "-n", "2", &program]);

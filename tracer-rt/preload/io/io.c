@@ -299,12 +299,21 @@ EXPORTED int fclose(FILE *stream) {
     return result;
 }
 
-/* ---- Child processes ---- */
+/* ---- Start, and child processes ---- */
 
 static void unlock_names(void) { pthread_mutex_init(&names_lock, NULL); }
 
-/* Another thread of the parent may hold the lock when it forks. */
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, unlock_names); }
+/* The function of this library, also if another one replaces it. */
+__typeof__(fflush) tumit_own_flush __attribute__((alias("fflush"), visibility("hidden")));
+
+/* Prepares the recorder if this copy of the library exports its functions. Another thread of the
+ * parent may hold the lock when it forks. */
+__attribute__((constructor)) static void prepare_io(void) {
+    if (dlsym(RTLD_DEFAULT, "fflush") == (void *)tumit_own_flush) {
+        TUMIT_REGISTER_IO();
+        pthread_atfork(NULL, NULL, unlock_names);
+    }
+}
 
 /* ---- Programs with checks of buffers (`_FORTIFY_SOURCE`) ---- */
 

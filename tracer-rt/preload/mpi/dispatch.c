@@ -81,6 +81,7 @@ void tumit_mpi_select_family(void) {
     size_t i;
     pthread_mutex_lock(&selection);
     if (!is_selected) {
+        TUMIT_REGISTER_MPI();
         dl_iterate_phdr(find_library, &found);
         wrappers = found.library != NULL ? found.library->wrappers : family_of_symbols();
         if (wrappers == NULL) {

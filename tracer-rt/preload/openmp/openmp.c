@@ -69,5 +69,6 @@ __attribute__((visibility("default"))) struct ompt_tool *ompt_start_tool(unsigne
     static struct ompt_tool tool = {initialize, finalize, {0}};
     (void)version;
     (void)runtime;
+    TUMIT_REGISTER_OPENMP();
     return &tool;
 }

@@ -30,7 +30,7 @@
 
 #include "waits.h"
 
-/* ---- Child processes ---- */
+/* ---- Start, and child processes ---- */
 
 static void reset_child_process(void) {
     pthread_mutex_init(&threads_lock, NULL);
@@ -38,5 +38,14 @@ static void reset_child_process(void) {
     is_first_thread_recorded = 0;
 }
 
-/* Other threads of the parent may hold locks when it forks, and do not exist in the child. */
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, reset_child_process); }
+/* The function of this library, also if another one replaces it. */
+__typeof__(pthread_join) tumit_own_join __attribute__((alias("pthread_join"), visibility("hidden")));
+
+/* Prepares the recorder if this copy of the library exports its functions. Other threads of the
+ * parent may hold locks when it forks, and do not exist in the child. */
+__attribute__((constructor)) static void prepare_threads(void) {
+    if (dlsym(RTLD_DEFAULT, "pthread_join") == (void *)tumit_own_join) {
+        TUMIT_REGISTER_THREADS();
+        pthread_atfork(NULL, NULL, reset_child_process);
+    }
+}

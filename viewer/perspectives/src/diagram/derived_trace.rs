@@ -216,7 +216,7 @@ fn trace_of_lanes(
     let units_per_row = lanes.1.iter().map(<[u32]>::len).max().unwrap_or(1);
     let states = if parts.categories || parts.path.is_some() {
         let activity = execution.shared_activity()?;
-        let LaneValues { ty, values, on_path } = define_lane_values(parts, &containers, &mut builder);
+        let UnitLaneValues { ty, values, on_path } = define_lane_values(parts, &containers, &mut builder);
         let is_shown = |category: ActivityCategory| !(parts.hides_idle && category == ActivityCategory::Idle);
         let shown = ActivityCategory::COUNTED
             .into_iter()
@@ -334,7 +334,7 @@ fn add_containers(execution: &Execution, life: Option<TimeRange>, builder: &mut 
 }
 
 /// The type and the values of categories.
-struct LaneValues<'a> {
+struct UnitLaneValues<'a> {
     ty: TypeId,
     /// The value of each shown category.
     values: Vec<ValueId>,
@@ -346,7 +346,7 @@ fn define_lane_values<'a>(
     parts: &DerivedParts<'a>,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
-) -> LaneValues<'a> {
+) -> UnitLaneValues<'a> {
     let palette = light_palette(parts.palette);
     let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
@@ -359,7 +359,7 @@ fn define_lane_values<'a>(
     let values: Vec<ValueId> = shown.iter().copied().map(&mut define).collect();
     let on_path =
         parts.path.map(|path| (builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis)), path));
-    LaneValues { ty, values, on_path }
+    UnitLaneValues { ty, values, on_path }
 }
 
 /// The times of a path in each unit, by time.
