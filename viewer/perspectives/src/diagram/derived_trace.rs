@@ -9,6 +9,7 @@ mod category_states;
 mod column_sums;
 mod fractions;
 mod state_lanes;
+mod touching_links;
 mod trace_builder;
 mod unit_states;
 

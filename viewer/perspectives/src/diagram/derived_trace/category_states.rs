@@ -20,6 +20,8 @@ use crate::execution::Execution;
 use crate::execution::activity::UnitActivity;
 use crate::execution::category_timeline::{CategoryPiece, CategoryTimeline};
 
+use super::touching_links::{links_in, states_at_endpoints};
+
 /// The type of the states, and the value of each category. Times of a category without a value have
 /// no states. The value of [`ActivityCategory::Ignored`] is that of the critical path: timelines of
 /// units do not have this category.
@@ -270,7 +272,20 @@ impl FilterLayer for CategoryStates {
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        if self.find(id).is_some() { Ok(Vec::new()) } else { self.base.related_entities(id, limit) }
+        if let Some((place, _)) = self.find(id) {
+            let life = FilterLayer::facts(self, id)?.life;
+            return links_in(self.base.as_ref(), self.lanes[place].0, life, limit);
+        }
+        let mut related = self.base.related_entities(id, limit)?;
+        if matches!(id, EntityId::Link(_)) {
+            let list = |container, instant| {
+                let lane = StateLaneId { container, ty: self.states.ty, depth: 0 };
+                self.of_lane(lane).map_or_else(Vec::new, |of_lane| self.pieces(of_lane, instant).collect())
+            };
+            related.extend(states_at_endpoints(self.base.as_ref(), id, list)?);
+            related.truncate(limit);
+        }
+        Ok(related)
     }
 
     fn is_dense(&self, lane: StateLaneId, time_range: TimeRange, limit: usize) -> Result<bool, QueryError> {

@@ -10,12 +10,12 @@ use rustc_hash::FxHashMap;
 use tumit_viewer::filter::FilterLayer;
 use tumit_viewer::parallel_map::map_indexes;
 use tumit_viewer::query::{
-    ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, GlobalNanos, LinkEntity,
-    MixtureCell, MixtureCells, PajeTypeKind, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource,
-    TraceSummary, TypeId, ValueId,
+    ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, FirstFreeNumbers, GlobalNanos, MixtureCell,
+    MixtureCells, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueId,
 };
 
 use super::column_sums::ColumnSums;
+use super::touching_links::{links_in, states_at_endpoints};
 use super::unit_states::{UnitState, UnitStates};
 use crate::unit_lists::UnitLists;
 
@@ -133,50 +133,6 @@ impl StateLanes {
         keep_first(&mut items);
         EntityList { total, items }
     }
-
-    /// The links that start or end in a state, at its start or at its end.
-    fn links_of(&self, unit: usize, state: UnitState, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        let container = self.container_of(unit);
-        let life = TimeRange { from: GlobalNanos(state.from), to: GlobalNanos(state.to) };
-        let near = wider(life);
-        let is_within =
-            |(end, time): (ContainerId, GlobalNanos)| end == container && life.from <= time && time <= life.to;
-        let mut ids = Vec::new();
-        for ty in self.inner.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-            let links = self.inner.links(ty.id, near, usize::MAX)?.items;
-            let touches =
-                |link: &LinkEntity| is_within((link.start, link.start_time)) || is_within((link.end, link.end_time));
-            ids.extend(links.into_iter().filter(touches).map(|link| link.id));
-        }
-        ids.truncate(limit);
-        Ok(ids)
-    }
-
-    /// The states at both endpoints of a link, in lanes of one unit. They include states that end or
-    /// begin there.
-    fn states_at(&self, link: EntityId) -> Result<Vec<EntityId>, QueryError> {
-        let TimeRange { from, to } = self.inner.facts(link)?.life;
-        let life = wider(TimeRange { from: from.min(to), to: from.max(to) });
-        let mut ids = Vec::new();
-        for ty in self.inner.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
-            let links = self.inner.links(ty.id, life, usize::MAX)?.items;
-            let Some(found) = links.into_iter().find(|other| other.id == link) else { continue };
-            for (container, time) in [(found.start, found.start_time), (found.end, found.end_time)] {
-                let lane = StateLaneId { container, ty: self.ty, depth: 0 };
-                let instant = wider(TimeRange { from: time, to: time });
-                if let Some(units @ [_]) = self.units_of(lane) {
-                    ids.extend(self.list(units, instant, usize::MAX).items.into_iter().map(|state| state.id));
-                }
-            }
-        }
-        Ok(ids)
-    }
-}
-
-/// A time range that overlaps all entities that touch another one.
-fn wider(range: TimeRange) -> TimeRange {
-    let (from, to) = (range.from.0.saturating_sub(1), range.to.0.saturating_add(1));
-    TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
 }
 
 impl FilterLayer for StateLanes {
@@ -253,12 +209,21 @@ impl FilterLayer for StateLanes {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         match self.state(id) {
-            Some((unit, state)) => self.links_of(unit, state, limit),
+            Some((unit, state)) => {
+                let life = TimeRange { from: GlobalNanos(state.from), to: GlobalNanos(state.to) };
+                links_in(self.inner.as_ref(), self.container_of(unit), life, limit)
+            }
             None if matches!(id, EntityId::State(_)) => Err(QueryError::Unknown { kind: "state" }),
             None => {
                 let mut related = self.inner.related_entities(id, limit)?;
                 if matches!(id, EntityId::Link(_)) {
-                    related.extend(self.states_at(id)?);
+                    // Bundles of units have too many states.
+                    let list = |container, instant| {
+                        let lane = StateLaneId { container, ty: self.ty, depth: 0 };
+                        let units = self.units_of(lane).filter(|units| units.len() == 1);
+                        units.map_or_else(Vec::new, |units| self.list(units, instant, usize::MAX).items)
+                    };
+                    related.extend(states_at_endpoints(self.inner.as_ref(), id, list)?);
                     related.truncate(limit);
                 }
                 Ok(related)
