@@ -348,9 +348,9 @@ fn play_fetches_ahead_and_sends_little() {
     show_cards(&mut browser, &viewer, &json!(views));
     go_to(&mut browser, "20ms");
     browser.evaluate("performance.setResourceTimingBufferSize(5000); performance.clearResourceTimings()");
-    browser.evaluate("{ window.frames_ = []; let last = null; const step = (now) => { if (last !== null) frames_.push(now - last); last = now; if (frames_.length < 240) requestAnimationFrame(step); }; document.querySelector('#cards').focus(); requestAnimationFrame(step); }");
+    browser.evaluate("{ window.frames_ = []; let last = null; const step = (now) => { if (last !== null) frames_.push(now - last); last = now; if (frames_.length < 120) requestAnimationFrame(step); }; document.querySelector('#cards').focus(); requestAnimationFrame(step); }");
     browser.key("l");
-    browser.wait("frames_.length >= 240");
+    browser.wait("frames_.length >= 120");
     let paused = browser.evaluate("document.querySelector('#play-pause').getAttribute('aria-label')");
     assert_eq!(paused, "Pause", "it still plays");
     browser.key("k");
