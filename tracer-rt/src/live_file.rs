@@ -49,8 +49,8 @@ unsafe impl Send for LiveFile {}
 
 impl LiveFile {
     /// Creates the file for `layout.slots` slots, allocates all of it, and maps it.
-    /// The mapping replaces the region `at`, if that has the same size. The caller does not use
-    /// `at` any more.
+    /// The mapping replaces `region`, if that has the same size. The caller does not use
+    /// `region` any more.
     ///
     /// # Errors
     /// If the folder is not writable or has no space, or if the file cannot be mapped. No file is
@@ -147,7 +147,7 @@ pub(crate) struct MappedRegion {
 // SAFETY: the pointer is to a mapping of the whole process.
 unsafe impl Send for MappedRegion {}
 
-/// Maps private memory, in place of the region `at` if that has this size.
+/// Maps private memory, in place of `region` if that has this size.
 pub(crate) fn map_private(bytes: usize, region: Option<&MappedRegion>) -> io::Result<*mut u8> {
     // Miri supports no other flags.
     let more = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };

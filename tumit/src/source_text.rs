@@ -34,7 +34,7 @@ impl SourceSpan {
         Self { file, start: small(range.start), end: small(range.end) }
     }
 
-    /// A span from the start of `self` to the end of `other`.
+    /// A span from the start of `self` to the end of `end_span`.
     pub(crate) fn to(self, end_span: Self) -> Self {
         Self { end: end_span.end.max(self.end), ..self }
     }

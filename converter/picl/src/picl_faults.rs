@@ -190,8 +190,8 @@ impl PiclFaultCounts {
         if self.is_strict { Err(StrictFault(fault)) } else { Ok(()) }
     }
 
-    /// Counts a message that is received some nanoseconds before it is sent. `found` names the
-    /// sender and the receiver.
+    /// Counts a message that is received some nanoseconds before it is sent. `excerpt` names
+    /// the sender and the receiver.
     pub(crate) fn count_early(
         &mut self,
         pair: (u32, u32),

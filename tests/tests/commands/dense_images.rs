@@ -71,7 +71,7 @@ fn combined_links_add_up_to_all_links() {
     }
 }
 
-/// A trace with `nodes` nodes of `each` threads, each thread with a state.
+/// A trace of nodes with threads. Each thread has a state.
 fn threads(nodes: usize, threads_per_node: usize) -> String {
     let mut trace = HEADER.to_owned() + "0 N 0 Node\n0 T N Thread\n2 S T State\n5 a S busy \"1 0 0\"\n";
     for node in 0..nodes {

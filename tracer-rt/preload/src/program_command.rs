@@ -90,7 +90,7 @@ impl CommandReader<'_> {
         self.words[position].to_string_lossy().into_owned()
     }
 
-    /// Adds the command in the words from `at` to `end`.
+    /// Adds the command in the words from `position` to `end`.
     fn read(&self, parts: &mut ProgramCommand, position: usize, end: usize, depth: u32) {
         if position >= end {
             return;
@@ -159,7 +159,7 @@ impl CommandReader<'_> {
         parts.launcher = Some(launcher);
     }
 
-    /// The position of the program that starts after the options from `at`, or `end`.
+    /// The position of the program that starts after the options from `position`, or `end`.
     fn program_position(
         &self,
         syntax: &StarterSyntax,

@@ -12,7 +12,7 @@ pub trait Fields: Sized {
     /// Stores the value, little-endian and packed.
     ///
     /// # Safety
-    /// `at` points to `bytes()` bytes that the caller may write.
+    /// `target` points to `bytes()` bytes that the caller may write.
     unsafe fn store(self, target: *mut u8);
 
     /// Upper bound of [`Self::bytes_cut`] that ignores boundaries of characters and elements.
@@ -30,7 +30,7 @@ pub trait Fields: Sized {
     /// Stores the value cut to `max_bytes` bytes per counted field.
     ///
     /// # Safety
-    /// The caller must own the `bytes_cut(max_bytes)` bytes at `at`.
+    /// The caller must own the `bytes_cut(max_bytes)` bytes at `target`.
     unsafe fn store_cut(self, target: *mut u8, _max_bytes: usize) {
         // SAFETY: a field that cannot be cut has its own size.
         unsafe { self.store(target) };
@@ -40,7 +40,7 @@ pub trait Fields: Sized {
 /// Stores all elements.
 ///
 /// # Safety
-/// The caller must own the bytes of the elements at `at`.
+/// The caller must own the bytes of the elements at `target`.
 #[inline(always)]
 pub(super) unsafe fn store_all<T: Fields + Copy>(elements: &[T], target: *mut u8) {
     let mut next = target;

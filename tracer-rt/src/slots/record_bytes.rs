@@ -48,7 +48,7 @@ pub(crate) fn payload(slot: *const SlotHeader, offset: usize) -> *mut u8 {
 /// Writes the six bytes of a record's head.
 ///
 /// # Safety
-/// The caller must own the six bytes at `at`.
+/// The caller must own the six bytes at `target`.
 #[inline(always)]
 pub(crate) unsafe fn write_head(target: *mut u8, id: u16, delta: u32) {
     let head = u64::from(id) | u64::from(delta) << 16;

@@ -51,7 +51,7 @@ pub(super) fn repair_quotes(file: FileId, text: &str, diagnostics: &mut Diagnost
     Some(repaired)
 }
 
-/// Inserts the missing quote of the text that starts at `at`, where it probably should end.
+/// Inserts the missing quote of the text that starts at `position`, where it probably should end.
 ///
 /// `end` is the end of the line. The quote replaces a letter of the text, so offsets do not change.
 fn close(repaired: &mut String, position: usize, end: usize) {
@@ -79,7 +79,7 @@ struct TextEnd {
     is_closed: bool,
 }
 
-/// The end of the text that starts at `at`.
+/// The end of the text that starts at `position`.
 fn text_end(bytes: &[u8], position: usize) -> TextEnd {
     if bytes[position..].starts_with(b"\"\"\"") {
         let rest = &bytes[position + 3..];

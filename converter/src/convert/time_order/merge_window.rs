@@ -264,7 +264,7 @@ fn sort_keys(keys: &mut Vec<u64>, spare: &mut Vec<u64>, from: u32, bits: u32) {
     }
 }
 
-/// Sorts keys by the digit of `width` bits that starts at bit `at`. Keys with equal digits keep
+/// Sorts keys by the digit of `width` bits that starts at bit `shift`. Keys with equal digits keep
 /// their order.
 fn sort_by_digit(keys: &[u64], sorted: &mut [u64], shift: u32, width: u32) {
     let mask = (1 << width) - 1;

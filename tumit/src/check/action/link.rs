@@ -85,7 +85,8 @@ pub(super) fn lower(
     })
 }
 
-/// The link type with this name. If there are several, the one that allows an endpoint at `at`.
+/// The link type with this name. If there are several, the one that allows an endpoint in
+/// `container`.
 fn find_link_type(
     scope: &ExprScope<'_>,
     name: &Ident,

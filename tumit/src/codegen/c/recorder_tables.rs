@@ -80,7 +80,7 @@ struct tumit1_spec tumit1_spec_{tag} = {{{name}, tumit1_schema_{tag}, {packed}u,
 /// The shapes of records: the layouts without the names of fields.
 ///
 /// Each shape occurs once, in the form of blocks by columns (number of parts, and their codes).
-/// `at` has the position of the shape of each record.
+/// `offsets` has the position of the shape of each record.
 struct ShapeTable {
     bytes: Vec<u8>,
     offsets: Vec<u16>,

@@ -64,7 +64,7 @@ pub fn width(text: &str, size: f32, weight: FontWeight) -> f32 {
     em * size
 }
 
-/// Cuts a text to the width `available`, with an ellipsis. `None` if not even two letters and the
+/// Cuts a text to the width `max_width`, with an ellipsis. `None` if not even two letters and the
 /// ellipsis fit.
 #[must_use]
 pub fn fit(text: &str, size: f32, weight: FontWeight, max_width: f32) -> Option<String> {

@@ -158,7 +158,7 @@ impl LineWords {
         self.ranges.len()
     }
 
-    /// The word at index `at` of the line that was split.
+    /// The word at `index` of the line that was split.
     #[inline]
     pub(in crate::read) fn get<'a>(&'a self, line: &'a str, index: usize) -> Option<&'a str> {
         let &(from, to) = self.ranges.get(index)?;

@@ -95,7 +95,7 @@ impl RunSummary {
         summary
     }
 
-    /// The lines of the summary. `shown` is the name of the folder.
+    /// The lines of the summary. `folder_name` is the name that the user wrote.
     pub(crate) fn lines(&self, folder_name: &str) -> Vec<String> {
         let wall = duration(i64::try_from(self.wall_time.as_nanos()).unwrap_or(i64::MAX));
         let Some(run) = &self.run else {
