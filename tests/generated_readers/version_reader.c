@@ -1,5 +1,5 @@
-/* Reads a run of the old spec with the header of the new spec: `version_reader RUN FOLDER`. Copies the run
- * and decrements each `n`. */
+/* Reads a run of the old spec with the header of the new spec: `version_reader RUN FOLDER`. Copies
+ * the run and decrements each `n`. */
 #include "grow_read.h"
 
 int main(int argc, char **argv) {

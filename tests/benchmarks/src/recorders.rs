@@ -122,8 +122,8 @@ impl Limit {
             }
             let now = clock();
             let delta = now.wrapping_sub(buffer.last.get()) as u32;
-            // SAFETY: the buffer has `BYTES` bytes after `position`. Bytes have no alignment. No other
-            // reference exists.
+            // SAFETY: the buffer has `BYTES` bytes after `position`. Bytes have no alignment. No
+            // other reference exists.
             let record = unsafe { &mut *buffer.bytes.get().cast::<u8>().add(position).cast::<[u8; BYTES]>() };
             record[..2].copy_from_slice(&id.to_le_bytes());
             record[2..6].copy_from_slice(&delta.to_le_bytes());

@@ -139,8 +139,8 @@ fn without_pid(text: &[u8]) -> String {
     all.join(" ")
 }
 
-/// The output of a command that starts a launcher. MPICH's launcher sometimes ends by SIGPIPE if the
-/// ranks end before they call MPI, also without recording. The command is then repeated.
+/// The output of a command that starts a launcher. MPICH's launcher sometimes ends by SIGPIPE if
+/// the ranks end before they call MPI, also without recording. The command is then repeated.
 fn output_of_launcher(command: &mut Command) -> Output {
     let mut result = output(command);
     for _ in 0..20 {

@@ -1,9 +1,9 @@
 //! Builds the library with all recorders, `libtumit_preload.so`, which `src/recorder_library.rs`
 //! embeds.
 //!
-//! The library contains the wrappers of all MPI procedures once per family of MPI libraries with one
-//! binary interface. `mpi/dispatch.c` selects the family at the first call. The other recorders have
-//! a folder with a C file each.
+//! The library contains the wrappers of all MPI procedures once per family of MPI libraries with
+//! one binary interface. `mpi/dispatch.c` selects the family at the first call. The other recorders
+//! have a folder with a C file each.
 
 #![expect(clippy::print_stdout, reason = "Cargo reads the standard output of build scripts")]
 
@@ -65,8 +65,8 @@ fn tracing_functions(name: &str) -> String {
 }
 
 /// The generated functions without the constructor that registers the spec. Instead, the macro
-/// `TUMIT_REGISTER_TRACE` registers it, for the trace TRACE. The library contains several recorders,
-/// and a run must not contain the specs of those that are not attached.
+/// `TUMIT_REGISTER_TRACE` registers it, for the trace TRACE. The library contains several
+/// recorders, and a run must not contain the specs of those that are not attached.
 fn registered_by_call(trace: &str, text: &str) -> String {
     let name = format!("tumit1_enter_{trace}_");
     let constructor = format!("TUMIT1_ENTER static void {name}");

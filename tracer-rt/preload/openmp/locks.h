@@ -5,8 +5,8 @@
 
 /* Entries of the table of owners; a power of two. */
 #define OWNERS 4096
-/* A wait that is at least as long is recorded at its end, in ticks of the clock: two microseconds at
- * 2 GHz. The lock seemed to be free at its begin. */
+/* A wait that is at least as long is recorded at its end, in ticks of the clock: two microseconds
+ * at 2 GHz. The lock seemed to be free at its begin. */
 #define LONG_WAIT 4096
 
 /* The owner of a lock, or the last one. Of two locks in one entry, the later one replaces the

@@ -234,8 +234,8 @@ fn file_name(path: &str) -> String {
 }
 
 impl ProgramAttachment {
-    /// The recorders of the program with the libraries that they record, or the reason why there are
-    /// none.
+    /// The recorders of the program with the libraries that they record, or the reason why there
+    /// are none.
     fn text(&self, recorders: &RecorderSet) -> String {
         let name = &self.name;
         let mut attached = recorders.clone();

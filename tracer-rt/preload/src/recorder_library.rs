@@ -8,8 +8,8 @@ use object::{Endianness, SymbolIndex};
 
 use crate::recorders::{Recorder, RecorderSet};
 
-/// The shared library. It serves all families of MPI libraries, needs only the C library, and writes
-/// nothing in processes that use none of its recorders.
+/// The shared library. It serves all families of MPI libraries, needs only the C library, and
+/// writes nothing in processes that use none of its recorders.
 pub const LIBRARY: &[u8] = include_bytes!(env!("TUMIT_PRELOAD_LIBRARY"));
 
 /// The name of the file that contains [`LIBRARY`].
@@ -38,9 +38,9 @@ pub fn procedures_of(library: &[u8]) -> Option<HashSet<String>> {
     Some(procedures)
 }
 
-/// A copy of [`LIBRARY`] with some recorders. It exports the symbols of these recorders only, and of
-/// the MPI procedures only these, or all. Programs that test whether a procedure exists then find
-/// the same ones as without the library.
+/// A copy of [`LIBRARY`] with some recorders. It exports the symbols of these recorders only, and
+/// of the MPI procedures only these, or all. Programs that test whether a procedure exists then
+/// find the same ones as without the library.
 #[must_use]
 pub fn library_with(recorders: &RecorderSet, procedures: Option<&HashSet<String>>) -> Vec<u8> {
     let is_exported = |symbol: &str| match Recorder::of_symbol(symbol) {

@@ -20,7 +20,7 @@ static struct waker *waker_entry(const void *object) {
     return &wakers[((uint64_t)(uintptr_t)object * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
 }
 
-/* Attempts to lock an entry. A signal handler may increase a semaphore, so nothing waits for long. */
+/* Attempts to lock an entry. A signal handler may increase a semaphore, and must not wait. */
 #define ATTEMPTS 1000
 
 static int try_lock_waker(struct waker *entry) { return !__atomic_exchange_n(&entry->is_locked, 1, __ATOMIC_ACQUIRE); }

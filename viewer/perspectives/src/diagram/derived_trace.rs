@@ -66,8 +66,8 @@ pub(crate) struct DerivedParts<'a> {
     pub message_scale: Option<&'a MessageScale>,
 }
 
-/// Units above which a trace has no stored states. It reads them from the timelines of the execution,
-/// so that it is ready at once.
+/// Units above which a trace has no stored states. It reads them from the timelines of the
+/// execution, so that it is ready at once.
 const MAX_STORED_UNITS: usize = 1024;
 
 /// The weight of a colour outside of the critical path, mixed with white. The path stands out, and
