@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use tests::programs::succeed;
+
 use crate::record_folder::{OPEN_MPI, RecordFolder};
 
 const EMPTY: &str = "int main(void) { return 3; }\n";
@@ -70,6 +72,9 @@ fn obstacles_are_found_before_the_start() {
         text.contains("it needs libmpi.so.1, and the recorder supports") && !text.contains("LD_PRELOAD="),
         "{text}"
     );
+    // The MPI library is no obstacle for other recorders.
+    let text = succeed(&mut folder.record(&["--dry-run", "--with", "threads", "--", &old.display().to_string()]));
+    assert!(text.contains("threads attached to") && text.contains("LD_PRELOAD="), "{text}");
 }
 
 #[test]

@@ -221,54 +221,45 @@ static void record_buffered_call(enum io_io_operation operation, FILE *stream, t
     const struct open_file file = file_of(descriptor);
     if (file.kind == FILE_OF_DISK && descriptor >= 0 && descriptor < DESCRIPTORS) {
         uint64_t *sum = &open_files[descriptor].buffered_bytes;
-        bytes += __atomic_load_n(sum, __ATOMIC_RELAXED);
+        __atomic_add_fetch(sum, bytes, __ATOMIC_RELAXED);
         if (tumit1_now() - begin >= LONG_CALL) {
-            io_buffered_call(operation, file.name, begin, (int64_t)bytes);
-            bytes = 0;
+            io_buffered_call(operation, file.name, begin, (int64_t)__atomic_exchange_n(sum, 0, __ATOMIC_RELAXED));
         }
-        __atomic_store_n(sum, bytes, __ATOMIC_RELAXED);
         open_files[descriptor].is_written = operation == WRITE;
     }
     errno = error;
 }
 
+/* Records a call of a buffered file around an expression, and returns its value, `result`. */
+#define RECORD_BUFFERED_CALL(type, operation, stream, bytes, expression)                                               \
+    do {                                                                                                               \
+        tumit1_date begin;                                                                                             \
+        type result;                                                                                                   \
+        ensure_next_functions();                                                                                       \
+        if (!IS_PROGRAM_CALL()) {                                                                                      \
+            return (expression);                                                                                       \
+        }                                                                                                              \
+        begin = tumit1_now();                                                                                          \
+        result = (expression);                                                                                         \
+        record_buffered_call(operation, stream, begin, bytes);                                                         \
+        return result;                                                                                                 \
+    } while (0)
+
 EXPORTED size_t fread(void *bytes, size_t size, size_t count, FILE *stream) {
-    tumit1_date begin;
-    size_t result;
-    ensure_next_functions();
-    if (!IS_PROGRAM_CALL()) {
-        return next.fread(bytes, size, count, stream);
-    }
-    begin = tumit1_now();
-    result = next.fread(bytes, size, count, stream);
-    record_buffered_call(READ, stream, begin, (uint64_t)result * size);
-    return result;
+    RECORD_BUFFERED_CALL(size_t, READ, stream, (uint64_t)result * size, next.fread(bytes, size, count, stream));
 }
 
 EXPORTED size_t fwrite(const void *bytes, size_t size, size_t count, FILE *stream) {
-    tumit1_date begin;
-    size_t result;
-    ensure_next_functions();
-    if (!IS_PROGRAM_CALL()) {
-        return next.fwrite(bytes, size, count, stream);
-    }
-    begin = tumit1_now();
-    result = next.fwrite(bytes, size, count, stream);
-    record_buffered_call(WRITE, stream, begin, (uint64_t)result * size);
-    return result;
+    RECORD_BUFFERED_CALL(size_t, WRITE, stream, (uint64_t)result * size, next.fwrite(bytes, size, count, stream));
 }
 
+/* Without a stream, it writes the buffers of all files, which have no names here. */
 EXPORTED int fflush(FILE *stream) {
-    tumit1_date begin;
-    int result;
-    ensure_next_functions();
-    if (stream == NULL || !IS_PROGRAM_CALL()) {
+    if (stream == NULL) {
+        ensure_next_functions();
         return next.fflush(stream);
     }
-    begin = tumit1_now();
-    result = next.fflush(stream);
-    record_buffered_call(WRITE, stream, begin, 0);
-    return result;
+    RECORD_BUFFERED_CALL(int, WRITE, stream, 0, next.fflush(stream));
 }
 
 /* The record of the end contains the bytes that are still in the buffer. */
@@ -355,15 +346,6 @@ EXPORTED ssize_t __pread64_chk(int fd, void *bytes, size_t count, off64_t offset
     RECORD_CALL(ssize_t, READ, fd, next.pread64(fd, bytes, count, offset));
 }
 EXPORTED size_t __fread_chk(void *bytes, size_t room, size_t size, size_t count, FILE *stream) {
-    tumit1_date begin;
-    size_t result;
-    ensure_next_functions();
     CHECK(size == 0 || count <= room / size);
-    if (!IS_PROGRAM_CALL()) {
-        return next.fread(bytes, size, count, stream);
-    }
-    begin = tumit1_now();
-    result = next.fread(bytes, size, count, stream);
-    record_buffered_call(READ, stream, begin, (uint64_t)result * size);
-    return result;
+    RECORD_BUFFERED_CALL(size_t, READ, stream, (uint64_t)result * size, next.fread(bytes, size, count, stream));
 }

@@ -115,7 +115,7 @@ impl Attachment {
             if programs.iter().all(|program| program.name != name) {
                 let program = ProgramFile::find(&words[position], context.search_path);
                 let (outcome, openmp) = match &program {
-                    Ok(program) => outcome(program, context.folders),
+                    Ok(program) => outcome(program, context),
                     Err(StartObstacle::Missing | StartObstacle::NotExecutable) => (AttachmentOutcome::NotFound, None),
                 };
                 let openmp = OpenMpRuntime::in_preload(context.earlier_preload).or(openmp);
@@ -189,7 +189,7 @@ impl Attachment {
 }
 
 /// The treatment of a program, and its runtime of OpenMP.
-fn outcome(program: &ProgramFile, folders: &LibraryFolders) -> (AttachmentOutcome, Option<OpenMpRuntime>) {
+fn outcome(program: &ProgramFile, context: &AttachmentContext<'_>) -> (AttachmentOutcome, Option<OpenMpRuntime>) {
     let elf = match (&program.interpreter, &program.elf) {
         (Some(interpreter), None) => return (AttachmentOutcome::Script(interpreter.display().to_string()), None),
         (None, None) => return (AttachmentOutcome::OtherFile, None),
@@ -201,11 +201,13 @@ fn outcome(program: &ProgramFile, folders: &LibraryFolders) -> (AttachmentOutcom
     if let Some(interpreter) = &program.interpreter {
         return (AttachmentOutcome::Script(interpreter.display().to_string()), None);
     }
-    let libraries = parallel_libraries(&program.path, elf, folders);
-    let outcome = match libraries.mpi {
+    let libraries = parallel_libraries(&program.path, elf, context.folders);
+    // The MPI library is no obstacle for other recorders.
+    let records_mpi = context.recorders.is_none_or(|recorders| recorders.contains(&Recorder::Mpi));
+    let outcome = match libraries.mpi.filter(|_| records_mpi) {
         Some(library) if library.family == MpiFamily::Unsupported => AttachmentOutcome::UnsupportedMpi(library),
         Some(library) => AttachmentOutcome::Mpi(library),
-        None if contains_mpi(&program.path) => AttachmentOutcome::ContainsMpi,
+        None if records_mpi && contains_mpi(&program.path) => AttachmentOutcome::ContainsMpi,
         None => AttachmentOutcome::NoMpiYet,
     };
     (outcome, libraries.openmp)
@@ -261,47 +263,31 @@ impl ProgramAttachment {
         }
     }
 
-    /// The recorders that the program certainly uses, with its libraries. Without one, a program
-    /// such as an interpreter may still use them later.
-    fn text_of_binary(&self, attached: &RecorderSet) -> String {
-        let name = &self.name;
-        let library_of = |recorder: &Recorder| match (recorder, &self.outcome, &self.openmp) {
-            (Recorder::Mpi, AttachmentOutcome::Mpi(library), _) => {
-                Some(format!("{}, {}", library.family, library.name))
-            }
-            (Recorder::OpenMp, _, Some(runtime)) => Some(runtime.name.clone()),
+    /// The recorders of a program that can be recorded, with its libraries. A program without one,
+    /// such as an interpreter, may still load it.
+    fn text_of_binary(&self, recorders: &RecorderSet) -> String {
+        let mut attached = recorders.clone();
+        let runtime = self.openmp.as_ref().filter(|_| attached.contains(&Recorder::OpenMp));
+        let mpi = match &self.outcome {
+            AttachmentOutcome::Mpi(library) => Some(format!("{}, {}", library.family, library.name)),
             _ => None,
         };
-        let needs_no_library = |recorder: &Recorder| matches!(recorder, Recorder::Threads | Recorder::Io);
-        let is_certain = |recorder: &&Recorder| needs_no_library(recorder) || library_of(recorder).is_some();
-        let certain: RecorderSet = attached.iter().filter(is_certain).copied().collect();
-        if certain.is_empty() {
-            let (recorders, missing) = (names(attached), missing_libraries(attached));
-            return format!(
-                "{recorders} attached to `{name}`, which needs no {missing}, but may load one or start other programs"
-            );
+        let mut missing = Vec::new();
+        if mpi.is_none() {
+            let needs = |recorder, has_library: bool| attached.contains(&recorder) && !has_library;
+            missing.extend(Some("no MPI library").filter(|_| needs(Recorder::Mpi, false)));
+            missing.extend(Some("no OpenMP runtime").filter(|_| needs(Recorder::OpenMp, runtime.is_some())));
+        } else if runtime.is_none() {
+            attached.remove(&Recorder::OpenMp);
         }
-        // An interpreter may load libraries later.
-        let uncertain: RecorderSet = match &self.outcome {
-            AttachmentOutcome::NoMpiYet => attached.difference(&certain).copied().collect(),
-            _ => RecorderSet::new(),
-        };
-        let libraries: Vec<String> = certain.iter().filter_map(library_of).collect();
+        let libraries: Vec<String> = mpi.into_iter().chain(runtime.map(|runtime| runtime.name.clone())).collect();
         let libraries = if libraries.is_empty() { String::new() } else { format!(" ({})", libraries.join("; ")) };
-        let later = match uncertain.is_empty() {
-            true => String::new(),
-            false => format!(", and {} if it loads such a library", names(&uncertain)),
+        let later = if missing.is_empty() {
+            String::new()
+        } else {
+            format!(", which needs {}, but may load one or start other programs", missing.join(" and "))
         };
-        format!("{} attached to `{name}`{libraries}{later}", names(&certain))
-    }
-}
-
-/// The libraries that these recorders need.
-fn missing_libraries(recorders: &RecorderSet) -> &'static str {
-    match (recorders.contains(&Recorder::Mpi), recorders.contains(&Recorder::OpenMp)) {
-        (true, true) => "MPI library and no OpenMP runtime",
-        (true, false) => "MPI library",
-        _ => "OpenMP runtime",
+        format!("{} attached to `{}`{libraries}{later}", names(&attached), self.name)
     }
 }
 
