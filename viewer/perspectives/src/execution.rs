@@ -84,7 +84,7 @@ pub struct Execution {
 #[derive(Default)]
 struct SharedParts {
     values: OnceLock<Result<Option<ValueTimelines>, PerspectiveError>>,
-    messages: OnceLock<Result<UnitMessages, PerspectiveError>>,
+    messages: OnceLock<Result<Arc<UnitMessages>, PerspectiveError>>,
     tasks: OnceLock<Result<Arc<TaskSet>, PerspectiveError>>,
     active_tasks: OnceLock<Result<ActiveTaskSums, PerspectiveError>>,
     derived: DerivedData,
@@ -153,6 +153,11 @@ impl Execution {
     /// The trace.
     pub fn source(&self) -> &dyn TimelineSource {
         self.source.as_ref()
+    }
+
+    /// [`Self::source`], for a diagram that reads it after the execution.
+    pub(crate) fn shared_source(&self) -> Arc<dyn TimelineSource> {
+        Arc::clone(&self.source)
     }
 
     /// The types and values of the trace.
@@ -249,6 +254,15 @@ impl Execution {
     /// # Errors
     /// If no link connects two units, or the source fails.
     pub fn messages(&self) -> Result<&UnitMessages, PerspectiveError> {
+        self.stored_messages().map(Arc::as_ref)
+    }
+
+    /// [`Self::messages`], for a diagram that reads them after the execution.
+    pub(crate) fn shared_messages(&self) -> Result<Arc<UnitMessages>, PerspectiveError> {
+        self.stored_messages().map(Arc::clone)
+    }
+
+    fn stored_messages(&self) -> Result<&Arc<UnitMessages>, PerspectiveError> {
         let messages = self.shared.messages.get_or_init(|| {
             let messages = UnitMessages::new(self.source(), &self.units, true)?;
             if messages.is_empty() {
@@ -262,7 +276,7 @@ impl Execution {
                 };
                 return Err(PerspectiveError::NoData { missing: missing.to_owned(), remedy: remedy.to_owned() });
             }
-            Ok(messages)
+            Ok(Arc::new(messages))
         });
         messages.as_ref().map_err(Clone::clone)
     }

@@ -73,8 +73,8 @@ pub struct LinkCount {
 }
 
 impl LinkCount {
-    /// Creates a count of one link.
-    pub(crate) fn of_link(link: &LinkEntity, exponent: u8) -> Self {
+    /// Creates a count of one link. The bins are its timestamps, shifted right by `exponent`.
+    pub fn of_link(link: &LinkEntity, exponent: u8) -> Self {
         let bin = |timestamp: i64| timestamp >> exponent.min(63);
         Self {
             start: link.start,

@@ -8,6 +8,7 @@
 mod category_states;
 mod column_sums;
 mod fractions;
+mod message_links;
 mod state_lanes;
 mod touching_links;
 mod trace_builder;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use tumit_paje::category::ActivityCategory;
-use tumit_paje::{DrawStyle, KeyId, PajeTypeKind, RgbColor, ValueId};
+use tumit_paje::{DrawStyle, PajeTypeKind, RgbColor, ValueId};
 use tumit_viewer::query::{ContainerId, ContainerInfo, TimeRange, TimelineSource, TypeId};
 use tumit_viewer::style::theme::{mix, rgb};
 
@@ -34,6 +35,7 @@ use crate::message_scale::MessageScale;
 use crate::span_label::span_label;
 use crate::unit_lists::UnitLists;
 use category_states::{CategoryStates, CategoryValues, LaneOrigin};
+use message_links::{MessageLinks, MessageValues};
 use state_lanes::StateLanes;
 use trace_builder::{DerivedContainers, Operation, TraceBuilder, light_palette};
 use unit_states::{UnitStates, UnitTimelines};
@@ -157,8 +159,7 @@ fn base_trace(execution: &Execution, parts: &DerivedParts<'_>) -> Result<BaseTra
     if parts.tasks {
         add_tasks(execution, parts.palette, &containers, &mut builder)?;
     }
-    add_links_and_series(execution, parts, &containers, &mut builder)?;
-    let source = Arc::new(builder.build(&trace_name(execution, parts)));
+    let source = build_trace(execution, parts, &containers, builder)?;
     Ok(BaseTrace { source, units: containers.units, states, has_fractions })
 }
 
@@ -239,8 +240,7 @@ fn trace_of_lanes(
     } else {
         None
     };
-    add_links_and_series(execution, parts, &containers, &mut builder)?;
-    let inner: Arc<dyn TimelineSource> = Arc::new(builder.build(&trace_name(execution, parts)));
+    let inner = build_trace(execution, parts, &containers, builder)?;
     let source = match states {
         None => inner,
         Some((ty, states)) => {
@@ -276,21 +276,6 @@ fn whole_life(execution: &Execution, parts: &DerivedParts<'_>) -> Option<TimeRan
 fn trace_name(execution: &Execution, parts: &DerivedParts<'_>) -> String {
     let name = execution.source().summary().name;
     if parts.title.is_empty() { name } else { format!("{name}: {}", parts.title) }
-}
-
-fn add_links_and_series(
-    execution: &Execution,
-    parts: &DerivedParts<'_>,
-    containers: &DerivedContainers,
-    builder: &mut TraceBuilder,
-) -> Result<(), PerspectiveError> {
-    if parts.messages {
-        add_messages(execution, parts, containers, builder)?;
-    }
-    if parts.series {
-        add_series(execution, builder)?;
-    }
-    Ok(())
 }
 
 /// Adds the units and the containers around them. `life` is the time range in which all of them
@@ -433,25 +418,26 @@ fn add_tasks(
     Ok(())
 }
 
-fn add_messages(
+/// Defines the type and the values of messages. `None` if there are no messages: a diagram without
+/// them shows the units.
+fn define_messages(
     execution: &Execution,
     parts: &DerivedParts<'_>,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
-) -> Result<(), PerspectiveError> {
+) -> Result<Option<MessageValues>, PerspectiveError> {
     let (path, palette) = (parts.path, light_palette(parts.palette));
     let messages = match execution.messages() {
         Ok(messages) => messages,
-        // A diagram without messages shows the units.
-        Err(PerspectiveError::NoData { .. }) => return Ok(()),
+        Err(PerspectiveError::NoData { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
     let kind = PajeTypeKind::Link { start: containers.unit_type, end: containers.unit_type };
     let ty = builder.define_type(kind, TypeId::ROOT, "Message");
     let usual_scale = SizeScale::new(messages.size_extremes.into_iter().flatten()).map(MessageScale::Sizes);
-    let scale = parts.message_scale.or(usual_scale.as_ref()).filter(|_| path.is_none());
+    let scale = parts.message_scale.copied().or(usual_scale).filter(|_| path.is_none());
     let mut define = |item: LegendItem| builder.define_value(ty, &item.label, palette.color(item.paint));
-    let bins: Vec<ValueId> = scale.iter().flat_map(|scale| scale.legend()).map(&mut define).collect();
+    let bins: Vec<ValueId> = scale.iter().flat_map(MessageScale::legend).map(&mut define).collect();
     let faint = palette.color(ChartPaint::Faint);
     let default_value = builder.define_value(ty, "message", if path.is_some() { pale_color(faint) } else { faint });
     let on_path = path.map(|path| {
@@ -459,27 +445,28 @@ fn add_messages(
             PathSegment::Message { link, .. } => Some(*link),
             _ => None,
         });
-        (
-            builder.define_styled_value(
-                ty,
-                "critical path",
-                palette.color(ChartPaint::Emphasis),
-                DrawStyle { size: Some(PATH_ARROW_SIZE), ..DrawStyle::NONE },
-            ),
-            links.collect::<std::collections::BTreeSet<_>>(),
-        )
+        let style = DrawStyle { size: Some(PATH_ARROW_SIZE), ..DrawStyle::NONE };
+        let color = palette.color(ChartPaint::Emphasis);
+        (builder.define_styled_value(ty, "critical path", color, style), links.collect())
     });
-    for message in messages.list() {
-        let size = scale.and_then(|scale| bins.get(scale.bin(message)? as usize).copied());
-        let of_path = on_path.as_ref().filter(|(_, links)| links.contains(&message.id)).map(|(value, _)| *value);
-        let value = of_path.or(size).unwrap_or(default_value);
-        builder.keys += 1;
-        let key = KeyId(builder.keys);
-        let unit = |index: u32| containers.units[index as usize];
-        builder.add(message.sent, 4, Operation::Start { ty, value, unit: unit(message.from), key });
-        builder.add(message.received, 5, Operation::End { ty, value, unit: unit(message.to), key });
+    Ok(Some(MessageValues { ty, scale, bins, default_value, on_path }))
+}
+
+/// Builds the trace of the definitions and events, with the messages and series.
+fn build_trace(
+    execution: &Execution,
+    parts: &DerivedParts<'_>,
+    containers: &DerivedContainers,
+    mut builder: TraceBuilder,
+) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
+    let messages = if parts.messages { define_messages(execution, parts, containers, &mut builder)? } else { None };
+    if parts.series {
+        add_series(execution, &mut builder)?;
     }
-    Ok(())
+    let inner: Arc<dyn TimelineSource> = Arc::new(builder.build(&trace_name(execution, parts)));
+    let Some(values) = messages else { return Ok(inner) };
+    let (trace, messages) = (execution.shared_source(), execution.shared_messages()?);
+    Ok(Arc::new(MessageLinks::new(inner, trace, messages, values, containers.units.clone())))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "variables are floating-point numbers")]

@@ -1,6 +1,6 @@
 //! [`TraceBuilder`]: the definitions and events of a derived trace.
 
-use tumit_paje::{DrawStyle, KeyId, PajeEvent, PajeTypeKind, RgbColor, ValueId, VariableOp};
+use tumit_paje::{DrawStyle, PajeEvent, PajeTypeKind, RgbColor, ValueId, VariableOp};
 use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange, TypeId};
 use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::ThemeKind;
@@ -23,7 +23,6 @@ pub(super) struct TraceBuilder {
     operations: Vec<(i64, u8, Operation)>,
     types: u32,
     values: u32,
-    pub(super) keys: u64,
     /// The largest number of a container.
     pub(super) containers: u32,
 }
@@ -41,8 +40,6 @@ pub(super) enum Operation {
     Set { container: ContainerId, ty: TypeId, value: ValueId },
     Reset { container: ContainerId, ty: TypeId },
     Number { container: ContainerId, ty: TypeId, number: f64 },
-    Start { ty: TypeId, value: ValueId, unit: ContainerId, key: KeyId },
-    End { ty: TypeId, value: ValueId, unit: ContainerId, key: KeyId },
 }
 
 impl TraceBuilder {
@@ -98,7 +95,6 @@ impl TraceBuilder {
                 PajeEvent::DefineValue { value, ty, name: &names[name], color: Some(color), style, category: None }
             }
         });
-        let holder = ContainerId::ROOT;
         let operations = self.operations.iter().map(|(time, _, operation)| {
             let time = GlobalNanos(*time);
             match *operation {
@@ -112,12 +108,6 @@ impl TraceBuilder {
                 Operation::Reset { container, ty } => PajeEvent::ResetState { time, container, ty },
                 Operation::Number { container, ty, number } => {
                     PajeEvent::Variable { time, container, ty, op: VariableOp::Set, value: number }
-                }
-                Operation::Start { ty, value, unit, key } => {
-                    PajeEvent::StartLink { time, container: holder, ty, value, start: unit, key, extra, source: None }
-                }
-                Operation::End { ty, value, unit, key } => {
-                    PajeEvent::EndLink { time, container: holder, ty, value, end: unit, key, extra, source: None }
                 }
             }
         });

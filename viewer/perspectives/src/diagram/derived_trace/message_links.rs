@@ -1,0 +1,243 @@
+//! [`MessageLinks`]: the messages of an execution as the links of a derived trace. The links are
+//! not copied, because a trace may have many millions of messages.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use tumit_viewer::filter::FilterLayer;
+use tumit_viewer::query::{
+    ContainerId, EntityFacts, EntityId, EntityList, GlobalNanos, LinkCount, LinkEntity, LinkVisitor, PajeTypeKind,
+    QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueId,
+};
+
+use super::touching_links::{links_in, states_at_endpoints};
+use crate::execution::messages::{UnitMessage, UnitMessages};
+use crate::message_scale::MessageScale;
+
+/// Messages per block. Each block has a stored latest end, by which a search skips the blocks that
+/// end before a time range.
+const BLOCK: usize = 256;
+
+/// The type of the links and the values of messages.
+#[derive(Clone, Debug)]
+pub(super) struct MessageValues {
+    pub(super) ty: TypeId,
+    /// The scale of the bins. `None` if all messages have the same value.
+    pub(super) scale: Option<MessageScale>,
+    /// The value of each bin of the scale.
+    pub(super) bins: Vec<ValueId>,
+    /// The value of messages without a bin.
+    pub(super) default_value: ValueId,
+    /// The value of the links of the critical path, and these links.
+    pub(super) on_path: Option<(ValueId, FxHashSet<EntityId>)>,
+}
+
+impl MessageValues {
+    fn value(&self, message: &UnitMessage) -> ValueId {
+        if let Some((value, links)) = &self.on_path
+            && links.contains(&message.id)
+        {
+            return *value;
+        }
+        let bin = self.scale.and_then(|scale| scale.bin(message));
+        bin.and_then(|bin| self.bins.get(bin as usize).copied()).unwrap_or(self.default_value)
+    }
+}
+
+/// A derived trace with the messages of an execution.
+pub(super) struct MessageLinks {
+    /// The containers, and the types and values.
+    inner: Arc<dyn TimelineSource>,
+    /// The trace of the messages.
+    trace: Arc<dyn TimelineSource>,
+    messages: Arc<UnitMessages>,
+    values: MessageValues,
+    /// For each unit, its container.
+    containers: Vec<ContainerId>,
+    /// Indexes of the messages by the earlier of their two timestamps. `None` if this is the order
+    /// of the messages.
+    order: Option<Vec<u32>>,
+    /// The latest end of each block of messages in this order.
+    ends: Vec<i64>,
+    /// The first and the last timestamp of all messages.
+    extent: Option<TimeRange>,
+}
+
+/// The earlier timestamp of a message.
+fn begin(message: &UnitMessage) -> i64 {
+    message.sent.min(message.received)
+}
+
+/// The end of a message in overlap tests: at least 1 ns after the begin.
+fn end(message: &UnitMessage) -> i64 {
+    message.pending_until().max(begin(message).saturating_add(1))
+}
+
+impl MessageLinks {
+    /// Makes the links. `inner` has their type and values, `trace` has the messages. O(n) of all
+    /// messages, O(n log n) if some are received before they are sent.
+    pub(super) fn new(
+        inner: Arc<dyn TimelineSource>,
+        trace: Arc<dyn TimelineSource>,
+        messages: Arc<UnitMessages>,
+        values: MessageValues,
+        containers: Vec<ContainerId>,
+    ) -> Self {
+        let list = messages.list();
+        let order = (messages.backward > 0).then(|| {
+            let mut order: Vec<u32> = (0..).take(list.len()).collect();
+            order.sort_by_key(|index| begin(&list[*index as usize]));
+            order
+        });
+        let mut links = Self {
+            inner,
+            trace,
+            messages: Arc::clone(&messages),
+            values,
+            containers,
+            order,
+            ends: vec![],
+            extent: None,
+        };
+        let count = list.len();
+        links.ends = (0..count)
+            .step_by(BLOCK)
+            .map(|first| (first..count.min(first + BLOCK)).map(|place| end(links.message(place).1)).max().unwrap_or(0))
+            .collect();
+        links.extent = (0..count).next().map(|first| {
+            let to = list.iter().map(UnitMessage::pending_until).max().unwrap_or(0);
+            TimeRange { from: GlobalNanos(begin(links.message(first).1)), to: GlobalNanos(to) }
+        });
+        links
+    }
+
+    /// The number and the message at a place in the order of the earlier timestamps.
+    fn message(&self, place: usize) -> (u32, &UnitMessage) {
+        let number = self.order.as_ref().map_or_else(|| u32::try_from(place).unwrap_or(u32::MAX), |order| order[place]);
+        (number, &self.messages.list()[number as usize])
+    }
+
+    /// The messages that overlap a time range, by the earlier timestamp. It skips blocks that end
+    /// before the time range.
+    fn overlapping(&self, range: TimeRange) -> impl Iterator<Item = (u32, &UnitMessage)> {
+        let count = self.messages.list().len();
+        let blocks = self.ends.iter().enumerate().filter(move |(_, latest)| **latest > range.from.0);
+        let places = blocks.flat_map(move |(block, _)| block * BLOCK..count.min((block + 1) * BLOCK));
+        let messages = places.map(|place| self.message(place));
+        let begun = messages.take_while(move |(_, message)| begin(message) < range.to.0);
+        begun.filter(move |(_, message)| end(message) > range.from.0)
+    }
+
+    fn link(&self, (number, message): (u32, &UnitMessage)) -> LinkEntity {
+        LinkEntity {
+            id: EntityId::Link(number),
+            ty: self.values.ty,
+            value: self.values.value(message),
+            start_time: GlobalNanos(message.sent),
+            end_time: GlobalNanos(message.received),
+            start: self.containers[message.from as usize],
+            end: self.containers[message.to as usize],
+        }
+    }
+
+    /// The stored states of a container in a time range.
+    fn inner_states(&self, container: ContainerId, range: TimeRange) -> Vec<StateEntity> {
+        let model = self.inner.model();
+        let types = model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State).map(|ty| ty.id);
+        let depths = |ty| (0..self.inner.depths(container, ty)).map(move |depth| StateLaneId { container, ty, depth });
+        let lists = types.flat_map(depths).map(|lane| self.inner.states(lane, range, usize::MAX));
+        lists.flatten().flat_map(|list| list.items).collect()
+    }
+
+    /// A time range extended to all messages.
+    fn with_messages(&self, range: TimeRange) -> TimeRange {
+        let Some(extent) = self.extent else { return range };
+        TimeRange { from: range.from.min(extent.from), to: range.to.max(extent.to) }
+    }
+}
+
+/// Rejects a time range without times, as other sources do.
+fn check_time_range(range: TimeRange) -> Result<(), QueryError> {
+    if range.from < range.to { Ok(()) } else { Err(QueryError::EmptyTimeRange) }
+}
+
+impl FilterLayer for MessageLinks {
+    fn inner_source(&self) -> &dyn TimelineSource {
+        self.inner.as_ref()
+    }
+
+    fn keeps_entities(&self, ty: TypeId) -> bool {
+        ty != self.values.ty
+    }
+
+    fn summary(&self) -> TraceSummary {
+        let inner = self.inner.summary();
+        let links = inner.links + self.messages.list().len() as u64;
+        TraceSummary { links, extent: self.with_messages(inner.extent), ..inner }
+    }
+
+    fn extent(&self) -> TimeRange {
+        self.with_messages(self.inner.extent())
+    }
+
+    fn links(&self, ty: TypeId, time_range: TimeRange, limit: usize) -> Result<EntityList<LinkEntity>, QueryError> {
+        if ty != self.values.ty {
+            return self.inner.links(ty, time_range, limit);
+        }
+        check_time_range(time_range)?;
+        let mut messages = self.overlapping(time_range);
+        let items: Vec<LinkEntity> = messages.by_ref().take(limit).map(|message| self.link(message)).collect();
+        let total = items.len() as u64 + messages.count() as u64;
+        Ok(EntityList { total, items })
+    }
+
+    fn link_counts(
+        &self,
+        ty: TypeId,
+        time_range: TimeRange,
+        exponent: u8,
+        visit: &mut LinkVisitor<'_>,
+    ) -> Result<(), QueryError> {
+        if ty != self.values.ty {
+            return self.inner.link_counts(ty, time_range, exponent, visit);
+        }
+        check_time_range(time_range)?;
+        self.overlapping(time_range).try_for_each(|message| visit(&LinkCount::of_link(&self.link(message), exponent)))
+    }
+
+    /// The facts of a link are those of its message in the trace, with the value in this trace.
+    fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
+        let EntityId::Link(number) = id else { return self.inner.facts(id) };
+        let message = self.messages.list().get(number as usize).ok_or(QueryError::Unknown { kind: "link" })?;
+        let root = self.inner.facts(EntityId::Container(ContainerId::ROOT))?;
+        let facts = self.trace.facts(message.id)?;
+        let model = self.inner.model();
+        let name_of_type = model.types.get(self.values.ty.index()).map(|ty| ty.name.clone());
+        let value = model.values.get(self.values.value(message).index());
+        Ok(EntityFacts {
+            id,
+            name: value.map(|value| value.name.clone()).unwrap_or_default(),
+            type_path: name_of_type.into_iter().collect(),
+            container_path: root.container_path,
+            container: ContainerId::ROOT,
+            life: TimeRange { from: GlobalNanos(message.sent), to: GlobalNanos(message.received) },
+            fields: facts.fields,
+            source: facts.source,
+        })
+    }
+
+    fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
+        let mut related = match id {
+            EntityId::Link(_) => {
+                states_at_endpoints(self, id, |container, instant| self.inner_states(container, instant))?
+            }
+            _ => self.inner.related_entities(id, limit)?,
+        };
+        if matches!(id, EntityId::State(_)) {
+            let state = self.inner.facts(id)?;
+            related.extend(links_in(self, state.container, state.life, limit)?);
+        }
+        related.truncate(limit);
+        Ok(related)
+    }
+}
