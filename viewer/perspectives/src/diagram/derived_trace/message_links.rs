@@ -241,3 +241,103 @@ impl FilterLayer for MessageLinks {
         Ok(related)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use tumit_viewer::query::{EntityId, GlobalNanos, LinkEntity, PajeTypeKind, TimeRange, TimelineSource};
+    use tumit_viewer::store::TraceStore;
+
+    use crate::diagram::derived_trace::{DerivedParts, derived_trace};
+    use crate::execution::{Execution, ExecutionSettings};
+
+    /// A trace of two threads with messages: timestamps of the send and the receive, in
+    /// nanoseconds.
+    fn trace(messages: &[(u32, u32)]) -> TraceStore {
+        let mut text = "\
+%EventDef PajeDefineContainerType 1\n%  Alias string\n%  Type string\n%  Name string\n%EndEventDef
+%EventDef PajeDefineStateType 2\n%  Alias string\n%  Type string\n%  Name string\n%EndEventDef
+%EventDef PajeDefineLinkType 3\n%  Alias string\n%  Type string\n%  StartContainerType string\n%  EndContainerType string\n%  Name string\n%EndEventDef
+%EventDef PajeCreateContainer 4\n%  Time date\n%  Alias string\n%  Type string\n%  Container string\n%  Name string\n%EndEventDef
+%EventDef PajeStartLink 5\n%  Time date\n%  Type string\n%  Container string\n%  StartContainer string\n%  Value string\n%  Key string\n%  Bytes int\n%EndEventDef
+%EventDef PajeEndLink 6\n%  Time date\n%  Type string\n%  Container string\n%  EndContainer string\n%  Value string\n%  Key string\n%EndEventDef
+1 T 0 Thread\n2 S T State\n3 L 0 T T Message\n4 0 a T 0 a\n4 0 b T 0 b\n"
+            .to_owned();
+        let mut events: Vec<(u32, String)> = Vec::new();
+        for (key, (sent, received)) in messages.iter().enumerate() {
+            let seconds = |nanos: u32| format!("0.{nanos:09}");
+            let (start, end) = if key % 3 == 0 { ("b", "a") } else { ("a", "b") };
+            events.push((*sent, format!("5 {} L 0 {start} m {key} {}\n", seconds(*sent), 1 << (key % 5))));
+            events.push((*received, format!("6 {} L 0 {end} m {key}\n", seconds(*received))));
+        }
+        events.sort_by_key(|(time, _)| *time);
+        events.iter().for_each(|(_, line)| write!(text, "{line}").expect("a string accepts text"));
+        TraceStore::from_paje("messages", text.as_bytes()).expect("a valid trace")
+    }
+
+    proptest! {
+        /// Lists, totals and counts of links in any time range are those of a plain scan. Some
+        /// messages are received before they are sent, or at the same time.
+        #[test]
+        fn links_are_the_messages_of_the_trace(
+            messages in prop::collection::vec((0..2000_u32, 0..2000_u32), 1..700),
+            from in -5..2100_i64,
+            length in 1..900_i64,
+            limit in 0..50_usize,
+        ) {
+            let store: Arc<dyn TimelineSource> = Arc::new(trace(&messages));
+            let execution = Execution::new(Arc::clone(&store), ExecutionSettings::default()).expect("a valid trace");
+            let parts = DerivedParts { messages: true, ..DerivedParts::default() };
+            let derived = derived_trace(&execution, parts).expect("a valid trace");
+            let is_link = |kind| matches!(kind, PajeTypeKind::Link { .. });
+            let ty = derived.model().types.iter().find(|ty| is_link(ty.kind)).expect("it has links").id;
+            let range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + length) };
+            let begin = |sent: i64, received: i64| sent.min(received);
+            let overlaps = |(sent, received): &&(u32, u32)| {
+                let (sent, received) = (i64::from(*sent), i64::from(*received));
+                let end = sent.max(received).max(begin(sent, received) + 1);
+                begin(sent, received) < range.to.0 && end > range.from.0
+            };
+            let mut expected: Vec<(i64, i64)> =
+                messages.iter().filter(overlaps).map(|message| (message.0.into(), message.1.into())).collect();
+            let list = derived.links(ty, range, usize::MAX).expect("a valid query");
+            let times = |link: &LinkEntity| (link.start_time.0, link.end_time.0);
+            let begins: Vec<i64> = list.items.iter().map(|link| begin(link.start_time.0, link.end_time.0)).collect();
+            prop_assert!(begins.is_sorted());
+            let mut listed: Vec<(i64, i64)> = list.items.iter().map(times).collect();
+            listed.sort_unstable();
+            expected.sort_unstable();
+            prop_assert_eq!(list.total, expected.len() as u64);
+            prop_assert_eq!(listed, expected);
+            let first = derived.links(ty, range, limit).expect("a valid query");
+            prop_assert_eq!((first.total, &first.items[..]), (list.total, &list.items[..limit.min(list.items.len())]));
+            let mut count = 0;
+            let mut visit = |links: &tumit_viewer::query::LinkCount| {
+                count += links.count;
+                Ok(())
+            };
+            derived.link_counts(ty, range, 4, &mut visit).expect("a valid query");
+            prop_assert_eq!(count, list.total);
+            prop_assert_eq!(derived.summary().links, messages.len() as u64);
+            let last = messages.iter().map(|(sent, received)| i64::from(*sent.max(received))).max();
+            prop_assert!(derived.extent().to.0 >= last.unwrap_or(0));
+        }
+    }
+
+    /// A link has the fields of its message.
+    #[test]
+    fn facts_are_those_of_the_message() {
+        let store: Arc<dyn TimelineSource> = Arc::new(trace(&[(1, 5), (2, 3)]));
+        let execution = Execution::new(store, ExecutionSettings::default()).expect("a valid trace");
+        let parts = DerivedParts { messages: true, ..DerivedParts::default() };
+        let derived = derived_trace(&execution, parts).expect("a valid trace");
+        let facts = derived.facts(EntityId::Link(0)).expect("it has two links");
+        assert_eq!((facts.life.from.0, facts.life.to.0, &facts.type_path[..]), (1, 5, &["Message".to_owned()][..]));
+        let bytes = facts.fields.iter().find(|(name, _)| name == "Bytes").map(|(_, text)| text.as_str());
+        assert_eq!(bytes, Some("1"));
+        assert!(derived.facts(EntityId::Link(2)).is_err());
+    }
+}
