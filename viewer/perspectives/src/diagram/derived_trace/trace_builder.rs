@@ -1,12 +1,13 @@
 //! [`TraceBuilder`]: the definitions and events of a derived trace.
 
-use tumit_paje::{DrawStyle, KeyId, PajeEvent, PajeTypeKind, RgbColor, ValueId, VariableOp};
+use tumit_paje::{DrawStyle, KeyId, PajeEvent, PajeTypeKind, RgbColor, ValueId};
 use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange, TypeId};
 use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::ThemeKind;
 
 use crate::draw::PaletteKind;
 use crate::draw::chart_palette::ChartPalette;
+use crate::unit_lists::UnitLists;
 
 /// The colours of a trace are those of the light theme. The diagram adapts them to other themes.
 pub(super) fn light_palette(kind: PaletteKind) -> ChartPalette {
@@ -38,9 +39,6 @@ enum Definition {
 pub(super) enum Operation {
     Create { container: ContainerId, ty: TypeId, parent: ContainerId, name: usize },
     Destroy(ContainerId),
-    Set { container: ContainerId, ty: TypeId, value: ValueId },
-    Reset { container: ContainerId, ty: TypeId },
-    Number { container: ContainerId, ty: TypeId, number: f64 },
     Start { ty: TypeId, value: ValueId, unit: ContainerId, key: KeyId },
     End { ty: TypeId, value: ValueId, unit: ContainerId, key: KeyId },
 }
@@ -106,13 +104,6 @@ impl TraceBuilder {
                     PajeEvent::CreateContainer { time, container, ty, parent, name: &names[name], extra }
                 }
                 Operation::Destroy(container) => PajeEvent::DestroyContainer { time, container },
-                Operation::Set { container, ty, value } => {
-                    PajeEvent::SetState { time, container, ty, value, extra, source: None }
-                }
-                Operation::Reset { container, ty } => PajeEvent::ResetState { time, container, ty },
-                Operation::Number { container, ty, number } => {
-                    PajeEvent::Variable { time, container, ty, op: VariableOp::Set, value: number }
-                }
                 Operation::Start { ty, value, unit, key } => {
                     PajeEvent::StartLink { time, container: holder, ty, value, start: unit, key, extra, source: None }
                 }
@@ -130,4 +121,8 @@ pub(super) struct DerivedContainers {
     /// For each unit, its container.
     pub(super) units: Vec<ContainerId>,
     pub(super) unit_type: TypeId,
+    /// The rows: the containers of units, or of bundles of units.
+    pub(super) rows: Vec<ContainerId>,
+    /// The units of each row.
+    pub(super) units_of_rows: UnitLists,
 }
