@@ -198,11 +198,11 @@ impl TimelineSource for IndexReader {
 
     fn state_lane_groups(&self) -> Vec<NestedLaneGroup> {
         let mut groups: Vec<NestedLaneGroup> = Vec::new();
-        for record in self.directory(self.index_bytes.header.states).records_from(0) {
-            let (container, ty) = (ContainerId(record.container), TypeId(record.ty));
+        for key in self.directory(self.index_bytes.header.states).keys() {
+            let (container, ty) = (ContainerId(key.container), TypeId(key.ty));
             match groups.last_mut().filter(|last| (last.container, last.ty) == (container, ty)) {
-                Some(last) => last.depths = last.depths.max(record.depth.saturating_add(1)),
-                None => groups.push(NestedLaneGroup { container, ty, depths: record.depth.saturating_add(1) }),
+                Some(last) => last.depths = last.depths.max(key.depth.saturating_add(1)),
+                None => groups.push(NestedLaneGroup { container, ty, depths: key.depth.saturating_add(1) }),
             }
         }
         groups

@@ -111,11 +111,12 @@ impl CategoryTimeline {
         self.sums.reserve(changes / BLOCK + 1);
     }
 
-    /// Frees the memory that no change uses.
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.times.shrink_to_fit();
-        self.categories.shrink_to_fit();
-        self.sums.shrink_to_fit();
+    /// Removes all changes, and keeps their memory.
+    pub(crate) fn reset(&mut self, start: ActivityCategory) {
+        (self.start, self.sum) = (start, [0; 3]);
+        self.times.clear();
+        self.categories.clear();
+        self.sums.clear();
     }
 
     /// Removes the last change.
