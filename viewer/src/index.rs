@@ -32,6 +32,7 @@ mod file;
 pub(crate) mod index_reader;
 mod index_writer;
 mod lane_records;
+mod lane_sums;
 mod lanes;
 mod link_fields;
 mod location;

@@ -33,10 +33,23 @@ pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, max_threads: usize, of: impl
 /// `least_at_once` adjacent numbers at a time. For few of them, a thread would cost more than it
 /// saves.
 pub fn map_indexes<T: Send>(count: usize, least_at_once: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    map_indexes_with(count, least_at_once, || (), |_, index| of(index))
+}
+
+/// As [`map_indexes`], with memory that `of` uses again for adjacent numbers.
+pub fn map_indexes_with<S, T: Send>(
+    count: usize,
+    least_at_once: usize,
+    scratch: impl Fn() -> S + Sync,
+    of: impl Fn(&mut S, usize) -> T + Sync,
+) -> Vec<T> {
     const JOBS: usize = 1 << 8;
     let at_once = count.div_ceil(JOBS).max(least_at_once).max(1);
     let jobs: Vec<usize> = (0..count).step_by(at_once).collect();
-    let part = |first: usize| (first..count.min(first + at_once)).map(&of).collect::<Vec<T>>();
+    let part = |first: usize| {
+        let mut scratch = scratch();
+        (first..count.min(first + at_once)).map(|index| of(&mut scratch, index)).collect::<Vec<T>>()
+    };
     map_in_order(jobs, MAX_THREADS, part).into_iter().flatten().collect()
 }
 

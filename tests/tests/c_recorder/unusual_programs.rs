@@ -17,7 +17,8 @@ use tracer_format::tags::tag;
 const SPEC: &str =
     "trace t;\nlevel L {\n    event tick { n: u64 }\n    event bytes { v: [u8] }\n    event name { s: interned }\n}\n";
 const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
-const PROGRAM: &str = include_str!("../../c_programs/unusual_programs.c");
+const PROGRAM: &str =
+    concat!(include_str!("../../c_programs/unusual_signals.c"), include_str!("../../c_programs/unusual_programs.c"));
 
 /// A command that runs the program in its folder.
 fn program(folder: &Path, compiler: CCompiler, arguments: &[&str], environment: &[(&str, &str)]) -> Command {

@@ -326,6 +326,30 @@ fn collective_operations_have_roots_sizes_and_subsets() {
     assert!(out.contains("in `broadcast`: 2.000 ms in 1 wait") && out.contains("caused by node 1"), "{out}");
 }
 
+/// The records of Alog do not describe operations.
+#[test]
+fn operations_of_alog_are_marked_as_guesses() {
+    let mut text = "-1 0 0 0 0 0 MPE\n-2 0 0 4 0 0\n-3 0 0 2 0 0\n-8 0 0 1 0 0\n\
+                    -13 0 3 4 0 0 green:boxes MPI_Allreduce\n-13 0 5 6 0 0 red Compute\n"
+        .to_owned();
+    for (event, node, time) in
+        [(5, 0, 10), (5, 1, 10), (6, 0, 20), (3, 0, 20), (6, 1, 40), (3, 1, 40), (4, 0, 50), (4, 1, 50)]
+    {
+        text += &format!("{event} {node} 0 0 0 {time}\n");
+    }
+    let dir = folder_with("x.alog", &text);
+    let (code, out, errors) = run(dir.path(), &["diagnose", "x.alog"]);
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(out.contains("Guessed from the names and the order of states: MPI_Allreduce."), "{out}");
+    let note = "The operations of MPI_Allreduce are guessed from the names and the order of states.";
+    let matrix = ["view", "x.alog", "--perspective", "communication-matrix", "-o", "-", "--format", "csv"];
+    let (code, out, errors) = run(dir.path(), &[&matrix[..], &["--option", "collectives=only"]].concat());
+    assert!(code == Some(0) && errors.contains(note), "{out}{errors}");
+    // The diagnosis of the page marks them by this field.
+    let (_, out, _) = run(dir.path(), &["diagnose", "x.alog", "--json"]);
+    assert!(out.contains(r#""is_guess":true"#) || out.contains(r#""is_guess": true"#), "{out}");
+}
+
 #[test]
 fn different_numbers_of_parts_are_reported() {
     let text = "-3 -901 0 0 0 0\n-3 -402 1 0 0 0\n-4 -402 2 0 0 0\n-3 -402 3 0 0 0\n-4 -402 4 0 0 0\n\

@@ -10,32 +10,22 @@ use super::description_section::DescriptionSection;
 use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, LaneRecord, PageBytes};
 use super::file::index_bytes::{IndexBytes, IndexOpenError, blocks_read};
 use super::lane_records::{ContainerRecords, LaneRecords};
+use super::lane_sums::LaneSums;
 use super::lanes::links::IndexLinks;
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::open_links::IndexOpenLinks;
-use super::lanes::states::{DENSE_VALUES, IndexStateLane, IndexTimeSums};
+use super::lanes::states::IndexStateLane;
 use super::lanes::variables::IndexVariableLane;
 use super::link_fields;
-use super::mixtures::few_values::FewValuesWalk;
-use super::mixtures::many_values::ManyValuesWalk;
-use super::mixtures::overview::{CellRequest, OverviewTable};
-use crate::parallel_map::map_parts;
+use super::mixtures::overview::CellRequest;
 use crate::query::entity_facts::{self, EntityLookup};
 use crate::query::nested_times::{self, Checkpoints, NestedLaneGroup};
 use crate::query::{
-    ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, LinkEntity, LinkVisitor, MixtureCell,
-    MixtureCellWriter, MixtureCells, NestedTime, OpenLinkEntity, OperationPart, QueryError, SeriesColumn, StateEntity,
-    StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
+    ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, LinkEntity, LinkVisitor, MixtureCells,
+    NestedTime, OpenLinkEntity, OperationPart, QueryError, SeriesColumn, StateEntity, StateLaneId, TimeRange,
+    TimelineSource, TraceSummary, TypeModel, ValueRange, VariableSample,
 };
 use crate::store::check_time_range;
-
-/// Minimum number of cells per thread.
-const CELLS_PER_THREAD: usize = 1 << 13;
-/// Fixed cost of a lane, in cells: finding its sums, which may have thousands of values.
-const CELLS_PER_LANE: usize = 1 << 6;
-
-/// Lanes with at most this many values use arrays of half the size.
-const FEWER: usize = DENSE_VALUES / 2;
 
 /// A trace in an index file.
 #[derive(Debug)]
@@ -173,57 +163,15 @@ impl IndexReader {
         self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
     }
 
-    /// The cells of some lanes, in a list with capacity for `room` cells.
-    fn lane_cells(&self, lanes: &[StateLaneId], request: CellRequest, room: usize) -> Vec<MixtureCell> {
-        let mut cells = MixtureCellWriter::new(room, self.model.values.len());
-        let (mut times, mut blocks) = (IndexTimeSums::default(), Vec::new());
-        let CellRequest { time_range, columns, max_shares } = request;
-        let (origin, count) = (self.summary.extent.from.0, columns as usize);
-        let overview = OverviewTable::new(&self.index_bytes, request, origin);
-        for &lane in lanes {
-            let end = cells.len() + count;
-            if let Some(lane) = self.state_lane(lane) {
-                let number = lane.record.extra.checked_sub(1);
-                if number.zip(overview.as_ref()).is_none_or(|(number, overview)| !overview.cells(number, &mut cells)) {
-                    let columns = time_range.columns(columns);
-                    if let Some(walk) = FewValuesWalk::<FEWER>::new(&lane) {
-                        walk.cells(columns, max_shares, &mut blocks, &mut cells);
-                    } else if let Some(walk) = FewValuesWalk::<DENSE_VALUES>::new(&lane) {
-                        walk.cells(columns, max_shares, &mut blocks, &mut cells);
-                    } else {
-                        ManyValuesWalk::new(&lane).cells(columns, max_shares, &mut times, &mut cells);
-                    }
-                }
-            }
-            cells.fill(end);
-        }
-        cells.finish()
-    }
-
-    /// Adds the time of each value in some lanes.
-    fn add_times(&self, lanes: &[StateLaneId], time_range: TimeRange, mut add: impl FnMut(u32, i64)) {
-        let mut sums = Vec::new();
-        for lane in lanes.iter().filter_map(|&lane| self.state_lane(lane)) {
-            match FewValuesWalk::<DENSE_VALUES>::new(&lane) {
-                Some(walk) => walk.add_times(time_range, &mut add),
-                None => ManyValuesWalk::new(&lane).add_times(time_range, &mut sums, &mut add),
-            }
-        }
+    fn lane_sums<'a>(&'a self) -> LaneSums<'a, impl Fn(StateLaneId) -> Option<IndexStateLane<'a>> + Sync> {
+        let (origin, values) = (self.summary.extent.from.0, self.model.values.len());
+        LaneSums { index_bytes: &self.index_bytes, origin, values, find: |lane| self.state_lane(lane) }
     }
 
     fn check_lanes(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<(), QueryError> {
         check_time_range(time_range)?;
         lanes.iter().try_for_each(|lane| self.check(lane.container, lane.ty, time_range))
     }
-}
-
-/// If a trace has more values per requested lane than this, and few lanes are requested, times are
-/// summed in a hash map instead of an array over all values.
-const VALUES_PER_LANE: usize = 64;
-
-/// Minimum number of lanes per thread, for `cells` cells per lane.
-fn lanes_per_thread(cells: u32) -> usize {
-    CELLS_PER_THREAD.div_ceil((cells as usize).saturating_add(CELLS_PER_LANE))
 }
 
 fn empty_list<T>() -> EntityList<T> {
@@ -250,11 +198,11 @@ impl TimelineSource for IndexReader {
 
     fn state_lane_groups(&self) -> Vec<NestedLaneGroup> {
         let mut groups: Vec<NestedLaneGroup> = Vec::new();
-        for record in self.directory(self.index_bytes.header.states).records_from(0) {
-            let (container, ty) = (ContainerId(record.container), TypeId(record.ty));
+        for key in self.directory(self.index_bytes.header.states).keys() {
+            let (container, ty) = (ContainerId(key.container), TypeId(key.ty));
             match groups.last_mut().filter(|last| (last.container, last.ty) == (container, ty)) {
-                Some(last) => last.depths = last.depths.max(record.depth.saturating_add(1)),
-                None => groups.push(NestedLaneGroup { container, ty, depths: record.depth.saturating_add(1) }),
+                Some(last) => last.depths = last.depths.max(key.depth.saturating_add(1)),
+                None => groups.push(NestedLaneGroup { container, ty, depths: key.depth.saturating_add(1) }),
             }
         }
         groups
@@ -289,43 +237,13 @@ impl TimelineSource for IndexReader {
         if columns == 0 {
             return Err(QueryError::EmptyTimeRange);
         }
-        let all = lanes.len().saturating_mul(columns as usize);
-        let mut parts = map_parts(lanes, lanes_per_thread(columns), |part, is_first| {
-            let room = if is_first { all } else { part.len() * columns as usize };
-            self.lane_cells(part, CellRequest { time_range, columns, max_shares: limit }, room)
-        })
-        .into_iter();
-        let mut cells = parts.next().unwrap_or_default();
-        parts.for_each(|mut part| cells.append(&mut part));
+        let cells = self.lane_sums().cells(lanes, CellRequest { time_range, columns, max_shares: limit });
         self.check_damage(MixtureCells { columns, cells })
     }
 
     fn times(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<Vec<(ValueId, i64)>, QueryError> {
         self.check_lanes(lanes, time_range)?;
-        let values = self.model.values.len();
-        if lanes.len() < lanes_per_thread(0).min(values / VALUES_PER_LANE) {
-            let mut times: FxHashMap<u32, i64> = FxHashMap::default();
-            self.add_times(lanes, time_range, |value, time| {
-                let sum = times.entry(value).or_default();
-                *sum = sum.wrapping_add(time);
-            });
-            let times = times.into_iter().filter(|time| (time.0 as usize) < values && time.1 > 0);
-            let mut times: Vec<(ValueId, i64)> = times.map(|(value, time)| (ValueId(value), time)).collect();
-            times.sort_unstable();
-            return self.check_damage(times);
-        }
-        let parts = map_parts(lanes, lanes_per_thread(0), |part, _| {
-            let mut times = vec![0_i64; values];
-            self.add_times(part, time_range, |value, time| {
-                if let Some(sum) = times.get_mut(value as usize) {
-                    *sum = sum.wrapping_add(time);
-                }
-            });
-            times
-        });
-        let sum = |value: usize| parts.iter().fold(0_i64, |sum, times| sum.wrapping_add(times[value]));
-        let times = (0_u32..).map(ValueId).zip((0..values).map(sum)).filter(|time| time.1 > 0);
-        self.check_damage(times.collect())
+        self.check_damage(self.lane_sums().times(lanes, time_range))
     }
 
     fn nested_times(

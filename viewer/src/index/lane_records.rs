@@ -7,6 +7,9 @@ use super::file::file_layout::{LaneKey, LaneRecord, PageBytes};
 use super::file::index_bytes::IndexBytes;
 use super::lanes::links;
 
+/// Records that are read together if only their keys are needed: those of a page of 4 KiB.
+const RECORDS_AT_ONCE: usize = 51;
+
 /// The records of all lanes of one kind, such as the lanes of states. Their keys and the numbers of
 /// their entities ascend.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,17 @@ impl<'a> LaneRecords<'a> {
         (row < record.table.rows).then_some((record, row))
     }
 
+    /// The keys of all records. They end if the file is damaged.
+    pub(super) fn keys(self) -> impl Iterator<Item = LaneKey> + use<'a> {
+        let parts = (0..self.place.len).step_by(RECORDS_AT_ONCE);
+        parts.take_while(move |_| !self.index_bytes.is_damaged()).flat_map(move |first| {
+            let count = (self.place.len - first).min(RECORDS_AT_ONCE as u64) as usize;
+            let offset = self.place.offset.saturating_add(first.saturating_mul(LaneRecord::BYTES as u64));
+            let records = self.index_bytes.slice(offset, count * LaneRecord::BYTES);
+            records.chunks_exact(LaneRecord::BYTES).map(LaneKey::decode)
+        })
+    }
+
     /// The records from a position on. They end if the file is damaged.
     pub(super) fn records_from(self, first: u64) -> impl Iterator<Item = LaneRecord> {
         (first..self.place.len).map(move |index| self.record(index)).take_while(move |_| !self.index_bytes.is_damaged())
@@ -78,9 +92,9 @@ impl ContainerRecords {
     pub(super) fn positions(&self, records: LaneRecords<'_>, containers: usize, container: u32) -> Range<u64> {
         let starts = self.starts.get_or_init(|| {
             let mut starts = vec![0_u32; containers + 1];
-            for record in records.records_from(0) {
+            for key in records.keys() {
                 // The record of an unknown container, in a damaged file, has no effect.
-                if let Some(next) = starts.get_mut((record.container as usize).saturating_add(1)) {
+                if let Some(next) = starts.get_mut((key.container as usize).saturating_add(1)) {
                     *next = next.saturating_add(1);
                 }
             }

@@ -21,9 +21,9 @@
 
 mod guess;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, ValueId};
+use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TypeModel, ValueId};
 use tumit_viewer::stats::RecordedOperations;
 use tumit_viewer::stats::collective::Collective;
 
@@ -59,5 +59,20 @@ impl CollectiveSet {
         let mut all = Self { list, guessed, unmatched, parts_without_operation };
         all.list.sort_by_key(|operation| operation.parts.first().map_or(i64::MAX, |part| part.enter));
         Ok(all)
+    }
+
+    /// A note about the guesses among some operations. `None` if none of them is guessed.
+    pub(crate) fn guess_note<'a>(
+        &self,
+        model: &TypeModel,
+        operations: impl Iterator<Item = &'a Collective>,
+    ) -> Option<String> {
+        let used: BTreeSet<ValueId> = operations.map(|operation| operation.value).collect();
+        let guesses = used.iter().filter(|value| self.guessed.binary_search(value).is_ok());
+        let names: Vec<&str> =
+            guesses.filter_map(|value| model.values.get(value.index())).map(|value| value.name.as_str()).collect();
+        (!names.is_empty()).then(|| {
+            format!("The operations of {} are guessed from the names and the order of states.", names.join(", "))
+        })
     }
 }

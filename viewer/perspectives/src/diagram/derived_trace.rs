@@ -1,18 +1,17 @@
-//! [`derived_trace`]: a trace made of the results of the views: categories, tasks, messages, series
-//! and the critical path as states, links and variables.
+//! [`derived_trace`]: a trace made of the results of the views: categories, tasks, messages and the
+//! critical path as states and links.
 //!
 //! The diagram, filters, statistics and exports work on it as on any trace. In this way the
 //! utilization and task Gantt charts, the space-time diagram and the critical path are modes of the
-//! diagram, and the series are variables.
+//! diagram.
 
-mod category_states;
 mod column_sums;
 mod fractions;
 mod message_links;
 mod state_lanes;
+mod timeline_states;
 mod touching_links;
 mod trace_builder;
-mod unit_states;
 
 use std::sync::Arc;
 
@@ -28,17 +27,15 @@ use crate::draw::PaletteKind;
 use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::execution::step_function::StepFunction;
 use crate::execution::tasks::{ExecutionTask, TaskSet};
 use crate::execution::units::Unit;
 use crate::message_scale::MessageScale;
 use crate::span_label::span_label;
 use crate::unit_lists::UnitLists;
-use category_states::{CategoryStates, CategoryValues, LaneOrigin};
 use message_links::{MessageLinks, MessageValues};
-use state_lanes::StateLanes;
-use trace_builder::{DerivedContainers, Operation, TraceBuilder, light_palette};
-use unit_states::{UnitStates, UnitTimelines};
+use state_lanes::{LaneTable, StateLanes};
+use timeline_states::{CategoryTimelines, StateTimelines, TimelineStates};
+use trace_builder::{DerivedContainers, TraceBuilder, light_palette};
 
 /// The contents of a derived trace.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,13 +46,10 @@ pub(crate) struct DerivedParts<'a> {
     pub(crate) categories: bool,
     /// Whether idle times have no states.
     pub(crate) hides_idle: bool,
-    /// The innermost task of each unit as states.
+    /// The innermost task of each unit as states, in a trace without categories.
     pub(crate) tasks: bool,
     /// The messages between units as links, with sizes as values.
     pub(crate) messages: bool,
-    /// The numbers of units per category, and of pending messages and bytes, as variables of the
-    /// root.
-    pub(crate) series: bool,
     /// The critical path as emphasised states and links. All others are pale.
     pub(crate) path: Option<&'a CriticalPath>,
     /// Whether times off the critical path have no states.
@@ -68,9 +62,24 @@ pub(crate) struct DerivedParts<'a> {
     pub message_scale: Option<&'a MessageScale>,
 }
 
-/// Units above which a trace has no stored states. It reads them from the timelines of the
-/// execution, so that it is ready at once.
-const MAX_STORED_UNITS: usize = 1024;
+impl DerivedParts<'_> {
+    fn shows_categories(&self) -> bool {
+        self.categories || self.path.is_some()
+    }
+
+    fn shows_fractions(&self, execution: &Execution) -> Result<bool, PerspectiveError> {
+        Ok(self.fractions && fractions::are_needed(execution.activity()?))
+    }
+
+    /// The time range in which all units exist. The time before the begin of a unit and after its
+    /// end is idle, as in the other views. `None` if idle times are not shown.
+    fn whole_life(&self, execution: &Execution) -> Option<TimeRange> {
+        self.shows_categories().then(|| execution.extent())
+    }
+}
+
+/// Units above which the rows of an image may be bundles of units.
+const MAX_UNIT_ROWS: usize = 1024;
 
 /// The weight of a colour outside of the critical path, mixed with white. The path stands out, and
 /// the categories remain distinguishable.
@@ -109,13 +118,22 @@ pub(crate) fn derived_trace(
     Ok(trace_of_units(execution, parts)?.source)
 }
 
-/// The parts of a derived trace that are stored as entities.
+/// A derived trace without its states, which depend on categories.
 struct BaseTrace {
     source: Arc<dyn TimelineSource>,
     units: Vec<ContainerId>,
-    /// The type and values of categories, and the timeline of each container with states of it.
-    states: Option<(CategoryValues, Vec<(ContainerId, LaneOrigin)>)>,
     has_fractions: bool,
+    units_per_row: usize,
+    states: Option<BaseStates>,
+}
+
+/// The lanes of the states, and their values.
+struct BaseStates {
+    table: Arc<LaneTable>,
+    /// The value of each category or task that is shown.
+    values: Arc<Vec<Option<ValueId>>>,
+    /// The unit and the number of each timeline if units have several. Empty without fractions.
+    parts: Arc<Vec<(usize, usize)>>,
 }
 
 /// Makes a trace of parts of an execution, with the containers of the units.
@@ -123,44 +141,15 @@ struct BaseTrace {
 /// # Errors
 /// If the execution lacks data of a part, or the source fails.
 pub(super) fn trace_of_units(execution: &Execution, parts: DerivedParts<'_>) -> Result<DerivedTrace, PerspectiveError> {
-    let has_fractions = parts.fractions && fractions::are_needed(execution.activity()?);
-    if !has_fractions && execution.units().count() > MAX_STORED_UNITS {
-        let mut builder = TraceBuilder::default();
-        let containers = add_containers(execution, whole_life(execution, &parts), &mut builder);
-        let lanes = (containers.units.clone(), (0..).take(containers.units.len()).map(|unit| [unit]).collect());
-        return trace_of_lanes(execution, &parts, (containers, lanes), builder);
-    }
-    // Categories determine the path and the series.
-    let base = match parts.path.is_none() && !parts.series {
-        true => execution.derived_without_categories(&format!("{parts:?}"), || base_trace(execution, &parts))?,
-        false => Arc::new(base_trace(execution, &parts)?),
+    let add_rows = |builder: &mut TraceBuilder| add_containers(execution, parts.whole_life(execution), builder);
+    // Categories determine the path.
+    let base = match parts.path {
+        None => {
+            execution.derived_without_categories(&format!("{parts:?}"), || base_trace(execution, &parts, add_rows))?
+        }
+        Some(_) => Arc::new(base_trace(execution, &parts, add_rows)?),
     };
-    let (units, has_fractions, units_per_row) = (base.units.clone(), base.has_fractions, 1);
-    let Some((values, lanes)) = &base.states else {
-        return Ok(DerivedTrace { source: Arc::clone(&base.source), units, has_fractions, units_per_row });
-    };
-    let path = parts.path.map_or_else(Vec::new, |path| path_times(path, execution.units().count()));
-    let source = CategoryStates::new(execution, Arc::clone(&base.source), *values, lanes, &path)?;
-    Ok(DerivedTrace { source: Arc::new(source), units, has_fractions, units_per_row })
-}
-
-fn base_trace(execution: &Execution, parts: &DerivedParts<'_>) -> Result<BaseTrace, PerspectiveError> {
-    let mut builder = TraceBuilder::default();
-    let containers = add_containers(execution, whole_life(execution, parts), &mut builder);
-    let has_fractions = parts.fractions && fractions::are_needed(execution.activity()?);
-    let states = if has_fractions {
-        Some(fractions::add(execution, parts.palette, &containers, &mut builder)?)
-    } else if parts.categories || parts.path.is_some() {
-        let lanes = containers.units.iter().enumerate().map(|(unit, container)| (*container, LaneOrigin::Unit(unit)));
-        Some((define_categories(parts, &containers, &mut builder), lanes.collect()))
-    } else {
-        None
-    };
-    if parts.tasks {
-        add_tasks(execution, parts.palette, &containers, &mut builder)?;
-    }
-    let source = build_trace(execution, parts, &containers, builder)?;
-    Ok(BaseTrace { source, units: containers.units, states, has_fractions })
+    with_states(execution, &parts, &base)
 }
 
 /// Makes a trace of parts of an execution whose rows are bundles of adjacent units in an order, at
@@ -175,7 +164,7 @@ pub(super) fn trace_of_bundles(
     order: &[usize],
     max_rows: usize,
 ) -> Result<DerivedTrace, PerspectiveError> {
-    if order.len() <= MAX_STORED_UNITS || parts.fractions && fractions::are_needed(execution.activity()?) {
+    if order.len() <= MAX_UNIT_ROWS || parts.shows_fractions(execution)? {
         return trace_of_units(execution, parts);
     }
     bundles(execution, &parts, order, max_rows)
@@ -187,12 +176,98 @@ fn bundles(
     order: &[usize],
     max_rows: usize,
 ) -> Result<DerivedTrace, PerspectiveError> {
+    let base = base_trace(execution, parts, |builder| add_bundles(execution, order, max_rows, builder))?;
+    with_states(execution, parts, &base)
+}
+
+/// Makes the trace without states. `add_rows` adds the rows of the units.
+fn base_trace(
+    execution: &Execution,
+    parts: &DerivedParts<'_>,
+    add_rows: impl FnOnce(&mut TraceBuilder) -> DerivedContainers,
+) -> Result<BaseTrace, PerspectiveError> {
     let mut builder = TraceBuilder::default();
+    let containers = add_rows(&mut builder);
+    let units_per_row = containers.units_of_rows.iter().map(<[u32]>::len).max().unwrap_or(1);
+    let has_fractions = parts.shows_fractions(execution)?;
+    let life = parts.whole_life(execution);
+    let states = if has_fractions {
+        let fractions = fractions::add(execution, &containers, &mut builder)?;
+        let (ty, values) = define_categories(parts, fractions.ty, &mut builder);
+        let timelines = (0..).take(fractions.containers.len()).map(|timeline| [timeline]).collect();
+        Some((LaneTable::new(ty, fractions.containers, timelines, Vec::new()), values, fractions.parts))
+    } else if parts.shows_categories() || parts.tasks {
+        let (ty, values) = match parts.shows_categories() {
+            true => define_categories(parts, containers.unit_type, &mut builder),
+            false => define_tasks(execution.tasks()?, parts.palette, &containers, &mut builder),
+        };
+        let (rows, units) = (containers.rows.clone(), containers.units_of_rows.clone());
+        let members = if units_per_row > 1 { unit_members(execution, life) } else { Vec::new() };
+        Some((LaneTable::new(ty, rows, units, members), values, Vec::new()))
+    } else {
+        None
+    };
+    let messages = if parts.messages { define_messages(execution, parts, &containers, &mut builder)? } else { None };
+    let states = states.map(|(table, values, parts)| BaseStates {
+        table: Arc::new(table),
+        values: Arc::new(values),
+        parts: Arc::new(parts),
+    });
+    let definitions: Arc<dyn TimelineSource> = Arc::new(builder.build(&trace_name(execution, parts)));
+    let source = match messages {
+        Some(values) => {
+            let (trace, messages) = (execution.shared_source(), execution.shared_messages()?);
+            Arc::new(MessageLinks::new(definitions, trace, messages, values, containers.units.clone()))
+        }
+        None => definitions,
+    };
+    Ok(BaseTrace { source, units: containers.units, has_fractions, units_per_row, states })
+}
+
+/// Adds the states to a trace.
+fn with_states(
+    execution: &Execution,
+    parts: &DerivedParts<'_>,
+    base: &BaseTrace,
+) -> Result<DerivedTrace, PerspectiveError> {
+    let inner = Arc::clone(&base.source);
+    let source = match &base.states {
+        None => inner,
+        Some(BaseStates { table, values, parts: timelines }) => {
+            let timelines = if base.has_fractions {
+                let activity = execution.shared_activity()?;
+                StateTimelines::Categories(CategoryTimelines::of_parts(activity, Arc::clone(timelines)))
+            } else if parts.shows_categories() {
+                let activity = execution.shared_activity()?;
+                let path = parts.path.map_or_else(Vec::new, |path| path_times(path, execution.units().count()));
+                StateTimelines::Categories(CategoryTimelines::of_units(activity, &path, execution.extent()))
+            } else {
+                StateTimelines::Tasks(execution.shared_tasks()?)
+            };
+            let states = TimelineStates::new(timelines, Arc::clone(values), execution.extent());
+            Arc::new(StateLanes::new(inner, Arc::clone(table), states))
+        }
+    };
+    let BaseTrace { units, has_fractions, units_per_row, .. } = base;
+    Ok(DerivedTrace { source, units: units.clone(), has_fractions: *has_fractions, units_per_row: *units_per_row })
+}
+
+/// Adds a row per bundle of adjacent units in an order, at most `max_rows`.
+fn add_bundles(
+    execution: &Execution,
+    order: &[usize],
+    max_rows: usize,
+    builder: &mut TraceBuilder,
+) -> DerivedContainers {
     let (units, model) = (execution.units(), execution.model());
     let name = model.types.get(units.ty.index()).map_or("unit", |ty| ty.name.as_str());
     let unit_type = builder.define_type(PajeTypeKind::Container, TypeId::ROOT, name);
-    let mut containers = DerivedContainers { units: vec![ContainerId::ROOT; order.len()], unit_type };
-    let (mut rows, mut lists) = (Vec::new(), UnitLists::default());
+    let mut containers = DerivedContainers {
+        units: vec![ContainerId::ROOT; order.len()],
+        unit_type,
+        rows: Vec::new(),
+        units_of_rows: UnitLists::default(),
+    };
     let name = |unit: usize| units.list()[unit].name.as_str();
     for (bundle, number) in order.chunks(order.len().div_ceil(max_rows.max(1))).zip(1..) {
         let container = ContainerId(number);
@@ -202,54 +277,10 @@ fn bundles(
         };
         builder.add_container(container, (ContainerId::ROOT, unit_type), &label, execution.extent());
         bundle.iter().for_each(|unit| containers.units[*unit] = container);
-        lists.push(bundle.iter().map(|unit| u32::try_from(*unit).unwrap_or(u32::MAX)));
-        rows.push(container);
+        containers.units_of_rows.push(bundle.iter().map(|unit| u32::try_from(*unit).unwrap_or(u32::MAX)));
+        containers.rows.push(container);
     }
-    trace_of_lanes(execution, parts, (containers, (rows, lists)), builder)
-}
-
-/// Makes a trace with lanes that read their states when they are needed.
-fn trace_of_lanes(
-    execution: &Execution,
-    parts: &DerivedParts<'_>,
-    (containers, lanes): (DerivedContainers, (Vec<ContainerId>, UnitLists)),
-    mut builder: TraceBuilder,
-) -> Result<DerivedTrace, PerspectiveError> {
-    let units_per_row = lanes.1.iter().map(<[u32]>::len).max().unwrap_or(1);
-    let states = if parts.categories || parts.path.is_some() {
-        let activity = execution.shared_activity()?;
-        let UnitLaneValues { ty, values, on_path } = define_lane_values(parts, &containers, &mut builder);
-        let is_shown = |category: ActivityCategory| !(parts.hides_idle && category == ActivityCategory::Idle);
-        let shown = ActivityCategory::COUNTED
-            .into_iter()
-            .map(|category| values.get(category as usize).copied().filter(|_| is_shown(category)));
-        let states = UnitStates::new(UnitTimelines::Categories(activity, shown.collect()), execution.extent());
-        let states = match on_path {
-            Some((value, path)) => {
-                let times = path_times(path, execution.units().count());
-                let times = times.into_iter().enumerate().filter(|(_, times)| !times.is_empty());
-                states.with_path(times.collect(), value)
-            }
-            None => states,
-        };
-        Some((ty, states))
-    } else if parts.tasks {
-        let tasks = execution.shared_tasks()?;
-        let (ty, values) = define_tasks(&tasks, parts.palette, &containers, &mut builder);
-        Some((ty, UnitStates::new(UnitTimelines::Tasks(tasks, values), execution.extent())))
-    } else {
-        None
-    };
-    let inner = build_trace(execution, parts, &containers, builder)?;
-    let source = match states {
-        None => inner,
-        Some((ty, states)) => {
-            let life = whole_life(execution, parts);
-            let members = if units_per_row > 1 { unit_members(execution, life) } else { Vec::new() };
-            Arc::new(StateLanes::new(inner, ty, states, lanes, members))
-        }
-    };
-    Ok(DerivedTrace { source, units: containers.units, has_fractions: false, units_per_row })
+    containers
 }
 
 /// The containers of all units. `life` is the time range in which all of them exist. Without it,
@@ -265,12 +296,6 @@ fn unit_members(execution: &Execution, life: Option<TimeRange>) -> Vec<Container
         life: life.unwrap_or(unit.life),
     };
     execution.units().list().iter().map(member).collect()
-}
-
-/// The time range in which all units exist. The time before the begin of a unit and after its end
-/// is idle, as in the other views. `None` if idle times are not shown.
-fn whole_life(execution: &Execution, parts: &DerivedParts<'_>) -> Option<TimeRange> {
-    (parts.categories || parts.path.is_some()).then(|| execution.extent())
 }
 
 fn trace_name(execution: &Execution, parts: &DerivedParts<'_>) -> String {
@@ -316,36 +341,8 @@ fn add_containers(execution: &Execution, life: Option<TimeRange>, builder: &mut 
         units.push(number);
         unit_type = ty;
     }
-    DerivedContainers { units, unit_type }
-}
-
-/// The type and the values of categories.
-struct UnitLaneValues<'a> {
-    ty: TypeId,
-    /// The value of each shown category.
-    values: Vec<ValueId>,
-    /// The value of the times on the critical path.
-    on_path: Option<(ValueId, &'a CriticalPath)>,
-}
-
-fn define_lane_values<'a>(
-    parts: &DerivedParts<'a>,
-    containers: &DerivedContainers,
-    builder: &mut TraceBuilder,
-) -> UnitLaneValues<'a> {
-    let palette = light_palette(parts.palette);
-    let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
-    let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
-    let mut define = |category: ActivityCategory| {
-        let color = palette.color(ChartPaint::Category(category));
-        let color = if parts.path.is_some() { pale_color(color) } else { color };
-        builder.define_value(ty, category.word(), color)
-    };
-    let shown = if parts.only_path { &[][..] } else { &ActivityCategory::COUNTED[..] };
-    let values: Vec<ValueId> = shown.iter().copied().map(&mut define).collect();
-    let on_path =
-        parts.path.map(|path| (builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis)), path));
-    UnitLaneValues { ty, values, on_path }
+    let units_of_rows = (0..).take(units.len()).map(|unit| [unit]).collect();
+    DerivedContainers { rows: units.clone(), units_of_rows, units, unit_type }
 }
 
 /// The times of a path in each unit, by time.
@@ -359,16 +356,17 @@ fn path_times(path: &CriticalPath, units: usize) -> Vec<Vec<(i64, i64)>> {
     times
 }
 
-/// Defines the type and the values of categories and of the critical path.
+/// Defines the type and the values of categories and of the critical path, for states in containers
+/// of a type.
 fn define_categories(
     parts: &DerivedParts<'_>,
-    containers: &DerivedContainers,
+    container_type: TypeId,
     builder: &mut TraceBuilder,
-) -> CategoryValues {
+) -> (TypeId, Vec<Option<ValueId>>) {
     let palette = light_palette(parts.palette);
     let name = if parts.path.is_some() { "Critical path" } else { "Utilization" };
-    let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, name);
-    let mut values = [None; 4];
+    let ty = builder.define_type(PajeTypeKind::State, container_type, name);
+    let mut values = vec![None; 4];
     if !parts.only_path {
         for category in ActivityCategory::COUNTED {
             let color = palette.color(ChartPaint::Category(category));
@@ -382,7 +380,7 @@ fn define_categories(
         let value = builder.define_value(ty, "critical path", palette.color(ChartPaint::Emphasis));
         values[ActivityCategory::Ignored as usize] = Some(value);
     }
-    CategoryValues { ty, values }
+    (ty, values)
 }
 
 /// Defines the type and the values of tasks.
@@ -391,31 +389,14 @@ fn define_tasks(
     palette: PaletteKind,
     containers: &DerivedContainers,
     builder: &mut TraceBuilder,
-) -> (TypeId, Vec<ValueId>) {
+) -> (TypeId, Vec<Option<ValueId>>) {
     let palette = light_palette(palette);
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, "Task");
     let define = |(task, number): (&ExecutionTask, u32)| {
-        builder.define_value(ty, &task.name, palette.color(ChartPaint::Task(number)))
+        Some(builder.define_value(ty, &task.name, palette.color(ChartPaint::Task(number))))
     };
     let values = tasks.list().iter().zip(0..).map(define).collect();
     (ty, values)
-}
-
-fn add_tasks(
-    execution: &Execution,
-    palette: PaletteKind,
-    containers: &DerivedContainers,
-    builder: &mut TraceBuilder,
-) -> Result<(), PerspectiveError> {
-    let tasks = execution.tasks()?;
-    let (ty, values) = define_tasks(tasks, palette, containers, builder);
-    for (unit, &container) in containers.units.iter().enumerate() {
-        for piece in tasks.pieces(unit, execution.extent()) {
-            builder.add(piece.from, 2, Operation::Set { container, ty, value: values[piece.task as usize] });
-            builder.add(piece.to, 1, Operation::Reset { container, ty });
-        }
-    }
-    Ok(())
 }
 
 /// Defines the type and the values of messages. `None` if there are no messages: a diagram without
@@ -450,67 +431,6 @@ fn define_messages(
         (builder.define_styled_value(ty, "critical path", color, style), links.collect())
     });
     Ok(Some(MessageValues { ty, scale, bins, default_value, on_path }))
-}
-
-/// Builds the trace of the definitions and events, with the messages and series.
-fn build_trace(
-    execution: &Execution,
-    parts: &DerivedParts<'_>,
-    containers: &DerivedContainers,
-    mut builder: TraceBuilder,
-) -> Result<Arc<dyn TimelineSource>, PerspectiveError> {
-    let messages = if parts.messages { define_messages(execution, parts, containers, &mut builder)? } else { None };
-    if parts.series {
-        add_series(execution, &mut builder)?;
-    }
-    let inner: Arc<dyn TimelineSource> = Arc::new(builder.build(&trace_name(execution, parts)));
-    let Some(values) = messages else { return Ok(inner) };
-    let (trace, messages) = (execution.shared_source(), execution.shared_messages()?);
-    Ok(Arc::new(MessageLinks::new(inner, trace, messages, values, containers.units.clone())))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "variables are floating-point numbers")]
-fn add_series(execution: &Execution, builder: &mut TraceBuilder) -> Result<(), PerspectiveError> {
-    let extent = execution.extent();
-    let mut add = |names: &[&str], steps: &dyn Fn(usize) -> Vec<(i64, f64)>| {
-        for (component, name) in names.iter().enumerate() {
-            let ty = builder.define_type(PajeTypeKind::Variable, TypeId::ROOT, name);
-            for (time, number) in steps(component) {
-                builder.add(time, 1, Operation::Number { container: ContainerId::ROOT, ty, number });
-            }
-        }
-    };
-    if execution.units().has_states() {
-        let counts = execution.activity()?.counts();
-        let numbers = |component| step_numbers(&counts.steps, component, counts.denominator as f64, extent.from.0);
-        add(&["busy units", "overhead units", "idle units"], &numbers);
-    }
-    match execution.messages() {
-        Ok(messages) => {
-            let names: &[&str] =
-                if messages.has_sizes() { &["pending messages", "pending bytes"] } else { &["pending messages"] };
-            add(names, &|component| step_numbers(messages.pending(), component, 1.0, extent.from.0));
-        }
-        Err(PerspectiveError::NoData { .. }) => {}
-        Err(error) => return Err(error),
-    }
-    Ok(())
-}
-
-/// The changes of a component.
-#[expect(clippy::cast_precision_loss, reason = "variables are floating-point numbers")]
-fn step_numbers<const K: usize>(steps: &StepFunction<K>, component: usize, divisor: f64, from: i64) -> Vec<(i64, f64)> {
-    let start = steps.at(from)[component];
-    let mut numbers = vec![(from, start as f64 / divisor)];
-    let mut before = start;
-    for &time in steps.timestamps().iter().filter(|time| **time > from) {
-        let number = steps.at(time)[component];
-        if number != before {
-            numbers.push((time, number as f64 / divisor));
-            before = number;
-        }
-    }
-    numbers
 }
 
 #[cfg(test)]

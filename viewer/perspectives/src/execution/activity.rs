@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel_map::{MAX_THREADS, map_in_order, map_indexes};
+use tumit_viewer::parallel_map::{MAX_THREADS, map_in_order, map_indexes_with};
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TimelineSource};
 
 use crate::execution::categories::CategoryTable;
@@ -124,11 +124,12 @@ impl UnitActivity {
             counted => counted,
         };
         let of_values = ValueCategories::new(categories, stateless);
-        let timelines = map_indexes(units.count(), 1, |index| {
+        let scratch = || CategoryTimeline::new(ActivityCategory::Idle);
+        let timelines = map_indexes_with(units.count(), 1, scratch, |scratch, index| {
             let unit = &units.list()[index];
             let of_group = |group: &StateGroup| group_timeline(source, group, categories, stateless);
             let groups = match values {
-                Some(values) => values.categories(index, &unit.groups, &of_values),
+                Some(values) => values.categories(index, &unit.groups, &of_values, scratch),
                 None => unit.groups.iter().map(of_group).collect::<Result<Vec<_>, _>>()?,
             };
             Ok(match settings.mode {

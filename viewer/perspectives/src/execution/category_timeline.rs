@@ -1,7 +1,5 @@
 //! [`CategoryTimeline`]: the category of one unit or state group at any time.
 
-use std::ops::RangeInclusive;
-
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::TimeRange;
 
@@ -113,11 +111,12 @@ impl CategoryTimeline {
         self.sums.reserve(changes / BLOCK + 1);
     }
 
-    /// Frees the memory that no change uses.
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.times.shrink_to_fit();
-        self.categories.shrink_to_fit();
-        self.sums.shrink_to_fit();
+    /// Removes all changes, and keeps their memory.
+    pub(crate) fn reset(&mut self, start: ActivityCategory) {
+        (self.start, self.sum) = (start, [0; 3]);
+        self.times.clear();
+        self.categories.clear();
+        self.sums.clear();
     }
 
     /// Removes the last change.
@@ -146,7 +145,8 @@ impl CategoryTimeline {
         self.times.partition_point(|&change| change <= time)
     }
 
-    fn category_after(&self, changes: usize) -> ActivityCategory {
+    /// The category after the first `changes` changes, which exist.
+    pub(crate) fn category_after(&self, changes: usize) -> ActivityCategory {
         changes.checked_sub(1).map_or(self.start, |index| self.categories[index])
     }
 
@@ -194,22 +194,6 @@ impl CategoryTimeline {
             let low = before.replace(until)?;
             Some([until[0] - low[0], until[1] - low[1], until[2] - low[2]])
         })
-    }
-
-    /// The indexes of the pieces that overlap a time range, which is not empty. Piece `k` begins
-    /// with the `k`-th change, piece 0 at any time before.
-    pub(crate) fn piece_indexes(&self, range: TimeRange) -> RangeInclusive<usize> {
-        let first = self.changes_until(range.from.0);
-        first..=self.times.partition_point(|&change| change < range.to.0).max(first)
-    }
-
-    /// A piece, without its parts outside of a time range. It is empty if it is outside.
-    pub(crate) fn piece(&self, index: usize, within: TimeRange) -> CategoryPiece {
-        let (low, high) = (within.from.0, within.to.0.max(within.from.0));
-        let begin = index.checked_sub(1).and_then(|before| self.times.get(before)).copied();
-        let from = begin.unwrap_or(low).clamp(low, high);
-        let to = self.times.get(index).copied().unwrap_or(high).clamp(from, high);
-        CategoryPiece { from, to, category: self.category_after(index.min(self.times.len())) }
     }
 
     /// The pieces of constant category in a time range, in order.

@@ -1,6 +1,7 @@
 //! [`MessageReader`]: reads the links of a trace as messages between units, in the order of the
 //! trace.
 
+use tumit_viewer::parallel_map::{MAX_THREADS, map_in_order};
 use tumit_viewer::query::{
     EntityId, LinkEntity, OpenLinkEntity, PajeTypeKind, QueryError, TimelineSource, TypeId, entity_walk,
 };
@@ -94,20 +95,21 @@ impl<'a> MessageReader<'a> {
     }
 }
 
-/// Reads the sizes of messages of one type.
-fn read_sizes<M>(
+/// Reads the sizes of messages of one type, distributed to all processors.
+fn read_sizes<M: Send>(
     source: &dyn TimelineSource,
     messages: &mut [M],
-    size: impl Fn(&mut M) -> (EntityId, &mut Option<u64>),
+    size: impl Fn(&mut M) -> (EntityId, &mut Option<u64>) + Sync,
     field: &str,
 ) -> Result<(), QueryError> {
-    for some in messages.chunks_mut(SIZES_AT_ONCE) {
+    let parts = map_in_order(messages.chunks_mut(SIZES_AT_ONCE).collect(), MAX_THREADS, |some| {
         let ids: Vec<EntityId> = some.iter_mut().map(|message| size(message).0).collect();
         for (message, number) in some.iter_mut().zip(source.number_fields(&ids, field)?) {
             *size(message).1 = number.and_then(whole_number);
         }
-    }
-    Ok(())
+        Ok(())
+    });
+    parts.into_iter().collect()
 }
 
 /// A size in bytes. Negative sizes and other values that are no size are `None`.

@@ -166,7 +166,7 @@ impl UnitMessages {
     }
 
     /// The received messages, by timestamp of the receive.
-    pub(crate) fn by_receive(&self) -> impl Iterator<Item = &UnitMessage> {
+    pub(crate) fn by_receive(&self) -> impl Iterator<Item = &UnitMessage> + Clone {
         self.messages_at(self.receive_order())
     }
 
@@ -192,39 +192,35 @@ impl UnitMessages {
     /// The pending messages of each unit. Computed at the first call, in O(n log n).
     pub(crate) fn by_unit(&self) -> &PendingByUnit {
         self.by_unit.get_or_init(|| {
-            let sends = |unit| {
-                let messages = self.list.iter().chain(&self.unreceived);
-                self.changes_by_unit(messages, |message| message.sent, unit)
+            let sent = || self.list.iter().chain(&self.unreceived).filter(|message| message.is_ever_pending());
+            let received = || self.by_receive().filter(|message| message.is_ever_pending());
+            let change = |unit: u32, time: i64, bytes: Option<u64>| (unit, (time, pending_bytes(bytes)));
+            let unaddressed =
+                || self.unaddressed.iter().map(|message| change(message.from, message.sent, message.bytes));
+            let incoming = [
+                ChangesByUnit::new(self.units, sent().map(|message| change(message.to, message.sent, message.bytes))),
+                ChangesByUnit::new(
+                    self.units,
+                    received().map(|message| change(message.to, message.received, message.bytes)),
+                ),
+            ];
+            let begins = sent().map(|message| change(message.from, message.sent, message.bytes));
+            let outgoing = [
+                ChangesByUnit::new(self.units, begins.chain(unaddressed())),
+                ChangesByUnit::new(
+                    self.units,
+                    received().map(|message| change(message.from, message.received, message.bytes)),
+                ),
+            ];
+            let steps_of = |[begins, ends]: [ChangesByUnit; 2]| {
+                map_indexes(self.units, 1, |unit| steps(begins.get(unit).to_vec(), ends.get(unit).iter().copied()))
             };
-            let steps_of = |begins: Vec<Vec<PendingChange>>, unit| {
-                let ends = self.changes_by_unit(self.by_receive(), |message| message.received, unit);
-                map_indexes(self.units, 1, |unit| steps(begins[unit].clone(), ends[unit].iter().copied()))
-            };
-            let mut outgoing = sends(|message| message.from);
-            for message in &self.unaddressed {
-                outgoing[message.from as usize].push((message.sent, pending_bytes(message.bytes)));
-            }
-            let unaddressed = self.unaddressed.iter().map(|message| (message.sent, pending_bytes(message.bytes)));
             PendingByUnit {
-                incoming: steps_of(sends(|message| message.to), |message| message.to),
-                outgoing: steps_of(outgoing, |message| message.from),
-                unaddressed: steps(unaddressed.collect(), std::iter::empty()),
+                incoming: steps_of(incoming),
+                outgoing: steps_of(outgoing),
+                unaddressed: steps(unaddressed().map(|(_, change)| change).collect(), std::iter::empty()),
             }
         })
-    }
-
-    /// The changes of the pending messages of each unit, in the order of the messages.
-    fn changes_by_unit<'a>(
-        &self,
-        messages: impl Iterator<Item = &'a UnitMessage>,
-        time: fn(&UnitMessage) -> i64,
-        unit: fn(&UnitMessage) -> u32,
-    ) -> Vec<Vec<PendingChange>> {
-        let mut changes = vec![Vec::new(); self.units];
-        for message in messages.filter(|message| message.is_ever_pending()) {
-            changes[unit(message) as usize].push((time(message), pending_bytes(message.bytes)));
-        }
-        changes
     }
 
     /// The indexes of the list.
@@ -232,7 +228,7 @@ impl UnitMessages {
         0..u32::try_from(self.list.len()).unwrap_or(u32::MAX)
     }
 
-    fn messages_at<'a>(&'a self, indexes: &'a [u32]) -> impl Iterator<Item = &'a UnitMessage> {
+    fn messages_at<'a>(&'a self, indexes: &'a [u32]) -> impl Iterator<Item = &'a UnitMessage> + Clone {
         indexes.iter().map(|index| &self.list[*index as usize])
     }
 
@@ -336,6 +332,31 @@ impl UnitMessages {
 
 /// The timestamp at which a message begins or ends to be pending, and its bytes.
 type PendingChange = (i64, i64);
+
+/// The changes of each unit, in their order, in one list.
+struct ChangesByUnit {
+    /// The place of the first change of each unit, and the end.
+    starts: Vec<usize>,
+    changes: Vec<PendingChange>,
+}
+
+impl ChangesByUnit {
+    fn new(units: usize, changes: impl Iterator<Item = (u32, PendingChange)> + Clone) -> Self {
+        let mut starts = vec![0; units + 1];
+        changes.clone().for_each(|(unit, _)| starts[unit as usize + 1] += 1);
+        (0..units).for_each(|unit| starts[unit + 1] += starts[unit]);
+        let (mut next, mut list) = (starts.clone(), vec![(0, 0); starts[units]]);
+        for (unit, change) in changes {
+            list[next[unit as usize]] = change;
+            next[unit as usize] += 1;
+        }
+        Self { starts, changes: list }
+    }
+
+    fn get(&self, unit: usize) -> &[PendingChange] {
+        &self.changes[self.starts[unit]..self.starts[unit + 1]]
+    }
+}
 
 /// The number of pending messages and bytes at any time. `begins` consists of a few sorted lists,
 /// `ends` is sorted.

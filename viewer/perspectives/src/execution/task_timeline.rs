@@ -55,8 +55,8 @@ impl TaskTimeline {
         &self.times
     }
 
-    /// The task after the first `changes` changes.
-    fn task_after(&self, changes: usize) -> Option<u32> {
+    /// The task after the first `changes` changes, which exist.
+    pub(crate) fn task_after(&self, changes: usize) -> Option<u32> {
         changes.checked_sub(1).map(|index| self.tasks[index]).filter(|task| *task != NO_TASK)
     }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use tumit_paje::category::ActivityCategory;
-use tumit_viewer::parallel_map::map_indexes;
+use tumit_viewer::parallel_map::{map_indexes, map_indexes_with};
 use tumit_viewer::query::{QueryError, StateEntity, StateLaneId, TimelineSource, ValueId, entity_walk};
 
 use crate::execution::categories::CategoryTable;
@@ -72,32 +72,32 @@ impl ValueTimelines {
         if !has_few_states && number_of_states(source, units)? > MAX_STATES {
             return Ok(None);
         }
-        let by_unit = map_indexes(units.count(), 1, |unit| {
+        let by_unit = map_indexes_with(units.count(), 1, ValueTimeline::default, |scratch, unit| {
             let groups = &units.list()[unit].groups;
-            groups.iter().map(|group| value_timeline(source, group)).collect::<Result<Vec<_>, _>>()
+            groups.iter().map(|group| value_timeline(source, group, scratch)).collect::<Result<Vec<_>, _>>()
         });
         Ok(Some(Self { by_unit: by_unit.into_iter().collect::<Result<_, QueryError>>()? }))
     }
 
-    /// The categories of the groups of a unit.
+    /// The categories of the groups of a unit. They are computed in `scratch`.
     pub(crate) fn categories(
         &self,
         unit: usize,
         groups: &[StateGroup],
         categories: &ValueCategories,
+        scratch: &mut CategoryTimeline,
     ) -> Vec<CategoryTimeline> {
         let timelines = self.by_unit.get(unit).map_or(&[][..], Vec::as_slice);
         let stateless = categories.stateless;
         let category = |value: u16| categories.category(value);
         let of_group = |(timeline, group): (&ValueTimeline, &StateGroup)| {
-            let mut categories = CategoryTimeline::new(ActivityCategory::Idle);
-            categories.reserve(timeline.times.len() + 2);
-            categories.set(group.life.from.0, stateless);
+            scratch.reset(ActivityCategory::Idle);
+            scratch.reserve(timeline.times.len() + 2);
+            scratch.set(group.life.from.0, stateless);
             let values = timeline.values.iter().map(|value| category(*value));
-            categories.extend(timeline.times.iter().copied().zip(values));
-            categories.set(group.life.to.0, ActivityCategory::Idle);
-            categories.shrink_to_fit();
-            categories
+            scratch.extend(timeline.times.iter().copied().zip(values));
+            scratch.set(group.life.to.0, ActivityCategory::Idle);
+            scratch.clone()
         };
         timelines.iter().zip(groups).map(of_group).collect()
     }
@@ -183,15 +183,20 @@ fn number_of_states(source: &dyn TimelineSource, units: &UnitSet) -> Result<u64,
     counts.into_iter().sum()
 }
 
-fn value_timeline(source: &dyn TimelineSource, group: &StateGroup) -> Result<ValueTimeline, QueryError> {
-    let mut timeline = ValueTimeline::default();
+/// The timeline of a group. It is computed in memory that grows seldom, and copied to memory of its
+/// size.
+fn value_timeline(
+    source: &dyn TimelineSource,
+    group: &StateGroup,
+    timeline: &mut ValueTimeline,
+) -> Result<ValueTimeline, QueryError> {
+    timeline.times.clear();
+    timeline.values.clear();
     visit_open_states(source, group, |time, open: &[EnclosingState]| {
         let value = open.last().and_then(|state| u16::try_from(state.value.0).ok());
         timeline.set(time, value.unwrap_or(NO_STATE));
     })?;
-    timeline.times.shrink_to_fit();
-    timeline.values.shrink_to_fit();
-    Ok(timeline)
+    Ok(timeline.clone())
 }
 
 /// A state that is open at a time.

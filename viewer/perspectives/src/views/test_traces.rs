@@ -99,8 +99,12 @@ impl TestTrace {
 
     /// The execution. The units are the ranks.
     pub(crate) fn execution(&self) -> Execution {
+        self.execution_with(ExecutionSettings::default())
+    }
+
+    /// The execution with other settings than the level.
+    pub(crate) fn execution_with(&self, mut settings: ExecutionSettings) -> Execution {
         let store = TraceStore::from_paje("test", self.text().as_bytes()).expect("a valid trace");
-        let mut settings = ExecutionSettings::default();
         settings.units.level = Some("Rank".to_owned());
         Execution::new(Arc::new(store), settings).expect("a trace with units")
     }

@@ -160,6 +160,8 @@ function phases(report, { ask, selectUnits }) {
 function notes(report) {
   const lines = [];
   if (report.guessed_values > 0) lines.push(`The categories of ${report.guessed_values} states are guessed from their names. Categories corrects them.`);
+  const guesses = new Set(report.collectives.filter((/** @type {any} */ group) => group.is_guess).map((/** @type {any} */ group) => group.state));
+  if (guesses.size > 0) lines.push(`The operations of ${[...guesses].join(", ")} are guessed from the names and the order of states.`);
   if (report.unmatched_collectives.length > 0) lines.push(`Waits in ${report.unmatched_collectives.join(", ")} are not examined: not all units have the same number of these states.`);
   return lines.map((text) => make("p", { class: "hint diagnosis-note", text }));
 }

@@ -255,6 +255,15 @@ pub(crate) struct LaneKey {
     pub(crate) depth: u32,
 }
 
+impl LaneKey {
+    /// The key of an encoded [`LaneRecord`].
+    pub(crate) fn decode(record: &[u8]) -> Self {
+        let mut words = HeaderWords(record);
+        let (place, number) = (words.next(), words.next());
+        Self { container: place as u32, ty: (place >> 32) as u32, depth: number as u32 }
+    }
+}
+
 impl LaneRecord {
     pub(crate) fn key(&self) -> LaneKey {
         LaneKey { container: self.container, ty: self.ty, depth: self.depth }
@@ -278,11 +287,12 @@ impl LaneRecord {
 
     pub(crate) fn decode(bytes: &[u8]) -> Self {
         let mut words = HeaderWords(bytes);
-        let (place, number) = (words.next(), words.next());
+        let (_, number) = (words.next(), words.next());
+        let LaneKey { container, ty, depth } = LaneKey::decode(bytes);
         Self {
-            container: place as u32,
-            ty: (place >> 32) as u32,
-            depth: number as u32,
+            container,
+            ty,
+            depth,
             base: (number >> 32) as u32,
             table: words.table(),
             values: words.place(),

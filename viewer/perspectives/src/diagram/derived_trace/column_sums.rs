@@ -1,6 +1,6 @@
 //! [`ColumnSums`]: the time of each value in columns of time, summed over many states.
 
-use tumit_viewer::query::{MixtureCell, ValueId};
+use tumit_viewer::query::{GlobalNanos, MixtureCell, TimeRange, ValueId};
 
 use crate::execution::category_sums::index_at_or_after;
 
@@ -59,21 +59,43 @@ impl ColumnSums {
         Self { edges, values, changes }
     }
 
+    /// The edges of the columns.
+    pub(super) fn edges(&self) -> &[i64] {
+        &self.edges
+    }
+
+    /// The time range of all columns.
+    pub(super) fn range(&self) -> TimeRange {
+        TimeRange { from: GlobalNanos(self.edges[0]), to: GlobalNanos(self.edges[self.edges.len() - 1]) }
+    }
+
     /// Adds a state. Its time range is within that of all columns.
     pub(super) fn add(&mut self, from: i64, to: i64, value: ValueId) {
-        let first = self.edges[0];
         for (time, count) in [(from, 1), (to, -1)] {
-            let edge = index_at_or_after(&self.edges, time);
-            let since = time.wrapping_sub(first);
-            let change = EdgeChange { count, times: if count > 0 { since } else { since.wrapping_neg() } };
-            match &mut self.changes {
-                EdgeChanges::Dense(changes) => {
-                    let place = changes.get_mut(value.index() * self.edges.len() + edge);
-                    place.into_iter().for_each(|sum| sum.add(change));
-                }
-                EdgeChanges::Sparse(changes) => {
-                    changes.push((value.0, u32::try_from(edge).unwrap_or(u32::MAX), change));
-                }
+            self.add_change(index_at_or_after(&self.edges, time), time, count, value);
+        }
+    }
+
+    /// Adds a time to a column. It is at most the width of the column.
+    pub(super) fn add_to_column(&mut self, column: usize, nanos: i64, value: ValueId) {
+        let from = self.edges[column];
+        if nanos > 0 {
+            self.add_change(column, from, 1, value);
+            self.add_change(column + 1, from.wrapping_add(nanos), -1, value);
+        }
+    }
+
+    /// Adds the begin or the end of a state, after the edge before and until this one.
+    fn add_change(&mut self, edge: usize, time: i64, count: i64, value: ValueId) {
+        let since = time.wrapping_sub(self.edges[0]);
+        let change = EdgeChange { count, times: if count > 0 { since } else { since.wrapping_neg() } };
+        match &mut self.changes {
+            EdgeChanges::Dense(changes) => {
+                let place = changes.get_mut(value.index() * self.edges.len() + edge);
+                place.into_iter().for_each(|sum| sum.add(change));
+            }
+            EdgeChanges::Sparse(changes) => {
+                changes.push((value.0, u32::try_from(edge).unwrap_or(u32::MAX), change));
             }
         }
     }
@@ -149,9 +171,16 @@ mod tests {
             let end = edges[edges.len() - 1];
             let mut sums = ColumnSums::new(edges.clone(), if is_sparse { DENSE_VALUES + 1 } else { 4 });
             let mut times = vec![[0_i64; 4]; edges.len() - 1];
-            for (from, nanos, value) in states {
+            for (number, (from, nanos, value)) in states.into_iter().enumerate() {
                 let (from, to) = (from.min(end), (from + nanos).min(end));
-                sums.add(from, to, ValueId(value));
+                if number % 2 == 0 {
+                    sums.add(from, to, ValueId(value));
+                } else {
+                    for (column, width) in edges.windows(2).enumerate() {
+                        let inside = to.min(width[1]) - from.max(width[0]);
+                        sums.add_to_column(column, inside, ValueId(value));
+                    }
+                }
                 for time in from..to {
                     let column = edges.partition_point(|edge| *edge <= time) - 1;
                     times[column][value as usize] += 1;

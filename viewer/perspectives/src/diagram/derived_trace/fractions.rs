@@ -6,13 +6,9 @@
 
 use rustc_hash::FxHashMap;
 use tumit_paje::PajeTypeKind;
-use tumit_paje::category::ActivityCategory;
-use tumit_viewer::query::ContainerId;
+use tumit_viewer::query::{ContainerId, TypeId};
 
-use super::category_states::{CategoryValues, LaneOrigin};
-use super::trace_builder::{DerivedContainers, TraceBuilder, light_palette};
-use crate::chart::ChartPaint;
-use crate::draw::PaletteKind;
+use super::trace_builder::{DerivedContainers, TraceBuilder};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::activity::UnitActivity;
@@ -26,38 +22,45 @@ pub(super) fn are_needed(activity: &UnitActivity) -> bool {
     (0..activity.units()).any(|unit| activity.timelines(unit).len() > 1)
 }
 
-/// Adds the containers. Returns the type and values of their states, and the timeline of each.
+/// The containers of the timelines below the units.
+pub(super) struct Fractions {
+    pub(super) ty: TypeId,
+    pub(super) containers: Vec<ContainerId>,
+    /// For each container, its unit and the number of its timeline in the unit.
+    pub(super) parts: Vec<(usize, usize)>,
+}
+
+/// Adds the containers.
+///
+/// # Errors
+/// If the source fails.
 pub(super) fn add(
     execution: &Execution,
-    palette: PaletteKind,
-    containers: &DerivedContainers,
+    units: &DerivedContainers,
     builder: &mut TraceBuilder,
-) -> Result<(CategoryValues, Vec<(ContainerId, LaneOrigin)>), PerspectiveError> {
-    let (activity, units) = (execution.activity()?, execution.units().list());
+) -> Result<Fractions, PerspectiveError> {
+    let (activity, list) = (execution.activity()?, execution.units().list());
     let all = execution.source().containers();
-    let part_type = builder.define_type(PajeTypeKind::Container, containers.unit_type, part_type_name(execution));
-    let ty = builder.define_type(PajeTypeKind::State, part_type, "Utilization");
-    let palette = light_palette(palette);
-    let [busy, overhead, idle] = ActivityCategory::COUNTED
-        .map(|category| Some(builder.define_value(ty, category.word(), palette.color(ChartPaint::Category(category)))));
-    let mut lanes = Vec::new();
+    let ty = builder.define_type(PajeTypeKind::Container, units.unit_type, part_type_name(execution));
+    let (mut containers, mut parts) = (Vec::new(), Vec::new());
     let names: FxHashMap<ContainerId, &str> = all.iter().map(|info| (info.id, info.name.as_str())).collect();
     let fractions = common_number((0..activity.units()).map(|unit| activity.timelines(unit).len().max(1)));
-    for (unit, &parent) in containers.units.iter().enumerate() {
+    for (unit, &parent) in units.units.iter().enumerate() {
         let timelines = activity.timelines(unit);
         let copies = fractions.map_or(1, |fractions| fractions / timelines.len().max(1));
         for part in 0..timelines.len() {
-            let group = units[unit].groups.get(part).map_or(units[unit].container, |group| group.container);
+            let group = list[unit].groups.get(part).map_or(list[unit].container, |group| group.container);
             let name = names.get(&group).copied().unwrap_or_default();
             for copy in 1..=copies {
                 let name = if copies == 1 { name.to_owned() } else { format!("{name} ({copy} of {copies})") };
                 let container = ContainerId(builder.containers + 1);
-                builder.add_container(container, (parent, part_type), &name, execution.extent());
-                lanes.push((container, LaneOrigin::Part(unit, part)));
+                builder.add_container(container, (parent, ty), &name, execution.extent());
+                containers.push(container);
+                parts.push((unit, part));
             }
         }
     }
-    Ok((CategoryValues { ty, values: [busy, overhead, idle, None] }, lanes))
+    Ok(Fractions { ty, containers, parts })
 }
 
 /// The name of the container type of the timelines below the units.

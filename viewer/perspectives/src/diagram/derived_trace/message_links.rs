@@ -6,11 +6,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use tumit_viewer::filter::FilterLayer;
 use tumit_viewer::query::{
-    ContainerId, EntityFacts, EntityId, EntityList, GlobalNanos, LinkCount, LinkEntity, LinkVisitor, PajeTypeKind,
-    QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueId,
+    ContainerId, EntityFacts, EntityId, EntityList, GlobalNanos, LinkCount, LinkEntity, LinkVisitor, QueryError,
+    TimeRange, TimelineSource, TraceSummary, TypeId, ValueId,
 };
 
-use super::touching_links::{links_in, states_at_endpoints};
 use crate::execution::messages::{UnitMessage, UnitMessages};
 use crate::message_scale::MessageScale;
 
@@ -140,15 +139,6 @@ impl MessageLinks {
         }
     }
 
-    /// The stored states of a container in a time range.
-    fn inner_states(&self, container: ContainerId, range: TimeRange) -> Vec<StateEntity> {
-        let model = self.inner.model();
-        let types = model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State).map(|ty| ty.id);
-        let depths = |ty| (0..self.inner.depths(container, ty)).map(move |depth| StateLaneId { container, ty, depth });
-        let lists = types.flat_map(depths).map(|lane| self.inner.states(lane, range, usize::MAX));
-        lists.flatten().flat_map(|list| list.items).collect()
-    }
-
     /// A time range extended to all messages.
     fn with_messages(&self, range: TimeRange) -> TimeRange {
         let Some(extent) = self.extent else { return range };
@@ -226,19 +216,12 @@ impl FilterLayer for MessageLinks {
         })
     }
 
+    /// The layer with the states relates them and links.
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        let mut related = match id {
-            EntityId::Link(_) => {
-                states_at_endpoints(self, id, |container, instant| self.inner_states(container, instant))?
-            }
-            _ => self.inner.related_entities(id, limit)?,
-        };
-        if matches!(id, EntityId::State(_)) {
-            let state = self.inner.facts(id)?;
-            related.extend(links_in(self, state.container, state.life, limit)?);
+        match id {
+            EntityId::Link(number) if (number as usize) < self.messages.list().len() => Ok(Vec::new()),
+            _ => self.inner.related_entities(id, limit),
         }
-        related.truncate(limit);
-        Ok(related)
     }
 }
 

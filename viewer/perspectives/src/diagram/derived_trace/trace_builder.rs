@@ -1,26 +1,28 @@
-//! [`TraceBuilder`]: the definitions and events of a derived trace.
+//! [`TraceBuilder`]: the definitions and containers of a derived trace.
 
-use tumit_paje::{DrawStyle, PajeEvent, PajeTypeKind, RgbColor, ValueId, VariableOp};
+use tumit_paje::{DrawStyle, PajeEvent, PajeTypeKind, RgbColor, ValueId};
 use tumit_viewer::query::{ContainerId, GlobalNanos, TimeRange, TypeId};
 use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::ThemeKind;
 
 use crate::draw::PaletteKind;
 use crate::draw::chart_palette::ChartPalette;
+use crate::unit_lists::UnitLists;
 
 /// The colours of a trace are those of the light theme. The diagram adapts them to other themes.
 pub(super) fn light_palette(kind: PaletteKind) -> ChartPalette {
     ChartPalette::new(ThemeKind::Light, kind)
 }
 
-/// The events of a derived trace. Names are kept apart, because events borrow them.
+/// The definitions and containers of a derived trace. Names are kept apart, because events borrow them.
 #[derive(Default)]
 pub(super) struct TraceBuilder {
     names: Vec<String>,
     /// Definitions in order: the events that are not timed.
     definitions: Vec<Definition>,
-    /// Time, rank and operation. At equal times, the rank decides.
-    operations: Vec<(i64, u8, Operation)>,
+    /// The creations and destructions of containers, with their time. At equal times, creations
+    /// are first.
+    operations: Vec<(i64, Operation)>,
     types: u32,
     values: u32,
     /// The largest number of a container.
@@ -34,12 +36,9 @@ enum Definition {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Operation {
+enum Operation {
     Create { container: ContainerId, ty: TypeId, parent: ContainerId, name: usize },
     Destroy(ContainerId),
-    Set { container: ContainerId, ty: TypeId, value: ValueId },
-    Reset { container: ContainerId, ty: TypeId },
-    Number { container: ContainerId, ty: TypeId, number: f64 },
 }
 
 impl TraceBuilder {
@@ -66,10 +65,6 @@ impl TraceBuilder {
         value
     }
 
-    pub(super) fn add(&mut self, time: i64, rank: u8, operation: Operation) {
-        self.operations.push((time, rank, operation));
-    }
-
     pub(super) fn add_container(
         &mut self,
         container: ContainerId,
@@ -78,14 +73,15 @@ impl TraceBuilder {
         life: TimeRange,
     ) {
         let ((parent, ty), name) = (of, self.name(name));
-        self.add(life.from.0, 0, Operation::Create { container, ty, parent, name });
-        self.add(life.to.0, 9, Operation::Destroy(container));
+        self.operations.push((life.from.0, Operation::Create { container, ty, parent, name }));
+        self.operations.push((life.to.0, Operation::Destroy(container)));
         self.containers = self.containers.max(container.0);
     }
 
     pub(super) fn build(mut self, name: &str) -> TraceStore {
-        // The sort is stable: operations at one time keep their order.
-        self.operations.sort_by_key(|operation| (operation.0, operation.1));
+        // The sort is stable: parents are created before their children.
+        let is_end = |operation: &Operation| matches!(operation, Operation::Destroy(_));
+        self.operations.sort_by_key(|(time, operation)| (*time, is_end(operation)));
         let (names, extra) = (&self.names, &[]);
         let definitions = self.definitions.iter().map(|definition| match *definition {
             Definition::Type { ty, kind, parent, name } => {
@@ -95,20 +91,13 @@ impl TraceBuilder {
                 PajeEvent::DefineValue { value, ty, name: &names[name], color: Some(color), style, category: None }
             }
         });
-        let operations = self.operations.iter().map(|(time, _, operation)| {
+        let operations = self.operations.iter().map(|(time, operation)| {
             let time = GlobalNanos(*time);
             match *operation {
                 Operation::Create { container, ty, parent, name } => {
                     PajeEvent::CreateContainer { time, container, ty, parent, name: &names[name], extra }
                 }
                 Operation::Destroy(container) => PajeEvent::DestroyContainer { time, container },
-                Operation::Set { container, ty, value } => {
-                    PajeEvent::SetState { time, container, ty, value, extra, source: None }
-                }
-                Operation::Reset { container, ty } => PajeEvent::ResetState { time, container, ty },
-                Operation::Number { container, ty, number } => {
-                    PajeEvent::Variable { time, container, ty, op: VariableOp::Set, value: number }
-                }
             }
         });
         TraceStore::from_events(name, definitions.chain(operations))
@@ -120,4 +109,8 @@ pub(super) struct DerivedContainers {
     /// For each unit, its container.
     pub(super) units: Vec<ContainerId>,
     pub(super) unit_type: TypeId,
+    /// The rows: the containers of units, or of bundles of units.
+    pub(super) rows: Vec<ContainerId>,
+    /// The units of each row.
+    pub(super) units_of_rows: UnitLists,
 }

@@ -22,6 +22,8 @@ pub(super) struct CollectiveTransfers {
     pub(super) sums: SumsByPair,
     operations: u64,
     unknown_roots: u64,
+    /// A note if some of the operations are guessed.
+    guess_note: Option<String>,
 }
 
 /// Operations of kind `all-to-all` with the same members.
@@ -51,21 +53,20 @@ impl CollectiveTransfers {
                 _ => range.from.0 <= begin && begin < range.to.0,
             }
         };
-        let mut all = Self::default();
+        let shown = || set.list.iter().filter(is_visible).filter(|operation| operation.kind != CollectiveKind::Barrier);
+        let mut all = Self { guess_note: set.guess_note(execution.model(), shown()), ..Self::default() };
         let mut exchanges: BTreeMap<Vec<u32>, ExchangeSum> = BTreeMap::new();
-        for operation in set.list.iter().filter(is_visible) {
-            all.operations += u64::from(operation.kind != CollectiveKind::Barrier);
-            match operation.kind {
-                CollectiveKind::Barrier => {}
-                CollectiveKind::AllToAll => add_exchange(operation, &mut exchanges),
-                _ => {
-                    all.unknown_roots += u64::from(operation.root().is_none());
-                    for (sender, receiver) in operation.transfers() {
-                        let member = if sender.is_root { receiver } else { sender };
-                        let sum = MessageSum { count: 1, bytes: member.bytes.unwrap_or(0) };
-                        all.sums.entry((node(sender.unit), node(receiver.unit))).or_default().combine(sum);
-                    }
-                }
+        for operation in shown() {
+            all.operations += 1;
+            if operation.kind == CollectiveKind::AllToAll {
+                add_exchange(operation, &mut exchanges);
+                continue;
+            }
+            all.unknown_roots += u64::from(operation.root().is_none());
+            for (sender, receiver) in operation.transfers() {
+                let member = if sender.is_root { receiver } else { sender };
+                let sum = MessageSum { count: 1, bytes: member.bytes.unwrap_or(0) };
+                all.sums.entry((node(sender.unit), node(receiver.unit))).or_default().combine(sum);
             }
         }
         for (members, ExchangeSum { operations, bytes }) in exchanges {
@@ -94,6 +95,7 @@ impl CollectiveTransfers {
                     .push(format!("{} operations are left out, because their roots are unknown.", group_digits(count)));
             }
         }
+        notes.extend(self.guess_note.clone());
         notes
     }
 }

@@ -87,7 +87,7 @@ impl<'a> RecordSearch<'a> {
         let records = of_states.saturating_add(summary.links.saturating_mul(2));
         let lists = execution.derived(&format!("records {:?}", unit.map(|(_, unit)| unit)), || {
             let lists = record_lists(source, model, |container| is_selected(unit, container));
-            Ok(RecordSlices::new(source, lists, extent, of_states)?)
+            Ok(RecordSlices::new(lists, extent, of_states))
         })?;
         let nanos =
             i64::try_from(u64::try_from(extent.to.0.saturating_sub(extent.from.0)).unwrap_or(0) / records.max(1));
@@ -147,7 +147,7 @@ impl<'a> RecordSearch<'a> {
         if range.is_empty() {
             return Ok(found);
         }
-        for list in self.lists.lists(range) {
+        for list in self.lists.lists(self.source, range)? {
             self.collect_list(list, range, &mut found)?;
             if found.is_full() {
                 break;

@@ -1,6 +1,7 @@
 //! [`RecordSlices`]: the lists of a trace that have records in each slice of time.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tumit_viewer::parallel_map::map_indexes;
 use tumit_viewer::query::{
@@ -10,10 +11,13 @@ use tumit_viewer::query::{
 
 /// Lists below which a search examines all of them.
 const MIN_LISTS: usize = 1 << 13;
-/// Records above which a search examines all lists. They take four bytes each.
+/// Records in windows, approximately, above which windows are removed. They take four bytes each.
 const MAX_RECORDS: u64 = 1 << 26;
 /// Mean number of records per slice.
-const RECORDS_PER_SLICE: u64 = 1 << 8;
+const RECORDS_PER_SLICE: usize = 1 << 8;
+/// Minimum length of a window relative to the requested time range, because a search continues with
+/// a longer one.
+const RANGES_PER_WINDOW: i64 = 16;
 /// Lists that a thread reads at a time, at least.
 const LISTS_AT_ONCE: usize = 1 << 8;
 
@@ -24,72 +28,139 @@ pub(super) enum RecordList {
     Events(ContainerId, TypeId),
 }
 
-/// The lists of a trace, and those with records in each slice of time. Without slices, each list
-/// may have records at any time.
-#[derive(Debug, Default)]
+/// The lists of a trace, and those with records in slices of windows of time.
+///
+/// A window is read when a search needs it. It takes one query per list, and all its records. The
+/// first window has about as many records as there are lists. Each further one is twice as long, so
+/// that few windows contain all records.
+#[derive(Debug)]
 pub(super) struct RecordSlices {
     lists: Vec<RecordList>,
-    extent: Option<TimeRange>,
-    /// The place of the first list of each slice, and the end. Empty without slices.
+    /// The timestamps of all records.
+    extent: Range<i64>,
+    /// The length of the first window. 0 without windows: each list may have records at any time.
+    first_nanos: i64,
+    /// The maximum length of a window.
+    max_nanos: i64,
+    windows: Mutex<Vec<Arc<SliceWindow>>>,
+}
+
+/// A window of time, divided into slices of equal length.
+#[derive(Debug)]
+struct SliceWindow {
+    range: Range<i64>,
+    /// The place of the first list of each slice, and the end.
     starts: Vec<usize>,
     /// The indexes of the lists, slice by slice.
     members: Vec<u32>,
 }
 
 impl RecordSlices {
-    /// Reads the timestamps of all records if there are many lists and not too many records.
-    ///
-    /// # Errors
-    /// The errors of the source.
-    pub(super) fn new(
-        source: &dyn TimelineSource,
-        lists: Vec<RecordList>,
-        extent: TimeRange,
-        records: u64,
-    ) -> Result<Self, QueryError> {
-        if lists.len() < MIN_LISTS || records > MAX_RECORDS {
-            return Ok(Self { lists, ..Self::default() });
-        }
-        let count = usize::try_from(records / RECORDS_PER_SLICE).unwrap_or(usize::MAX).max(1);
-        Self::with_slices(source, lists, extent, count)
+    /// The slices of a trace with approximately `records` records in some lists. It reads nothing.
+    pub(super) fn new(lists: Vec<RecordList>, extent: TimeRange, records: u64) -> Self {
+        Self::with_windows(lists, extent, records, MIN_LISTS)
     }
 
-    fn with_slices(
-        source: &dyn TimelineSource,
-        lists: Vec<RecordList>,
-        extent: TimeRange,
-        count: usize,
-    ) -> Result<Self, QueryError> {
-        let slices = map_indexes(lists.len(), LISTS_AT_ONCE, |list| {
-            let mut slices = Vec::new();
-            visit_times(source, lists[list], extent, |time| slices.push(slice(extent, count, time)))?;
-            slices.sort_unstable();
-            slices.dedup();
-            Ok(slices)
-        });
-        let slices: Vec<Vec<usize>> = slices.into_iter().collect::<Result<_, QueryError>>()?;
-        let mut starts = vec![0; count + 1];
-        slices.iter().flatten().for_each(|slice| starts[slice + 1] += 1);
-        (0..count).for_each(|slice| starts[slice + 1] += starts[slice]);
-        let (mut next, mut members) = (starts.clone(), vec![0; starts[count]]);
-        for (slices, list) in slices.iter().zip(0..) {
-            for slice in slices {
-                members[next[*slice]] = list;
-                next[*slice] += 1;
-            }
-        }
-        Ok(Self { lists, extent: Some(extent), starts, members })
+    fn with_windows(lists: Vec<RecordList>, extent: TimeRange, records: u64, min_lists: usize) -> Self {
+        let extent = extent.from.0..extent.to.0.saturating_add(1);
+        let nanos = i128::from(extent.end) - i128::from(extent.start);
+        // The mean length of a time range with a number of records.
+        let nanos_of = |count: u64| {
+            i64::try_from(nanos.saturating_mul(i128::from(count)) / i128::from(records.max(1)))
+                .unwrap_or(i64::MAX)
+                .max(1)
+        };
+        let first_nanos = if lists.len() < min_lists { 0 } else { nanos_of(lists.len() as u64) };
+        Self { lists, extent, first_nanos, max_nanos: nanos_of(MAX_RECORDS), windows: Mutex::default() }
     }
 
     /// The lists that may have records at timestamps in a range, in order.
-    pub(super) fn lists(&self, range: &Range<i64>) -> Vec<RecordList> {
-        let Some(extent) = self.extent.filter(|_| !range.is_empty()) else { return self.lists.clone() };
-        let place = |time| slice(extent, self.starts.len() - 1, time);
-        let members = self.starts[place(range.start)]..self.starts[place(range.end - 1) + 1];
+    ///
+    /// # Errors
+    /// The errors of the source.
+    pub(super) fn lists(&self, source: &dyn TimelineSource, range: &Range<i64>) -> Result<Vec<RecordList>, QueryError> {
+        let range = range.start.max(self.extent.start)..range.end.min(self.extent.end);
+        if self.first_nanos == 0 || range.is_empty() || range.end.saturating_sub(range.start) > self.max_nanos {
+            return Ok(self.lists.clone());
+        }
+        let members = self.window(source, &range)?.members(&range);
+        Ok(members.into_iter().map(|list| self.lists[list as usize]).collect())
+    }
+
+    /// A window that contains a range.
+    fn window(&self, source: &dyn TimelineSource, range: &Range<i64>) -> Result<Arc<SliceWindow>, QueryError> {
+        let windows = || self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let contains = |window: &&Arc<SliceWindow>| window.range.start <= range.start && range.end <= window.range.end;
+        let nanos = {
+            let windows = windows();
+            if let Some(window) = windows.iter().find(contains) {
+                return Ok(Arc::clone(window));
+            }
+            self.first_nanos.saturating_mul(1 << windows.len().min(32))
+        };
+        let length = range.end.saturating_sub(range.start);
+        let nanos = nanos.max(length.saturating_mul(RANGES_PER_WINDOW)).min(self.max_nanos).max(length);
+        let beside = (nanos - length) / 2;
+        let start = range.start.saturating_sub(beside).max(self.extent.start);
+        let end = range.end.saturating_add(beside).min(self.extent.end);
+        let window = Arc::new(SliceWindow::new(source, &self.lists, start..end)?);
+        let mut windows = windows();
+        let records: usize = windows.iter().map(|window| window.members.len()).sum();
+        if records as u64 > MAX_RECORDS {
+            windows.clear();
+        }
+        windows.push(Arc::clone(&window));
+        Ok(window)
+    }
+}
+
+impl SliceWindow {
+    /// Reads the timestamps of the records in a range.
+    fn new(source: &dyn TimelineSource, lists: &[RecordList], range: Range<i64>) -> Result<Self, QueryError> {
+        let times = map_indexes(lists.len(), LISTS_AT_ONCE, |list| {
+            let mut times = Vec::new();
+            visit_times(source, lists[list], &range, |time| times.push(time))?;
+            Ok(times)
+        });
+        let times: Vec<Vec<i64>> = times.into_iter().collect::<Result<_, QueryError>>()?;
+        let count = (times.iter().map(Vec::len).sum::<usize>() / RECORDS_PER_SLICE).max(1);
+        let mut window = Self { range, starts: vec![0; count + 1], members: Vec::new() };
+        let slices = |times: &[i64]| {
+            let mut slices: Vec<usize> = times.iter().map(|time| window.slice(*time)).collect();
+            slices.sort_unstable();
+            slices.dedup();
+            slices
+        };
+        let slices: Vec<Vec<usize>> = times.iter().map(|times| slices(times)).collect();
+        slices.iter().flatten().for_each(|slice| window.starts[slice + 1] += 1);
+        (0..count).for_each(|slice| window.starts[slice + 1] += window.starts[slice]);
+        window.members = vec![0; window.starts[count]];
+        let mut next = window.starts.clone();
+        for (slices, list) in slices.iter().zip(0..) {
+            for slice in slices {
+                window.members[next[*slice]] = list;
+                next[*slice] += 1;
+            }
+        }
+        Ok(window)
+    }
+
+    /// The indexes of the lists that may have records in a range within the window, in order.
+    fn members(&self, range: &Range<i64>) -> Vec<u32> {
+        let members = self.starts[self.slice(range.start)]..self.starts[self.slice(range.end - 1) + 1];
         let mut members = self.members[members].to_vec();
         members.sort_unstable();
         members.dedup();
-        members.into_iter().map(|list| self.lists[list as usize]).collect()
+        members
+    }
+
+    /// The slice of a timestamp in the window.
+    fn slice(&self, time: i64) -> usize {
+        let offset = i128::from(time) - i128::from(self.range.start);
+        let nanos = (i128::from(self.range.end) - i128::from(self.range.start)).max(1);
+        let count = self.starts.len() - 1;
+        let number = u64::try_from(offset * count as i128 / nanos).unwrap_or(0);
+        usize::try_from(number).unwrap_or(usize::MAX).min(count - 1)
     }
 }
 
@@ -113,31 +184,25 @@ pub(super) fn record_lists(
     lists
 }
 
-/// The slice of a timestamp. Slices have equal lengths.
-fn slice(extent: TimeRange, count: usize, time: i64) -> usize {
-    let offset = i128::from(time.clamp(extent.from.0, extent.to.0)) - i128::from(extent.from.0);
-    let nanos = (i128::from(extent.to.0) - i128::from(extent.from.0)).max(1);
-    let number = u64::try_from(offset * count as i128 / nanos).unwrap_or(0);
-    usize::try_from(number).unwrap_or(usize::MAX).min(count - 1)
-}
-
-/// Visits the timestamps of the records of a list.
+/// Visits the timestamps in a range of the records of a list.
 fn visit_times(
     source: &dyn TimelineSource,
     list: RecordList,
-    extent: TimeRange,
+    range: &Range<i64>,
     mut visit: impl FnMut(i64),
 ) -> Result<(), QueryError> {
-    let (from, to) = (extent.from.0.saturating_sub(1), extent.to.0.saturating_add(1));
-    let all = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+    // A state does not overlap a time range that begins at its end.
+    let overlap = TimeRange { from: GlobalNanos(range.start.saturating_sub(1)), to: GlobalNanos(range.end) };
+    let mut visit_inside =
+        |time: GlobalNanos| Some(time.0).filter(|time| range.contains(time)).into_iter().for_each(&mut visit);
     match list {
-        RecordList::States(lane) => entity_walk::states(source, lane, all, |state| {
-            visit(state.life.from.0);
-            visit(state.life.to.0);
+        RecordList::States(lane) => entity_walk::states(source, lane, overlap, |state| {
+            visit_inside(state.life.from);
+            visit_inside(state.life.to);
             Ok(())
         }),
-        RecordList::Events(container, ty) => entity_walk::events(source, (container, ty), all, |event| {
-            visit(event.time.0);
+        RecordList::Events(container, ty) => entity_walk::events(source, (container, ty), overlap, |event| {
+            visit_inside(event.time);
             Ok(())
         }),
     }
@@ -145,10 +210,33 @@ fn visit_times(
 
 #[cfg(test)]
 mod tests {
-    use tumit_test_support::table_trace::example_program;
-    use tumit_viewer::query::TimelineSource;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tumit_test_support::table_trace::{TableTrace, example_program};
+    use tumit_viewer::filter::FilterLayer;
+    use tumit_viewer::query::{EntityList, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource};
 
     use super::{RecordList, RecordSlices, record_lists, visit_times};
+
+    /// Counts the states that are read.
+    struct CountingSource(TableTrace, AtomicUsize);
+
+    impl FilterLayer for CountingSource {
+        fn inner_source(&self) -> &dyn TimelineSource {
+            &self.0
+        }
+
+        fn states(
+            &self,
+            lane: StateLaneId,
+            time_range: TimeRange,
+            limit: usize,
+        ) -> Result<EntityList<StateEntity>, QueryError> {
+            let states = self.0.states(lane, time_range, limit)?;
+            self.1.fetch_add(states.items.len(), Ordering::Relaxed);
+            Ok(states)
+        }
+    }
 
     #[test]
     fn slices_have_the_lists_of_all_their_records() {
@@ -156,21 +244,42 @@ mod tests {
         let (extent, model) = (program.extent(), program.model());
         let lists = record_lists(&program, &model, |_| true);
         assert!(lists.len() > 3, "{lists:?}");
-        for count in [1, 2, 7, 100] {
-            let slices = RecordSlices::with_slices(&program, lists.clone(), extent, count).expect("no error");
+        for records in [1, 40, 300, 100_000] {
+            let slices = RecordSlices::with_windows(lists.clone(), extent, records, 1);
             let nanos = extent.to.0 - extent.from.0;
             for part in 0..20 {
                 let range = extent.from.0 + nanos * part / 20..extent.from.0 + nanos * (part + 2) / 20 + 1;
-                let found = slices.lists(&range);
+                let found = slices.lists(&program, &range).expect("no error");
                 let has_records = |list: &&RecordList| {
                     let mut has_some = false;
-                    let visit = |time| has_some |= range.contains(&time);
-                    visit_times(&program, **list, extent, visit).expect("no error");
+                    visit_times(&program, **list, &range, |_| has_some = true).expect("no error");
                     has_some
                 };
-                assert!(lists.iter().filter(has_records).all(|list| found.contains(list)), "{count} {range:?}");
+                assert!(lists.iter().filter(has_records).all(|list| found.contains(list)), "{records} {range:?}");
                 assert!(found.is_sorted_by_key(|list| lists.iter().position(|other| other == list)));
             }
         }
+    }
+
+    #[test]
+    fn a_search_reads_the_states_around_its_time() {
+        let source = CountingSource(example_program(2, 3, 60), AtomicUsize::new(0));
+        let (extent, model, all) = (source.0.extent(), source.0.model(), source.0.states.len());
+        let lists = record_lists(&source, &model, |_| true);
+        let slices = RecordSlices::with_windows(lists, extent, 2 * all as u64, 1);
+        let middle = i64::midpoint(extent.from.0, extent.to.0);
+        let states_read = |time: i64| {
+            let before = source.1.load(Ordering::Relaxed);
+            let lists = slices.lists(&source, &(time..time + 1000)).expect("no error");
+            assert!(lists.len() < slices.lists.len());
+            source.1.load(Ordering::Relaxed) - before
+        };
+        let first = states_read(middle);
+        assert!(0 < first && first * 10 < all, "{first} of {all}");
+        assert_eq!(states_read(middle + 5000), 0, "the window is in memory");
+        // All windows together are few, so that each state is read a few times at most.
+        let nanos = extent.to.0 - extent.from.0;
+        let sum: usize = (0..1000).map(|part| states_read(extent.from.0 + nanos * part / 1001)).sum();
+        assert!(sum < 3 * all, "{sum} of {all}");
     }
 }
