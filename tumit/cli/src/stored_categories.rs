@@ -5,7 +5,7 @@ use tumit_viewer::query::TimelineSource;
 
 use crate::term;
 
-/// The use of the categories that were chosen on the page.
+/// Whether a command uses the categories that the user chose on the page.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct StoredCategories {
     /// Leaves out the categories that were chosen on the page for traces with the same types;

@@ -26,7 +26,7 @@ type NameList = Vec<Box<[u8]>>;
 pub(crate) enum RowOutput<'o> {
     /// Written data cannot be removed.
     Stream(&'o mut dyn Write),
-    /// A file from this byte on. Written data can be removed.
+    /// A file, and the byte at which the rows begin. Written data can be removed.
     File(&'o File, u64),
 }
 

@@ -150,7 +150,7 @@ pub(super) struct ExtraDefinitions {
 /// A definition of types or values with a shape, size or category.
 #[derive(Debug)]
 struct StyledDefinition {
-    /// The id of the definition without them.
+    /// The id of the definition without these fields.
     plain: u32,
     fields: StyleFields,
     id: u32,

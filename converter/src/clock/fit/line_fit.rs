@@ -78,8 +78,8 @@ fn next_step(edges: &[FastestMessages], domains: usize, tick: f64, has_steps: bo
     noises.find_map(|noise| from_messages::find(edges, domains, noise + from_messages::OF_TICKS * tick))
 }
 
-/// The raw timestamp of a clock step and the correction that removes it. `corrections` are those by
-/// which the traffic found the step.
+/// The raw timestamp of a clock step and the correction that removes it. The step was found in
+/// timestamps with these corrections.
 fn locate_step(
     step: &OffsetStep,
     traffic: &ClockTraffic<'_>,

@@ -146,7 +146,7 @@ impl ProcessOfLine {
     }
 }
 
-/// By label in the event stream, the name in the spec: `act` for "Activity".
+/// The label of each entity type in the event stream, and its name in the spec: "Activity", `act`.
 fn entity_names(run: &OpenRun, options: &ConvertOptions) -> Vec<(String, String)> {
     let of_spec = |spec: &tumit::Spec| -> Vec<(String, String)> {
         spec.entities.iter().map(|entity| (entity.label.clone(), entity.name.clone())).collect()
@@ -166,7 +166,7 @@ struct NumberMap {
     types: Vec<TypeId>,
     containers: Vec<ContainerId>,
     values: Vec<ValueId>,
-    /// A link key is doubled and this is added, so that the keys of the two sides differ.
+    /// The number that is added to twice each link key, so that the keys of the two sides differ.
     key: u64,
 }
 

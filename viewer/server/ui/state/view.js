@@ -205,7 +205,7 @@ export function traceDuration() {
   return length;
 }
 
-/** The zooms that led here, the whole trace first. */
+/** The time ranges from the whole trace to the current view, in the order of zooming in. */
 export function zoomHistory() {
   return zooms;
 }
