@@ -110,6 +110,11 @@ impl CNames {
         format!("{}_OFF_{level}", self.trace.to_uppercase())
     }
 
+    /// The macro that registers the spec, in headers without a constructor.
+    pub(super) fn register_macro(&self) -> String {
+        format!("TUMIT_REGISTER_{}", self.trace.to_uppercase())
+    }
+
     /// Whether the header of a spec with another name can define this name. `a_b_c` can belong to
     /// trace `a` or `a_b`.
     pub(super) fn may_meet(&self, name: &str) -> bool {

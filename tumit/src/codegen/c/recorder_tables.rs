@@ -1,5 +1,5 @@
 //! The tables of a spec for the recorder: its schema, its levels, the layouts of its records. Also
-//! the constructor that registers them.
+//! the function that registers them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,9 +23,10 @@ pub(super) fn write(out: &mut String, header: &CHeader<'_>, schema: &[u8]) {
         let _ = writeln!(out, "uint32_t {word};");
     }
     describe(out, spec, schema, &tag, &words);
+    let attributes = if header.options.register_by_call { "TUMIT1_PLAIN TUMIT1_UNUSED" } else { "TUMIT1_ENTER" };
     let _ = write!(
         out,
-        "TUMIT1_ENTER static void tumit1_enter_{tag}(void) {{
+        "{attributes} static void tumit1_enter_{tag}(void) {{
     tumit1_register(&tumit1_spec_{tag}, &__dso_handle);
 }}
 #endif
@@ -33,6 +34,20 @@ TUMIT1_END_DECLS
 #endif
 "
     );
+    if header.options.register_by_call {
+        let name = header.names.register_macro();
+        let _ = write!(
+            out,
+            "
+/* Registers the spec. The program calls it before its first event. */
+#if defined TUMIT_OFF || defined TUMIT_EXTERN
+#define {name}() ((void)0)
+#else
+#define {name}() tumit1_enter_{tag}()
+#endif
+"
+        );
+    }
 }
 
 /// The spec of the recorder's self-tracing, which is part of the runtime.

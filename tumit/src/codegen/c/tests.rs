@@ -55,6 +55,19 @@ fn a_level_can_be_off_for_good() {
 }
 
 #[test]
+fn a_spec_can_be_registered_by_a_call() {
+    let spec = spec(vec![event("post", RecordKind::Event, &[])]);
+    let options = CodegenOptions { register_by_call: true, ..CodegenOptions::default() };
+    let text = CBackend.generate(&spec, &options).unwrap().0.remove(0).text;
+    assert!(!text.contains("TUMIT1_ENTER static void tumit1_enter_demo_"), "no constructor registers the spec");
+    assert!(text.contains("\nTUMIT1_PLAIN TUMIT1_UNUSED static void tumit1_enter_demo_"));
+    assert!(text.contains("\n#define TUMIT_REGISTER_DEMO() tumit1_enter_demo_"));
+    let default_text = generate(&spec).unwrap();
+    assert!(default_text.contains("\nTUMIT1_ENTER static void tumit1_enter_demo_"));
+    assert!(!default_text.contains("TUMIT_REGISTER_DEMO"));
+}
+
+#[test]
 fn names_that_meet_are_refused() {
     let spec = spec(vec![event("a_begin", RecordKind::Event, &[]), event("a", RecordKind::Begin, &[])]);
     let error = generate(&spec).unwrap_err();

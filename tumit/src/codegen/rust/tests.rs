@@ -84,7 +84,8 @@ fn spec() -> Spec {
 }
 
 fn text(spec: &Spec, off: &[&str]) -> String {
-    let options = CodegenOptions { off: off.iter().map(|name| (*name).to_owned()).collect(), module: None };
+    let options =
+        CodegenOptions { off: off.iter().map(|name| (*name).to_owned()).collect(), ..CodegenOptions::default() };
     let files = RustBackend.generate(spec, &options).unwrap();
     assert_eq!(files.0[0].name, "demo.rs");
     // The bytes of the schema belong to another layer, so the snapshot omits them.
