@@ -9,26 +9,7 @@ use tumit_paje::write::PajeWriter;
 use tumit_test_support::pj_dump;
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
-/// A run of one process and one thread with the spec `text`.
-fn run_of(
-    path: &str,
-    text: &str,
-    write: impl FnOnce(&mut SyntheticFile, &mut SyntheticRecords),
-) -> (tempfile::TempDir, OpenRun) {
-    let (spec, diagnostics) = tumit::compile_text(path, text);
-    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    let folder = tempfile::tempdir().unwrap();
-    let mut file = SyntheticFile::new(&SyntheticProcess::new(42), &spec.schema());
-    file.thread(0, 43, "main");
-    file.thread(1, 44, "other");
-    let mut records = SyntheticRecords::default();
-    write(&mut file, &mut records);
-    file.records(0, 0, &records);
-    file.end();
-    file.save(folder.path(), "a.tmt");
-    let run = OpenRun::open(folder.path()).unwrap();
-    (folder, run)
-}
+use crate::single_thread::run_of;
 
 /// The lines of the run's only text output.
 fn lines(run: &OpenRun, output: &str) -> (Vec<String>, ConversionReport) {

@@ -9,7 +9,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use tracer_format::block::decode_block;
 use tracer_format::entries::{ClockAnchor, SyncSample};
-use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, Schema};
+use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES};
 use tumit_converter::convert::ConvertOptions;
 use tumit_converter::run::MissingEnd;
 use tumit_converter::run::{Loss, OpenRun};
@@ -20,13 +20,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, peer};
 
-const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
-
-fn schema() -> Schema {
-    let mut schema = tumit::compile_text("small.tumit", SPEC).0.unwrap().schema();
-    schema.sources.clear();
-    schema
-}
+use crate::mark_runs::schema;
 
 /// One piece of a file.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tracer_format::block::append_block;
-use tracer_format::{BLOCK_MAGIC, BlockHeader, BlockKind, PROCESS_STREAM, Schema};
+use tracer_format::{BLOCK_MAGIC, BlockHeader, BlockKind, PROCESS_STREAM};
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::dump::list;
@@ -16,21 +16,7 @@ use tumit_converter::tools::repair::{FileRepair, write};
 use tumit_test_support::synthetic_live_file::{HEADER_BYTES, SyntheticLiveFile, SyntheticSlot};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
-const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
-
-fn schema() -> Schema {
-    let mut schema = tumit::compile_text("small.tumit", SPEC).0.unwrap().schema();
-    schema.sources.clear();
-    schema
-}
-
-fn marks(numbers: std::ops::Range<u32>) -> SyntheticRecords {
-    let mut records = SyntheticRecords::default();
-    for n in numbers {
-        records.record(0, 1000 + u64::from(n) * 10, &n.to_le_bytes());
-    }
-    records
-}
+use crate::mark_runs::{marks, schema};
 
 fn named(id: u32, ticks: u64) -> SyntheticRecords {
     let mut records = SyntheticRecords::default();

@@ -8,7 +8,8 @@ use tumit_converter::run::Loss;
 use tumit_test_support::synthetic_live_file::{HEAD_BYTES, HEADER_BYTES, SLOT_BYTES, SyntheticLiveFile, SyntheticSlot};
 use tumit_test_support::synthetic_run::SyntheticRecords;
 
-use super::{expected, file, folder, live_file, marks, open, unexpected_losses};
+use super::{expected, file, folder, live_file, open, unexpected_losses};
+use crate::mark_runs::marks;
 
 /// Each case changes the records or the head of a slot, and gives the expected report.
 #[test]
