@@ -34,9 +34,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::app::AppState;
+use super::caches::filtered_cache::{FilterRefusal, FilteredTrace};
 use super::cancellation::{CancelFlag, ClientGuard};
-use super::filtered_cache::{FilterRefusal, FilteredTrace};
-use super::saved_filters::PageFilter;
+use super::user_data::saved_filters::PageFilter;
 use tumit_viewer::input::current_trace::TraceAvailability;
 use tumit_viewer::layout::{FoldedContainers, JoinedOperations, LayoutOptions, RowArrangement, RowLayout, RowMove};
 use tumit_viewer::query::{ContainerId, EntityFacts, EntityId, GlobalNanos, QueryError, TimeRange, TypeId, ValueId};

@@ -8,13 +8,13 @@ use tokio::sync::Semaphore;
 use tumit_viewer::query::{QueryError, TraceSummary};
 
 use super::access_tokens::{OneTimeToken, new_token};
+use super::caches::filtered_cache::{FilterRefusal, ServedTrace, TraceCache};
+use super::caches::sent_drawings::SentDrawings;
 use super::error::ServerError;
-use super::filtered_cache::{FilterRefusal, ServedTrace, TraceCache};
-use super::model_categories::ModelCategories;
-use super::model_layouts::SavedLayouts;
-use super::own_views::OwnViews;
-use super::sent_drawings::SentDrawings;
-use super::user_files::ModelStyles;
+use super::user_data::model_categories::ModelCategories;
+use super::user_data::model_layouts::SavedLayouts;
+use super::user_data::own_views::OwnViews;
+use super::user_data::user_files::ModelStyles;
 
 pub(crate) struct AppState {
     /// Contains at least one trace.

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::selected_rows::SelectedRows;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError, run};
-use crate::execution_cache::ExecutionCache;
-use crate::keyed_cache::KeyedCache;
+use crate::caches::execution_cache::ExecutionCache;
+use crate::caches::keyed_cache::KeyedCache;
 use tumit_viewer::export::{self, ImageFormat};
 use tumit_viewer::filter::only_containers;
 use tumit_viewer::layout::{ContainerOutline, JoinedOperations, LayoutOptions};

@@ -18,8 +18,8 @@ use tokio::sync::mpsc;
 
 use super::{DrawRequest, RequestError};
 use crate::app::AppState;
+use crate::caches::filtered_cache::{FilteredTrace, TraceCache};
 use crate::cancellation::ClientGuard;
-use crate::filtered_cache::{FilteredTrace, TraceCache};
 
 /// The content type of the lines. `ui/net/api.js` uses the same text.
 const LINES_TYPE: &str = "application/x-ndjson";

@@ -17,7 +17,7 @@ use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, TypeModel};
 
 use super::cards::CardsRequest;
 use super::{AppState, FilteredTrace, JsonAnswer, RequestError, run};
-use crate::filtered_cache::TraceCache;
+use crate::caches::filtered_cache::TraceCache;
 
 /// Maximum number of suggested names of units. A longer list is of no help.
 const MAX_UNITS: usize = 1000;

@@ -24,7 +24,7 @@ use super::diagram_marks::DiagramMarks;
 use super::flat_items::flat_items;
 use super::region_message::{UnitContainers, region_json};
 use super::scene_changes::{region_changes, scene_changes};
-use crate::sent_drawings::SentDrawings;
+use crate::caches::sent_drawings::SentDrawings;
 
 /// The height in scene units of the title of a drawing, which a card has in its own header.
 const TITLE_HEIGHT: f32 = 34.0;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::filtered_cache::TraceCache;
 use super::user_files::{read, write};
+use crate::caches::filtered_cache::TraceCache;
 use tumit_viewer::filter::{ChainEntry, FilterChain, FilterExpr};
 use tumit_viewer::generated_file::FILTERS;
 
@@ -84,7 +84,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::PageFilter;
-    use crate::filtered_cache::{ServedTrace, TraceCache};
+    use crate::caches::filtered_cache::{ServedTrace, TraceCache};
     use tumit_viewer::store::TraceStore;
 
     #[test]

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use twox_hash::XxHash3_64;
 
-use super::cancellation::{CancelFlag, PendingAnswer};
 use super::execution_cache::ExecutionCache;
 use super::keyed_cache::KeyedCache;
+use crate::cancellation::{CancelFlag, PendingAnswer};
 use tumit_viewer::filter::{ChainEntry, FilterChain, FilterError, FilterExpr};
 use tumit_viewer::input::current_trace::CurrentTrace;
 use tumit_viewer::layout::ContainerOutline;

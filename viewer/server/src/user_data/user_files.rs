@@ -13,8 +13,8 @@ use twox_hash::XxHash3_64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::filtered_cache::{TraceCache, fingerprint};
-use super::type_names::{ValuePath, type_path};
+use crate::caches::filtered_cache::{TraceCache, fingerprint};
+use crate::type_names::{ValuePath, type_path};
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::generated_file::{FileKind, MAX_BYTES};
 use tumit_viewer::query::{TypeId, TypeModel, ValueId};
@@ -291,14 +291,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::{ModelStyles, NoteEdit, PageNote, PageStyle};
-    use crate::filtered_cache::{ServedTrace, TraceCache};
+    use crate::caches::filtered_cache::{ServedTrace, TraceCache};
     use tumit_viewer::query::TimelineSource as _;
     use tumit_viewer::store::TraceStore;
 
     fn store(values: &str) -> TraceStore {
         let text = format!(
             "{}0 T 0 Thread\n2 S T Activity\n{values}6 0 t 0 T t\n11 0 t S w\n7 2 T t\n",
-            include_str!("../../tests/header.paje")
+            include_str!("../../../tests/header.paje")
         );
         TraceStore::from_paje("trace", text.as_bytes()).expect("the text is a valid Pajé file")
     }
