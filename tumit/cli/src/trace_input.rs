@@ -17,7 +17,7 @@ use tumit_paje::read::{names_parts, not_paje, note_copy};
 use tumit_picl::TraceFormat;
 use tumit_viewer::{IndexChoice, OpenOptions};
 
-use crate::byte_sizes::ByteSize;
+use crate::option_values::byte_sizes::ByteSize;
 use crate::spec_files::is_paje;
 use crate::term;
 

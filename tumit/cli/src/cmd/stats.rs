@@ -10,9 +10,9 @@ use tumit_viewer::stats::{self, RowGrouping, StatsRow};
 use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
 
 use super::exit_status::ExitStatus;
+use crate::option_values::time_range_option::{self, time_range};
 use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
-use crate::time_range_option::{self, time_range};
 use crate::view_filters::FilterOptions;
 use crate::{term, text_table};
 

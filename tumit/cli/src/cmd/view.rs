@@ -24,11 +24,11 @@ use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::exit_status::ExitStatus;
+use crate::option_values::time_range_option::{self, time_range};
 use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::progress::ProgressDisplay;
 use crate::run_options::{RunOptions, index_choice, is_mistake};
 use crate::term;
-use crate::time_range_option::{self, time_range};
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
 use image_outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};

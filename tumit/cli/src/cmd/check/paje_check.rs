@@ -12,8 +12,8 @@ use tumit_paje::read::{PajeReadError, PajeReader, TraceLine};
 use tumit_viewer::sim::{EntityCounts, Simulation};
 
 use crate::cmd::ExitStatus;
+use crate::option_values::time_unit::TimeUnitChoice;
 use crate::progress::ProgressDisplay;
-use crate::time_unit::TimeUnitChoice;
 
 /// A kind of mistake, or of a construct that some readers do not support. It is no
 /// `TraceDiagnostic`: `--json` prints it with its advice and its number of lines, and its keys

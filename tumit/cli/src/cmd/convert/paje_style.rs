@@ -4,7 +4,7 @@ use anyhow::bail;
 use tumit_paje::time;
 use tumit_paje::write;
 
-use crate::time_unit::TimeUnitChoice;
+use crate::option_values::time_unit::TimeUnitChoice;
 
 /// The options.
 #[derive(Clone, Copy, Debug, clap::Args)]

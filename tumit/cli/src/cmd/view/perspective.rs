@@ -22,7 +22,7 @@ use tumit_viewer::text::time_display::timestamp;
 use super::chart_outputs::{self, ChartOutput, TableOutput};
 use super::image_outputs::{ImageFormatChoice, ImageOutput};
 use super::perspective_list;
-use crate::category_option::{CATEGORY_HELP, category};
+use crate::option_values::category_option::{CATEGORY_HELP, category};
 use crate::stored_categories::StoredCategories;
 use crate::term;
 
