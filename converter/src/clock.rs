@@ -100,7 +100,7 @@ impl RunClocks {
         } else {
             remove_observed_steps(run, &mut domains, &domain_of);
             let without_steps = |domain: usize, ticks: u64| domains[domain].observed_steps.without_steps(ticks);
-            let SyncSamples { bursts, errors, absent, .. } =
+            let SyncSamples { bursts, errors, samples_of_absent: absent, .. } =
                 samples::collect(run, &domain_of, &domains, without_steps, USUAL_WANDER);
             domains.iter_mut().zip(absent).for_each(|(domain, absent)| domain.absent_samples = absent);
             data_errors.extend(errors);
@@ -207,10 +207,11 @@ impl RunClocks {
         for step in &mut domain.clock_steps {
             step.timestamp = corrected(step.timestamp);
         }
-        let from_messages = |step: &CorrectionPoint| TimelineStep { timestamp: corrected(step.raw), size: -step.added };
+        let from_messages =
+            |step: &CorrectionPoint| TimelineStep { timestamp: corrected(step.raw), size: -step.correction };
         domain.clock_steps.extend(steps.iter().map(from_messages));
         domain.clock_steps.sort_unstable();
-        let backward = steps.iter().filter(|step| step.added > 0);
+        let backward = steps.iter().filter(|step| step.correction > 0);
         domain.leaps = backward.filter_map(|step| leap(corrected, step.raw)).collect();
     }
 

@@ -42,25 +42,25 @@ const LISTED_PER_KIND: usize = 8;
 pub fn loss_diagnostics(losses: &[Loss]) -> Vec<TraceDiagnostic> {
     struct LossesOfKind {
         kind: Discriminant<Loss>,
-        listed: Vec<TraceDiagnostic>,
+        diagnostics: Vec<TraceDiagnostic>,
         /// Number of losses that are not listed.
-        others: usize,
+        unlisted_count: usize,
     }
     let mut kinds: Vec<LossesOfKind> = Vec::new();
     for loss in losses {
         let kind = mem::discriminant(loss);
         let index = kinds.iter().position(|losses| losses.kind == kind).unwrap_or(kinds.len());
         if index == kinds.len() {
-            kinds.push(LossesOfKind { kind, listed: Vec::new(), others: 0 });
+            kinds.push(LossesOfKind { kind, diagnostics: Vec::new(), unlisted_count: 0 });
         }
-        let LossesOfKind { listed, others, .. } = &mut kinds[index];
+        let LossesOfKind { diagnostics: listed, unlisted_count: others, .. } = &mut kinds[index];
         if listed.len() < LISTED_PER_KIND {
             listed.push(loss.diagnostic());
         } else {
             *others += 1;
         }
     }
-    let of_kind = |LossesOfKind { listed, others, .. }| {
+    let of_kind = |LossesOfKind { diagnostics: listed, unlisted_count: others, .. }| {
         let text = format!("… and {others} more of this kind: `tumit info --json` lists all of them");
         let rest = listed.first().filter(|_| others > 0).map(|first| TraceDiagnostic::error(first.kind, text));
         listed.into_iter().chain(rest)
@@ -73,7 +73,7 @@ impl Loss {
     #[must_use]
     pub fn diagnostic(&self) -> TraceDiagnostic {
         let (kind, file) = match self {
-            Self::Unreadable { why } => return why.clone(),
+            Self::Unreadable { reason: why } => return why.clone(),
             Self::Copy { file, .. } => (DiagnosticKind::File, Some(file)),
             Self::MissingRanks { .. } => (DiagnosticKind::Loss, None),
             Self::Damage { file, .. }

@@ -18,7 +18,7 @@ use crate::spec::{
 /// Compares the new spec, which compiles without errors, with the older one.
 pub(crate) fn check(old: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagnostics: &mut Diagnostics) {
     let new = &model.spec;
-    let mut growth = GrowthCheck { old, model, raised: new.version > old.version, diagnostics };
+    let mut growth = GrowthCheck { old_spec: old, model, raised: new.version > old.version, diagnostics };
     growth.version();
     let absent = old.first_absent_end();
     for record in old.records.iter().take(absent) {
@@ -35,7 +35,7 @@ pub(crate) fn check(old: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagno
 }
 
 struct GrowthCheck<'g> {
-    old: &'g Spec,
+    old_spec: &'g Spec,
     model: &'g SpecModel,
     /// Whether the new spec has a higher version. Incompatible changes are then intended.
     raised: bool,
@@ -44,7 +44,7 @@ struct GrowthCheck<'g> {
 
 impl GrowthCheck<'_> {
     fn version(&mut self) {
-        let (old, new) = (self.old.version, self.model.spec.version);
+        let (old, new) = (self.old_spec.version, self.model.spec.version);
         if new < old {
             let new_text = if new == 0 { "missing".to_owned() } else { new.to_string() };
             self.diagnostics.push(
@@ -66,7 +66,7 @@ impl GrowthCheck<'_> {
             if is_end {
                 return;
             }
-            let level = self.old.levels.get(old.level.index()).map_or("", |level| level.name.as_str());
+            let level = self.old_spec.levels.get(old.level.index()).map_or("", |level| level.name.as_str());
             let level = self.model.levels.get(level).and_then(|level| self.model.level_spans.get(level.index()));
             let (place, label) = match level {
                 Some(span) => (*span, "removed here"),
@@ -97,7 +97,7 @@ impl GrowthCheck<'_> {
                 self.report_removed(&subject, span, "removed here");
                 continue;
             };
-            let (before, after) = (class(field.ty, self.old), class(new.ty, &self.model.spec));
+            let (before, after) = (class(field.ty, self.old_spec), class(new.ty, &self.model.spec));
             if before != after {
                 self.report_changed(
                     &format!("`{}` of `{}` was {before} and is {after} now", field.name, old.name),
@@ -113,12 +113,12 @@ impl GrowthCheck<'_> {
     /// An event without rules shows all of its parameters. Uses in text outputs are not compared.
     fn no_longer_used(&mut self, old: &RecordDecl, id: RecordId, span: SourceSpan, rules: &[Vec<Action>]) {
         let actions = rules.get(id.index()).map_or(&[][..], Vec::as_slice);
-        if actions.is_empty() || !self.old.outputs.is_empty() || !self.model.spec.outputs.is_empty() {
+        if actions.is_empty() || !self.old_spec.outputs.is_empty() || !self.model.spec.outputs.is_empty() {
             return;
         }
         let (mut before, mut now) = (BTreeSet::new(), BTreeSet::new());
-        let index = self.old.records.iter().position(|record| std::ptr::eq(record, old));
-        let of_old = index.and_then(|record| self.old.rules.get(record));
+        let index = self.old_spec.records.iter().position(|record| std::ptr::eq(record, old));
+        let of_old = index.and_then(|record| self.old_spec.rules.get(record));
         of_old.into_iter().flatten().for_each(|action| fields_of(action, &mut before));
         actions.iter().for_each(|action| fields_of(action, &mut now));
         let fields = &self.model.spec.records[id.index()].layout.fields;
@@ -173,7 +173,7 @@ impl GrowthCheck<'_> {
         if self.raised {
             return Diagnostic::warning(code, title);
         }
-        let next = self.old.version.max(self.model.spec.version) + 1;
+        let next = self.old_spec.version.max(self.model.spec.version) + 1;
         Diagnostic::error(code, title).help(format!("restore it, or write `version {next};`"))
     }
 }
@@ -236,18 +236,18 @@ fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
     };
     let on: Option<&Instance> = match &action.verb {
         ActionVerb::Create { container } | ActionVerb::Destroy { container } => Some(container),
-        ActionVerb::SetState { value: assigned, on, .. }
-        | ActionVerb::PushState { value: assigned, on, .. }
-        | ActionVerb::Mark { value: assigned, on, .. } => {
+        ActionVerb::SetState { value: assigned, instance: on, .. }
+        | ActionVerb::PushState { value: assigned, instance: on, .. }
+        | ActionVerb::Mark { value: assigned, instance: on, .. } => {
             value(assigned);
             Some(on)
         }
-        ActionVerb::PopState { value: assigned, on, .. } => {
+        ActionVerb::PopState { value: assigned, instance: on, .. } => {
             assigned.iter().for_each(&mut value);
             Some(on)
         }
-        ActionVerb::ResetState { on, .. } => Some(on),
-        ActionVerb::Variable { value: assigned, on, .. } => {
+        ActionVerb::ResetState { instance: on, .. } => Some(on),
+        ActionVerb::Variable { value: assigned, instance: on, .. } => {
             fields_of_expr(assigned, used);
             Some(on)
         }
@@ -263,7 +263,7 @@ fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
     let root = collective.and_then(|clause| clause.root.as_ref());
     let related = action.related.iter().map(|(_, container)| container).chain(root);
     on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| fields_of_expr(key, used));
-    action.at.iter().chain(&action.when).for_each(|clause| fields_of_expr(clause, used));
+    action.timestamp.iter().chain(&action.condition).for_each(|clause| fields_of_expr(clause, used));
     action.with.iter().for_each(|(_, field)| fields_of_expr(field, used));
     if let Some(clause) = collective {
         clause.communicator.iter().chain(clause.key.iter().flatten()).for_each(|part| fields_of_expr(part, used));

@@ -108,10 +108,10 @@ pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagno
         visited: BTreeSet::new(),
         chain: Vec::new(),
         too_large: false,
-        done: Vec::new(),
+        files: Vec::new(),
     };
     walk.visit(root, None);
-    walk.done
+    walk.files
 }
 
 struct UseWalk<'a> {
@@ -120,7 +120,7 @@ struct UseWalk<'a> {
     visited: BTreeSet<String>,
     chain: Vec<String>,
     too_large: bool,
-    done: Vec<ParsedFile>,
+    files: Vec<ParsedFile>,
 }
 
 impl UseWalk<'_> {
@@ -176,7 +176,7 @@ impl UseWalk<'_> {
             }
         }
         self.chain.pop();
-        self.done.push(ParsedFile { file, tree });
+        self.files.push(ParsedFile { file, tree });
     }
 
     /// Reports once when the texts together exceed [`MAX_BYTES`].

@@ -171,7 +171,7 @@ fn meaning(path: &Path, text: &str) -> Option<String> {
     spec.sources.clear();
     spec.rule_texts.clear();
     for field in spec.records.iter_mut().flat_map(|record| &mut record.fields) {
-        field.written = tokens_and_comments(&field.written).0.join(" ");
+        field.type_text = tokens_and_comments(&field.type_text).0.join(" ");
     }
     for alias in &mut spec.aliases {
         alias.text = tokens_and_comments(&alias.text).0.join(" ");

@@ -301,8 +301,8 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
         let fresh = Simulation::into_entities(&self.name, EntityCounts::default());
         // Its name, the external diagnostics and the mode of `pj_dump` are kept.
         let Simulation { types, values, value_types, containers, stacks, recent, variables, marks, faults, .. } = fresh;
-        (self.first, self.last, self.latest, self.entity_count) =
-            (fresh.first, fresh.last, fresh.latest, fresh.entity_count);
+        (self.first, self.last, self.last_timestamp, self.entity_count) =
+            (fresh.first, fresh.last, fresh.last_timestamp, fresh.entity_count);
         (self.types, self.values, self.value_types, self.containers) = (types, values, value_types, containers);
         (self.stacks, self.recent, self.variables, self.marks) = (stacks, recent, variables, marks);
         (self.links, self.faults) = (PendingLinks::new(self.entities.overflow()), faults);

@@ -155,7 +155,7 @@ fn write_as<F: RowForm>(
     }
     let mut outcome = input.feed(options, &mut simulation)?;
     outcome.diagnostics.extend(simulation.faults().iter().map(SimFault::diagnostic));
-    let ExtraColumns { late, .. } = simulation.entities().columns();
+    let ExtraColumns { late_names: late, .. } = simulation.entities().columns();
     if !late.is_empty() {
         let names: Vec<&str> = late.iter().map(String::as_str).collect();
         let text = format!(

@@ -355,7 +355,7 @@ fn shares_of_counts_over_a_group_relate_to_the_group() {
             let times = tumit_viewer::stats::times(filtered.as_ref(), &containers, ty, extent).unwrap();
             let shares: f64 = times.values.iter().map(|value| value.share).sum();
             // There is exactly one state at any time.
-            assert!((shares - 1.0).abs() < 1e-9 && times.none == 0, "{first} {count}: {times:?}");
+            assert!((shares - 1.0).abs() < 1e-9 && times.stateless_time == 0, "{first} {count}: {times:?}");
             for entry in &group.entries {
                 let found =
                     times.values.iter().find(|time| Some(time.value.0) == entry.value).map_or(0.0, |time| time.share);

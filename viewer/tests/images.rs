@@ -114,7 +114,7 @@ fn shares_of_narrow_states_are_exact() {
         [(100.0, time_range_of(0, 10_000)), (400.0, time_range_of(0, 1_000)), (50.0, time_range_of(0, 10_000))]
     {
         let view =
-            ChartView { time_range, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+            ChartView { time_range, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, is_quick: false };
         let scene = chart(&source, &layout, &options, view).unwrap();
         let mut filled = 0.0;
         for item in &scene.items {
@@ -164,7 +164,7 @@ fn a_quick_image_of_a_large_group_is_marked_as_incomplete() {
                 bottom: 1e4,
                 resolution: 1.0,
                 titles: false,
-                quick,
+                is_quick: quick,
             };
             chart(&source, &layout, &options, view).unwrap()
         };
@@ -228,7 +228,7 @@ fn very_many_links_are_drawn_evenly() {
     let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
     let time_range = time_range_of(0, 800_000);
     let view =
-        ChartView { time_range, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true, quick: false };
+        ChartView { time_range, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true, is_quick: false };
     let scene = chart(&store, &layout, &options, view).unwrap();
     let mut quarters = [0; 4];
     for item in &scene.items {
@@ -276,7 +276,7 @@ fn links_between_very_many_rows_are_all_drawn() {
         bottom: layout.height,
         resolution: 1.0,
         titles: true,
-        quick: false,
+        is_quick: false,
     };
     let scene = chart(&store, &layout, &options, view).unwrap();
     let arrows = scene.items.iter().filter(|item| matches!(item, SceneItem::Arrow(_))).count();
@@ -325,7 +325,7 @@ fn a_mixture_under_the_pointer_is_exact() {
         ..LayoutOptions::default()
     };
     let layout = RowLayout::new(&outline, &options);
-    let row = layout.rows.iter().find(|row| row.folded).unwrap();
+    let row = layout.rows.iter().find(|row| row.is_folded).unwrap();
     let strip = row.strips.iter().find(|strip| strip.ty == ty).unwrap();
     let inside = ImagePoint { time_range: whole, y: strip.y + 1.0 };
     let found = mixture(&source, &layout, &options, inside).unwrap().unwrap();
@@ -438,7 +438,7 @@ fn a_group_of_millions_of_years_is_drawn() {
     let layout = RowLayout::new(&outline, &options);
     // Few columns, so that fewer hosts suffice for columns as wide as those of a million hosts.
     let view =
-        ChartView { time_range, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+        ChartView { time_range, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, is_quick: false };
     let scene = chart(source.as_ref(), &layout, &options, view).unwrap();
     let cells = scene.items.iter().find_map(|item| match item {
         SceneItem::Cells(cells) => Some(cells),

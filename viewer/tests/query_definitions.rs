@@ -160,7 +160,7 @@ fn check_states(
         for (cell, whole) in largest.iter().zip(&cells) {
             prop_assert_eq!(&cell.shares[..], &whole.shares[..most.min(whole.shares.len())]);
             let all: i64 = whole.shares.iter().map(|share| share.1).sum();
-            prop_assert_eq!(cell.rest + cell.shares.iter().map(|share| share.1).sum::<i64>(), all);
+            prop_assert_eq!(cell.unlisted_time + cell.shares.iter().map(|share| share.1).sum::<i64>(), all);
         }
     }
     let listed = store.states(LANE, time_range, 7).expect("the lane is there");

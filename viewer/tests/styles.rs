@@ -113,7 +113,7 @@ fn seconds(from: i64, to: i64) -> TimeRange {
 fn drawn(source: &dyn TimelineSource, time_range: TimeRange, width: f32) -> (Scene, RowLayout) {
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(source).unwrap(), &options);
-    let view = ChartView { time_range, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, quick: false };
+    let view = ChartView { time_range, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, is_quick: false };
     (chart(source, &layout, &options, view).unwrap(), layout)
 }
 

@@ -109,7 +109,7 @@ impl PajeSink for EventSender {
 
     #[inline]
     fn plain_event(&mut self, event: PlainEvent) -> io::Result<()> {
-        let EventBatch { events, since, .. } = &mut self.batch;
+        let EventBatch { events, base_time: since, .. } = &mut self.batch;
         match PackedEvent::pack_plain(event, *since) {
             // The last operation of a batch takes the slow path, as do those beyond the current
             // capacity.

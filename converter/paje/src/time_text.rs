@@ -100,7 +100,7 @@ pub(crate) fn parse_in(text: &str, default: i64) -> Result<i64, TimeTextError> {
     };
     let (mut sum, mut above): (i128, Option<i64>) = (0, None);
     loop {
-        let TimePart { number, unit: name, rest: after } = first_part(rest);
+        let TimePart { number, unit: name, remainder: after } = first_part(rest);
         if number.is_empty() {
             return Err(wrong());
         }
@@ -143,7 +143,7 @@ struct TimePart<'t> {
     /// The name of its unit; empty if it has none.
     unit: &'t str,
     /// The text after it.
-    rest: &'t str,
+    remainder: &'t str,
 }
 
 fn first_part(text: &str) -> TimePart<'_> {
@@ -152,7 +152,7 @@ fn first_part(text: &str) -> TimePart<'_> {
     let number = &text[..text.len() - after.len()];
     let after = after.trim_start();
     let rest = after.trim_start_matches(char::is_alphabetic);
-    TimePart { number, unit: &after[..after.len() - rest.len()], rest: rest.trim_start() }
+    TimePart { number, unit: &after[..after.len() - rest.len()], remainder: rest.trim_start() }
 }
 
 /// A number of units as nanoseconds. Numbers too large for the result become the largest one.

@@ -148,7 +148,7 @@ pub(crate) struct PiclFaultCounts {
     is_strict: bool,
     faults: [Option<PiclFault>; PROPERTIES.len()],
     /// Messages that are received before they are sent, by sender and receiver.
-    early: BTreeMap<(u32, u32), EarlyMessages>,
+    early_messages: BTreeMap<(u32, u32), EarlyMessages>,
 }
 
 /// The messages of a pair of units that are received before they are sent.
@@ -168,7 +168,7 @@ pub(crate) struct StrictFault(pub(crate) PiclFault);
 
 impl PiclFaultCounts {
     pub(crate) fn new(is_strict: bool) -> Self {
-        Self { is_strict, faults: [const { None }; PROPERTIES.len()], early: BTreeMap::new() }
+        Self { is_strict, faults: [const { None }; PROPERTIES.len()], early_messages: BTreeMap::new() }
     }
 
     #[cold]
@@ -199,7 +199,7 @@ impl PiclFaultCounts {
         (line, nanos): (u64, u64),
     ) -> Result<(), StrictFault> {
         let kind = PiclFaultKind::EarlyReceive;
-        let early = self.early.entry(pair).or_insert_with(|| EarlyMessages {
+        let early = self.early_messages.entry(pair).or_insert_with(|| EarlyMessages {
             fault: PiclFault { kind, count: 0, line, excerpt: excerpt.to_owned() },
             longest: 0,
         });
@@ -211,7 +211,7 @@ impl PiclFaultCounts {
 
     /// All faults, sorted by their first lines.
     pub(crate) fn into_list(self) -> Vec<PiclFault> {
-        let mut early: Vec<EarlyMessages> = self.early.into_values().collect();
+        let mut early: Vec<EarlyMessages> = self.early_messages.into_values().collect();
         early.sort_by_key(|early| std::cmp::Reverse(early.longest));
         let others = early.split_off(early.len().min(MAX_PAIRS));
         let mut list: Vec<PiclFault> = self.faults.into_iter().flatten().collect();

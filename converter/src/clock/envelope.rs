@@ -95,10 +95,12 @@ pub(crate) fn lines(
         for edge in group {
             let points = edge.points.iter();
             if edge.from == a {
-                above.extend(points.map(|&MessagePoint { sent, took }| PlanePoint { x: sent, y: took }));
+                above.extend(points.map(|&MessagePoint { send_time: sent, took }| PlanePoint { x: sent, y: took }));
             } else {
                 // The clock of `a` gives the time of the reception.
-                below.extend(points.map(|&MessagePoint { sent, took }| PlanePoint { x: sent + took, y: -took }));
+                below.extend(
+                    points.map(|&MessagePoint { send_time: sent, took }| PlanePoint { x: sent + took, y: -took }),
+                );
             }
         }
         let rates = rates(a, b).unwrap_or(RateBounds { low: -MAX_DRIFT, high: MAX_DRIFT });
@@ -373,7 +375,7 @@ mod tests {
     fn edge(from: usize, to: usize, lead: impl Fn(f64) -> f64, delay: f64) -> FastestMessages {
         let points = (0..50).map(|n| {
             let sent = f64::from(n) / 50.0 * SPAN;
-            MessagePoint { sent, took: lead(sent) + delay + f64::from(n * 7919 % 13) * 1e4 }
+            MessagePoint { send_time: sent, took: lead(sent) + delay + f64::from(n * 7919 % 13) * 1e4 }
         });
         FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 50 }
     }
@@ -408,9 +410,9 @@ mod tests {
         let joined = lines(2, &edges, SPAN, |_, _| None)[1].unwrap();
         assert!(joined.one_way);
         for point in &edges[0].points {
-            let received = point.sent + point.took;
+            let received = point.send_time + point.took;
             let corrected = received + joined.line.offset + joined.line.slope * received;
-            assert!(corrected >= point.sent - 500.0, "{point:?}");
+            assert!(corrected >= point.send_time - 500.0, "{point:?}");
         }
         assert!((joined.line.slope + 30e-6).abs() < 1e-6, "{joined:?}");
     }

@@ -150,7 +150,7 @@ impl FitProblem<'_> {
             for point in &edge.points {
                 #[expect(clippy::cast_precision_loss, reason = "at most 256")]
                 let last = (knots - 1) as f64;
-                let position = (point.sent * 1e-9 / self.seconds * last).clamp(0.0, last);
+                let position = (point.send_time * 1e-9 / self.seconds * last).clamp(0.0, last);
                 let knot = position.floor().min(last - 1.0);
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
                 observations.push(Observation {
@@ -175,7 +175,7 @@ impl FitProblem<'_> {
         let step = self.seconds / (knots as f64 - 1.0);
         let micros = wander * 1e6;
         let prior = FitPrior {
-            smooth: (1.5 / (micros * micros * step.powi(3))).min(STIFF),
+            smoothness: (1.5 / (micros * micros * step.powi(3))).min(STIFF),
             ends: 1.0 / (50.0 * self.seconds).powi(2),
         };
         let mut pinned = vec![false; self.edges.len()];
@@ -243,7 +243,7 @@ impl FitProblem<'_> {
     /// The residual of each observation, microseconds.
     fn residuals(&self, solution: &FitSolution, observations: &[Observation]) -> Vec<f64> {
         let terms = self.ties.terms(&solution.delays);
-        let shape = self.shape(solution.knots, &terms, observations, FitPrior { smooth: 0.0, ends: 0.0 });
+        let shape = self.shape(solution.knots, &terms, observations, FitPrior { smoothness: 0.0, ends: 0.0 });
         observations.iter().map(|observation| shape.residual(observation, &solution.x, &solution.delays)).collect()
     }
 
@@ -328,7 +328,7 @@ mod tests {
         // A message each second takes 2 to 7 us between two clocks that agree.
         let edge = |from: usize, to: usize| {
             let point = |second: usize| MessagePoint {
-                sent: second as f64 * 1e9,
+                send_time: second as f64 * 1e9,
                 took: 2000.0 + (second * (7 + from) % 11) as f64 * 500.0,
             };
             FastestMessages { from, to, class: DelayClass::Message, points: (0..300).map(point).collect(), count: 300 }

@@ -198,8 +198,8 @@ impl<'o> ConversionJob<'o> {
         let passed = self.pass(plan, selection, needs, visit)?;
         for tally in &passed.tallies {
             self.counts.backward_records += tally.backward_records;
-            self.counts.early_timestamps += tally.early;
-            self.counts.unknown_records += tally.damaged;
+            self.counts.early_timestamps += tally.early_actions;
+            self.counts.unknown_records += tally.damaged_records;
             self.counts.records += tally.records;
         }
         Ok(passed.tallies.iter().map(|tally| tally.end).max().unwrap_or(0))

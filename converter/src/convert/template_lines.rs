@@ -10,12 +10,12 @@ pub(crate) fn write_lines(scope: &RecordScope<'_>, only: Option<u16>, symbols: &
     let mut lines = 0;
     let mut scratch = String::new();
     for (number, action) in scope.program.actions.iter().enumerate() {
-        let ActionOp::Line { once: false, text, arguments } = &action.op else { continue };
+        let ActionOp::Line { is_unique: false, text, arguments } = &action.op else { continue };
         if only.map_or(action.timestamp.is_some(), |only| usize::from(only) != number) {
             continue;
         }
         scratch.clear();
-        if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut scratch, symbols)) {
+        if action.condition.as_ref().is_some_and(|when| !scope.is_true(when, &mut scratch, symbols)) {
             continue;
         }
         append_line(scope, text, arguments, &mut scratch, symbols, out);

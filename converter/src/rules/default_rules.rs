@@ -48,23 +48,31 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
         let instance = on.clone();
         let on = on.clone();
         let verb = match record.layout.kind {
-            RecordKind::Event => ActionVerb::Mark { ty, value, on },
-            RecordKind::Begin => ActionVerb::PushState { ty, value, on },
-            RecordKind::End => ActionVerb::PopState { ty, value: Some(value), on },
+            RecordKind::Event => ActionVerb::Mark { ty, value, instance: on },
+            RecordKind::Begin => ActionVerb::PushState { ty, value, instance: on },
+            RecordKind::End => ActionVerb::PopState { ty, value: Some(value), instance: on },
         };
-        let mut actions = vec![Action { verb, at: None, when: None, with, related: Vec::new(), collective: None }];
+        let mut actions =
+            vec![Action { verb, timestamp: None, condition: None, with, related: Vec::new(), collective: None }];
         // A state has the fields of its begin. The fields of its end are on a mark.
         if let Some(with) = end_fields(&spec, number) {
             let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[number].name));
-            let verb = ActionVerb::Mark { ty: types[1], value, on: instance.clone() };
-            actions.push(Action { verb, at: None, when: None, with, related: Vec::new(), collective: None });
+            let verb = ActionVerb::Mark { ty: types[1], value, instance: instance.clone() };
+            actions.push(Action {
+                verb,
+                timestamp: None,
+                condition: None,
+                with,
+                related: Vec::new(),
+                collective: None,
+            });
         }
         if is_part && has_link {
             let verb = part(link_type, &record.name, record.layout.kind, &instance);
             actions.push(Action {
                 verb,
-                at: None,
-                when: None,
+                timestamp: None,
+                condition: None,
                 with: Vec::new(),
                 related: Vec::new(),
                 collective: None,
@@ -127,7 +135,7 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let marked = spec.containers.iter().position(|container| container.stream.is_some());
     if let Some(index) = marked {
         let keys = spec.containers[index].stream.clone().unwrap_or_default();
-        return Instance { ty: ContainerTypeId(id(index)), keys, existing: false, span: None };
+        return Instance { ty: ContainerTypeId(id(index)), keys, must_exist: false, span: None };
     }
     let name = |name: &str| PatternPiece::Name(name.to_owned(), ValueFormat::default());
     let (keys, values) = if ranked {
@@ -142,7 +150,7 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let ty = ContainerTypeId(id(spec.containers.len()));
     spec.containers.push(thread);
     let keys = values.into_iter().chain([Builtin::Tid]).map(Expr::Builtin).collect();
-    Instance { ty, keys, existing: false, span: None }
+    Instance { ty, keys, must_exist: false, span: None }
 }
 
 fn container(

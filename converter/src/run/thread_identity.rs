@@ -49,7 +49,7 @@ pub(crate) fn set_threads(process: &mut ProcessInRun) {
                 ThreadName::Worker(*workers.entry(number).or_insert(count.saturating_add(1)))
             }
         };
-        stream.thread = ThreadIdentity { number, reuse, unnamed, ordinal: 0 };
+        stream.thread = ThreadIdentity { number, reuse, default_name: unnamed, ordinal: 0 };
     }
     set_ordinals(&mut process.streams);
 }

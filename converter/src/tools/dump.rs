@@ -75,7 +75,7 @@ pub struct ListedRecord<'a> {
     /// The source position, if it was recorded.
     pub source: Option<SourcePosition<'a>>,
     /// The recorder truncated its longest texts, bytes or arrays, because the record was too long.
-    pub truncated: bool,
+    pub is_truncated: bool,
     /// Its fields, in order.
     pub fields: &'a [(&'a str, DumpValue<'a>)],
 }
@@ -229,12 +229,12 @@ pub fn list_selected<E: From<ConvertError>>(
     let mut scratch = String::new();
     let stopped = merge::<_, DumpStop<E>>(&mut sources, |_, source| {
         let Some((item, _)) = source.item() else { return Ok(()) };
-        if item.corrected > range.to.0 {
+        if item.corrected_time > range.to.0 {
             return Err(DumpStop::Enough);
         }
         let kind = plan.program_number(source.stream, item.position.id);
         let is_selected = kind.and_then(|kind| kinds.get(kind)).is_some_and(|is_selected| *is_selected);
-        if !is_selected || !selection.takes_time(GlobalNanos(item.corrected)) {
+        if !is_selected || !selection.takes_time(GlobalNanos(item.corrected_time)) {
             return Ok(());
         }
         match record(&plan, (source, start), &symbols, &mut scratch, &mut visit) {
@@ -297,8 +297,8 @@ fn record<E>(
     let name = symbols.text(stream.thread_name);
     let numbered = (stream.name_ordinal > 0).then(|| format!("{name} (#{})", stream.name_ordinal));
     visit(&ListedRecord {
-        time: GlobalNanos(item.corrected),
-        wall_clock: start.map(|start| start.saturating_add(item.corrected)),
+        time: GlobalNanos(item.corrected_time),
+        wall_clock: start.map(|start| start.saturating_add(item.corrected_time)),
         process: stream.process,
         pid: stream.pid,
         rank: stream.rank,
@@ -309,7 +309,7 @@ fn record<E>(
         level: symbols.text(program.level),
         event: symbols.text(program.full_name),
         source: scope.source().map(|site| SourcePosition { file: symbols.text(site.file), line: site.line }),
-        truncated: item.position.truncated,
+        is_truncated: item.position.is_truncated,
         fields: &fields,
     })
 }

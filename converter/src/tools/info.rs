@@ -53,7 +53,7 @@ pub struct RunCensus {
     /// The kinds of records that occur. The most frequent is first.
     pub kinds: Vec<RecordTypeCount>,
     /// Number of records that the recorder truncated.
-    pub truncated: u64,
+    pub truncated_records: u64,
     /// Dropped, missing and damaged records that `dropped` records report, by stream and cause.
     pub losses: Vec<DroppedRange>,
     /// Files with records that cannot be decoded, and reasons.
@@ -151,7 +151,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
     let records = kinds.iter().map(|kind| kind.records).sum();
     let bytes = kinds.iter().map(|kind| kind.bytes).sum();
     let end = GlobalNanos(end);
-    Ok(RunCensus { records, bytes, undecodable, end, kinds, truncated, losses, unreadable, clocks })
+    Ok(RunCensus { records, bytes, undecodable, end, kinds, truncated_records: truncated, losses, unreadable, clocks })
 }
 
 /// Records with one id.

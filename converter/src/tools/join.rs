@@ -121,8 +121,9 @@ impl OpenRun {
         let is_live_alone = |process: &&ProcessInRun| process.live_alone && process.id != [0; 16];
         let lives = runs.iter().flat_map(|run| &run.processes).filter(is_live_alone);
         let lives: MovedLiveFiles = lives.map(|process| (process.id, process.path.clone())).collect();
-        let is_open = |process: &ProcessInRun| !process.live_alone && !process.ended && lives.contains_key(&process.id);
-        let has_live = |process: &ProcessInRun| process.live.as_ref().is_some_and(|live| live.used);
+        let is_open =
+            |process: &ProcessInRun| !process.live_alone && !process.has_ended && lives.contains_key(&process.id);
+        let has_live = |process: &ProcessInRun| process.live.as_ref().is_some_and(|live| live.is_used);
         let mut files = Vec::new();
         for run in &mut *runs {
             if run.processes.iter().any(|process| is_open(process) && !has_live(process)) {

@@ -96,18 +96,18 @@ impl FileRepair {
         if process.part.is_some() {
             return None;
         }
-        let live = process.live.as_ref().filter(|live| live.used);
+        let live = process.live.as_ref().filter(|live| live.is_used);
         let repair = Self {
             file: if process.live_alone { process.path.with_extension("tmt") } else { process.path.clone() },
-            unended: !process.ended,
-            is_killed: !process.ended && process.end.is_none(),
+            unended: !process.has_ended,
+            is_killed: !process.has_ended && process.end.is_none(),
             damaged_pieces: process.torn.count,
             damaged_bytes: process.torn.bytes,
             live_blocks: live.map_or(0, |live| live.blocks),
             live_records: live.map_or(0, |live| live.records),
             live: live.map(|live| live.path.clone()).or_else(|| process.left_live.clone()),
             live_is_damaged: live.is_some_and(|live| !live.faults.is_empty()),
-            live_is_missing: (!process.ended && process.live.is_none()).then(|| missing_live(process)).flatten(),
+            live_is_missing: (!process.has_ended && process.live.is_none()).then(|| missing_live(process)).flatten(),
         };
         (repair.unended || repair.damaged_pieces > 0 || repair.live.is_some()).then_some(repair)
     }
@@ -320,10 +320,10 @@ impl RepairWriter<'_, '_> {
         let process = self.process;
         let before = process.repaired.unwrap_or_default();
         let in_streams = || process.streams.iter().map(StreamInRun::records).sum();
-        let written = process.totals.map_or_else(in_streams, |totals| totals.written);
+        let written = process.totals.map_or_else(in_streams, |totals| totals.written_records);
         let live = process.live.as_ref().map_or(0, |live| live.records);
         let without_live = process.buffers == Some(1) && process.has_missing_buffers();
-        let is_killed = !process.ended && process.end.is_none();
+        let is_killed = !process.has_ended && process.end.is_none();
         let state = if without_live { 2 } else { u64::from(is_killed || before.unended) };
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
@@ -339,8 +339,8 @@ impl RepairWriter<'_, '_> {
         } else if let Some(ticks) = process.last_known_ticks() {
             append_integer(&mut tags, tag::LAST_KNOWN, ticks);
         }
-        if process.truncated > 0 {
-            append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated);
+        if process.truncated_records > 0 {
+            append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated_records);
         }
         append_integer(&mut tags, tag::REPAIRED, state);
         append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.bytes.saturating_add(before.damaged_bytes));

@@ -137,7 +137,7 @@ pub fn sort<W: Write>(run: &OpenRun, options: &ConvertOptions, out: W) -> Result
     };
     let passed =
         pass.run(report_progress, &mut RecordVisitorFn(|item: RecordRef<'_>| Ok(writing.write_record(&item)?)))?;
-    writing.sort_summary.unreadable = passed.tallies.iter().map(|tally| tally.damaged).sum();
+    writing.sort_summary.unreadable = passed.tallies.iter().map(|tally| tally.damaged_records).sum();
     writing.sort_summary.diagnostics = diagnostics;
     Ok(writing.finish()?)
 }
@@ -249,7 +249,7 @@ impl<W: Write> SortWriter<'_, W> {
         let (plan, zero, timestamp_map) = (self.plan, self.zero, &self.plan.timestamp_maps[item.stream]);
         let sorted =
             |ticks: u64| ticks_of(zero, timestamp_map.correct(plan.raw_timestamp(item.stream, ticks), item.ordinal));
-        let ticks = self.ticks(item.corrected);
+        let ticks = self.ticks(item.corrected_time);
         if item.program.is_none() {
             let record = DroppedRecords::decode(item.body).unwrap_or_default();
             let count = self.gap_of(item.stream, &record).unwrap_or(record.count);
@@ -300,7 +300,7 @@ impl<W: Write> SortWriter<'_, W> {
             self.file.end_with(number, process.missing_records(), end_tags(process, end));
         }
         let dropped: Vec<Option<u64>> =
-            self.run.processes.iter().map(|process| process.ended.then(|| process.dropped_records())).collect();
+            self.run.processes.iter().map(|process| process.has_ended.then(|| process.dropped_records())).collect();
         self.file.finish_all(&dropped)?;
         Ok(self.sort_summary)
     }

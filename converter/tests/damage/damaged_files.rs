@@ -282,9 +282,9 @@ fn missing_ranks_are_reported_and_repeated_ones_are_no_loss() {
     };
     let (first_rank, other, third_rank) = (rank(1, 1), rank(2, 3), rank(3, 3));
     let (losses, _) = losses_of(&[("1.tmt", &first_rank), ("2.tmt", &other)]);
-    assert_eq!(losses, [Loss::MissingRanks { first: 0, missing: 2, ranks: 4 }]);
+    assert_eq!(losses, [Loss::MissingRanks { first: 0, missing_count: 2, ranks: 4 }]);
     let (losses, _) = losses_of(&[("1.tmt", &first_rank), ("2.tmt", &other), ("3.tmt", &third_rank)]);
-    assert_eq!(losses, [Loss::MissingRanks { first: 0, missing: 2, ranks: 4 }]);
+    assert_eq!(losses, [Loss::MissingRanks { first: 0, missing_count: 2, ranks: 4 }]);
     let (losses, _) =
         losses_of(&[("0.tmt", &rank(7, 0)), ("1.tmt", &first_rank), ("2.tmt", &rank(8, 2)), ("3.tmt", &other)]);
     assert_eq!(losses, []);

@@ -89,7 +89,7 @@ fn live_blocks_go_into_the_file() {
     let process = &after.processes[0];
     assert_eq!(process.streams[0].blocks.iter().map(|block| block.header.sequence).collect::<Vec<_>>(), [0, 1, 2, 3]);
     let totals = process.totals.unwrap();
-    assert_eq!((process.dropped_records(), totals.written, totals.dropped), (4, 14, 4));
+    assert_eq!((process.dropped_records(), totals.written_records, totals.dropped), (4, 14, 4));
     let repair = process.repaired.unwrap();
     assert_eq!((repair.unended, repair.damaged_bytes, repair.live_records), (true, 0, 7));
     assert!(before.losses().iter().any(|loss| matches!(loss, Loss::NotEnded { .. })));
@@ -133,11 +133,12 @@ fn damage_is_left_out_and_counted_and_gaps_stay() {
     let losses = after.losses();
     assert!(losses.iter().any(|loss| matches!(loss, Loss::LeftOut { bytes, .. } if *bytes == damaged)), "{losses:?}");
     assert!(losses.iter().any(|loss| matches!(loss, Loss::MissingBlocks { stream: 0, blocks: 1, .. })), "{losses:?}");
-    let missing = |loss: &Loss| matches!(loss, Loss::MissingRecords { records: 3, written: 7, place: None, .. });
+    let missing =
+        |loss: &Loss| matches!(loss, Loss::MissingRecords { records: 3, written_records: 7, place: None, .. });
     assert!(losses.iter().any(missing), "{losses:?}");
     assert_eq!(losses.len(), 3);
     let totals = after.processes[0].totals.unwrap();
-    assert_eq!((totals.written, totals.dropped), (7, 0), "the numbers of the end block");
+    assert_eq!((totals.written_records, totals.dropped), (7, 0), "the numbers of the end block");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) fn check(model: &SpecModel, usage: &RuleUsage, diagnostics: &mut Diag
         for (name, span) in holes {
             let is_known = keys.contains(&name.as_str()) || is_stream && SpecModel::is_stream_fact(name);
             if !is_known {
-                check_hole(model, (&creates[index], usage.incomplete), (id, name, *span), &keys, diagnostics);
+                check_hole(model, (&creates[index], usage.has_error), (id, name, *span), &keys, diagnostics);
             }
         }
     }

@@ -20,13 +20,13 @@ struct RuleChoice {
     event: Option<usize>,
     level: Option<usize>,
     default: Option<usize>,
-    also: Vec<usize>,
+    also_rules: Vec<usize>,
 }
 
 impl RuleChoice {
     /// The rules that apply to the record, in the order in which they act.
     fn rules(&self) -> impl Iterator<Item = usize> + '_ {
-        self.event.or(self.level).or(self.default).into_iter().chain(self.also.iter().copied())
+        self.event.or(self.level).or(self.default).into_iter().chain(self.also_rules.iter().copied())
     }
 }
 
@@ -127,7 +127,7 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
         if records.is_empty() {
             empty(rule, diagnostics);
         }
-        if rule.also {
+        if rule.is_additional {
             added += records.len();
         }
         if added > MAX_ADDED {
@@ -136,8 +136,8 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
         }
         for record in records {
             let choice = &mut choices[record];
-            if rule.also {
-                choice.also.push(number);
+            if rule.is_additional {
+                choice.also_rules.push(number);
             } else if let Some(first) = *slot(choice) {
                 diagnostics.push(second_rule(rule, rules[first]));
                 break;
@@ -198,8 +198,8 @@ fn report_shadowed_rules(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &
 /// Reports `ignore` together with other actions.
 fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
     let ignore = rule.actions.iter().find(|action| matches!(action.kind, ActionKind::Ignore));
-    if let Some(ignore) = ignore.filter(|_| rule.actions.len() > 1 || rule.also) {
-        let label = if rule.also { "`also` adds to another rule" } else { "not alone" };
+    if let Some(ignore) = ignore.filter(|_| rule.actions.len() > 1 || rule.is_additional) {
+        let label = if rule.is_additional { "`also` adds to another rule" } else { "not alone" };
         diagnostics.push(
             Diagnostic::error(Code::IgnoreAlone, "`ignore` must be the only action of its rule")
                 .with_location(ignore.verb, label)
@@ -261,8 +261,8 @@ fn half_spans(choices: &[RuleChoice], rules: &[&Rule], model: &SpecModel, diagno
     for span in &model.spec.spans {
         let rule_of = |record: RecordId| choices[record.index()].event.map(|rule| rules[rule]);
         let (rule, with, without) = match (rule_of(span.begin), rule_of(span.end)) {
-            (Some(rule), None) if choices[span.end.index()].also.is_empty() => (rule, "begin", "end"),
-            (None, Some(rule)) if choices[span.begin.index()].also.is_empty() => (rule, "end", "begin"),
+            (Some(rule), None) if choices[span.end.index()].also_rules.is_empty() => (rule, "begin", "end"),
+            (None, Some(rule)) if choices[span.begin.index()].also_rules.is_empty() => (rule, "end", "begin"),
             _ => continue,
         };
         if !pushes_or_pops(rule) {

@@ -63,7 +63,7 @@ fn possible_names<'s>(
         }
     }
     // Spans without rules are values of the state type `Span`.
-    if statement.of.as_ref().is_none_or(|of| ["span", "Span"].iter().any(|name| pattern_fits(of, name))) {
+    if statement.type_pattern.as_ref().is_none_or(|of| ["span", "Span"].iter().any(|name| pattern_fits(of, name))) {
         let has_no_rule = |record: usize| rules.get(record).is_none_or(Vec::is_empty);
         let default_spans =
             spec.spans.iter().filter(|span| has_no_rule(span.begin.index()) && has_no_rule(span.end.index()));

@@ -16,7 +16,7 @@ pub trait Backend {
 #[non_exhaustive]
 pub struct CodegenOptions {
     /// Levels that are removed at compile time.
-    pub off: Vec<String>,
+    pub removed_levels: Vec<String>,
     /// Rust: the module that contains the modules of the levels. Without it, they are at the
     /// position of the macro or of the generated code.
     pub module: Option<String>,

@@ -33,7 +33,7 @@ impl SpecModel {
         diagnostics: &mut Diagnostics,
     ) {
         let category = category(&declaration.category, diagnostics);
-        if let Some(of) = &declaration.of
+        if let Some(of) = &declaration.type_pattern
             && !self.is_state_type(of, within, diagnostics)
         {
             return;
@@ -48,8 +48,8 @@ impl SpecModel {
             patterns.push("*".to_owned());
             spans.push(declaration.category.span);
         }
-        let of = declaration.of.as_ref().map(|of| of.text.clone());
-        self.spec.categories.push(CategoryStatement { category, patterns, of, within });
+        let of = declaration.type_pattern.as_ref().map(|of| of.text.clone());
+        self.spec.categories.push(CategoryStatement { category, patterns, type_pattern: of, container: within });
         self.pattern_spans.push(spans);
     }
 

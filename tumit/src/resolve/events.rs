@@ -124,7 +124,7 @@ impl SpecModel {
         if event.is_async.is_some() {
             let ty = tracer_format::FieldType::One(tracer_format::schema::Scalar::U64);
             let doc = "Identifies the parts of one execution of the span.".to_owned();
-            fields.push((FieldInfo { name: TASK.to_owned(), ty }, FieldText { doc, written: "u64".to_owned() }));
+            fields.push((FieldInfo { name: TASK.to_owned(), ty }, FieldText { doc, type_text: "u64".to_owned() }));
         }
         for field in declared {
             check_name(&field.name, diagnostics);
@@ -147,8 +147,10 @@ impl SpecModel {
             let ty = self.field_type(&field.ty, diagnostics);
             let ty = ty.unwrap_or(tracer_format::FieldType::One(tracer_format::schema::Scalar::U64));
             let written = super::types::type_text(&field.ty);
-            fields
-                .push((FieldInfo { name: field.name.text.clone(), ty }, FieldText { doc: field.doc.clone(), written }));
+            fields.push((
+                FieldInfo { name: field.name.text.clone(), ty },
+                FieldText { doc: field.doc.clone(), type_text: written },
+            ));
         }
         if fields.len() > MAX_FIELDS {
             diagnostics.push(

@@ -106,7 +106,7 @@ impl AstBuilder<'_> {
                 _ => {}
             }
         }
-        Some(CategoryDeclaration { category: category?, values, of })
+        Some(CategoryDeclaration { category: category?, values, type_pattern: of })
     }
 
     fn name_pattern(&mut self, node: ParseNode<'_>) -> Option<NamePatternText> {

@@ -27,7 +27,7 @@ impl AstBuilder<'_> {
                 _ => {}
             }
         }
-        Some(ast::Rule { doc, span, also, target: target?, actions })
+        Some(ast::Rule { doc, span, is_additional: also, target: target?, actions })
     }
 
     fn target(&mut self, node: ParseNode<'_>) -> Option<Target> {
@@ -101,7 +101,7 @@ impl AstBuilder<'_> {
                 _ => {}
             }
         }
-        Some(Action { kind: ActionKind::Template { once, text, arguments, span: verb }, clauses, verb })
+        Some(Action { kind: ActionKind::Template { is_unique: once, text, arguments, span: verb }, clauses, verb })
     }
 
     pub(super) fn expressions(&mut self, node: ParseNode<'_>) -> Vec<Expr> {
@@ -251,11 +251,11 @@ impl ActionParts {
         let kind = match rule {
             Rule::create => ActionKind::Create(instance),
             Rule::destroy => ActionKind::Destroy(instance),
-            Rule::pop => ActionKind::Pop { ty: self.ty?, value: self.value, on: instance },
-            Rule::reset => ActionKind::Reset { ty: self.ty?, on: instance },
+            Rule::pop => ActionKind::Pop { ty: self.ty?, value: self.value, instance },
+            Rule::reset => ActionKind::Reset { ty: self.ty?, instance },
             Rule::start_link => ActionKind::Start { ty: self.ty?, value: self.value, key: self.key?, instance },
             Rule::end_link => ActionKind::End { ty: self.ty?, value: self.value, key: self.key?, instance },
-            _ => ActionKind::Assign { verb: self.assign?, ty: self.ty?, value: self.value?, on: instance },
+            _ => ActionKind::Assign { verb: self.assign?, ty: self.ty?, value: self.value?, instance },
         };
         Some(Action { kind, clauses: self.clauses, verb: self.verb? })
     }

@@ -36,8 +36,8 @@ pub(crate) struct AppState {
     pub(crate) answer_permits: Arc<Semaphore>,
     /// Limits the number of scans of all entities at the same time. Each scan uses several threads.
     pub(crate) scan_permits: Arc<Semaphore>,
-    pub(crate) started: Instant,
-    /// Milliseconds after `started` of the last request.
+    pub(crate) start: Instant,
+    /// Milliseconds after `start` of the last request.
     pub(crate) last_request: AtomicU64,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
         one_time_token,
         answer_permits,
         scan_permits,
-        started,
+        start: started,
         last_request,
     }))
 }
@@ -107,7 +107,7 @@ pub(crate) async fn wait_until_idle(app: &AppState, limit: Option<Duration>) {
     let Some(limit) = limit else { return std::future::pending().await };
     loop {
         let last = Duration::from_millis(app.last_request.load(Ordering::Relaxed));
-        let idle_time = app.started.elapsed().saturating_sub(last);
+        let idle_time = app.start.elapsed().saturating_sub(last);
         let Some(rest) = limit.checked_sub(idle_time).filter(|rest| !rest.is_zero()) else { return };
         tokio::time::sleep(rest).await;
     }

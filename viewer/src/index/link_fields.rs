@@ -18,7 +18,7 @@ use crate::query::{EntityId, QueryError};
 /// The place of a field in the values of a row, and its kind.
 #[derive(Clone, Copy)]
 struct FieldPlace {
-    before: usize,
+    offset: usize,
     kind: u8,
 }
 
@@ -129,7 +129,7 @@ impl<'a> LinkFieldReader<'a> {
             }
             _ => {
                 let place = self.place(kind - VALUES)?;
-                for _ in 0..place.before {
+                for _ in 0..place.offset {
                     varint::take(&mut rest)?;
                 }
                 Some(self.details.value(place.kind, varint::take(&mut rest)?))
@@ -159,7 +159,7 @@ impl<'a> LinkFieldReader<'a> {
             shape = after;
             varint::take(&mut shape)?;
             if self.details.text(name).eq_ignore_ascii_case(self.field) {
-                return Some(FieldPlace { before: usize::try_from(before).ok()?, kind });
+                return Some(FieldPlace { offset: usize::try_from(before).ok()?, kind });
             }
         }
         None

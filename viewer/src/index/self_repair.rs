@@ -42,7 +42,7 @@ pub(crate) struct SelfRepairingIndex {
     options: OpenOptions,
     key: IndexKey,
     rebuild: RebuildFn,
-    now: RwLock<AnswerSource>,
+    source: RwLock<AnswerSource>,
     /// The number of repairs. Locked during a repair.
     rebuilds: Mutex<u32>,
 }
@@ -57,11 +57,11 @@ impl SelfRepairingIndex {
     ) -> Self {
         let options = OpenOptions { preview: None, ..options.clone() };
         let now = RwLock::new(AnswerSource::Index(Arc::new(index)));
-        Self { path: path.to_owned(), options, key, rebuild, now, rebuilds: Mutex::new(0) }
+        Self { path: path.to_owned(), options, key, rebuild, source: now, rebuilds: Mutex::new(0) }
     }
 
     fn current_source(&self) -> AnswerSource {
-        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.source.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Runs a query, and runs it again if the index was damaged and repaired.
@@ -96,7 +96,7 @@ impl SelfRepairingIndex {
             // The trace was removed or changed.
             Err(_) => return false,
         };
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = next;
+        *self.source.write().unwrap_or_else(PoisonError::into_inner) = next;
         true
     }
 }

@@ -71,7 +71,7 @@ const LONG_STEPS: [i64; 17] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800
 struct RulerTicks {
     base: Option<String>,
     /// Place and text.
-    all: Vec<(f32, String)>,
+    labels: Vec<(f32, String)>,
 }
 
 impl TimeScale {
@@ -105,13 +105,13 @@ impl TimeScale {
         let mut ticks = self.ticks(spacing);
         // A wide time range may exclude both neighbours of its only round number. The next smaller
         // step is at most 2.5 times smaller.
-        while ticks.all.len() < 2 && self.width >= 4.0 * SPACING && spacing > SPACING / 2.5 {
+        while ticks.labels.len() < 2 && self.width >= 4.0 * SPACING && spacing > SPACING / 2.5 {
             spacing *= 0.8;
             ticks = self.ticks(spacing);
         }
         for _ in 0..ROUNDS {
-            let widest = ticks.all.iter().map(|tick| measure(&tick.1)).fold(0.0, f32::max);
-            let distance = ticks.all.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
+            let widest = ticks.labels.iter().map(|tick| measure(&tick.1)).fold(0.0, f32::max);
+            let distance = ticks.labels.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
             if widest + GAP <= distance {
                 break;
             }
@@ -129,7 +129,7 @@ impl TimeScale {
             }
             RulerTick { x, label: fits.then_some(TickLabel { text, center }) }
         };
-        TimeRuler { base: ticks.base, ticks: ticks.all.into_iter().map(place).collect() }
+        TimeRuler { base: ticks.base, ticks: ticks.labels.into_iter().map(place).collect() }
     }
 
     /// Computes ticks at least `spacing` apart.
@@ -166,7 +166,7 @@ impl TimeScale {
                 (self.x(GlobalNanos(tick)), format!("{sign}{}", label(tick.saturating_sub(zero), step, largest)))
             })
             .collect();
-        RulerTicks { base: base.map(|base| timestamp(GlobalNanos(base.time), base.resolution)), all }
+        RulerTicks { base: base.map(|base| timestamp(GlobalNanos(base.time), base.resolution)), labels: all }
     }
 }
 

@@ -37,7 +37,7 @@ pub struct ChartView {
     /// show.
     /// This is faster than the mean of all shares. [`Scene::is_quick`](super::Scene::is_quick)
     /// reports whether a row does.
-    pub quick: bool,
+    pub is_quick: bool,
 }
 
 /// The inputs of drawing.
@@ -57,7 +57,7 @@ pub(crate) struct ChartContext<'a> {
     /// have the full height.
     heights: Option<Vec<f32>>,
     /// The enclosing row of each row.
-    outer: Vec<Option<usize>>,
+    enclosing_rows: Vec<Option<usize>>,
 }
 
 impl<'a> ChartContext<'a> {
@@ -91,7 +91,7 @@ impl<'a> ChartContext<'a> {
             theme,
             view,
             scale: TimeScale { time_range, width: view.width },
-            outer: outer_rows(layout.rows.iter().map(|row| row.depth)),
+            enclosing_rows: outer_rows(layout.rows.iter().map(|row| row.depth)),
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> ChartContext<'a> {
                 break;
             }
             names.push(isolate_name(&self.layout.rows[row_index].name));
-            next = self.outer[row_index];
+            next = self.enclosing_rows[row_index];
         }
         names.reverse();
         names.join(" › ")

@@ -173,7 +173,7 @@ pub fn document_with_rows(
         bottom: rows,
         resolution: of.resolution,
         titles: of.titles,
-        quick: false,
+        is_quick: false,
     };
     let mut rows_scene = chart(source, &page.layout, options, view)?;
     rows_scene.notes.extend(note);
@@ -340,7 +340,7 @@ impl DocumentPage<'_> {
             end = middle + size * 0.6;
             let indent = self.indent * level(row.depth);
             let x = MARGIN + indent;
-            let heading = is_group(&self.layout.rows, row_index) || row.strips.is_empty() || row.folded;
+            let heading = is_group(&self.layout.rows, row_index) || row.strips.is_empty() || row.is_folded;
             let weight = if heading { FontWeight::SemiBold } else { FontWeight::Regular };
             let labels = strip_labels(row, self.model);
             let labels_width =
@@ -373,7 +373,7 @@ impl DocumentPage<'_> {
 /// deepest level without own strips.
 fn is_group(rows: &[LayoutRow], row_index: usize) -> bool {
     let row = &rows[row_index];
-    if row.folded {
+    if row.is_folded {
         return true;
     }
     row.expandable

@@ -53,7 +53,7 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
     let mut strokes: FxHashMap<RgbColor, RgbColor> = FxHashMap::default();
     let mut stroke = |color| *strokes.entry(color).or_insert_with(|| context.theme.stroke(color));
     for ty in &context.model.types {
-        if !matches!(ty.kind, PajeTypeKind::Link { .. }) || context.options.hidden.contains(&ty.id) {
+        if !matches!(ty.kind, PajeTypeKind::Link { .. }) || context.options.hidden_types.contains(&ty.id) {
             continue;
         }
         let mut style_of = |value: ValueId| {
@@ -95,7 +95,7 @@ fn note(crowd: &[PlacedLink]) -> Option<String> {
 fn place(context: &ChartContext<'_>, link: &LinkEntity, (color, size): (RgbColor, f32)) -> Option<PlacedLink> {
     let (start_row, end_row) = (context.layout.index_of(link.start)?, context.layout.index_of(link.end)?);
     let (start, end) = (&context.layout.rows[start_row], &context.layout.rows[end_row]);
-    let is_hidden = start.container == end.container && (start.folded || link.start_time == link.end_time);
+    let is_hidden = start.container == end.container && (start.is_folded || link.start_time == link.end_time);
     if is_hidden || !is_seen(context, start_row, end_row) {
         return None;
     }

@@ -40,7 +40,7 @@ pub(crate) fn exact_mixtures(
 /// Whether this number of lanes of a type is approximated as for more lanes, because the image must
 /// be quick.
 pub(crate) fn is_quick(context: &ChartContext<'_>, ty: TypeId, lanes: usize) -> bool {
-    context.view.quick && (SEVERAL_LANES + 1..=MANY_LANES).contains(&lanes) && has_many(context, ty)
+    context.view.is_quick && (SEVERAL_LANES + 1..=MANY_LANES).contains(&lanes) && has_many(context, ty)
 }
 
 fn has_many(context: &ChartContext<'_>, ty: TypeId) -> bool {
@@ -58,7 +58,7 @@ fn largest_shares(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> R
     let mut mixtures =
         ValueMixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
     for cell in aligned_columns.column_indexes(context).map(|column| cells.get(column)) {
-        let (shares, rest) = cell.map_or((&[][..], 0), |cell| (&cell.shares[..], cell.rest));
+        let (shares, rest) = cell.map_or((&[][..], 0), |cell| (&cell.shares[..], cell.unlisted_time));
         let others = (rest > 0).then_some((OTHERS, rest));
         mixtures.push(
             shares
@@ -145,19 +145,19 @@ struct LaneSums {
     values: Vec<ValueId>,
     /// The index of each value's row. `u32::MAX` if it has none.
     places: Vec<u32>,
-    others: Vec<f32>,
+    unlisted_shares: Vec<f32>,
 }
 
 impl LaneSums {
     fn new(context: &ChartContext<'_>, columns: usize) -> Self {
         let places = vec![u32::MAX; context.model.values.len()];
-        Self { columns, rows: Vec::new(), values: Vec::new(), places, others: vec![0.0; columns] }
+        Self { columns, rows: Vec::new(), values: Vec::new(), places, unlisted_shares: vec![0.0; columns] }
     }
 
     /// Adds cells, lane by lane, as shares of `column_nanos`.
     fn add(&mut self, cells: &[MixtureCell], column_nanos: f64) {
         for (cell, column) in cells.iter().zip((0..self.columns).cycle()) {
-            self.others[column] += share(cell.rest, column_nanos);
+            self.unlisted_shares[column] += share(cell.unlisted_time, column_nanos);
             for &(value, nanos) in &cell.shares {
                 let Some(place) = self.places.get_mut(value.index()) else { continue };
                 if *place == u32::MAX {
@@ -174,7 +174,7 @@ impl LaneSums {
     fn finish(&self) -> ValueMixtures {
         let mut mixtures = ValueMixtures::default();
         let mut shares: Vec<(ValueId, f32)> = Vec::new();
-        for (column, mut others) in self.others.iter().copied().enumerate() {
+        for (column, mut others) in self.unlisted_shares.iter().copied().enumerate() {
             let row = self.rows.iter().skip(column).step_by(self.columns);
             shares.clear();
             shares.extend(row.zip(&self.values).filter(|share| *share.0 > 0.0).map(|(share, value)| (*value, *share)));

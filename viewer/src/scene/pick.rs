@@ -55,9 +55,9 @@ pub fn mixture(
 ) -> Result<Option<PickedMixture>, QueryError> {
     let is_at = |top: f32, height: f32| y >= top && y < top + height;
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
-    let view = ChartView { time_range, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, quick: false };
+    let view = ChartView { time_range, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, is_quick: false };
     let context = ChartContext::new(source, layout, options, view);
-    for DrawnLanes { lanes, of, extent } in lanes(source, row).into_iter().rev() {
+    for DrawnLanes { lanes, lane_count: of, extent } in lanes(source, row).into_iter().rev() {
         if is_at(extent.top, extent.height) {
             let mixture = picked_mixture(&context, &lanes, of)?;
             if mixture.is_some() {
@@ -92,13 +92,13 @@ pub fn variable(
 struct DrawnLanes {
     lanes: Vec<StateLaneId>,
     /// The number of lanes that fill the height.
-    of: usize,
+    lane_count: usize,
     extent: LaneExtent,
 }
 
 impl DrawnLanes {
     fn new(lanes: Vec<StateLaneId>, of: usize, extent: LaneExtent) -> Self {
-        Self { lanes, of, extent }
+        Self { lanes, lane_count: of, extent }
     }
 }
 

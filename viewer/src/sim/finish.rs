@@ -101,7 +101,7 @@ impl<E: EntitySink> Simulation<E> {
         self.last = self.last.max(end.0);
         let last = match self.mimics_pj_dump {
             true if self.has_pj_dump_text => end.0,
-            true if self.latest > i64::MIN => self.latest,
+            true if self.last_timestamp > i64::MIN => self.last_timestamp,
             _ => self.last,
         };
         self.close_all(last);

@@ -25,7 +25,7 @@ pub struct TaskGroup {
     /// From the begin of the first part to the end of the last one.
     pub latencies: Durations,
     /// Time in the parts.
-    pub active: i128,
+    pub active_time: i128,
     /// `None` for a group without tasks.
     pub longest: Option<LongestTask>,
 }
@@ -44,7 +44,7 @@ impl TaskGroup {
     pub(crate) fn merge(&mut self, other: Self) {
         let latencies = [std::mem::take(&mut self.latencies), other.latencies];
         self.latencies = latencies.into_iter().flat_map(Durations::into_nanos).collect();
-        self.active += other.active;
+        self.active_time += other.active_time;
         self.longest = longer_task(self.longest, other.longest);
     }
 }
@@ -96,7 +96,7 @@ pub(crate) fn tasks_of(
             let latency = last.life.to.0.saturating_sub(first.life.from.0);
             latencies.entry(key).or_default().push(latency);
             let tasks = groups.entry(key).or_default();
-            tasks.active += active;
+            tasks.active_time += active;
             tasks.longest = longer_task(tasks.longest, Some(LongestTask { latency, first: first.id }));
         }
     }

@@ -106,7 +106,7 @@ impl StoreParts {
             containers: Arc::new(containers),
             positions,
             states,
-            nested,
+            nested_checkpoints: nested,
             marks,
             ranges: ranges_by_type(&variables),
             variables,

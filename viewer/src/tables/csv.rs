@@ -65,14 +65,14 @@ impl RowForm for CsvForm {
     }
 
     fn frame(&self, row: &EntityRow<'_>, context: RowContext<'_>, frame: &mut RowFrame) {
-        write_leading_columns(row, &mut frame.before);
-        self.after(row, context, &mut frame.after);
+        write_leading_columns(row, &mut frame.prefix);
+        self.after(row, context, &mut frame.suffix);
     }
 
     fn row_in_frame(&self, frame: &RowFrame, row: &EntityRow<'_>, out: &mut Vec<u8>) {
-        out.extend_from_slice(&frame.before);
+        out.extend_from_slice(&frame.prefix);
         middle(row, self.start, out);
-        out.extend_from_slice(&frame.after);
+        out.extend_from_slice(&frame.suffix);
     }
 }
 

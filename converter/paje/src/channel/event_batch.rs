@@ -18,9 +18,9 @@ use crate::{
 pub(super) struct EventBatch {
     pub(super) events: Vec<PackedEvent>,
     /// The base of the timestamps of plain operations, in ns.
-    pub(super) since: i64,
+    pub(super) base_time: i64,
     variables: Vec<PackedVariable>,
-    rest: Vec<RareEvent>,
+    rare_events: Vec<RareEvent>,
     pub(super) text: String,
     fields: Vec<PackedField>,
     /// The last file name and the last field name, as ranges in `text`. Most operations repeat
@@ -169,11 +169,11 @@ impl EventBatch {
     pub(super) fn clear(&mut self) {
         self.events.clear();
         self.variables.clear();
-        self.rest.clear();
+        self.rare_events.clear();
         self.text.clear();
         self.fields.clear();
         (self.file, self.name) = (TextRange::default(), TextRange::default());
-        self.since = 0;
+        self.base_time = 0;
     }
 
     pub(super) fn text(&mut self, text: &str) -> TextRange {
@@ -231,19 +231,19 @@ impl EventBatch {
     }
 
     pub(super) fn put_plain(&mut self, event: PlainEvent) {
-        if PackedEvent::pack_plain(event, self.since).is_none() {
-            self.since = event.time.0;
-            self.put_rest(RareEvent::Since(self.since));
+        if PackedEvent::pack_plain(event, self.base_time).is_none() {
+            self.base_time = event.time.0;
+            self.put_rest(RareEvent::Since(self.base_time));
         }
-        match PackedEvent::pack_plain(event, self.since) {
+        match PackedEvent::pack_plain(event, self.base_time) {
             Some(packed) => self.events.push(packed),
             None => self.put_rest(RareEvent::Plain(event)),
         }
     }
 
     pub(super) fn put_rest(&mut self, rest: RareEvent) {
-        self.events.push(PackedEvent::rest(self.rest.len()));
-        self.rest.push(rest);
+        self.events.push(PackedEvent::rest(self.rare_events.len()));
+        self.rare_events.push(rest);
     }
 
     pub(super) fn put(&mut self, event: &PajeEvent<'_>) {
@@ -306,7 +306,7 @@ impl EventBatch {
                     let PackedVariable { op, container, time, ty, value } = self.variables[index];
                     sink.event(&PajeEvent::Variable { time, container, ty, op, value })?;
                 }
-                UnpackedEvent::Rest(index) => self.send_rest(&self.rest[index], &mut since, sink)?,
+                UnpackedEvent::Rest(index) => self.send_rest(&self.rare_events[index], &mut since, sink)?,
             }
         }
         Ok(())

@@ -127,7 +127,7 @@ pub(super) struct TracePart {
     pub(super) lines: LineReader<PartFile>,
     pub(super) header: Definitions,
     /// The maximum timestamp so far. Its next line is merged by it.
-    pub(super) latest: i64,
+    pub(super) max_timestamp: i64,
 }
 
 /// All files of a split trace except the root file.
@@ -141,7 +141,7 @@ pub(super) struct TraceParts {
     pub(super) list: Vec<TracePart>,
     /// The files with a next line, each with its timestamp and number. 0 is the root file.
     next: BinaryHeap<Reverse<(i64, usize)>>,
-    /// As [`TracePart::latest`], for the root file.
+    /// As [`TracePart::max_timestamp`], for the root file.
     pub(super) latest_of_root: i64,
     /// The file of the last processed line.
     pub(super) current: usize,
@@ -256,7 +256,7 @@ impl TraceParts {
     pub(super) fn add(&mut self, name: &str, file: PartFile) -> usize {
         let number = self.list.len() + 1;
         let lines = LineReader::of_part(file, CHUNK, base_of(number));
-        self.list.push(TracePart { name: name.into(), lines, header: Definitions::default(), latest: i64::MIN });
+        self.list.push(TracePart { name: name.into(), lines, header: Definitions::default(), max_timestamp: i64::MIN });
         number
     }
 

@@ -151,7 +151,7 @@ pub(super) struct ExtraDefinitions {
 #[derive(Debug)]
 struct StyledDefinition {
     /// The id of the definition without these fields.
-    plain: u32,
+    plain_id: u32,
     fields: StyleFields,
     id: u32,
 }
@@ -189,13 +189,13 @@ impl ExtraDefinitions {
         if fields == StyleFields::default() {
             return UsedDefinition { id: plain, text: None };
         }
-        let same = |styled: &&StyledDefinition| (styled.plain, styled.fields) == (plain, fields);
+        let same = |styled: &&StyledDefinition| (styled.plain_id, styled.fields) == (plain, fields);
         if let Some(styled) = self.styled.iter().find(same) {
             return UsedDefinition { id: styled.id, text: None };
         }
         let id = FIRST_ID + self.count;
         self.count += 1;
-        self.styled.push(StyledDefinition { plain, fields, id });
+        self.styled.push(StyledDefinition { plain_id: plain, fields, id });
         let (_, name, plain_fields) = PLAIN[plain as usize];
         let StyleFields { has_shape, has_size, has_category } = fields;
         let style_fields = [(has_shape, "Shape string"), (has_size, "Size double"), (has_category, "Category string")];

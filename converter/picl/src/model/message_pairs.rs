@@ -153,7 +153,7 @@ struct ChannelState {
 struct WildcardReceives {
     first_key: u64,
     /// Number of sends that they take.
-    matched: u64,
+    send_count: u64,
     counts: EndpointCounts,
 }
 
@@ -216,7 +216,7 @@ impl MessagePairs {
                 }
             }
             let counts = EndpointCounts::default();
-            self.wildcards.push(WildcardReceives { first_key: next_key, matched, counts });
+            self.wildcards.push(WildcardReceives { first_key: next_key, send_count: matched, counts });
             next_key += matched;
             if let Some(state) = self.channels.get_mut(wildcard) {
                 state.own_wildcard = Some(number);
@@ -265,7 +265,7 @@ impl MessagePairs {
         if let Some(wildcard) = state.own_wildcard {
             let receives = self.wildcards.get(wildcard)?;
             let key = MessageKey { key: receives.first_key + number, is_any: true };
-            return (number < receives.matched).then_some((key, number < receives.counts.sends));
+            return (number < receives.send_count).then_some((key, number < receives.counts.sends));
         }
         let key = MessageKey { key: state.first_key + number, is_any: false };
         (number < state.ends.sends).then_some((key, number < state.counts.sends))

@@ -24,7 +24,7 @@ pub(super) struct NodeNumbers {
     with_states: FxHashMap<ContainerId, ContainerId>,
     /// Whether the containers are those of a PICL trace, so that their names are the nodes.
     pub(super) is_picl: bool,
-    used: FxHashSet<i64>,
+    used_numbers: FxHashSet<i64>,
     next: i64,
 }
 
@@ -69,10 +69,10 @@ impl NodeNumbers {
         let named = entry.filter(|_| self.is_picl).and_then(|container| self.unit_of_names(container));
         let of_name = entry
             .and_then(|container| last_number(&container.name))
-            .filter(|number| !self.is_picl && !self.used.contains(number));
+            .filter(|number| !self.is_picl && !self.used_numbers.contains(number));
         let unit =
             named.unwrap_or_else(|| TraceUnit { node: of_name.unwrap_or_else(|| self.free_number()), process: 0 });
-        self.used.insert(unit.node);
+        self.used_numbers.insert(unit.node);
         if let Some(entry) = self.containers.get_mut(&container) {
             entry.unit = Some(unit);
         }
@@ -80,7 +80,7 @@ impl NodeNumbers {
     }
 
     fn free_number(&mut self) -> i64 {
-        while self.used.contains(&self.next) {
+        while self.used_numbers.contains(&self.next) {
             self.next += 1;
         }
         self.next

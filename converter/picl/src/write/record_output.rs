@@ -29,7 +29,7 @@ pub(super) struct RecordOutput<'a> {
     /// The texts of events, and the fields of states.
     pub(super) texts: &'a Spool,
     /// The units with a written end, by number.
-    pub(super) finished: Vec<bool>,
+    pub(super) is_finished: Vec<bool>,
     pub(super) omitted_entities: u64,
 }
 
@@ -52,7 +52,7 @@ impl RecordOutput<'_> {
             group.push(action);
         }
         self.write_group(&group, out, &mut buffer)?;
-        for (unit, is_finished) in self.units.units.iter().zip(&self.finished) {
+        for (unit, is_finished) in self.units.units.iter().zip(&self.is_finished) {
             if unit.is_node() && unit.node != HOST && !is_finished {
                 let place = OutputPlace { unit: *unit, time: end.0 };
                 self.records.record(place, &UnitRecord::Finish, &mut buffer);
@@ -111,7 +111,7 @@ impl RecordOutput<'_> {
         let HeldMessages { of_holder, is_held } = self.held_messages(group);
         for (index, action) in group.iter().enumerate().filter(|(index, _)| !is_held[*index]) {
             let unit = self.units.units.get(action.unit as usize).copied().unwrap_or(TraceUnit::PROGRAM);
-            if let Some(is_finished) = self.finished.get_mut(action.unit as usize) {
+            if let Some(is_finished) = self.is_finished.get_mut(action.unit as usize) {
                 let meaning = self.meanings.get(action.value);
                 let is_end = action.kind == TraceActionKind::Event
                     && meaning.ends_trace()

@@ -18,7 +18,7 @@ pub(crate) fn lifetime(process: &ProcessInRun, hz: u64) -> Option<TickRange> {
     let blocks = blocks.filter(|block| block.header.records > 0);
     let blocks = blocks.map(|block| TickRange { first: block.header.first_ticks, last: block.header.last_ticks });
     let TickRange { first, last } = anchors.chain(blocks).reduce(TickRange::join)?;
-    let spare = if process.ended { SPARE } else { SPARE_OF_UNENDED };
+    let spare = if process.has_ended { SPARE } else { SPARE_OF_UNENDED };
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

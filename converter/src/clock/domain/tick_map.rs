@@ -103,7 +103,7 @@ impl ClockMap {
                 segments.retain(|segment| segment.ticks < ticks);
                 segments.push(MapSegment { ticks, nanos, slope });
             };
-            let with_steps = |ticks: u64| ticks.saturating_add_signed(region.added.saturating_neg());
+            let with_steps = |ticks: u64| ticks.saturating_add_signed(region.correction.saturating_neg());
             // The first tick at which the timestamps move again. They stand still before it.
             let moves = with_steps(region.min_result).max(region.ticks);
             let begin = steps.without_steps(region.ticks);
@@ -146,7 +146,7 @@ impl ClockMap {
         ticks.sort_unstable();
         let point = |ticks: u64| {
             let raw = self.raw_timestamp(ticks);
-            CorrectionPoint { raw, added: other.raw_timestamp(ticks).saturating_sub(raw) }
+            CorrectionPoint { raw, correction: other.raw_timestamp(ticks).saturating_sub(raw) }
         };
         TimestampCorrection::through_far(&ticks.into_iter().map(point).collect::<Vec<CorrectionPoint>>())
     }
@@ -295,7 +295,7 @@ mod tests {
                 knots.into_iter().map(|(ticks, nanos)| MapKnot { ticks, nanos: nanos.into() }).collect();
             knots.sort_unstable_by_key(|knot| knot.ticks);
             steps.sort_unstable();
-            let steps: Vec<ClockStep> = steps.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
+            let steps: Vec<ClockStep> = steps.into_iter().map(|(ticks, size)| ClockStep { ticks, size }).collect();
             ticks.extend(steps.iter().flat_map(|step| [step.ticks, step.ticks.saturating_sub(1), step.ticks + 1]));
             ticks.sort_unstable();
             let map = ClockMap::from_knots(1_000_000_000, &knots);
@@ -320,7 +320,7 @@ mod tests {
             let mut knots: Vec<MapKnot> =
                 knots.into_iter().map(|(ticks, nanos)| MapKnot { ticks, nanos: nanos.into() }).collect();
             knots.sort_unstable_by_key(|knot| knot.ticks);
-            let point = |(raw, added)| CorrectionPoint { raw, added };
+            let point = |(raw, correction)| CorrectionPoint { raw, correction };
             let points: Option<Vec<CorrectionPoint>> = points.map(|points| points.into_iter().map(point).collect());
             let correction = points.map(|points| Arc::new(TimestampCorrection::from_points(&points)));
             let map = ClockMap::from_knots(hz, &knots).with_correction(correction);

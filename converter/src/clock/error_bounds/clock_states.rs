@@ -189,7 +189,7 @@ impl ClockStates {
         let domains = self.rates.len();
         let mut leads: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
         for DomainMessages { from, to, times } in messages {
-            for MessageTimes { sent, received, took } in times {
+            for MessageTimes { send_time: sent, received, took } in times {
                 let (p, q) = (self.nearest_moment(*sent), self.nearest_moment(*received));
                 let weight = took.max(0.0)
                     + self.growth(*from, self.moments[p], *sent)

@@ -20,7 +20,7 @@ const MERGE_DISTANCE_DIVISOR: i64 = 64;
 
 /// A line for each domain, without clock steps.
 pub(crate) struct LineFit {
-    pub(crate) joined: Vec<Option<DomainJoin>>,
+    pub(crate) joins: Vec<Option<DomainJoin>>,
     /// The time range after the correction by the first lines. Graph fits refer to it.
     pub(crate) span: RunSpan,
     /// Removed clock steps by domain.
@@ -66,7 +66,7 @@ pub(crate) fn fit_lines(
         let joined = line_pairs
             .map(|(first, second)| Some(compose_joins(first.as_ref()?, second.as_ref()?, base_span, span)))
             .collect();
-        return Ok(Some(LineFit { joined, span, steps }));
+        return Ok(Some(LineFit { joins: joined, span, steps }));
     }
 }
 
@@ -93,7 +93,7 @@ fn locate_step(
     let corrected = |domain: usize, raw: i64| apply_correction(corrections, domain, raw);
     let raw = traffic.moment(step.domain, between, size, corrected)?;
     let raw = raw.unwrap_or_else(|| first_failure(raw_span, |raw| corrected(step.domain, raw) < between.end));
-    Ok(CorrectionPoint { raw, added: -size })
+    Ok(CorrectionPoint { raw, correction: -size })
 }
 
 /// Adds a clock step to those of its domain, or to the size of a step nearby. A step itself bends
@@ -101,7 +101,7 @@ fn locate_step(
 fn add_step(steps: &mut Vec<CorrectionPoint>, step: CorrectionPoint, raw_span: RunSpan) {
     let max_distance = (raw_span.end - raw_span.start) / MERGE_DISTANCE_DIVISOR;
     match steps.iter_mut().find(|other| (other.raw - step.raw).abs() <= max_distance) {
-        Some(other) => other.added += step.added,
+        Some(other) => other.correction += step.correction,
         None => steps.push(step),
     }
     steps.sort_unstable();

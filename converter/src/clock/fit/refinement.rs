@@ -182,7 +182,7 @@ pub(crate) fn raw_exchanges(clocks: &RunClocks, bursts: &[SyncBurst]) -> Vec<Vec
 
 /// The results of a fit for each domain, without error bounds.
 fn domain_fits(result: &FitResult) -> Vec<DomainFit> {
-    let FitResult { joined, rounds, fit, edges, .. } = result;
+    let FitResult { joins: joined, rounds, fit, edges, .. } = result;
     let mut found: Vec<DomainFit> = vec![DomainFit::default(); joined.len()];
     let mut residuals: Vec<Vec<f64>> = vec![Vec::new(); joined.len()];
     for (edge, edge_residuals) in edges.iter().zip(&fit.residuals) {

@@ -44,8 +44,8 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     }
     let tick = clocks.granularity();
     let message_times = |edge: &FastestMessages| {
-        let times = edge.points.iter().map(|&MessagePoint { sent, took }| MessageTimes {
-            sent,
+        let times = edge.points.iter().map(|&MessagePoint { send_time: sent, took }| MessageTimes {
+            send_time: sent,
             received: sent + took,
             took: took + tick,
         });
@@ -78,7 +78,7 @@ fn edges(bursts: &[Vec<RawExchange>], span: RunSpan) -> Vec<FastestMessages> {
         let mut fastest: BTreeMap<(usize, usize), MessagePoint> = BTreeMap::new();
         for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
             for (way, sent, received) in [((a, b), t1, t2), ((b, a), t3, t4)] {
-                let point = MessagePoint { sent: difference(sent, span.start), took: difference(received, sent) };
+                let point = MessagePoint { send_time: difference(sent, span.start), took: difference(received, sent) };
                 let fastest_point = fastest.entry(way).or_insert(point);
                 if point.took < fastest_point.took {
                     *fastest_point = point;

@@ -36,7 +36,7 @@ impl BandFactors {
         }
         for rows in rows.chunks_mut(knots) {
             for row in 1..knots - 1 {
-                let smooth = shape.prior.smooth;
+                let smooth = shape.prior.smoothness;
                 rows[row - 1][0] += smooth;
                 rows[row][0] += 4.0 * smooth;
                 rows[row + 1][0] += smooth;

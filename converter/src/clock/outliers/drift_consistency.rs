@@ -82,7 +82,7 @@ pub(crate) fn remove_outliers(
     // correction.
     let mut drifts = BTreeMap::new();
     for (pair, bounds) in burst_bounds(bursts, domains, &drifts) {
-        let drift = drift(&bounds, ticks(pair)).likely;
+        let drift = drift(&bounds, ticks(pair)).estimate;
         drifts.insert(pair, if drift_can_be(drift) { drift } else { 0.0 });
     }
     for (pair, bounds) in burst_bounds(bursts, domains, &drifts) {
@@ -115,8 +115,8 @@ fn burst_bounds(
     /// Ticks of the first clock of a pair, and those of the second at the other end of a message.
     #[derive(Clone, Copy)]
     struct MessageTicks {
-        first: u64,
-        second: u64,
+        first_clock: u64,
+        second_clock: u64,
     }
     let mut origins: BTreeMap<(usize, usize), MessageTicks> = BTreeMap::new();
     let mut all: BTreeMap<(usize, usize), Vec<BurstBounds>> = BTreeMap::new();
@@ -126,20 +126,20 @@ fn burst_bounds(
             let TickExchange { a, t1, t2, t3, t4, .. } = *exchange;
             // A message from the first clock to the second and one back, for either requester.
             let (there, back) = if a == pair.0 {
-                (MessageTicks { first: t1, second: t2 }, MessageTicks { first: t4, second: t3 })
+                (MessageTicks { first_clock: t1, second_clock: t2 }, MessageTicks { first_clock: t4, second_clock: t3 })
             } else {
-                (MessageTicks { first: t3, second: t4 }, MessageTicks { first: t2, second: t1 })
+                (MessageTicks { first_clock: t3, second_clock: t4 }, MessageTicks { first_clock: t2, second_clock: t1 })
             };
             let origin = *origins.entry(pair).or_insert(there);
-            let first = |ticks: u64| domains[pair.0].nanos_between(origin.first, ticks);
-            let second = |ticks: u64| domains[pair.1].nanos_between(origin.second, ticks);
-            let begin_timestamp = first(there.first);
+            let first = |ticks: u64| domains[pair.0].nanos_between(origin.first_clock, ticks);
+            let second = |ticks: u64| domains[pair.1].nanos_between(origin.second_clock, ticks);
+            let begin_timestamp = first(there.first_clock);
             let bounds = all.entry(pair).or_default();
             let begin =
                 bounds.last().filter(|last| last.burst == *number).map_or(begin_timestamp, |last| last.timestamp);
             let drifted = |timestamp: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (timestamp - begin));
-            let upper = second(there.second) - first(there.first) - drifted(first(there.first));
-            let lower = second(back.second) - first(back.first) - drifted(first(back.first));
+            let upper = second(there.second_clock) - first(there.first_clock) - drifted(first(there.first_clock));
+            let lower = second(back.second_clock) - first(back.first_clock) - drifted(first(back.first_clock));
             match bounds.last_mut().filter(|last| last.burst == *number) {
                 Some(last) => (last.lower, last.upper) = (last.lower.max(lower), last.upper.min(upper)),
                 None => bounds.push(BurstBounds { burst: *number, timestamp: begin_timestamp, lower, upper }),
@@ -177,7 +177,7 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
     if bounds.len() < MIN_BURSTS {
         return WrongBursts::default();
     }
-    let DriftEstimate { agreed, likely: drift } = drift(bounds, tick);
+    let DriftEstimate { agreement: agreed, estimate: drift } = drift(bounds, tick);
     let deviation = |burst: &BurstBounds, other_burst: &BurstBounds| {
         (other_burst.middle() - burst.middle() - drift * (other_burst.timestamp - burst.timestamp)).abs()
     };
@@ -235,15 +235,15 @@ pub(crate) fn allowed_departure(elapsed: f64, is_agreed: bool, bursts: usize, us
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DriftEstimate {
     /// The drift that a few bursts agree on, if they do.
-    pub(crate) agreed: Option<f64>,
-    pub(crate) likely: f64,
+    pub(crate) agreement: Option<f64>,
+    pub(crate) estimate: f64,
 }
 
 impl DriftEstimate {
     /// `widths` contains half of the round trip of each burst, nanoseconds.
     pub(crate) fn of(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Self {
         let agreed = agreed_drift(bursts, widths, tick);
-        Self { agreed, likely: agreed.unwrap_or_else(|| usual_drift(bursts)) }
+        Self { agreement: agreed, estimate: agreed.unwrap_or_else(|| usual_drift(bursts)) }
     }
 }
 
@@ -307,15 +307,15 @@ fn longest_chain(count: usize, agree: impl Fn(usize, usize) -> bool) -> Vec<usiz
     /// The longest chain that ends with an item.
     struct ChainEnd {
         length: usize,
-        before: Option<usize>,
+        predecessor: Option<usize>,
     }
     let mut best: Vec<ChainEnd> = Vec::with_capacity(count);
     for index in 0..count {
-        let mut longest = ChainEnd { length: 1, before: None };
+        let mut longest = ChainEnd { length: 1, predecessor: None };
         for before in (index.saturating_sub(BACK)..index).rev() {
             let length = best[before].length + 1;
             if length > longest.length && agree(before, index) {
-                longest = ChainEnd { length, before: Some(before) };
+                longest = ChainEnd { length, predecessor: Some(before) };
             }
         }
         best.push(longest);
@@ -324,7 +324,7 @@ fn longest_chain(count: usize, agree: impl Fn(usize, usize) -> bool) -> Vec<usiz
     let mut chain = Vec::new();
     while let Some(index) = next {
         chain.push(index);
-        next = best[index].before;
+        next = best[index].predecessor;
     }
     chain.reverse();
     chain

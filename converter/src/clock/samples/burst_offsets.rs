@@ -81,7 +81,7 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
         for (domain, offsets) in next.iter_mut().enumerate().skip(1) {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
             fit.drifts[domain] =
-                (offsets.len() > 2).then(|| drift(offsets, fit.tick).likely).filter(|drift| drift_can_be(*drift));
+                (offsets.len() > 2).then(|| drift(offsets, fit.tick).estimate).filter(|drift| drift_can_be(*drift));
             fit.outliers.extend(remove_outliers(domain, offsets, fit.tick));
             edge_bursts::correct_edges(offsets, fit.tick);
         }
@@ -124,7 +124,7 @@ const MIN_OUTLIER: f64 = 50_000.0;
 fn remove_outliers(domain: usize, offsets: &mut Vec<ClockOffset>, tick: f64) -> Vec<DriftOutlier> {
     let mut offsets_of_bursts = Vec::new();
     if offsets.len() > 2 {
-        let DriftEstimate { agreed, likely: drift } = drift(offsets, tick);
+        let DriftEstimate { agreement: agreed, estimate: drift } = drift(offsets, tick);
         let best = offsets.iter().map(|offset| offset.half_trip).fold(f64::INFINITY, f64::min);
         let away = |offset: ClockOffset, other_offset: ClockOffset| {
             let away = other_offset.offset - offset.offset - drift * (other_offset.local - offset.local);

@@ -84,7 +84,7 @@ struct StepCandidate {
     /// Minimum size of the jump, after the drift before and after it is subtracted.
     min_size: f64,
     /// The largest jump that waiting can explain.
-    waiting: f64,
+    wait_limit: f64,
 }
 
 /// The largest jump of `forth.to`'s clock relative to `forth.from`'s, if it exceeds the effect of
@@ -103,10 +103,10 @@ fn largest_step(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> 
         // A difference between the latencies of both directions moves an offset by half of it, and
         // by at most half of the round trip. A jump of this size proves nothing, because it can
         // come from waiting.
-        StepCandidate { step, min_size, waiting: (one.trip.max(0.0) + next_observation.trip.max(0.0)) / 2.0 }
+        StepCandidate { step, min_size, wait_limit: (one.trip.max(0.0) + next_observation.trip.max(0.0)) / 2.0 }
     });
-    let StepCandidate { step, min_size, waiting } =
-        steps.max_by(|a, b| (a.min_size - a.waiting).total_cmp(&(b.min_size - b.waiting)))?;
+    let StepCandidate { step, min_size, wait_limit: waiting } =
+        steps.max_by(|a, b| (a.min_size - a.wait_limit).total_cmp(&(b.min_size - b.wait_limit)))?;
     (min_size > noise.max(waiting) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
 }
 
@@ -149,7 +149,7 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
 fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObservation> {
     let mut position = 0;
     let observations = forth.iter().map(|point| {
-        while position + 1 < back.len() && back[position].sent < point.sent {
+        while position + 1 < back.len() && back[position].send_time < point.send_time {
             position += 1;
         }
         paired_observation(point, &back[position])
@@ -161,8 +161,8 @@ fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObs
 fn pair_fastest(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> Vec<PairedObservation> {
     let fastest = |points: &[MessagePoint]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
     let observations = forth.chunks(many).filter_map(|piece| {
-        let from = back.partition_point(|point| point.sent < piece[0].sent);
-        let to = back.partition_point(|point| point.sent <= piece[piece.len() - 1].sent);
+        let from = back.partition_point(|point| point.send_time < piece[0].send_time);
+        let to = back.partition_point(|point| point.send_time <= piece[piece.len() - 1].send_time);
         Some(paired_observation(&fastest(piece)?, &fastest(&back[from..to])?))
     });
     observations.collect()
@@ -170,7 +170,7 @@ fn pair_fastest(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> V
 
 fn paired_observation(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
     PairedObservation {
-        timestamp: f64::midpoint(forth.sent, back.sent),
+        timestamp: f64::midpoint(forth.send_time, back.send_time),
         offset: (forth.took - back.took) / 2.0,
         trip: forth.took + back.took,
     }
@@ -217,7 +217,7 @@ mod tests {
     fn edge(from: usize, to: usize, offset: impl Fn(f64) -> f64) -> FastestMessages {
         let points = (0..100).map(|n| {
             let sent = f64::from(n) * 1e8;
-            MessagePoint { sent, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(sent) }
+            MessagePoint { send_time: sent, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(sent) }
         });
         FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 100 }
     }
@@ -230,7 +230,10 @@ mod tests {
             let point = |n: i32| {
                 let late = if from == 0 { late(n) } else { 500_000.0 - late(n) };
                 let jump = if n > 60 { size } else { 0.0 };
-                MessagePoint { sent: f64::from(n) * 1e7, took: 3000.0 + late + if from == 0 { jump } else { -jump } }
+                MessagePoint {
+                    send_time: f64::from(n) * 1e7,
+                    took: 3000.0 + late + if from == 0 { jump } else { -jump },
+                }
             };
             FastestMessages { from, to, class: DelayClass::Message, points: (0..100).map(point).collect(), count: 100 }
         };

@@ -140,17 +140,17 @@ impl<'p> ColumnEvaluator<'p> {
         let mut actions = Vec::with_capacity(columnar_actions.len());
         for (position, columnar) in (0u16..).zip(columnar_actions) {
             let body = block.body(columnar)?;
-            let start = match &columnar.wide {
+            let start = match &columnar.wide_words {
                 Some(wide) => self.evaluate_wide(&block, wide, &columnar.value, &mut batch.words)?,
                 None => 0,
             };
-            let key = match &columnar.wide {
+            let key = match &columnar.wide_words {
                 Some(wide) => block.key(wide),
                 None => LinkKey::new(0, std::iter::empty()),
             };
             let template = OpTemplate { program: u32::try_from(number).ok()?, position, key, body };
             let template = self.template(templates, id, template, &mut batch.templates)?;
-            let op_values = match &columnar.wide {
+            let op_values = match &columnar.wide_words {
                 Some(wide) => OpValues::Words { first: start, per_record: wide.width() },
                 None => self.evaluate_values(&block, &columnar.value, &mut batch.words)?,
             };
@@ -365,7 +365,7 @@ impl<'b> TypeBlock<'b> {
     /// records of the block.
     fn body(&self, columnar: &ColumnarAction) -> Option<Box<[u8]>> {
         let mut body = Vec::new();
-        for cell in &columnar.on {
+        for cell in &columnar.container_keys {
             let ColumnBytes { width, bytes } = self.columns.column(self.id, cell.part)?;
             let value = bytes.get(..width).filter(|_| cell.scalar.bytes() == Some(width))?;
             if bytes[width..] != bytes[..bytes.len() - width] {

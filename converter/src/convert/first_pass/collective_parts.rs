@@ -71,7 +71,7 @@ impl PartCollector {
         };
         patterns().next()?;
         for (action, pattern) in patterns() {
-            if action.op.target().is_some_and(|on| on.existing) {
+            if action.op.target().is_some_and(|on| on.must_exist) {
                 all.uncertain.insert(pattern.group);
             }
         }
@@ -91,8 +91,8 @@ impl PartCollector {
         tables: &mut PartTables<'_>,
     ) -> io::Result<()> {
         let (on, ty) = match &action.op {
-            ActionOp::SetState { on, ty, .. } | ActionOp::PushState { on, ty, .. } => (on, *ty),
-            ActionOp::PopState { on, ty, .. } | ActionOp::ResetState { on, ty, .. } => (on, *ty),
+            ActionOp::SetState { target: on, ty, .. } | ActionOp::PushState { target: on, ty, .. } => (on, *ty),
+            ActionOp::PopState { target: on, ty, .. } | ActionOp::ResetState { target: on, ty, .. } => (on, *ty),
             _ => return Ok(()),
         };
         if on.is_ambiguous(scope, tables.scratch, tables.symbols) {

@@ -78,7 +78,7 @@ pub(crate) fn convert(
         let processes = ProcessOfLine { processes, next: None, current: None };
         let mut merged = MergedSink::new((PajeReader::new(text).with_field_announcements(), processes), labels, sink);
         let rules = convert_rules(run, options, &mut merged);
-        let found = merged.found;
+        let found = merged.diagnostics;
         // Closes the pipe, so that the writing thread ends.
         drop(merged.text);
         let written = written.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -326,7 +326,7 @@ struct MergedSink<'a> {
     containers: Vec<ContainerId>,
     next: NextNumbers,
     sink: &'a mut dyn PajeSink,
-    found: Vec<TraceDiagnostic>,
+    diagnostics: Vec<TraceDiagnostic>,
 }
 
 impl<'a> MergedSink<'a> {
@@ -340,7 +340,19 @@ impl<'a> MergedSink<'a> {
         let (types, containers) = (vec![TypeId::ROOT], vec![ContainerId::ROOT]);
         let found = Vec::new();
         let text = Some(text);
-        Self { text, processes, waits: false, labels, of_rules, of_text, types, containers, next, sink, found }
+        Self {
+            text,
+            processes,
+            waits: false,
+            labels,
+            of_rules,
+            of_text,
+            types,
+            containers,
+            next,
+            sink,
+            diagnostics: found,
+        }
     }
 
     /// Passes on the events of the text before a time.
@@ -440,7 +452,7 @@ impl PajeSink for MergedSink<'_> {
             let (numbers, next) = (&mut self.of_text, &mut self.next);
             let mut sink = TextEventSink { numbers, next, sink: self.sink, end: &mut end };
             let report = text.finish(&mut sink).map_err(io::Error::other)?;
-            self.found = report.errors();
+            self.diagnostics = report.errors();
         }
         self.sink.finish(GlobalNanos(end))
     }

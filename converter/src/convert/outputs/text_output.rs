@@ -113,13 +113,13 @@ pub(crate) fn write_text(
     }
     let mut line = String::new();
     let mut counts = ConversionCounts::default();
-    for once in &survey.once {
+    for once in &survey.unique_lines {
         write(once.as_bytes(), None)?;
         counts.lines += 1;
     }
     let write_record = |record: RecordRef<'_>| {
         let Some(scope) = record.scope(&plan) else { return Ok(()) };
-        counts.lines += write_lines(&scope, record.only, &symbols, &mut line);
+        counts.lines += write_lines(&scope, record.single_action, &symbols, &mut line);
         write(line.as_bytes(), Some(scope.stream.process))?;
         line.clear();
         Ok(())

@@ -26,7 +26,7 @@ struct AmbiguousReference {
     /// The key values of the first action.
     example: String,
     /// The keys that would distinguish the processes of the first action.
-    missing: Option<&'static [Builtin]>,
+    missing_keys: Option<&'static [Builtin]>,
 }
 
 impl AmbiguousReferences {
@@ -45,7 +45,7 @@ impl AmbiguousReferences {
                 reference: Arc::clone(reference),
                 count: 1,
                 example: example(values, symbols),
-                missing: referent.missing_keys(values),
+                missing_keys: referent.missing_keys(values),
             }),
         }
     }
@@ -72,7 +72,7 @@ impl AmbiguousReference {
 
     fn advice(&self) -> String {
         let container = &self.reference.container;
-        let Some(missing) = self.missing else {
+        let Some(missing) = self.missing_keys else {
             return "no key distinguishes these processes; convert each launch or program separately".to_owned();
         };
         let names = missing.iter().map(|builtin| format!("`{}`", key_name(*builtin))).collect::<Vec<_>>().join(" and ");

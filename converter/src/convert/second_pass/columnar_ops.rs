@@ -50,20 +50,20 @@ impl<'p> Emitter<'p> {
         if timestamp > self.ends.next {
             self.end_before(timestamp)?;
         }
-        self.now = GlobalNanos(timestamp);
+        self.time = GlobalNanos(timestamp);
         Ok(())
     }
 
     /// Performs an operation that is not wide.
     #[inline(always)]
     pub(crate) fn perform_short(&mut self, op: PendingOp) -> io::Result<()> {
-        self.advance_to(op.corrected)?;
+        self.advance_to(op.corrected_time)?;
         let Some(&head) = self.templates.heads.get(op.template as usize) else { return Ok(()) };
         if !head.effect.is_of_stack() {
             return self.perform_without_stack(op, &head);
         }
         let value = match head.value {
-            ValueSource::Declared => head.declared,
+            ValueSource::Declared => head.declared_value,
             _ => self.op_value(&head, op)?,
         };
         let stack = StackId(head.stack);
@@ -113,7 +113,7 @@ impl<'p> Emitter<'p> {
     #[inline]
     fn op_value(&mut self, head: &TemplateHead, op: PendingOp) -> io::Result<ValueId> {
         match head.value {
-            ValueSource::Declared => Ok(head.declared),
+            ValueSource::Declared => Ok(head.declared_value),
             ValueSource::Number => Ok(value_id(op.bits)),
             ValueSource::Text => match self.known_values.of_text(head.ty, value_id(op.bits).0) {
                 Some(value) => Ok(value),
@@ -158,12 +158,12 @@ impl<'p> Emitter<'p> {
     fn bare_state(&mut self, kind: PlainKind, stack: StackId, value: ValueId) -> io::Result<()> {
         let StateStack { container, ty, .. } = self.instances.stacks[stack];
         self.counts.paje_events += 1;
-        self.sink.plain_event(PlainEvent { kind, time: self.now, container, ty, value })
+        self.sink.plain_event(PlainEvent { kind, time: self.time, container, ty, value })
     }
 
     /// Sends a point event without fields and source position.
     fn bare_event(&mut self, instance: usize, ty: TypeId, value: ValueId) -> io::Result<()> {
-        let (kind, time, container) = (PlainKind::NewEvent, self.now, self.instances.get(instance).id);
+        let (kind, time, container) = (PlainKind::NewEvent, self.time, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         self.sink.plain_event(PlainEvent { kind, time, container, ty, value })
     }
@@ -196,7 +196,7 @@ impl<'p> Emitter<'p> {
         }
         let number = op.template as usize;
         let TemplateBody { program, action, ref mut template, .. } = self.templates.bodies[number];
-        let ActionOp::Link { link, on, .. } = &action.op else { return None };
+        let ActionOp::Link { link, target: on, .. } = &action.op else { return None };
         let body = std::mem::take(&mut template.body);
         let plan = self.plan;
         let scope = plan.scope(op.stream as usize, program, 0, RecordOrigin::default(), &body);
@@ -216,7 +216,7 @@ impl<'p> Emitter<'p> {
         let existing = self.existing_container(scope, on);
         match op {
             _ if existing.is_some() => Ok(existing),
-            _ if on.existing && op.target().is_some() => {
+            _ if on.must_exist && op.target().is_some() => {
                 self.counts.without_container += 1;
                 Ok(None)
             }
@@ -231,10 +231,10 @@ impl<'p> Emitter<'p> {
 
     /// Performs a link endpoint, or a state or point event with fields or a source position.
     pub(crate) fn perform_wide(&mut self, op: PendingOp, mut words: &[u64]) -> io::Result<()> {
-        self.advance_to(op.corrected)?;
+        self.advance_to(op.corrected_time)?;
         let Some(head) = &self.templates.heads.get(op.template as usize).copied() else { return Ok(()) };
         let TemplateBody { action, program, columnar, .. } = self.templates.bodies[op.template as usize];
-        let Some(wide) = &columnar.wide else { return Ok(()) };
+        let Some(wide) = &columnar.wide_words else { return Ok(()) };
         let mut next = || {
             let word = words.split_off_first().copied();
             word.unwrap_or_default()
@@ -265,7 +265,7 @@ impl<'p> Emitter<'p> {
             ActionOp::Mark { ty, .. } => {
                 self.emit_action(EntityHead::Mark, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
             }
-            ActionOp::Link { end, link, value, on, .. } => {
+            ActionOp::Link { end, link, value, target: on, .. } => {
                 let is_first = self.counts.containers > containers;
                 let position = EndpointPosition { instance, container: on.container(), is_first };
                 let key = self.templates.bodies[op.template as usize].template.key.with_words(keys);

@@ -23,7 +23,7 @@ pub(crate) struct ContainerCache {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CachedInstance {
     /// The number of containers that had ended at that time.
-    pub(crate) ended: u64,
+    pub(crate) ended_count: u64,
     pub(crate) instance: usize,
 }
 
@@ -54,7 +54,7 @@ impl ContainerCache {
         symbols: &mut Symbols,
     ) -> Option<usize> {
         let cached = self.slots.get(scope.stream.number)?.get(target.number)?;
-        let CachedInstance { ended, instance } = cached.last?;
+        let CachedInstance { ended_count: ended, instance } = cached.last?;
         let is_same =
             |(code, part): (&ExprCode, &KeyPart)| cached.is_constant || scope.key(code, scratch, symbols) == *part;
         (ended == ended_count && target.keys.iter().zip(&cached.keys).all(is_same)).then_some(instance)

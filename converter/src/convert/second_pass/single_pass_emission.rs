@@ -114,7 +114,7 @@ impl<'p> Emitter<'p> {
             }
             return Ok(true);
         };
-        let Self { waiting, counts, instances, .. } = self;
+        let Self { open_links: waiting, counts, instances, .. } = self;
         waiting.for_each(|started| {
             match started.end {
                 LinkSide::Start => counts.unmatched_starts += 1,
@@ -123,7 +123,7 @@ impl<'p> Emitter<'p> {
             // The endpoint was sent, and is no part of the Pajé text of the run.
             counts.paje_events -= 1;
             let holder = instances.get_mut(started.holder);
-            single_pass.is_void |= started.is_first || holder.doomed;
+            single_pass.is_void |= started.is_first || holder.ends_with_links;
             holder.open_links = holder.open_links.saturating_sub(1);
             Ok(())
         })?;

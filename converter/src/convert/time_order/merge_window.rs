@@ -61,14 +61,14 @@ pub(crate) struct MergedStreams {
     /// Streams that have begun and have not ended.
     live: Vec<usize>,
     /// Streams that have not begun; the earliest is last.
-    waiting: Vec<UnreadStream>,
+    unread_streams: Vec<UnreadStream>,
     /// Streams that must read their next timestamps.
     empty: Vec<usize>,
     /// Maximum number of records of one stream in a window.
     quota: usize,
     /// The streams with records in the next window.
     counts: Vec<WindowShare>,
-    spare: Vec<u64>,
+    spare_buffer: Vec<u64>,
 }
 
 /// A stream that has not begun.
@@ -110,11 +110,11 @@ impl MergedStreams {
         Self {
             heads: begins.iter().map(|_| StreamHead::default()).collect(),
             live: Vec::new(),
-            waiting,
+            unread_streams: waiting,
             empty: Vec::new(),
             quota: (RECORDS / begins.len().max(1)).max(1),
             counts: Vec::new(),
-            spare: Vec::new(),
+            spare_buffer: Vec::new(),
         }
     }
 
@@ -124,17 +124,18 @@ impl MergedStreams {
     /// one time.
     pub(crate) fn fill<E>(&mut self, mut read: impl FnMut(usize, &mut Vec<i64>) -> Result<bool, E>) -> Result<(), E> {
         self.read_on(&mut read)?;
-        while !self.waiting.is_empty() {
+        while !self.unread_streams.is_empty() {
             let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
             let min_timestamp = firsts.min().copied().unwrap_or(i64::MIN);
             // Begins more streams than needed, because each beginning stream ends a window early.
             let room = MIN_LIVE_STREAMS.max(self.live.len() + self.live.len() / 4);
-            if self.live.len() >= MIN_LIVE_STREAMS && self.waiting.last().is_none_or(|next| next.begin > min_timestamp)
+            if self.live.len() >= MIN_LIVE_STREAMS
+                && self.unread_streams.last().is_none_or(|next| next.begin > min_timestamp)
             {
                 break;
             }
             while let Some(UnreadStream { stream, .. }) =
-                self.waiting.pop_if(|next| next.begin <= min_timestamp || self.live.len() < room)
+                self.unread_streams.pop_if(|next| next.begin <= min_timestamp || self.live.len() < room)
             {
                 self.live.push(stream);
                 self.empty.push(stream);
@@ -169,7 +170,7 @@ impl MergedStreams {
     /// The window ends at the earliest timestamp at which a stream runs out of timestamps or
     /// reaches its quota, and at most `span` after the least timestamp.
     fn count(&mut self, min_timestamp: i64, span: i64) -> usize {
-        let Self { heads, live, quota, counts, waiting, .. } = self;
+        let Self { heads, live, quota, counts, unread_streams: waiting, .. } = self;
         counts.clear();
         let last = |stream: &usize| {
             let (rest, is_last) = (heads[*stream].rest(), heads[*stream].is_last);
@@ -223,7 +224,7 @@ impl MergedStreams {
         } else if count > (RECORDS * 2).max(4 * self.live.len()) {
             self.quota = (self.quota / 2).max(1);
         }
-        let Self { heads, empty, counts, spare, .. } = self;
+        let Self { heads, empty, counts, spare_buffer: spare, .. } = self;
         window.keys.reserve(count);
         let mut largest = min_timestamp;
         for (number, WindowShare { stream, records: count }) in (0u64..).zip(&*counts) {

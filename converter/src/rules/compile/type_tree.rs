@@ -46,7 +46,7 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut RuleModel, symbols: &mut Symbols
         }
         let parent_type = parent.map_or(TypeId::ROOT, |parent| model.containers[parent].ty);
         let ty = model.add_type(PajeTypeKind::Container, parent_type, &container.name, (None, DrawStyle::NONE));
-        let single = container.keys.is_empty() && parent.is_none_or(|parent| model.containers[parent].single);
+        let single = container.keys.is_empty() && parent.is_none_or(|parent| model.containers[parent].is_single);
         tree.containers.push(model.containers.len());
         model.containers.push(ContainerModel {
             ty,
@@ -58,7 +58,7 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut RuleModel, symbols: &mut Symbols
             pattern: container.pattern.0.clone(),
             states: Vec::new(),
             counters: Vec::new(),
-            single,
+            is_single: single,
         });
     }
     for entity in &spec.entities {

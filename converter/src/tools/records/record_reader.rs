@@ -45,13 +45,13 @@ struct RecordCursor<'r> {
     file: Arc<File>,
     next_block: usize,
     payload: Vec<u8>,
-    stored: Vec<u8>,
+    stored_payload: Vec<u8>,
     position: usize,
     ticks: u64,
     in_block: u32,
     dropped: u64,
     /// The current record and its place in the payload.
-    found: Option<BlockStart>,
+    block_start: Option<BlockStart>,
 }
 
 #[derive(Clone, Copy)]
@@ -116,7 +116,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             return Ok(None);
         }
         let cursor = &self.cursors[self.current];
-        let Some(block_start) = cursor.found else { return Ok(None) };
+        let Some(block_start) = cursor.block_start else { return Ok(None) };
         let body = &cursor.payload[block_start.start..block_start.start + block_start.length];
         Ok(Some(self.decode_record(cursor, block_start, body)))
     }
@@ -159,7 +159,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         if self.order == ReadOrder::Streams {
             while self.current < self.cursors.len() {
                 self.step(self.current)?;
-                if self.cursors[self.current].found.is_some() {
+                if self.cursors[self.current].block_start.is_some() {
                     return Ok(true);
                 }
                 self.cursors[self.current].payload = Vec::new();
@@ -176,7 +176,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             self.is_begun = true;
         }
         let timestamps =
-            self.cursors.iter().enumerate().filter_map(|(index, cursor)| Some((cursor.found?.nanos, index)));
+            self.cursors.iter().enumerate().filter_map(|(index, cursor)| Some((cursor.block_start?.nanos, index)));
         let earliest = timestamps.min();
         self.current = earliest.map_or(self.current, |(_, index)| index);
         Ok(earliest.is_some())
@@ -212,12 +212,12 @@ impl<'r> RecordCursor<'r> {
             file,
             next_block: 0,
             payload: Vec::new(),
-            stored: Vec::new(),
+            stored_payload: Vec::new(),
             position: 0,
             ticks: 0,
             in_block: 0,
             dropped: 0,
-            found: None,
+            block_start: None,
         }
     }
 
@@ -227,7 +227,7 @@ impl<'r> RecordCursor<'r> {
         process: &'r ProcessInRun,
         nanos: &dyn Fn(u64) -> i64,
     ) -> Result<Option<(DamagedRange, u64)>, RunReadError> {
-        let last = self.found.take().map_or(i64::MIN, |start| start.nanos);
+        let last = self.block_start.take().map_or(i64::MIN, |start| start.nanos);
         while self.position >= self.payload.len() {
             match self.load(process)? {
                 BlockLoad::End => return Ok(None),
@@ -244,7 +244,7 @@ impl<'r> RecordCursor<'r> {
                 self.position += records.offset();
                 self.ticks = ticks;
                 self.in_block += u32::from(id != ID_DROPPED);
-                self.found =
+                self.block_start =
                     Some(BlockStart { id, ticks, nanos: corrected, site, start: self.position - length, length });
                 Ok(None)
             }
@@ -266,12 +266,12 @@ impl<'r> RecordCursor<'r> {
         self.position = 0;
         self.ticks = block.header.first_ticks;
         self.dropped = block.header.dropped;
-        let filled = process.read_stored(&self.file, block, &mut self.stored)?;
+        let filled = process.read_stored(&self.file, block, &mut self.stored_payload)?;
         let mut buffer = std::mem::take(&mut self.payload);
-        match unpack(&block.header, &self.stored[..filled], &mut buffer) {
+        match unpack(&block.header, &self.stored_payload[..filled], &mut buffer) {
             Ok(_) if block.header.codec == 0 => {
                 buffer.clear();
-                buffer.extend_from_slice(&self.stored[..filled]);
+                buffer.extend_from_slice(&self.stored_payload[..filled]);
                 self.payload = buffer;
                 Ok(BlockLoad::Block)
             }
@@ -295,5 +295,5 @@ enum BlockLoad {
 }
 
 fn damage(offset: u64, bytes: u64, why: FormatError) -> DamagedRange {
-    DamagedRange { offset, bytes, why }
+    DamagedRange { offset, bytes, reason: why }
 }

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     options.progress = bar.callback();
     let summary = cut(&recorded, &options, &selection, folder.path())?;
     drop(bar);
-    let CutSummary { processes, streams, kept, left_out, unreadable, errors, .. } = summary;
+    let CutSummary { processes, streams, written_records: kept, left_out, unreadable, errors, .. } = summary;
     if processes == 0 {
         bail!("no process or thread of `{}` matches the filters: `tumit info` lists them", args.input.display());
     }

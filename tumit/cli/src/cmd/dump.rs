@@ -153,7 +153,7 @@ impl ColumnWidths {
                 value => line.push_str(&value.to_string()),
             }
         }
-        if record.truncated {
+        if record.is_truncated {
             line.push_str("  (truncated)");
         }
         if let Some(source) = record.source {
@@ -186,7 +186,7 @@ fn json_line(record: &ListedRecord<'_>, run: &OpenRun, has_wall_clock: bool) -> 
     if let Some(nanos) = record.wall_clock.filter(|_| has_wall_clock) {
         object["time"] = json!(wall_clock::text(nanos));
     }
-    if record.truncated {
+    if record.is_truncated {
         object["truncated"] = json!(true);
     }
     if let Some(source) = record.source {

@@ -107,7 +107,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
         bytes_per_record: (in_files > 0).then(|| ratio(stored, in_files)),
         memory_bytes_per_record: ratio(census.bytes, census.records),
         undecodable_records: census.undecodable,
-        truncated_records: census.truncated,
+        truncated_records: census.truncated_records,
         long_names: run.processes.iter().map(changed_names::long_names).sum(),
         start: start_ns.map(wall_clock::text),
         start_ns,
@@ -116,13 +116,13 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
         events: events.collect(),
         dropped: census.losses.iter().map(|range| drop_info(run, range)).collect(),
         losses: losses.iter().map(Loss::diagnostic).chain(missing_names.iter().cloned()).collect(),
-        reported: loss_diagnostics(&losses).into_iter().chain(missing_names).collect(),
+        loss_lines: loss_diagnostics(&losses).into_iter().chain(missing_names).collect(),
         diagnostics: run
             .launch_diagnostic()
             .into_iter()
             .chain(run.rank_diagnostic())
             .chain(changed_names::truncated_name_warnings(run))
-            .chain(truncation_diagnostic(census.truncated))
+            .chain(truncation_diagnostic(census.truncated_records))
             .chain(private_live_message(run))
             .chain(census.clocks.errors())
             .chain(census.clocks.diagnostics.iter().cloned())
@@ -177,7 +177,7 @@ fn private_live_message(run: &OpenRun) -> Option<TraceDiagnostic> {
 
 /// The state of a process, with the information of this machine.
 fn state(process: &ProcessInRun) -> &'static str {
-    if process.ended {
+    if process.has_ended {
         return if process.repaired.is_some_and(|repaired| repaired.unended) { "repaired" } else { "ended" };
     }
     if process.is_running() { "running" } else { "unfinished" }
@@ -214,7 +214,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
         missing_tables: process.missing_blocks,
         uncounted: process.has_missing_buffers(),
         damaged_bytes: process.damaged_bytes(),
-        ended: process.ended,
+        ended: process.has_ended,
         state: state(process),
         buffers: process.buffers.and_then(|buffers| match buffers {
             0 => Some("private"),
@@ -226,7 +226,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
             file: live.path.display().to_string(),
             records: live.records,
             bytes: live.bytes,
-            errors: live.faults.iter().map(|fault| fault.why.to_string()).collect(),
+            errors: live.faults.iter().map(|fault| fault.reason.to_string()).collect(),
         }),
         parent: run.parent_of(process).map(|parent| parent.pid),
         job: process.job.clone(),

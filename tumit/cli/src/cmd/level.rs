@@ -114,9 +114,9 @@ fn run_targets(path: &Path) -> anyhow::Result<Vec<SwitchTarget>> {
     let run = OpenRun::open_launches(path, LaunchSelection::All)?;
     let mut private = Vec::new();
     let mut targets = Vec::new();
-    for (number, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.ended) {
+    for (number, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.has_ended) {
         let name = process.rank.map_or_else(|| format!("process {}", process.pid), |_| run.process_name(number));
-        match process.live.as_ref().filter(|live| live.used) {
+        match process.live.as_ref().filter(|live| live.is_used) {
             Some(live) if active_recorders::user_of(&[&live.path]).is_some() => {
                 targets.push(SwitchTarget { name, live: live.path.clone(), levels: levels(process) });
             }

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let start = Instant::now();
     let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&recorded, &chosen)?;
     let seconds = start.elapsed().as_secs_f64();
-    let report = SyncReport { run: &recorded, reversed_raw, corrected: &corrected, seconds };
+    let report = SyncReport { run: &recorded, reversed_raw, correction: &corrected, seconds };
     let mut out = term::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &report.json()).context("cannot write")?;
@@ -101,18 +101,18 @@ struct SyncReport<'r> {
     run: &'r OpenRun,
     /// Links that the uncorrected clocks reverse.
     reversed_raw: u64,
-    corrected: &'r ConversionReport,
+    correction: &'r ConversionReport,
     seconds: f64,
 }
 
 impl SyncReport<'_> {
     /// Number of links that the clocks alone reverse.
     fn by_clocks(&self) -> u64 {
-        self.corrected.causality.map_or(self.corrected.counts.reversed_links, |report| report.reversed)
+        self.correction.causality.map_or(self.correction.counts.reversed_links, |report| report.reversed)
     }
 
     fn text(&self) -> String {
-        let Self { run, reversed_raw, corrected, .. } = *self;
+        let Self { run, reversed_raw, correction: corrected, .. } = *self;
         let clocks = corrected.clocks.domains.len();
         let mut text = format!("{}: {clocks} clock{}\n", run.path.display(), if clocks == 1 { "" } else { "s" });
         self.append_clocks(&mut text);
@@ -125,11 +125,11 @@ impl SyncReport<'_> {
             self.by_clocks(),
             corrected.counts.reversed_links
         ));
-        if let Some(report) = corrected.causality.filter(|report| report.moved > 0) {
+        if let Some(report) = corrected.causality.filter(|report| report.moved_links > 0) {
             let largest = duration(report.largest_nanos as f64);
             text.push_str(&format!(
                 "{} links were put in order; timestamps were moved by up to {largest}\n",
-                report.moved
+                report.moved_links
             ));
         }
         if let Some(report) = corrected.causality.filter(|report| report.parts > 0) {
@@ -149,7 +149,7 @@ impl SyncReport<'_> {
 
     /// Appends the table with one row for each process.
     fn append_clocks(&self, text: &mut String) {
-        let Self { run, corrected, .. } = *self;
+        let Self { run, correction: corrected, .. } = *self;
         let head = [
             "process",
             "host",
@@ -191,7 +191,7 @@ impl SyncReport<'_> {
     }
 
     fn json(&self) -> Value {
-        let Self { run, reversed_raw, corrected, seconds } = *self;
+        let Self { run, reversed_raw, correction: corrected, seconds } = *self;
         let domain = |domain: &ClockDomain| {
             json!({
                 "name": domain.name,
@@ -225,7 +225,7 @@ impl SyncReport<'_> {
             "reversed_by_samples": corrected.reversed_by_samples,
             "reversed_by_clocks": self.by_clocks(),
             "reversed_corrected": corrected.counts.reversed_links,
-            "moved_links": corrected.causality.map(|report| report.moved),
+            "moved_links": corrected.causality.map(|report| report.moved_links),
             "collective_parts": corrected.causality.map(|report| report.parts),
             "reversed_parts_by_clocks": corrected.causality.map(|report| report.reversed_parts),
             "moved_parts": corrected.causality.map(|report| report.moved_parts),

@@ -337,7 +337,7 @@ fn layout_options(args: &Args) -> LayoutOptions {
     LayoutOptions {
         folds: FoldedContainers { level: args.fold, ..FoldedContainers::default() },
         theme: args.theme.into(),
-        joined: if args.collectives { JoinedOperations::All } else { JoinedOperations::None },
+        joined_operations: if args.collectives { JoinedOperations::All } else { JoinedOperations::None },
         ..LayoutOptions::default()
     }
 }

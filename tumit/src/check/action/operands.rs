@@ -125,7 +125,7 @@ pub(in crate::check) fn instance(
         return None;
     }
     let lowered = keys.iter().zip(&written.keys).map(|(key, expr)| key_value(scope, key, expr, diagnostics));
-    Some(Instance { ty, keys: lowered.collect(), existing: written.existing.is_some(), span: Some(written.span) })
+    Some(Instance { ty, keys: lowered.collect(), must_exist: written.existing.is_some(), span: Some(written.span) })
 }
 
 /// Describes the types of a key: `3 integers`, or `2 values` if they differ. Reports errors in the

@@ -130,7 +130,7 @@ impl CHeader<'_> {
         for (level, name) in self.spec.levels.iter().zip(&self.names.levels) {
             let on = self.names.on(name);
             doc(out, &level.doc);
-            if self.options.off.contains(&level.name) {
+            if self.options.removed_levels.contains(&level.name) {
                 let _ = writeln!(out, "#define {on} 0u");
                 continue;
             }

@@ -103,7 +103,7 @@ struct CMember {
     name: String,
     /// The member with the number of its elements or bytes.
     count: Option<String>,
-    declared: Vec<String>,
+    declarations: Vec<String>,
 }
 
 /// Data that all sections of a header need.
@@ -185,7 +185,7 @@ impl CReaderHeader<'_> {
                         (vec![format!("{pointer}{name};{note}"), format!("size_t {count};")], Some(count))
                     }
                 };
-                CMember { name, count, declared }
+                CMember { name, count, declarations: declared }
             })
             .collect()
     }
@@ -221,7 +221,7 @@ impl CReaderHeader<'_> {
             out.push('\n');
             doc(out, &record.doc);
             let _ = write!(out, "struct {} {{\n    struct tumit1r_head head;\n", event.structure);
-            for line in self.members(number).iter().flat_map(|member| &member.declared) {
+            for line in self.members(number).iter().flat_map(|member| &member.declarations) {
                 let _ = writeln!(out, "    {line}");
             }
             out.push_str("};\n");

@@ -20,7 +20,7 @@ fn members(header: &CHeader<'_>, span: &SpanType, signature: &CSignature) -> Vec
     let located = |record: RecordId| header.spec.records[record.index()].layout.located;
     let mut members = Vec::new();
     if located(span.end) {
-        let value = if located(span.begin) { "tumit1_at" } else { "NULL" }.to_owned();
+        let value = if located(span.begin) { "tumit1_position" } else { "NULL" }.to_owned();
         members.push(GuardMember { ty: "struct tumit1_site *", name: "tumit1_place", value });
     }
     if let Some(task) = span.is_async.then(|| signature.names.first().cloned()).flatten() {
@@ -65,11 +65,11 @@ fn write_guard(out: &mut String, header: &CHeader<'_>, span: &SpanType, class: &
     let site = |located: bool, name: &str| if located { format!("{name}_at") } else { name.to_owned() };
     let begin_located = header.spec.records[span.begin.index()].layout.located;
     let end_located = header.spec.records[span.end.index()].layout.located;
-    let mut declared = signature.declared.clone();
+    let mut declared = signature.declarations.clone();
     let mut arguments = signature.names.clone();
     if begin_located {
-        declared.insert(0, "struct tumit1_site *tumit1_at".into());
-        arguments.insert(0, "tumit1_at".into());
+        declared.insert(0, "struct tumit1_site *tumit1_position".into());
+        arguments.insert(0, "tumit1_position".into());
     }
     let explicit = if declared.len() == 1 { "explicit " } else { "" };
     let members = members(header, span, &signature);
@@ -123,7 +123,7 @@ fn end_method(header: &CHeader<'_>, span: &SpanType, end: &str, members: &[&str]
     let signature = CSignature::new(header, span.end.index());
     // The guard stores the task of an `async` span.
     let first = usize::from(span.is_async);
-    let declared = signature.declared.get(first..).unwrap_or_default().join(", ");
+    let declared = signature.declarations.get(first..).unwrap_or_default().join(", ");
     let parameters = signature.names.get(first..).unwrap_or_default().iter().map(String::as_str);
     let arguments: Vec<&str> = members.iter().copied().chain(parameters).collect();
     format!(

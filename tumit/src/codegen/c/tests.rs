@@ -43,7 +43,7 @@ fn the_header_is_one_file_and_always_the_same() {
 #[test]
 fn a_level_can_be_off_for_good() {
     let spec = spec(vec![event("post", RecordKind::Event, &[])]);
-    let options = CodegenOptions { off: vec!["APP".into()], ..CodegenOptions::default() };
+    let options = CodegenOptions { removed_levels: vec!["APP".into()], ..CodegenOptions::default() };
     let text = CBackend.generate(&spec, &options).unwrap().0.remove(0).text;
     assert!(text.contains("\n#define TUMIT1_ON_demo_APP 0u\n") && !text.contains("defined DEMO_OFF_APP ||"));
     assert!(!text.contains("tumit1_word(&tumit1_level_demo"), "nothing asks for its word");

@@ -99,7 +99,7 @@ fn table(out: &mut String, title: &str, parameters: &[EventParameter<'_>]) {
             out,
             "| {} | {} | {} | {} |",
             code(parameter.name),
-            code(&parameter.written),
+            code(&parameter.type_text),
             parameter.bytes,
             cell(&doc)
         );

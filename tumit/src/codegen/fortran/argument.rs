@@ -28,8 +28,8 @@ pub(super) struct FortranArgument {
     /// Parameters of the C routine, as C declarations.
     pub(super) parameters: Vec<String>,
     /// Statements before and after the call of the header's function.
-    pub(super) before: Vec<String>,
-    pub(super) after: Vec<String>,
+    pub(super) setup: Vec<String>,
+    pub(super) cleanup: Vec<String>,
     /// Arguments of the call of the header's function.
     pub(super) call_arguments: Vec<String>,
 }
@@ -262,7 +262,7 @@ impl FortranArgument {
                 DummyArgument::new("integer(c_size_t), value", length),
             ],
             parameters: vec![format!("const char *p{number}"), format!("size_t n{number}")],
-            before: vec![
+            setup: vec![
                 format!("size_t b{number} = tumit1f_bytes(p{number}, n{number});"),
                 format!("char t{number}[b{number} + 1];"),
             ],
@@ -294,9 +294,9 @@ impl FortranArgument {
             forms: passing.forms(name, &shape, &pass),
             dummies,
             parameters,
-            before: vec![format!("const char **t{number} = tumit1f_texts(p{number}, n{number}, {count});")],
+            setup: vec![format!("const char **t{number} = tumit1f_texts(p{number}, n{number}, {count});")],
             call_arguments,
-            after: vec![format!("free(t{number});")],
+            cleanup: vec![format!("free(t{number});")],
             ..Self::empty(name)
         }
     }
@@ -309,8 +309,8 @@ impl FortranArgument {
             is_direct: false,
             dummies: Vec::new(),
             parameters: Vec::new(),
-            before: Vec::new(),
-            after: Vec::new(),
+            setup: Vec::new(),
+            cleanup: Vec::new(),
             call_arguments: Vec::new(),
         }
     }

@@ -87,7 +87,7 @@ impl<'a> SpanEnds<'a> {
         let guarding =
             |span: TokenStream| if self.declared_end.is_some() { quote!(#name { __span: #span }) } else { span };
         let none = guarding(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
-        if !self.shape.compiled {
+        if !self.shape.is_compiled {
             return quote! {
                 #doc
                 #[inline(always)]
@@ -131,7 +131,7 @@ impl<'a> SpanEnds<'a> {
             first,
             &format!("Ends the span `{}`, with the parameters of its end.", self.begin.name),
         );
-        let body = self.shape.compiled.then(|| {
+        let body = self.shape.is_compiled.then(|| {
             let values = fields::values_from(end, first);
             // The guard stores the id of the absent end. Absent ends have higher ids than all other
             // records.
@@ -231,7 +231,7 @@ impl<'a> SpanEnds<'a> {
         let rest = fields::arguments(self.begin, 1);
         let untraced = fields::untraced_guard_values(self.end);
         // A span that is not recorded takes no task number.
-        let compiled = self.shape.compiled;
+        let compiled = self.shape.is_compiled;
         let unless_on = |nothing| compiled.then(|| quote!(if LEVEL.base() == 0 { return #nothing; }));
         let no_span = unless_on(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
         let no_parts = unless_on(quote!(__rt::SpanArguments::none(&LEVEL, #untraced)));
@@ -266,7 +266,7 @@ impl<'a> SpanEnds<'a> {
     }
 
     fn argument_storage(&self) -> ArgumentStorage {
-        if !self.shape.compiled {
+        if !self.shape.is_compiled {
             return ArgumentStorage { ty: quote!(__rt::NoSpanParts), value: quote!(__rt::NoSpanParts) };
         }
         let OwnedValues { values, ty: value_type } = fields::owned_values(self.shape.spec, self.begin);

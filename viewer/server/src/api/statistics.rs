@@ -128,7 +128,7 @@ impl TypeTotals {
             "path": type_path(&model, self.id),
             "containers": self.containers,
             "existence": stats::json_number(self.times.existence_nanos),
-            "none": stats::json_number(self.times.none),
+            "none": stats::json_number(self.times.stateless_time),
             "count": self.total,
             "rows": rows.collect::<Vec<_>>(),
         })

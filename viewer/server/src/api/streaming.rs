@@ -66,7 +66,7 @@ impl ProgressSender {
 /// The stream of lines.
 struct AnswerLines {
     first: Option<Value>,
-    rest: mpsc::Receiver<AnswerPart>,
+    parts: mpsc::Receiver<AnswerPart>,
     /// Dropped when the reader of the lines disconnects.
     _client: ClientGuard,
 }
@@ -79,7 +79,7 @@ impl futures_core::Stream for AnswerLines {
         if let Some(first) = self.first.take() {
             return line(&first);
         }
-        match self.rest.poll_recv(context) {
+        match self.parts.poll_recv(context) {
             Poll::Ready(Some(AnswerPart::Part(answer) | AnswerPart::Done(Ok(answer)))) => line(&answer),
             Poll::Ready(Some(AnswerPart::Done(Err(failure)))) => line(&failure.body()),
             Poll::Ready(None) => Poll::Ready(None),
@@ -117,7 +117,7 @@ pub(crate) async fn grow(
     match rest.recv().await {
         Some(AnswerPart::Done(answer)) => answer.map(|answer| Json(answer).into_response()),
         Some(AnswerPart::Part(first)) => {
-            let lines = AnswerLines { first: Some(first), rest, _client: client };
+            let lines = AnswerLines { first: Some(first), parts: rest, _client: client };
             Ok(([(CONTENT_TYPE, LINES_TYPE)], Body::from_stream(lines)).into_response())
         }
         None => Err(RequestError::of_server("the answer could not be computed; please report this")),

@@ -125,7 +125,7 @@ struct CacheEntry {
 pub(crate) struct TraceCache {
     pub(crate) served: ServedTrace,
     /// Fingerprint of the trace's file when it was opened.
-    pub(crate) opened: Option<u64>,
+    pub(crate) fingerprint: Option<u64>,
     entries: Mutex<VecDeque<CacheEntry>>,
 }
 
@@ -140,7 +140,7 @@ pub(crate) enum FilterRefusal {
 impl TraceCache {
     pub(crate) fn new(served: ServedTrace) -> Self {
         let opened = served.path.as_deref().and_then(fingerprint);
-        Self { served, opened, entries: Mutex::new(VecDeque::new()) }
+        Self { served, fingerprint: opened, entries: Mutex::new(VecDeque::new()) }
     }
 
     /// Returns the trace after `filters`, a JSON list of expressions. Filters that are wrong, or

@@ -33,7 +33,7 @@ impl From<PageFilter> for (String, bool) {
 
 impl From<&ChainEntry> for PageFilter {
     fn from(entry: &ChainEntry) -> Self {
-        Self { text: entry.filter.to_string(), on: entry.on }
+        Self { text: entry.filter.to_string(), on: entry.is_on }
     }
 }
 
@@ -58,7 +58,7 @@ impl TraceCache {
         let mut chain = FilterChain::default();
         for PageFilter { text, on } in filters {
             if let Ok(filter) = text.parse::<FilterExpr>() {
-                chain.filters.push(ChainEntry { on: *on, ..ChainEntry::from(filter) });
+                chain.filters.push(ChainEntry { is_on: *on, ..ChainEntry::from(filter) });
             }
         }
         let paths = self.filter_paths();

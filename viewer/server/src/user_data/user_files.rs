@@ -168,7 +168,7 @@ impl TraceCache {
         let path = self.served.path.as_ref()?;
         match fingerprint(path) {
             None => Some("removed"),
-            Some(fingerprint) if Some(fingerprint) != self.opened => Some("changed"),
+            Some(fingerprint) if Some(fingerprint) != self.fingerprint => Some("changed"),
             Some(_) => None,
         }
     }

@@ -172,7 +172,7 @@ async fn entities_are_found_again_in_a_newer_generation() {
     let filtered = "rows?filters=%5B%22only%20container%20u%22%5D";
     assert_eq!(page.json(filtered).await["rows"].as_array().unwrap().len(), 1);
 
-    let growing = TraceAvailability::Growing { open: 1, processes: 2 };
+    let growing = TraceAvailability::Growing { running_processes: 1, processes: 2 };
     current.put(paje("6 2 v 0 T u\n11 2 t S w\n11 5 t S w\n7 6 T t\nno event\n"), growing);
     let ping = page.json("ping").await;
     assert_eq!(ping["generation"], 2);

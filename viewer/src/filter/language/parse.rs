@@ -112,7 +112,7 @@ impl FilterReader<'_> {
             "size" => self.size()?,
             "category" => self.category()?,
             "series" => self.series()?,
-            "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
+            "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, types: self.of()? },
             _ => {
                 self.token_index = 0;
                 return Err(self.expected_error(alternatives(&VERBS)));
@@ -135,7 +135,7 @@ impl FilterReader<'_> {
         Ok(match criterion.as_str() {
             "type" | "types" => FilterExpr::Types { keep, types: self.patterns("the name of a type")? },
             "value" | "values" => {
-                FilterExpr::Values { keep, values: self.patterns("the name of a value")?, of: self.of()? }
+                FilterExpr::Values { keep, values: self.patterns("the name of a value")?, types: self.of()? }
             }
             "container" | "containers" => {
                 FilterExpr::Containers { keep, containers: self.patterns("the name of a container")? }
@@ -145,7 +145,7 @@ impl FilterReader<'_> {
                     FilterVersion::One => Condition::Field(self.comparison_of_field()?),
                     FilterVersion::Two => self.condition()?,
                 };
-                FilterExpr::Attribute { keep, condition, of: self.of()? }
+                FilterExpr::Attribute { keep, condition, types: self.of()? }
             }
             "duration" => {
                 let comparison = self.compare()?;
@@ -154,7 +154,7 @@ impl FilterReader<'_> {
                     return Err(self.expected_error("one of =, !=, <, <=, >, >="));
                 }
                 let nanos = self.nanos()?;
-                FilterExpr::Duration { keep, comparison, nanos, of: self.of()? }
+                FilterExpr::Duration { keep, comparison, nanos, types: self.of()? }
             }
             _ => {
                 self.token_index -= 1;
@@ -190,7 +190,7 @@ impl FilterReader<'_> {
                 _ => self.name_if("a name for the result"),
             };
         }
-        Ok(FilterExpr::Reduce(Reduction { operation, end, values, of, per, form, name }))
+        Ok(FilterExpr::Reduce(Reduction { operation, end, values, types: of, group_type: per, form, name }))
     }
 
     fn classes(&mut self) -> Result<FilterExpr, FilterError> {
@@ -215,6 +215,6 @@ impl FilterReader<'_> {
                 self.token_index += 1;
             }
         }
-        Ok(FilterExpr::Classify { of, field, edges })
+        Ok(FilterExpr::Classify { types: of, field, edges })
     }
 }

@@ -36,7 +36,7 @@ struct ClassifySource {
     /// By type: the value of its first class, or `None` if the type is not classified.
     first: Vec<Option<ValueId>>,
     /// The first new value.
-    new: ValueId,
+    first_value: ValueId,
     memo: ClassMemo,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn apply(
         field: field.to_owned(),
         classes,
         first,
-        new,
+        first_value: new,
         memo: ClassMemo::default(),
     }))
 }
@@ -216,7 +216,7 @@ impl FilterLayer for ClassifySource {
     }
 
     fn shows(&self, value: ValueId) -> bool {
-        if value >= self.new {
+        if value >= self.first_value {
             return true;
         }
         let ty = self.model.values.get(value.index()).map(|value| value.ty);

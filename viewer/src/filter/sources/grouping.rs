@@ -92,12 +92,12 @@ pub(crate) fn make_groups(
     let list = container_tree::rebuild_tree(grouped_list);
     let mut source = GroupSource {
         model: inner.model(),
-        free: inner.free_numbers(),
+        free_numbers: inner.free_numbers(),
         positions: container_tree::positions(&list),
         list: Arc::new(list),
         inner: Arc::clone(inner),
         groups,
-        of,
+        group_of_member: of,
         sums: Vec::new(),
         summary: OnceLock::new(),
         ranges: VariableRanges::default(),
@@ -416,6 +416,6 @@ impl FilterLayer for GroupSource {
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
-        self.free
+        self.free_numbers
     }
 }

@@ -41,7 +41,7 @@ struct ReduceSource {
     first: TypeId,
     results: Vec<ContainerReduction>,
     states: Option<ResultStates>,
-    free: FirstFreeNumbers,
+    free_numbers: FirstFreeNumbers,
     text: String,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn apply(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (mut model, list) = (inner.model().as_ref().clone(), inner.containers());
     let input = ReduceInput::new(inner.as_ref(), reduction)?;
-    let owners = pattern::container_types(&model, &reduction.per)?;
+    let owners = pattern::container_types(&model, &reduction.group_type)?;
     let first = TypeId(model.types.len() as u32);
     let name = reduction.name();
     let mut free = inner.free_numbers();
@@ -89,7 +89,7 @@ pub(crate) fn apply(
         first,
         results,
         states,
-        free,
+        free_numbers: free,
         text,
     }))
 }
@@ -120,7 +120,7 @@ pub(crate) fn add_variables(
     }
     results.sort_by_key(|result| (result.container, result.ty));
     let (inner, model, states, text) = (Arc::clone(inner), Arc::new(model), None, text.to_owned());
-    Ok(Arc::new(ReduceSource { inner, model, list, first, results, states, free, text }))
+    Ok(Arc::new(ReduceSource { inner, model, list, first, results, states, free_numbers: free, text }))
 }
 
 /// Colours that differ from those of all other types, if there are enough.
@@ -145,7 +145,7 @@ impl Reduction {
         self.name.clone().unwrap_or_else(|| {
             let operation = self.operation.word();
             let of = if self.values.is_any() {
-                self.of.to_string()
+                self.types.to_string()
             } else {
                 self.values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
             };
@@ -372,6 +372,6 @@ impl FilterLayer for ReduceSource {
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
-        self.free
+        self.free_numbers
     }
 }

@@ -190,7 +190,7 @@ impl IndexAssembly<'_> {
         header.marks = marks.write(&mut out)?;
         header.variables = variables.write(&mut out)?;
         header.links = links.write(&mut out)?;
-        header.nested = nested_sums.write(&mut out)?;
+        header.nested_sums = nested_sums.write(&mut out)?;
         let model = description.encode();
         header.model = PageBytes { offset: out.align()?, len: model.len() as u64 };
         out.write(&model)?;

@@ -59,7 +59,7 @@ struct DensityLevel {
     bin: i64,
     groups: FxHashMap<LinkGroupKey, EqualLinks>,
     rows: DeferredSection,
-    written: u64,
+    row_count: u64,
     is_kept: bool,
 }
 
@@ -83,7 +83,7 @@ impl LinkDensityWriter {
             bin: 0,
             groups: FxHashMap::default(),
             rows: DeferredSection::new(&room.part(8)),
-            written: 0,
+            row_count: 0,
             is_kept: true,
         };
         Self { levels: exponents.map(level).collect(), links: 0, max_groups: (room.memory() / BYTES_PER_ROW).max(64) }
@@ -123,9 +123,9 @@ impl LinkDensityWriter {
         let bin = level.bin;
         let mut rows: Vec<(LinkGroupKey, EqualLinks)> = level.groups.drain().collect();
         rows.sort_unstable();
-        level.written += rows.len() as u64;
+        level.row_count += rows.len() as u64;
         // If most links are different, the width is dropped.
-        if level.is_kept && level.written > self.max_groups as u64 && level.written > links / (LINKS_PER_ROW / 2) {
+        if level.is_kept && level.row_count > self.max_groups as u64 && level.row_count > links / (LINKS_PER_ROW / 2) {
             (level.is_kept, level.rows) = (false, level.rows.empty());
         }
         if level.is_kept {
@@ -151,10 +151,10 @@ impl LinkDensityWriter {
         }
         let (mut list, mut least) = (Vec::new(), self.links / LINKS_PER_ROW);
         for level in self.levels {
-            if self.links < MIN_LINKS || !level.is_kept || level.written > least {
+            if self.links < MIN_LINKS || !level.is_kept || level.row_count > least {
                 continue;
             }
-            least = level.written / 2;
+            least = level.row_count / 2;
             let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
             level.rows.each_portion(ROW_BYTES, |rows| {
                 rows.chunks_exact(ROW_BYTES).try_for_each(|row| {

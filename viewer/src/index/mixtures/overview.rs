@@ -91,11 +91,11 @@ impl OverviewWriter {
         let first = narrowest.trailing_zeros() as u8;
         let wide = |exponent: &u8| *exponent == first || span >> exponent >= MIN_COLUMNS;
         let level =
-            |exponent| OverviewLevel { exponent, column: i64::MIN, sums: IndexTimeSums::default(), all: Vec::new() };
+            |exponent| OverviewLevel { exponent, column: i64::MIN, sums: IndexTimeSums::default(), times: Vec::new() };
         let mut levels: Vec<OverviewLevel> = (first..62).take_while(wide).map(level).collect();
         levels.iter_mut().for_each(|level| level.sums.reset(values.len()));
         let values = values.iter().map(|&value| ValueId(value as u32)).collect();
-        Some(LaneOverview { of: self, number, values, levels, shares: Vec::new() })
+        Some(LaneOverview { writer: self, number, values, levels, shares: Vec::new() })
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn write(
 /// Sums the columns of one lane, from left to right.
 #[derive(Debug)]
 pub(crate) struct LaneOverview<'a> {
-    of: &'a mut OverviewWriter,
+    writer: &'a mut OverviewWriter,
     number: u64,
     values: Vec<ValueId>,
     /// Narrowest columns first.
@@ -146,7 +146,7 @@ struct OverviewLevel {
     column: i64,
     sums: IndexTimeSums,
     /// Buffer: times of the column that ends, by the lane's own values.
-    all: Vec<(u32, i64)>,
+    times: Vec<(u32, i64)>,
 }
 
 impl LaneOverview<'_> {
@@ -174,7 +174,7 @@ impl LaneOverview<'_> {
 
     /// Writes a column, and adds it to the column of twice the width.
     fn end_column(&mut self, level: usize) -> io::Result<()> {
-        let OverviewLevel { exponent, column, sums, all } = &mut self.levels[level];
+        let OverviewLevel { exponent, column, sums, times: all } = &mut self.levels[level];
         let (exponent, column, mut all) = (*exponent, *column, std::mem::take(all));
         all.clear();
         all.extend(sums.positive_times());
@@ -184,9 +184,9 @@ impl LaneOverview<'_> {
         }
         self.shares.clear();
         self.shares.extend(all.iter().map(|&(value, time)| (self.values[value as usize], time)));
-        let MixtureCell { shares, rest } = MixtureCell::of(&mut self.shares[..], SHARES);
-        if let Some(key) = key(self.number, column, self.of.origin, exponent) {
-            let OverviewWriter { byte_streams, levels, .. } = &mut *self.of;
+        let MixtureCell { shares, unlisted_time: rest } = MixtureCell::of(&mut self.shares[..], SHARES);
+        if let Some(key) = key(self.number, column, self.writer.origin, exponent) {
+            let OverviewWriter { byte_streams, levels, .. } = &mut *self.writer;
             let rows = levels.entry(exponent).or_insert_with(|| OverviewRows {
                 byte_stream: byte_streams.open(),
                 count: 0,
@@ -209,7 +209,7 @@ impl LaneOverview<'_> {
                 self.add_to(level + 1, column >> 1, value.into(), time)?;
             }
         }
-        self.levels[level].all = all;
+        self.levels[level].times = all;
         Ok(())
     }
 

@@ -120,7 +120,7 @@ impl TraceFollower {
         // The previous image stays until another file has content.
         let summary = source.summary();
         if !is_kept || summary.states + summary.events + summary.links + summary.samples > 0 {
-            self.current.put(source, TraceAvailability::Growing { open: 0, processes: 0 });
+            self.current.put(source, TraceAvailability::Growing { running_processes: 0, processes: 0 });
         }
         *past = ShownPosition { lines: reader.number(), last: Some((Instant::now(), begin.elapsed())) };
     }
@@ -171,7 +171,7 @@ impl TraceFollower {
     /// Shows an input that ends.
     fn show_whole(&self, input: TraceInputFile) -> Result<(), TraceOpenError> {
         let name = TraceInputFile::find_name(&self.path);
-        self.current.set_availability(TraceAvailability::Growing { open: 0, processes: 0 });
+        self.current.set_availability(TraceAvailability::Growing { running_processes: 0, processes: 0 });
         let mut simulation = Simulation::new(&name);
         let outcome = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current))?;
         simulation.report(outcome.diagnostics.into_iter().filter(TraceDiagnostic::is_error));

@@ -84,8 +84,8 @@ impl TraceFollower {
     ) -> Result<(Arc<dyn TimelineSource>, TraceAvailability), TraceOpenError> {
         let run = OpenRun::open_launches(&self.path, self.options.launches)?;
         let processes = run.processes.len();
-        let open = run.processes.iter().filter(|process| !process.ended).count();
-        let open_processes = run.processes.iter().filter(|process| !process.ended);
+        let open = run.processes.iter().filter(|process| !process.has_ended).count();
+        let open_processes = run.processes.iter().filter(|process| !process.has_ended);
         live.extend(open_processes.filter_map(|process| process.live_path.clone()));
         let mut simulation = Simulation::new(&run.name());
         let mut options = self.options.clone();
@@ -96,7 +96,7 @@ impl TraceFollower {
         let of_now = |finding: TraceDiagnostic| if is_running { finding.at_most_warning() } else { finding };
         simulation.report(outcome.diagnostics.into_iter().map(of_now));
         simulation.set_wall_clock(outcome.wall_clock);
-        Ok((Arc::new(simulation.into_store()), TraceAvailability::Growing { open, processes }))
+        Ok((Arc::new(simulation.into_store()), TraceAvailability::Growing { running_processes: open, processes }))
     }
 
     /// A hash of the run's files. Records reach a live file through shared memory, which changes

@@ -86,7 +86,7 @@ impl WireSections {
         ColumnScale { detail, resolution }: ColumnScale,
     ) -> i64 {
         let steps = steps(cells.frame.height, resolution, detail);
-        let mut column_mean = ColumnMean { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
+        let mut column_mean = ColumnMean { sums: vec![0.0; paints.len()], palette_places: Vec::new(), columns: 0 };
         let (mut run, mut now, mut then) = (0, Vec::new(), Vec::new());
         let mut last: Option<&[(u16, f32)]> = None;
         let mut columns = cells.columns.iter().peekable();
@@ -155,7 +155,7 @@ struct ColumnMean {
     /// Indexed by the place in the palette.
     sums: Vec<f32>,
     /// Places in the palette that occur.
-    present: Vec<u16>,
+    palette_places: Vec<u16>,
     /// Number of all columns so far.
     columns: usize,
 }
@@ -166,7 +166,7 @@ impl ColumnMean {
         for &(place, share) in column {
             let Some(sum) = self.sums.get_mut(usize::from(place)) else { continue };
             if *sum == 0.0 {
-                self.present.push(place);
+                self.palette_places.push(place);
             }
             *sum += share;
         }
@@ -175,17 +175,18 @@ impl ColumnMean {
     /// Returns the mean of `columns` columns. Parts lower than a step are left out and their height
     /// goes to the others, because a mean of many columns has many small parts.
     fn take_mean(&mut self, columns: usize, steps: u16) -> impl Iterator<Item = (u16, f32)> {
-        self.present.sort_unstable();
-        self.present.dedup();
+        self.palette_places.sort_unstable();
+        self.palette_places.dedup();
         let share = |place: u16| self.sums[usize::from(place)];
-        let all: f32 = self.present.iter().map(|&place| share(place)).sum();
+        let all: f32 = self.palette_places.iter().map(|&place| share(place)).sum();
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let columns = columns.max(1) as f32;
-        let largest = self.present.iter().map(|&place| share(place)).fold(0.0, f32::max);
+        let largest = self.palette_places.iter().map(|&place| share(place)).fold(0.0, f32::max);
         let min_share = (columns / f32::from(steps)).min(largest);
-        let drawn_sum: f32 = self.present.iter().map(|&place| share(place)).filter(|&share| share >= min_share).sum();
+        let drawn_sum: f32 =
+            self.palette_places.iter().map(|&place| share(place)).filter(|&share| share >= min_share).sum();
         let scale = if drawn_sum > 0.0 { all / drawn_sum / columns } else { 0.0 };
-        let Self { sums, present, .. } = self;
+        let Self { sums, palette_places: present, .. } = self;
         present.drain(..).filter_map(move |place| {
             let share = std::mem::take(&mut sums[usize::from(place)]);
             (share >= min_share).then_some((place, share * scale))

@@ -42,7 +42,7 @@ pub(super) struct SearchHit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HitPage {
     /// The hits after or before this one. Without it, the hits at an end of the list.
-    pub(super) beyond: Option<SearchHit>,
+    pub(super) anchor: Option<SearchHit>,
     pub(super) back: bool,
     /// The number of hits. One more is found, which shows that there are more.
     pub(super) size: usize,
@@ -112,7 +112,7 @@ impl<'a> EntitySearch<'a> {
 
     /// Whether all hits are counted. A page turn does not count.
     fn counts(&self) -> bool {
-        self.page.beyond.is_none() && !self.page.back
+        self.page.anchor.is_none() && !self.page.back
     }
 
     /// The lists that may contain hits.
@@ -160,7 +160,7 @@ impl<'a> EntitySearch<'a> {
         let count = total.div_ceil(ENTITIES_PER_COLUMN).clamp(MIN_COLUMNS, MAX_COLUMNS).min(width.max(1));
         let count = u32::try_from(count).unwrap_or(1);
         let column = |index: u32| self.time_range.column(index, count);
-        let begin = match self.page.beyond {
+        let begin = match self.page.anchor {
             Some(hit) => (0..count).rev().find(|&index| column(index).from.0 <= hit.begin).unwrap_or(0),
             None if self.page.back => count - 1,
             None => 0,
@@ -192,7 +192,7 @@ impl<'a> EntitySearch<'a> {
                 found.bins[self.bin(item)] += 1;
             }
             let hit = SearchHit { begin: item.begin(), id: item.id };
-            let is_beyond = self.page.beyond.is_none_or(|last| if self.page.back { hit < last } else { hit > last });
+            let is_beyond = self.page.anchor.is_none_or(|last| if self.page.back { hit < last } else { hit > last });
             if needs_hits && is_beyond {
                 found.hits.push(hit);
                 // Keeps the memory bounded.

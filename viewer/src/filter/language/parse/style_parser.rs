@@ -15,7 +15,7 @@ impl FilterReader<'_> {
         let color = self.word().and_then(color).ok_or_else(|| self.expected_error("a colour such as #d62728"))?;
         self.token_index += 1;
         let (values, of) = self.values_or_type("the name of a value", "the name of a type")?;
-        Ok(FilterExpr::Color { values, of, color })
+        Ok(FilterExpr::Color { values, types: of, color })
     }
 
     /// Reads the rest of `shape`.
@@ -25,7 +25,7 @@ impl FilterReader<'_> {
         let shape = shape.ok_or_else(|| self.expected_error(alternatives(&MarkShape::ALL.map(MarkShape::name))))?;
         self.token_index += 1;
         let (values, of) = self.values_or_type("the name of a value of events", "the name of a type of events")?;
-        Ok(FilterExpr::Shape { values, of, shape })
+        Ok(FilterExpr::Shape { values, types: of, shape })
     }
 
     /// Reads the rest of `size`.
@@ -35,7 +35,7 @@ impl FilterReader<'_> {
         let size = size.ok_or_else(|| self.expected_error("a size such as 1.5, above 0"))?;
         self.token_index += 1;
         let (values, of) = self.values_or_type("the name of a value", "the name of a type")?;
-        Ok(FilterExpr::Size { values, of, size })
+        Ok(FilterExpr::Size { values, types: of, size })
     }
 
     /// Reads the rest of `category`.
@@ -46,7 +46,7 @@ impl FilterReader<'_> {
         let category = category.ok_or_else(|| self.expected_error(alternatives(&words)))?;
         self.token_index += 1;
         let (values, of) = self.values_or_type("the name of a value of states", "the name of a type of states")?;
-        Ok(FilterExpr::Category { values, of, category })
+        Ok(FilterExpr::Category { values, types: of, category })
     }
 
     /// Reads values, or a whole type, for a style setting. `values` and `types` describe them in

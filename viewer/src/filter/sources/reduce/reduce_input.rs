@@ -52,13 +52,13 @@ impl ReduceInput {
     pub(crate) fn new(source: &dyn TimelineSource, reduction: &Reduction) -> Result<Self, FilterError> {
         let model = source.model();
         let entities = |ty: &TypeInfo| ty.kind != PajeTypeKind::Container;
-        let of = NamePatterns::new(vec![reduction.of.clone()]);
+        let of = NamePatterns::new(vec![reduction.types.clone()]);
         let mut types = pattern::types(&model, &of, "type of states, events, links or variables", entities)?;
         let variables = types.iter().any(|ty| kind(&model, *ty) == PajeTypeKind::Variable);
         let (mut values, mut field) = (None, None);
         if reduction.operation == ReduceOperation::Count {
             if !reduction.values.is_any() {
-                let (of, value_ids) = pattern::values(&model, &reduction.values, Some(&reduction.of))?;
+                let (of, value_ids) = pattern::values(&model, &reduction.values, Some(&reduction.types))?;
                 (types, values) = (of, Some(value_ids));
             }
         } else if !variables {
@@ -68,7 +68,7 @@ impl ReduceInput {
                 None => {
                     let values = NamePatterns::new(vec![NamePattern::new("Bytes")]);
                     let example = Reduction { values, ..reduction.clone() }.to_string();
-                    return Err(FilterError::NoField { of: reduction.of.to_string(), example });
+                    return Err(FilterError::NoField { of: reduction.types.to_string(), example });
                 }
                 Some(field) => entity_fields::check(source, FieldUse::Reduction, field, &types)?,
             }
@@ -79,7 +79,7 @@ impl ReduceInput {
         {
             let values = NamePatterns::new(vec![NamePattern::new(end.word())]);
             let example = Reduction { end: None, values, ..reduction.clone() }.to_string();
-            return Err(FilterError::NoLinks { of: reduction.of.to_string(), example });
+            return Err(FilterError::NoLinks { of: reduction.types.to_string(), example });
         }
         Ok(Self { types, values, field, operation: reduction.operation, end: reduction.end })
     }
