@@ -53,11 +53,11 @@ pub fn loss_diagnostics(losses: &[Loss]) -> Vec<TraceDiagnostic> {
         if index == kinds.len() {
             kinds.push(LossesOfKind { kind, diagnostics: Vec::new(), unlisted_count: 0 });
         }
-        let LossesOfKind { diagnostics: listed, unlisted_count: others, .. } = &mut kinds[index];
-        if listed.len() < LISTED_PER_KIND {
-            listed.push(loss.diagnostic());
+        let LossesOfKind { diagnostics, unlisted_count, .. } = &mut kinds[index];
+        if diagnostics.len() < LISTED_PER_KIND {
+            diagnostics.push(loss.diagnostic());
         } else {
-            *others += 1;
+            *unlisted_count += 1;
         }
     }
     let of_kind = |LossesOfKind { diagnostics: listed, unlisted_count: others, .. }| {
@@ -73,7 +73,7 @@ impl Loss {
     #[must_use]
     pub fn diagnostic(&self) -> TraceDiagnostic {
         let (kind, file) = match self {
-            Self::Unreadable { reason: why } => return why.clone(),
+            Self::Unreadable { reason } => return reason.clone(),
             Self::Copy { file, .. } => (DiagnosticKind::File, Some(file)),
             Self::MissingRanks { .. } => (DiagnosticKind::Loss, None),
             Self::Damage { file, .. }
@@ -187,7 +187,7 @@ impl ConversionReport {
     /// Errors of the clocks, the sync samples or the order of links, with their treatment.
     #[must_use]
     pub fn clock_errors(&self) -> Vec<TraceDiagnostic> {
-        let of_order = self.causality.map(|found| found.errors(&self.clocks)).unwrap_or_default();
+        let of_order = self.causality.map(|causality| causality.errors(&self.clocks)).unwrap_or_default();
         let beyond = (self.end == GlobalNanos::LAST).then_some({
             "the run lasts for more than 292 years, and later timestamps are moved to this limit: \
              the program gave a wrong rate for its clock, or its clock was stepped (`tumit info` \
@@ -262,7 +262,7 @@ mod tests {
         let losses: Vec<Loss> =
             (2..32).map(dropped).zip((2..10).map(not_ended).cycle()).flat_map(<[_; 2]>::from).collect();
         let diagnostics = loss_diagnostics(&losses);
-        assert!(diagnostics.iter().all(|found| found.is_error() && found.kind == DiagnosticKind::Loss));
+        assert!(diagnostics.iter().all(|diagnostic| diagnostic.is_error() && diagnostic.kind == DiagnosticKind::Loss));
         let texts = diagnostic_texts(&diagnostics);
         assert_eq!(texts.len(), 2 * (LISTED_PER_KIND + 1));
         assert_eq!(texts[0], "2.tmt: 2 records were dropped");

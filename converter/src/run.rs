@@ -234,7 +234,7 @@ impl OpenRun {
         let mut places: FxHashMap<[u8; 16], usize> = FxHashMap::default();
         for process in std::mem::take(&mut self.processes) {
             let same = if process.id == [0; 16] { None } else { places.get(&process.id).copied() };
-            let Some(other) = same.and_then(|at| processes.get_mut(at)) else {
+            let Some(other) = same.and_then(|index| processes.get_mut(index)) else {
                 places.insert(process.id, processes.len());
                 processes.push(process);
                 continue;
@@ -260,9 +260,9 @@ impl OpenRun {
             return None;
         }
         let there: BTreeSet<u64> = self.processes.iter().filter_map(|process| process.rank).collect();
-        let missing = ranks.saturating_sub(there.range(..ranks).count() as u64);
-        let first = there.iter().zip(0..).find(|(rank, at)| *rank != at).map_or(there.len() as u64, |(_, at)| at);
-        (missing > 0).then_some(Loss::MissingRanks { first, missing_count: missing, ranks })
+        let missing_count = ranks.saturating_sub(there.range(..ranks).count() as u64);
+        let first = there.iter().zip(0..).find(|(rank, index)| *rank != index).map_or(there.len() as u64, |(_, at)| at);
+        (missing_count > 0).then_some(Loss::MissingRanks { first, missing_count, ranks })
     }
 
     /// The process of the run that forked this one, or started it as another program. It is

@@ -160,7 +160,7 @@ impl RowLayout {
         kinds: Vec<(StripKind, TypeId)>,
         scale: f32,
     ) {
-        let &arrange::RowCandidate { depth, expandable, is_folded: folded, pinned, .. } = place;
+        let &arrange::RowCandidate { depth, expandable, is_folded, pinned, .. } = place;
         if pinned != self.rows.last().is_some_and(|last| last.pinned) && !self.rows.is_empty() {
             self.height += PINNED_GAP;
         }
@@ -185,7 +185,7 @@ impl RowLayout {
             ty: node.info.ty,
             depth,
             expandable,
-            is_folded: folded,
+            is_folded,
             pinned,
             y: top,
             height,

@@ -39,16 +39,16 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         Self::change(-bytes(layout));
         // SAFETY: as above.
-        unsafe { System.dealloc(at, layout) }
+        unsafe { System.dealloc(pointer, layout) }
     }
 
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         Self::change(size.cast_signed() - bytes(layout));
         // SAFETY: as above.
-        unsafe { System.realloc(at, layout, size) }
+        unsafe { System.realloc(pointer, layout, size) }
     }
 }
 

@@ -112,18 +112,18 @@ proptest! {
             let one = matrix.entry(link.ends.clone()).or_default();
             *one = (one.0 + 1, one.1 + link.bytes as f64);
         }
-        let found: BTreeMap<(String, String), (u64, f64)> = rows
+        let sums: BTreeMap<(String, String), (u64, f64)> = rows
             .iter()
             .filter(|row| row.kind == "link")
             .map(|row| ((last(&row.container), last(&row.to)), (row.count.unwrap(), row.size.unwrap())))
             .collect();
-        prop_assert_eq!(found, matrix);
+        prop_assert_eq!(sums, matrix);
         for row in rows.iter().filter(|row| row.kind == "variable") {
-            let at = last(&row.container);
+            let container = last(&row.container);
             let samples: Vec<(i64, i64, f64)> = world
                 .samples
                 .iter()
-                .filter(|s| s.container == at && meets(s.life, time_range))
+                .filter(|s| s.container == container && meets(s.life, time_range))
                 .map(|s| (s.life.0.max(time_range.0), s.life.1.min(time_range.1), s.value))
                 .collect();
             let min = samples.iter().map(|s| s.2).fold(f64::INFINITY, f64::min);

@@ -36,12 +36,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// ```
 #[must_use]
 pub fn recycling_channel<T>(capacity: usize) -> (RecyclingSender<T>, RecyclingReceiver<T>) {
-    let (filled_sender, filled) = sync_channel(capacity);
+    let (filled_sender, filled_buffers) = sync_channel(capacity);
     // A receiver may keep some buffers for a while and return several of them in a row.
-    let (used_sender, used) = sync_channel(2 * capacity.max(1));
+    let (used_sender, used_buffers) = sync_channel(2 * capacity.max(1));
     (
-        RecyclingSender { filled_buffers: filled_sender, used_buffers: used },
-        RecyclingReceiver { filled_buffers: filled, used_buffers: used_sender },
+        RecyclingSender { filled_buffers: filled_sender, used_buffers },
+        RecyclingReceiver { filled_buffers, used_buffers: used_sender },
     )
 }
 

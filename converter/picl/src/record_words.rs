@@ -15,7 +15,7 @@ impl<'a> RecordWords<'a> {
     }
 
     /// The text after the words that were taken, without blanks around it.
-    pub(crate) fn rest(&self) -> &'a [u8] {
+    pub(crate) fn remainder(&self) -> &'a [u8] {
         self.remainder
     }
 

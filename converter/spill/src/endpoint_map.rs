@@ -99,10 +99,10 @@ impl<T, const N: usize> EndpointMap<T, N> {
     /// An empty map.
     #[must_use]
     pub fn new(overflow: OverflowStore) -> Self {
-        let queued = SpillMap::new(overflow.clone());
+        let queues = SpillMap::new(overflow.clone());
         Self {
             first: SpillMap::new(overflow.clone()),
-            queues: queued,
+            queues,
             queued_endpoints: SpillMap::new(overflow),
             endpoint_type: PhantomData,
         }
@@ -152,7 +152,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
             },
             Some(words) => match T::of(words) {
                 other if other.starts() == starts => (Some(words), InsertOutcome::Alike(wait)),
-                other => (None, InsertOutcome::Done(EndpointMatch::Other { partner: other, is_last: true })),
+                partner => (None, InsertOutcome::Done(EndpointMatch::Other { partner, is_last: true })),
             },
         })?;
         match pairing {
@@ -168,12 +168,12 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
     }
 
     #[cold]
-    fn queue(&mut self, key: u128, half: &T) -> io::Result<()> {
+    fn queue(&mut self, key: u128, endpoint: &T) -> io::Result<()> {
         let number = self.queues.change(key, |queue| {
             let [next, end] = queue.unwrap_or([0, 0]);
             (Some([next, end + 1]), end)
         })?;
-        self.queued_endpoints.change(later_key(key, number), |_| (Some(half.words()), ()))
+        self.queued_endpoints.change(later_key(key, number), |_| (Some(endpoint.words()), ()))
     }
 
     /// Makes the next endpoint under this key the first. `false` when there is none.

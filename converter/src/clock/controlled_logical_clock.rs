@@ -53,19 +53,19 @@ const LOOKED_AT: usize = 1 << 16;
 /// # Errors
 /// When the temporary file of the log cannot be read.
 pub(crate) fn usual_reversal(log: &LinkLog, maps: &[TimestampMap]) -> io::Result<i64> {
-    let (mut links, mut reversed, mut every) = (0u64, 0u64, 1u64);
+    let (mut links, mut reversed, mut interval) = (0u64, 0u64, 1u64);
     let mut sizes: Vec<i64> = Vec::new();
     let timestamp =
         |end: &LinkEndpoint| maps.get(end.stream as usize).map_or(end.timestamp, |map| map.line(end.timestamp));
     log.pairs(|start, finish| {
         links += 1;
-        let early = timestamp(start).saturating_sub(timestamp(finish));
-        if early <= 0 {
+        let excess = timestamp(start).saturating_sub(timestamp(finish));
+        if excess <= 0 {
             return;
         }
         reversed += 1;
-        if reversed.is_multiple_of(every) {
-            sizes.push(early);
+        if reversed.is_multiple_of(interval) {
+            sizes.push(excess);
         }
         if sizes.len() == LOOKED_AT {
             // Keeps every second size, and samples half as many of the following ones.
@@ -74,7 +74,7 @@ pub(crate) fn usual_reversal(log: &LinkLog, maps: &[TimestampMap]) -> io::Result
                 position += 1;
                 position % 2 == 0
             });
-            every *= 2;
+            interval *= 2;
         }
     })?;
     sizes.sort_unstable();
@@ -294,14 +294,13 @@ impl<'p> CausalPass<'p> {
         let mut need = i64::MIN;
         for link in &node.finishes {
             // There is no start if the link was released, or if it starts at this node.
-            let Some(VisitedStart { unshifted_time: before, shifted_time: after }) = self.visited_starts.remove(link)
-            else {
+            let Some(VisitedStart { unshifted_time, shifted_time }) = self.visited_starts.remove(link) else {
                 continue;
             };
-            self.report.reversed += u64::from(before > node.timestamp);
-            if after > timestamp {
+            self.report.reversed += u64::from(unshifted_time > node.timestamp);
+            if shifted_time > timestamp {
                 self.report.moved_links += 1;
-                need = need.max(after + MIN_LINK_NANOS);
+                need = need.max(shifted_time + MIN_LINK_NANOS);
             }
         }
         for operation in &node.targets {
@@ -379,10 +378,10 @@ impl<'p> CausalPass<'p> {
                 let key = |number: usize| {
                     (self.streams[number].queue.front().map_or(i64::MAX, |node| node.timestamp), number)
                 };
-                let (mut earliest, mut on) = (key(position), position);
-                while let Some(next) = waits_in(on).filter(|next| *next != position) {
-                    on = next;
-                    earliest = earliest.min(key(on));
+                let (mut earliest, mut stream) = (key(position), position);
+                while let Some(next) = waits_in(stream).filter(|next| *next != position) {
+                    stream = next;
+                    earliest = earliest.min(key(stream));
                 }
                 cycles.push(earliest.1);
             }

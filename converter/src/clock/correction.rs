@@ -58,9 +58,9 @@ impl TimestampCorrection {
     /// `allowed` gives the bounds on the change of a correction over a distance.
     fn with_slopes(points: &[CorrectionPoint], allowed: impl Fn(i64) -> RangeInclusive<i64>) -> Self {
         let mut knots: Vec<CorrectionKnot> = Vec::new();
-        for &CorrectionPoint { raw, correction: added } in points {
+        for &CorrectionPoint { raw, correction } in points {
             let Some(last) = knots.last_mut() else {
-                knots.push(CorrectionKnot { raw, correction: added, slope: 0 });
+                knots.push(CorrectionKnot { raw, correction, slope: 0 });
                 continue;
             };
             let distance = raw.saturating_sub(last.raw);
@@ -68,7 +68,7 @@ impl TimestampCorrection {
                 continue;
             }
             let allowed = allowed(distance);
-            let step = added.saturating_sub(last.correction).clamp(*allowed.start(), *allowed.end());
+            let step = correction.saturating_sub(last.correction).clamp(*allowed.start(), *allowed.end());
             let slope = (i128::from(step) << SHIFT) / i128::from(distance);
             last.slope = i64::try_from(slope).unwrap_or(0);
             let added = last.correction.saturating_add(step);
@@ -85,10 +85,10 @@ impl TimestampCorrection {
 
     /// The same map after the removal of clock steps. In order of time.
     pub(crate) fn after_steps(mut self, steps: &[CorrectionPoint]) -> Self {
-        for &CorrectionPoint { raw, correction: added } in steps {
+        for &CorrectionPoint { raw, correction } in steps {
             let min_result = self.without_steps(raw);
             let before = self.steps.last().map_or(0, |step| step.correction);
-            self.steps.push(RemovedStep { raw, correction: before + added, min_result });
+            self.steps.push(RemovedStep { raw, correction: before + correction, min_result });
         }
         self
     }
@@ -131,8 +131,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn point((raw, added): (i64, i64)) -> CorrectionPoint {
-        CorrectionPoint { raw, correction: added }
+    fn point((raw, correction): (i64, i64)) -> CorrectionPoint {
+        CorrectionPoint { raw, correction }
     }
 
     proptest! {

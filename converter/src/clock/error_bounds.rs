@@ -84,7 +84,7 @@ impl CertainBounds {
             bounds = clocks.bounds(&messages, &bounds);
             clocks.tighten(&mut bounds);
             lower_to_points(&clocks, &messages, &correction, &mut bounds);
-            clocks.narrow(&bounds);
+            clocks.narrow_bounds(&bounds);
         }
         for _ in 0..HOPS {
             lower_to_points(&clocks, &messages, &correction, &mut bounds);
@@ -99,7 +99,7 @@ impl CertainBounds {
     }
 
     /// Maximum lead and maximum lag of a domain near a timestamp, nanoseconds. May be infinite.
-    pub(crate) fn at(&self, domain: usize, timestamp: f64) -> ErrorBound {
+    pub(crate) fn bound_at(&self, domain: usize, timestamp: f64) -> ErrorBound {
         let nearest = self.clocks.nearest_moment(timestamp);
         let [leads, lags] = &self.bounds[domain];
         let moment = self.clocks.moments[nearest];

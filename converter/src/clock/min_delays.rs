@@ -178,15 +178,15 @@ impl ClockTraffic<'_> {
         observations.sort_unstable();
         let with_lead = observations.iter().filter(|observation| observation.is_ahead).count();
         // If the step is before the first message, the messages without a lead contradict it.
-        let mut wrong = observations.len() - with_lead;
-        let (mut fewest, mut best) = (wrong, observations.first().map(|first| first.raw));
+        let mut error_count = observations.len() - with_lead;
+        let (mut fewest, mut best_time) = (error_count, observations.first().map(|first| first.raw));
         for pair in observations.windows(2) {
-            wrong = if pair[0].is_ahead { wrong + 1 } else { wrong - 1 };
-            if wrong < fewest {
-                (fewest, best) = (wrong, Some(pair[0].raw + (pair[1].raw - pair[0].raw + 1) / 2));
+            error_count = if pair[0].is_ahead { error_count + 1 } else { error_count - 1 };
+            if error_count < fewest {
+                (fewest, best_time) = (error_count, Some(pair[0].raw + (pair[1].raw - pair[0].raw + 1) / 2));
             }
         }
-        Ok(best)
+        Ok(best_time)
     }
 
     /// The fastest messages of each ordered pair in up to `buckets` pieces of the run. `corrected`
@@ -223,8 +223,8 @@ impl ClockTraffic<'_> {
                     }
                 }
             }
-            for ((from, to), RequestTimes { send_time: sent, received }) in fastest {
-                filled.add(from, to, DelayClass::Sync, sent, received);
+            for ((from, to), RequestTimes { send_time, received }) in fastest {
+                filled.add(from, to, DelayClass::Sync, send_time, received);
             }
         }
         self.messages(|sent, received| {

@@ -60,7 +60,7 @@ impl PartCounts {
         let PartEndpoint { operation, timestamp, is_source, .. } = part;
         self.operations = self.operations.max(operation.saturating_add(1));
         self.targets += u64::from(!is_source);
-        let changed = self.open_operations.change(spread(u128::from(operation)), |before| {
+        let result = self.open_operations.change(spread(u128::from(operation)), |before| {
             let none = [operation, 0, 0, i64::MIN.cast_unsigned(), i64::MAX.cast_unsigned()];
             let [_, mut sources, mut targets, latest, earliest] = before.unwrap_or(none);
             let (mut latest, mut earliest) = (latest.cast_signed(), earliest.cast_signed());
@@ -72,7 +72,7 @@ impl PartCounts {
             let after = [operation, sources, targets, latest.cast_unsigned(), earliest.cast_unsigned()];
             (Some(after), earliest < latest)
         });
-        match changed {
+        match result {
             Ok(is_reversed) => self.has_reversed |= is_reversed,
             Err(error) => drop(self.failure.get_or_insert(error)),
         }

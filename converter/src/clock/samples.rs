@@ -68,7 +68,7 @@ pub(crate) fn collect(
     without_steps: impl Fn(usize, u64) -> u64,
     wander: f64,
 ) -> SyncSamples {
-    let PossibleSamples { mut bursts, counts, samples_of_absent: absent } =
+    let PossibleSamples { mut bursts, counts, samples_of_absent } =
         possible_samples(run, domain_of, domains, without_steps);
     let mut contradicting: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     for burst in bursts.values_mut() {
@@ -87,7 +87,7 @@ pub(crate) fn collect(
     });
     let outliers = outliers.into_iter().map(|omitted| outlier_error(omitted, domains));
     let errors = impossible_errors(run, counts).chain(contradicting).chain(outliers).collect();
-    SyncSamples { bursts: bursts.into_values().collect(), errors, has_outliers, samples_of_absent: absent }
+    SyncSamples { bursts: bursts.into_values().collect(), errors, has_outliers, samples_of_absent }
 }
 
 /// Sorts the samples that can be true into bursts, and counts the others.
@@ -105,19 +105,19 @@ fn possible_samples(
     let existed = |process: usize, from: u64, to: u64| {
         lifetimes[process].is_none_or(|lifetime| from >= lifetime.first && to <= lifetime.last)
     };
-    let mut possible =
+    let mut samples =
         PossibleSamples { bursts: BTreeMap::new(), counts: BTreeMap::new(), samples_of_absent: vec![0; domains.len()] };
     for (number, process) in run.processes.iter().enumerate() {
         for sample in &process.sync {
             let Some(&peer) = peers.get(&sample.peer) else {
-                possible.samples_of_absent[domain_of[number]] += 1;
+                samples.samples_of_absent[domain_of[number]] += 1;
                 continue;
             };
             let (a, b) = (domain_of[number], domain_of[peer]);
             if a == b {
                 continue;
             }
-            let counts = possible.counts.entry((number, peer)).or_default();
+            let counts = samples.counts.entry((number, peer)).or_default();
             counts.total += 1;
             let both_existed = existed(number, sample.t1, sample.t4) && existed(peer, sample.t2, sample.t3);
             if !both_existed || !is_in_time(sample, &domains[a], &domains[b]) {
@@ -127,10 +127,10 @@ fn possible_samples(
             let [t1, t4] = [sample.t1, sample.t4].map(|ticks| without_steps(a, ticks));
             let [t2, t3] = [sample.t2, sample.t3].map(|ticks| without_steps(b, ticks));
             let exchange = TickExchange { a, b, t1, t2, t3, t4 };
-            possible.bursts.entry(sample.burst).or_default().exchanges.push(exchange);
+            samples.bursts.entry(sample.burst).or_default().exchanges.push(exchange);
         }
     }
-    possible
+    samples
 }
 
 /// Whether the answering process took no longer than the whole round trip.
@@ -148,10 +148,10 @@ fn impossible_errors(
     counts: BTreeMap<(usize, usize), SampleCounts>,
 ) -> impl Iterator<Item = TraceDiagnostic> {
     let impossible = counts.into_iter().filter(|(_, counts)| counts.rejections > 0);
-    impossible.map(|((requester, answerer), SampleCounts { total: all, rejections: impossible })| {
+    impossible.map(|((requester, answerer), SampleCounts { total, rejections })| {
         let (requester, answerer) = (run.process_name(requester), run.process_name(answerer));
         sample_error(format!(
-            "{impossible} of the {all} sync samples that {requester} took with {answerer} are impossible: not used (one of the processes did not run at these times, or the reply of {answerer} took longer than the whole exchange)"
+            "{rejections} of the {total} sync samples that {requester} took with {answerer} are impossible: not used (one of the processes did not run at these times, or the reply of {answerer} took longer than the whole exchange)"
         ))
         .of_process(&requester)
     })

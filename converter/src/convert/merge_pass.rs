@@ -85,7 +85,7 @@ impl MergePass<'_> {
             let (sender, receiver) = recycling_channel(BATCHES);
             let reader = scope.spawn(move || self.produce::<StopReason>(|batch| Ok(sender.exchange(batch)?)));
             match (receiver.consume(take), reader.join()) {
-                (Err(why), _) => Err(why),
+                (Err(error), _) => Err(error),
                 (Ok(()), Ok(Ok(passed))) => Ok(passed),
                 (Ok(()), Ok(Err(StopReason::Read(why)))) => Err(why.into()),
                 (Ok(()), Ok(Err(StopReason::Receiver(ReceiverGone)))) => Ok(PassStats::default()),
@@ -111,7 +111,7 @@ impl MergePass<'_> {
             let next = |stream, block: &mut StreamBlock| threads.next(stream, block).ok_or(None);
             let merged = merge(&begins, next, |batch| pass_on(batch).map_err(Some));
             match (merged, threads.finish()) {
-                (Err(Some(why)), _) => Err(why),
+                (Err(Some(error)), _) => Err(error),
                 // The reader that failed has the error.
                 (_, passed) => Ok(passed?),
             }
@@ -161,8 +161,8 @@ enum StopReason {
 }
 
 impl From<RunReadError> for StopReason {
-    fn from(why: RunReadError) -> Self {
-        Self::Read(why)
+    fn from(error: RunReadError) -> Self {
+        Self::Read(error)
     }
 }
 
@@ -235,7 +235,7 @@ impl<'p> Dispatcher<'p> {
         plan: &ConversionPlan<'_>,
         visit: &mut impl RecordVisitor,
     ) -> Result<(), ConvertError> {
-        let DispatchBatch { blocks, ended_streams, window, used_batches: used, .. } = batch;
+        let DispatchBatch { blocks, ended_streams, window, used_batches, .. } = batch;
         for (stream, op_batch) in blocks.drain(..) {
             self.cursors[stream as usize].blocks.get_or_insert_default().next.push_back(op_batch);
         }
@@ -249,26 +249,15 @@ impl<'p> Dispatcher<'p> {
         let mut count = 0;
         loop {
             let next_end = self.fetch(&mut turns, &mut fetched, &mut count);
-            for &FetchedRecord { corrected_time: corrected, stream, record } in &fetched[..count] {
+            for &FetchedRecord { corrected_time, stream, record } in &fetched[..count] {
                 match record {
                     TakenRecord::Operation { template, bits } => {
-                        visit.visit_operation(PendingOp {
-                            corrected_time: corrected,
-                            bits: bits.into(),
-                            template,
-                            stream,
-                        })?;
+                        visit.visit_operation(PendingOp { corrected_time, bits: bits.into(), template, stream })?;
                     }
                     TakenRecord::Other(position) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
                         let Some(op_batch) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
-                        visit_steps(
-                            op_batch,
-                            position,
-                            RecordTurn { corrected_time: corrected, stream },
-                            (plan, table),
-                            visit,
-                        )?;
+                        visit_steps(op_batch, position, RecordTurn { corrected_time, stream }, (plan, table), visit)?;
                     }
                 }
             }
@@ -277,7 +266,7 @@ impl<'p> Dispatcher<'p> {
             if let Some((stream, corrected)) = next_end {
                 let Some(blocks) = &mut self.cursors[stream as usize].blocks else { continue };
                 let StreamBlocks { current: op_batch, next, .. } = &mut **blocks;
-                used.push(std::mem::replace(op_batch, next.pop_front().unwrap_or_default()));
+                used_batches.push(std::mem::replace(op_batch, next.pop_front().unwrap_or_default()));
                 for (number, template) in op_batch.templates.drain(..) {
                     visit.visit_template(number, template);
                 }
@@ -289,7 +278,7 @@ impl<'p> Dispatcher<'p> {
             }
         }
         for &stream in window.streams().iter().chain(&*ended_streams) {
-            self.close(stream, used);
+            self.close(stream, used_batches);
         }
         ended_streams.clear();
         Ok(())
@@ -303,12 +292,12 @@ impl<'p> Dispatcher<'p> {
         fetched: &mut [FetchedRecord; FETCHED],
         count: &mut usize,
     ) -> Option<(u32, i64)> {
-        for (entry, (stream, corrected)) in fetched[*count..].iter_mut().zip(turns) {
+        for (entry, (stream, corrected_time)) in fetched[*count..].iter_mut().zip(turns) {
             let op_batch = &mut self.cursors.get_mut(stream as usize)?.blocks.as_mut()?.current;
             if op_batch.is_done() {
-                return Some((stream, corrected));
+                return Some((stream, corrected_time));
             }
-            *entry = FetchedRecord { corrected_time: corrected, stream, record: op_batch.take_record() };
+            *entry = FetchedRecord { corrected_time, stream, record: op_batch.take_record() };
             *count += 1;
         }
         None

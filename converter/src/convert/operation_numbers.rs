@@ -83,10 +83,10 @@ impl OperationNumbers {
     /// Counts a part of a container in the operations of a group. Returns the number of parts
     /// before it, or [`UNKNOWN`].
     fn count(&mut self, group: u128, container: PathNode, stream: usize) -> io::Result<u64> {
-        let Self { counts, incomplete_streams: incomplete, .. } = self;
+        let Self { counts, incomplete_streams, .. } = self;
         counts.change(spread(group ^ spread(u128::from(container) << 1 | 1)), |before| {
             let [count, last] = before.unwrap_or([0, stream as u64]);
-            let is_missed = |stream: &usize| !incomplete.is_empty() && incomplete.contains(stream);
+            let is_missed = |stream: &usize| !incomplete_streams.is_empty() && incomplete_streams.contains(stream);
             if count == UNKNOWN || is_missed(&stream) || usize::try_from(last).is_ok_and(|last| is_missed(&last)) {
                 return (Some([UNKNOWN, stream as u64]), UNKNOWN);
             }

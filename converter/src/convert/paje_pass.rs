@@ -67,13 +67,13 @@ fn emitter(
     model: &RuleModel,
     survey: &mut FirstPassResult,
     symbols: &mut Symbols,
-    PassRequirements { floors, single_pass: once, keeps_open_links }: PassRequirements,
+    PassRequirements { floors, single_pass, keeps_open_links }: PassRequirements,
     sink: &mut dyn PajeSink,
 ) -> Result<Option<PajePassResult>, ConvertError> {
     announce(&plan.programs, survey, sink)?;
-    let mut emitter = Emitter::begin(plan, model, survey, symbols, sink, once)?;
+    let mut emitter = Emitter::begin(plan, model, survey, symbols, sink, single_pass)?;
     emitter.keeps_open_links = keeps_open_links;
-    let pass_kind = match once {
+    let pass_kind = match single_pass {
         _ if job.options.by_record => PassKind::Records,
         Some(_) => PassKind::SinglePass,
         None => PassKind::SecondPass(model),

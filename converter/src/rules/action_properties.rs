@@ -53,13 +53,13 @@ impl ActionOp {
     /// exist.
     pub(crate) fn target(&self) -> Option<&ContainerTarget> {
         match self {
-            Self::Destroy { target: on }
-            | Self::SetState { target: on, .. }
-            | Self::PushState { target: on, .. }
-            | Self::PopState { target: on, .. }
-            | Self::ResetState { target: on, .. }
-            | Self::Variable { target: on, .. }
-            | Self::Mark { target: on, .. } => Some(on),
+            Self::Destroy { target }
+            | Self::SetState { target, .. }
+            | Self::PushState { target, .. }
+            | Self::PopState { target, .. }
+            | Self::ResetState { target, .. }
+            | Self::Variable { target, .. }
+            | Self::Mark { target, .. } => Some(target),
             Self::Create { .. } | Self::Link { .. } | Self::Nothing | Self::Line { .. } => None,
         }
     }
@@ -78,7 +78,7 @@ impl ActionOp {
     /// The container of the operation.
     pub(crate) fn container(&self) -> Option<&ContainerTarget> {
         match self {
-            Self::Create { target: on } | Self::Link { target: on, .. } => Some(on),
+            Self::Create { target } | Self::Link { target, .. } => Some(target),
             op => op.target(),
         }
     }

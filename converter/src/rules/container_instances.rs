@@ -189,7 +189,7 @@ pub(crate) struct ContainerInstances {
 
 impl ContainerInstances {
     /// The living instance of a path.
-    pub(crate) fn at(&self, node: PathNode) -> Option<usize> {
+    pub(crate) fn instance_at(&self, node: PathNode) -> Option<usize> {
         self.current.get(node as usize).copied().flatten().map(|number| number as usize)
     }
 

@@ -22,8 +22,8 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     let mut spec = spec.clone();
     spec.rules.resize(spec.records.len(), Vec::new());
     let is_bare = |number: &usize| !spec.has_rules(RecordId(id(*number))) && !is_drawn_by_text(&spec, *number);
-    let bare: Vec<usize> = (0..spec.records.len()).filter(is_bare).collect();
-    if bare.is_empty() {
+    let records: Vec<usize> = (0..spec.records.len()).filter(is_bare).collect();
+    if records.is_empty() {
         return spec;
     }
     let on = stream_container(&mut spec, ranked);
@@ -31,12 +31,12 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     let event = entity(on.ty, "event", "Event", EntityTypeKind::Event);
     let mut entities = vec![state, event];
     let types = [0, 1].map(|number| EntityTypeId(id(spec.entities.len() + number)));
-    let parts: Vec<bool> = bare.iter().map(|number| is_async(&spec, *number)).collect();
+    let parts: Vec<bool> = records.iter().map(|number| is_async(&spec, *number)).collect();
     let link = parts.contains(&true).then(|| continuation(&spec, on.ty)).flatten();
     let link_type = EntityTypeId(id(spec.entities.len() + entities.len()));
     let has_link = link.is_some();
     entities.extend(link);
-    for (number, is_part) in bare.into_iter().zip(parts) {
+    for (number, is_part) in records.into_iter().zip(parts) {
         let record = &spec.records[number];
         let span = record.layout.kind != RecordKind::Event;
         let kind = usize::from(!span);
@@ -119,15 +119,15 @@ fn continuation(spec: &Spec, thread: ContainerTypeId) -> Option<EntityType> {
 }
 
 /// A part of an `async` span ends where a link to the next part starts. `task` is its first field.
-fn part(ty: EntityTypeId, name: &str, kind: RecordKind, on: &Instance) -> ActionVerb {
+fn part(ty: EntityTypeId, name: &str, kind: RecordKind, instance: &Instance) -> ActionVerb {
     let key = vec![
         Expr::Text(TextPattern(vec![PatternPiece::Text(name.to_owned())])),
         Expr::Builtin(Builtin::Pid),
         Expr::Field(0),
     ];
     match kind {
-        RecordKind::End => ActionVerb::StartLink { ty, value: None, key, from: on.clone() },
-        _ => ActionVerb::EndLink { ty, value: None, key, to: on.clone() },
+        RecordKind::End => ActionVerb::StartLink { ty, value: None, key, from: instance.clone() },
+        _ => ActionVerb::EndLink { ty, value: None, key, to: instance.clone() },
     }
 }
 

@@ -228,17 +228,17 @@ const FIRST: u16 = 256;
 impl EnumNames {
     /// From pairs of number and name. The last name of a number counts.
     pub(crate) fn of(names: impl Iterator<Item = (u16, SymbolId)>) -> Self {
-        let (mut first, mut others) = (Vec::new(), BTreeMap::new());
+        let (mut first, mut sparse_names) = (Vec::new(), BTreeMap::new());
         for (number, name) in names {
             if number >= FIRST {
-                others.insert(number, name);
+                sparse_names.insert(number, name);
                 continue;
             }
             let index = usize::from(number);
             first.resize(first.len().max(index + 1), None);
             first[index] = Some(name);
         }
-        Self { first, sparse_names: others }
+        Self { first, sparse_names }
     }
 
     #[inline]

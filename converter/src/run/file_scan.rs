@@ -32,8 +32,8 @@ pub(crate) fn scan(file: &File, length: u64, visit_item: &mut dyn FnMut(ScanItem
     while offset < length {
         match block_at(&mut window, offset)? {
             Ok(block) => {
-                if let Some(DamageStart { from, block: RejectedBlock { reason: why, head } }) = damage.take() {
-                    visit_item(ScanItem::Damage { offset: from, bytes: offset - from, reason: why, head });
+                if let Some(DamageStart { from, block: RejectedBlock { reason, head } }) = damage.take() {
+                    visit_item(ScanItem::Damage { offset: from, bytes: offset - from, reason, head });
                 }
                 let next = offset + block.header.block_bytes() as u64;
                 visit_item(ScanItem::Block { offset, block });
@@ -75,7 +75,7 @@ fn block_at<'w>(window: &'w mut FileWindow<'_>, offset: u64) -> io::Result<Resul
     let head = window.get(offset, HEADER_BYTES)?;
     let header = match BlockHeader::decode(head) {
         Ok(header) => header,
-        Err(why) => return Ok(Err(RejectedBlock { reason: why, head: None })),
+        Err(reason) => return Ok(Err(RejectedBlock { reason, head: None })),
     };
     let block_bytes = HEADER_BYTES + header.stored_bytes as usize;
     Ok(decode_block(window.get(offset, block_bytes)?).map_err(|why| RejectedBlock { reason: why, head: Some(header) }))
@@ -101,7 +101,7 @@ fn end_in_damage(
     from: u64,
     length: u64,
     damage: Option<DamageStart>,
-    found: &mut dyn FnMut(ScanItem<'_>),
+    visit: &mut dyn FnMut(ScanItem<'_>),
 ) -> io::Result<()> {
     let mut offset = from;
     while offset < length {
@@ -110,8 +110,8 @@ fn end_in_damage(
             break;
         }
         if bytes.iter().any(|&byte| byte != 0) {
-            if let Some(DamageStart { from, block: RejectedBlock { reason: why, head } }) = damage {
-                found(ScanItem::Damage { offset: from, bytes: length - from, reason: why, head });
+            if let Some(DamageStart { from, block: RejectedBlock { reason, head } }) = damage {
+                visit(ScanItem::Damage { offset: from, bytes: length - from, reason, head });
             }
             return Ok(());
         }

@@ -48,7 +48,7 @@ impl ProcessBuilder {
                 self.remove_cut_off_damage();
                 live.faults.extend(snapshot.faults);
             }
-            Err(why) => live.faults.push(LiveFault { bytes: 0, reason: why }),
+            Err(reason) => live.faults.push(LiveFault { bytes: 0, reason }),
         }
         self.process.live = Some(live);
         Ok(())
@@ -77,14 +77,14 @@ impl ProcessBuilder {
         for entry in snapshot.names() {
             let entry = match entry {
                 Ok(entry) => entry,
-                Err(why) => {
-                    live.faults.push(LiveFault { bytes: 0, reason: why });
+                Err(reason) => {
+                    live.faults.push(LiveFault { bytes: 0, reason });
                     return;
                 }
             };
             let bytes = entry.payload.len() as u64;
-            if let Err(why) = adding.add_entry(entry) {
-                live.faults.push(LiveFault { bytes, reason: LiveError::Schema(why.to_string()) });
+            if let Err(error) = adding.add_entry(entry) {
+                live.faults.push(LiveFault { bytes, reason: LiveError::Schema(error.to_string()) });
             }
         }
     }
@@ -157,11 +157,11 @@ impl ProcessBuilder {
         }
         let rest = &payload[skip..];
         let walk = self.walk(rest, first, piece.last);
-        if let Some(why) = walk.error {
-            let (offset, good, bytes) = (piece.slot_offset, walk.bytes as u64, rest.len() as u64);
+        if let Some(error) = walk.error {
+            let (offset, valid_bytes, bytes) = (piece.slot_offset, walk.bytes as u64, rest.len() as u64);
             live.faults.push(LiveFault {
-                bytes: bytes - good,
-                reason: LiveError::Records { offset, valid_bytes: good, bytes, error: why },
+                bytes: bytes - valid_bytes,
+                reason: LiveError::Records { offset, valid_bytes, bytes, error },
             });
             live.unreadable_records += u64::from(claimed.saturating_sub(walk.records));
         }
@@ -203,8 +203,8 @@ impl ProcessBuilder {
         sealed.get(position).filter(|block| block.header.sequence == sequence).copied()
     }
 
-    fn note_unusable(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, why: LiveError) {
-        live.faults.push(LiveFault { bytes: u64::from(piece.bytes), reason: why });
+    fn note_unusable(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, reason: LiveError) {
+        live.faults.push(LiveFault { bytes: u64::from(piece.bytes), reason });
         live.unreadable_records += u64::from(piece.records);
     }
 
@@ -218,11 +218,11 @@ impl ProcessBuilder {
                 None => return walk,
                 Some(Err(why)) => walk.error = Some(why.to_string()),
                 Some(Ok(record)) if record.ticks < walk.last || record.ticks > limit => {
-                    let why = format!(
+                    let error = format!(
                         "a record with id {} has the timestamp {}, outside {}..{limit}",
                         record.id, record.ticks, walk.last
                     );
-                    walk.error = Some(why);
+                    walk.error = Some(error);
                 }
                 Some(Ok(record)) => {
                     walk.bytes = records.offset();

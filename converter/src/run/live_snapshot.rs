@@ -137,8 +137,8 @@ impl LiveSnapshot {
         for _ in 0..ATTEMPTS {
             let Some(head) = self.head(offset)?.filter(|head| head.is_taken && selects(head)) else { return Ok(None) };
             if let Some(problem) = invalid_head(&head, range.bytes) {
-                let why = LiveError::Slot { offset, problem };
-                self.faults.push(LiveFault { bytes: u64::from(range.bytes), reason: why });
+                let reason = LiveError::Slot { offset, problem };
+                self.faults.push(LiveFault { bytes: u64::from(range.bytes), reason });
                 return Ok(None);
             }
             let dropped = self.dropped.entry(head.stream).or_default();

@@ -356,16 +356,16 @@ impl ProcessInRun {
     }
 
     /// Reads the stored payload of a block from the process's file, or from the copy of its live
-    /// file. Fills `stored` with the available bytes, and returns their number.
+    /// file. Fills `buffer` with the available bytes, and returns their number.
     pub(crate) fn read_stored(
         &self,
         file: &File,
         block: &BlockIndex,
-        stored: &mut Vec<u8>,
+        buffer: &mut Vec<u8>,
     ) -> Result<usize, RunReadError> {
         let from = self.spool.as_deref().filter(|_| block.live).unwrap_or(file);
-        stored.resize(block.header.stored_bytes as usize, 0);
-        read_at(from, stored, block.payload_offset).map_err(|source| RunReadError {
+        buffer.resize(block.header.stored_bytes as usize, 0);
+        read_at(from, buffer, block.payload_offset).map_err(|source| RunReadError {
             file: self.path.clone(),
             offset: block.payload_offset,
             source,

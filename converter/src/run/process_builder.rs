@@ -49,14 +49,14 @@ pub(super) struct ProcessBuilder {
 impl ProcessBuilder {
     pub(super) fn add_item(&mut self, item: ScanItem<'_>) {
         match item {
-            ScanItem::Damage { offset, bytes, reason: why, head } => {
+            ScanItem::Damage { offset, bytes, reason, head } => {
                 let records = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
                 self.torn_heads
                     .extend(records.map(|head| BlockNumber { stream: head.stream, sequence: head.sequence }));
-                self.cut_off = head.filter(|_| matches!(why, FormatError::Truncated { .. }));
+                self.cut_off = head.filter(|_| matches!(reason, FormatError::Truncated { .. }));
                 self.process.torn.count += 1;
                 self.process.torn.bytes += bytes;
-                self.process.damage.push(DamagedRange { offset, bytes, reason: why });
+                self.process.damage.push(DamagedRange { offset, bytes, reason });
             }
             ScanItem::Block { offset, block } => {
                 self.cut_off = None;
@@ -184,11 +184,11 @@ impl ProcessBuilder {
     }
 
     fn end_tags(&mut self, payload: &[u8]) {
-        let (mut written, mut dropped) = (0, 0);
+        let (mut written_records, mut dropped) = (0, 0);
         let mut repaired: Option<RepairSummary> = None;
         for (number, bytes) in TagIterator(payload) {
             match number {
-                tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
+                tag::RECORDS_WRITTEN => written_records = integer(bytes).unwrap_or(0),
                 tag::REPEATED_TIMESTAMPS => self.process.repeated_timestamps = integer(bytes).unwrap_or(0),
                 tag::CLOCK_WRAPS => self.process.clock_wraps = integer(bytes).unwrap_or(0),
                 tag::LAST_KNOWN => self.process.last_known = integer(bytes).map(LocalTicks),
@@ -207,7 +207,7 @@ impl ProcessBuilder {
         }
         self.process.has_ended = true;
         self.process.repaired = repaired;
-        self.process.totals = Some(RecordTotals { written_records: written, dropped });
+        self.process.totals = Some(RecordTotals { written_records, dropped });
     }
 
     pub(super) fn schema(&mut self, payload: &[u8]) -> Result<(), FormatError> {
@@ -241,15 +241,15 @@ impl ProcessBuilder {
                 stream.torn = stream.torn.max(Some(sequence));
             }
         }
-        let mut others = std::mem::take(&mut self.other_processes);
-        if others.is_empty() && !self.is_sorted {
+        let mut other_processes = std::mem::take(&mut self.other_processes);
+        if other_processes.is_empty() && !self.is_sorted {
             return vec![self.finish(path, length)];
         }
         for stream in std::mem::take(&mut self.streams).into_sorted() {
             let number = stream.number;
             let part = match self.owners.get(&number) {
                 Some(0) => Some(&mut self),
-                Some(owner) => others.get_mut(owner),
+                Some(owner) => other_processes.get_mut(owner),
                 None => None,
             };
             match part {
@@ -263,7 +263,7 @@ impl ProcessBuilder {
                 })),
             }
         }
-        let parts = std::iter::once((0, self)).chain(others);
+        let parts = std::iter::once((0, self)).chain(other_processes);
         let parts = parts.map(|(number, part)| ProcessInRun { part: Some(number), ..part.finish(path, length) });
         parts.collect()
     }

@@ -34,7 +34,7 @@ impl ProcessInRun {
         let mut head = vec![0; FIRST_BYTES];
         let filled = read_at(&file, &mut head, 0).map_err(read_error(0))?;
         let head = &head[..filled];
-        check_preamble(head).map_err(|why| RunFileError::Format { file: path.to_path_buf(), reason: why })?;
+        check_preamble(head).map_err(|reason| RunFileError::Format { file: path.to_path_buf(), reason })?;
         // The live file is read first, because data that move to the process file in the meantime
         // are found there.
         let first = first_block(head);

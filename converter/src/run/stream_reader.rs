@@ -221,18 +221,18 @@ impl<'r> RunStreamReader<'r> {
         (self.payload, self.memory) = (Rc::default(), BudgetShare::default());
         let Some(memory) = BudgetShare::reserve(bytes) else { return Ok(None) };
         let filled = self.process.read_stored(&self.file, block, &mut self.stored_payload)?;
-        let stored = &self.stored_payload[..filled];
+        let stored_payload = &self.stored_payload[..filled];
         let is_plain = |TypeSize { id, bytes: size }: TypeSize| match self.extents.get(usize::from(id)) {
             Some(RecordExtent::Fixed(bytes) | RecordExtent::Located(bytes)) => {
                 size == RECORD_HEAD_BYTES + *bytes as usize
             }
             _ => false,
         };
-        if !BlockColumns::sizes(stored).is_some_and(|sizes| sizes.into_iter().all(is_plain)) {
+        if !BlockColumns::sizes(stored_payload).is_some_and(|sizes| sizes.into_iter().all(is_plain)) {
             return Ok(None);
         }
         let first_ticks = block.header.first_ticks;
-        let Some(columns) = columns(&block.header, stored, is_wanted) else { return Ok(None) };
+        let Some(columns) = columns(&block.header, stored_payload, is_wanted) else { return Ok(None) };
         let Some(last_ticks) = first_ticks.checked_add(columns.length()) else { return Ok(None) };
         // The header of a damaged block may state fewer records.
         if columns.records() > expected {
@@ -297,8 +297,8 @@ impl<'r> RunStreamReader<'r> {
                         continue;
                     }
                     self.in_block += 1;
-                    let truncated = std::mem::take(&mut self.is_marked);
-                    self.truncated_records += u64::from(truncated);
+                    let is_truncated = std::mem::take(&mut self.is_marked);
+                    self.truncated_records += u64::from(is_truncated);
                     let ordinal = self.ordinal;
                     self.ordinal += 1;
                     let start = self.offset - length;
@@ -311,7 +311,7 @@ impl<'r> RunStreamReader<'r> {
                         ordinal,
                         start,
                         length,
-                        is_truncated: truncated,
+                        is_truncated,
                     }));
                 }
                 Some(Err(_)) if self.piece.is_some() => {
@@ -328,15 +328,15 @@ impl<'r> RunStreamReader<'r> {
     /// Nearly all records take this path.
     #[inline]
     pub(crate) fn advance_plainly(&mut self) -> Option<RecordPosition> {
-        let rest = self.payload.get(self.offset..)?;
-        let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
+        let unread_bytes = self.payload.get(self.offset..)?;
+        let head = unread_bytes.first_chunk::<RECORD_HEAD_BYTES>()?;
         let id = u16::from_le_bytes([head[0], head[1]]);
         let (length, skip) = match *self.extents.get(usize::from(id))? {
             RecordExtent::Fixed(length) => (length, 0),
             RecordExtent::Located(length) => (length, 4),
             RecordExtent::Varies => return None,
         };
-        let body = rest.get(RECORD_HEAD_BYTES..RECORD_HEAD_BYTES + length as usize)?;
+        let body = unread_bytes.get(RECORD_HEAD_BYTES..RECORD_HEAD_BYTES + length as usize)?;
         let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
         self.ticks = self.ticks.wrapping_add(u64::from(delta));
         let site = if skip > 0 { body.first_chunk().map_or(0, |site| u32::from_le_bytes(*site)) } else { 0 };
@@ -361,14 +361,14 @@ impl<'r> RunStreamReader<'r> {
         Rc::clone(&self.payload)
     }
 
-    fn give_up_block(&mut self, why: FormatError) {
+    fn give_up_block(&mut self, reason: FormatError) {
         self.is_marked = false;
         let block = &self.stream.blocks[self.next_block - 1];
         let bytes = (self.payload.len() - self.offset) as u64;
         let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
         self.damaged_records += hidden;
         self.add_damage_to_gap(hidden, self.ticks, block.header.last_ticks);
-        self.damage.push(DamagedRange { offset: block.payload_offset, bytes, reason: why });
+        self.damage.push(DamagedRange { offset: block.payload_offset, bytes, reason });
         self.offset = self.payload.len();
     }
 
@@ -422,25 +422,25 @@ impl<'r> RunStreamReader<'r> {
         self.ticks = block.header.first_ticks;
         self.memory = BudgetShare::default();
         let room = BudgetShare::reserve(block.header.raw_bytes as usize);
-        let filled = self.process.read_stored(&self.file, block, &mut self.stored_payload)?;
+        let byte_count = self.process.read_stored(&self.file, block, &mut self.stored_payload)?;
         // Waiting records may still refer to the last block. The new block then gets a new buffer.
         let mut payload = Rc::try_unwrap(std::mem::take(&mut self.payload)).unwrap_or_default();
-        let unpacked = match unpack(&block.header, &self.stored_payload[..filled], &mut payload) {
+        let result = match unpack(&block.header, &self.stored_payload[..byte_count], &mut payload) {
             Ok(unpacked) if block.header.codec == PayloadCodec::Raw as u8 => {
                 let copy = unpacked.to_vec();
                 Ok(copy)
             }
             Ok(_) => Ok(payload),
-            Err(why) => Err(why),
+            Err(error) => Err(error),
         };
-        match unpacked {
+        match result {
             Ok(payload) => match room {
                 Some(memory) => (self.payload, self.memory) = (Rc::new(payload), memory),
                 None => self.set_piece(&payload, 0),
             },
-            Err(why) => {
+            Err(reason) => {
                 self.is_marked = false;
-                self.damage.push(DamagedRange { offset: block.payload_offset, bytes: filled as u64, reason: why });
+                self.damage.push(DamagedRange { offset: block.payload_offset, bytes: byte_count as u64, reason });
                 self.damaged_records += u64::from(block.header.records);
                 self.add_damage_to_gap(block.header.records.into(), block.header.first_ticks, block.header.last_ticks);
                 self.payload = Rc::default();

@@ -205,10 +205,10 @@ impl CutJob<'_> {
             writer.report_unreadable(stream, records, first_ticks, last_ticks)?;
             return Ok(());
         };
-        let BlockCut { written_records: written, readable, unreadable_from } =
+        let BlockCut { written_records, readable, unreadable_from } =
             self.write_selected(cut, payload, first_ticks, writer)?;
-        self.summary.written_records += written;
-        self.summary.left_out += readable - written;
+        self.summary.written_records += written_records;
+        self.summary.left_out += readable - written_records;
         if let Some(from) = unreadable_from {
             let records = records.saturating_sub(readable);
             self.summary.unreadable += records;
@@ -273,12 +273,12 @@ impl CutJob<'_> {
         writer: &mut RecordWriter,
     ) -> Result<BlockCut, WriteError> {
         let (process, number, stream) = (cut.process, cut.number, cut.stream.number);
-        let (mut written, mut readable, mut last) = (0, 0, first_ticks);
+        let (mut written_records, mut readable, mut last) = (0, 0, first_ticks);
         let mut mark = None;
         let mut body = Vec::new();
         for record in RecordIterator::new(payload, first_ticks, |id| process.record_type(id)) {
             let Ok(record) = record else {
-                return Ok(BlockCut { written_records: written, readable, unreadable_from: Some(last) });
+                return Ok(BlockCut { written_records, readable, unreadable_from: Some(last) });
             };
             last = record.ticks;
             let time = self.timestamp(number, record.ticks, cut.ordinal);
@@ -301,7 +301,7 @@ impl CutJob<'_> {
             if kind != Some(&true) || !self.selection.takes_time(time) {
                 continue;
             }
-            written += 1;
+            written_records += 1;
             if let Some(mark) = mark {
                 writer.write_raw(stream, ID_DROPPED, record.ticks, &mark.encode())?;
             }
@@ -312,7 +312,7 @@ impl CutJob<'_> {
             body.extend_from_slice(record.body);
             writer.write_raw(stream, record.id, record.ticks, &body)?;
         }
-        Ok(BlockCut { written_records: written, readable, unreadable_from: None })
+        Ok(BlockCut { written_records, readable, unreadable_from: None })
     }
 
     fn report_progress(&mut self, records: u64) {

@@ -203,15 +203,15 @@ fn the_standard_spec_writes_paje() {
     let spec = tumit::compile_text("std:paje", text).0.unwrap();
     let id = |name: &str| u16::try_from(spec.records.iter().position(|record| record.name == name).unwrap()).unwrap();
     let (_folder, run) = run_of("std:paje", text, |file, records| {
-        let mut at = 1_000;
+        let mut ticks = 1_000;
         let mut call = |event: &str, texts: &[&str], rest: &[u8]| {
             let mut body = Vec::new();
             for text in texts {
                 body.extend(file.string(text).to_le_bytes());
             }
             body.extend(rest);
-            records.record(id(event), at, &body);
-            at += 1_000;
+            records.record(id(event), ticks, &body);
+            ticks += 1_000;
         };
         let color: Vec<u8> = [0.5f32, 0.25, 1.0].iter().flat_map(|part| part.to_le_bytes()).collect();
         for _ in 0..2 {

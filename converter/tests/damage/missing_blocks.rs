@@ -46,10 +46,10 @@ fn file(pieces: &[FilePart]) -> (Vec<u8>, Vec<u8>) {
     let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     let mut next = [0u64; 4];
     let mut name = file.string("first");
-    for (piece, at) in pieces.iter().zip(1u64..) {
-        let ticks = at * 1000;
+    for (piece, number) in pieces.iter().zip(1u64..) {
+        let ticks = number * 1000;
         match *piece {
-            FilePart::Name => name = file.string(&format!("name {at}")),
+            FilePart::Name => name = file.string(&format!("name {number}")),
             FilePart::Anchor => {
                 file.anchor(ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 });
             }
@@ -85,11 +85,11 @@ fn file(pieces: &[FilePart]) -> (Vec<u8>, Vec<u8>) {
 
 /// The blocks of a file with their places.
 fn blocks(bytes: &[u8]) -> Vec<(Range<usize>, BlockHeader)> {
-    let (mut at, mut blocks) = (PREAMBLE_BYTES, Vec::new());
-    while at < bytes.len() {
-        let header = decode_block(&bytes[at..]).unwrap().header;
-        blocks.push((at..at + header.block_bytes(), header));
-        at += header.block_bytes();
+    let (mut position, mut blocks) = (PREAMBLE_BYTES, Vec::new());
+    while position < bytes.len() {
+        let header = decode_block(&bytes[position..]).unwrap().header;
+        blocks.push((position..position + header.block_bytes(), header));
+        position += header.block_bytes();
     }
     blocks
 }

@@ -259,12 +259,12 @@ proptest! {
     fn any_damage_is_repaired(flips in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 0..6), cut in any::<prop::sample::Index>(), cuts in any::<bool>()) {
         let (mut file, mut live) = (file(), live_file());
         let used = SyntheticLiveFile::slot_at(3) + 130;
-        for (which, at, flip) in flips {
+        for (which, position, flip) in flips {
             if which {
-                let at = at.index(file.bytes.len());
+                let at = position.index(file.bytes.len());
                 file.bytes[at] ^= flip;
             } else {
-                let at = at.index(used);
+                let at = position.index(used);
                 live.bytes[at] ^= flip;
             }
         }

@@ -168,9 +168,9 @@ impl BuildScript {
         };
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
         let mut files = BuildFiles { package };
-        let (compiled, diagnostics) = tumit::compile(&spec, &mut files);
+        let (compiled_spec, diagnostics) = tumit::compile(&spec, &mut files);
         let report = diagnostics.render(false);
-        let Some(compiled) = compiled else { return Err(BuildError::Spec { spec, report }) };
+        let Some(compiled) = compiled_spec else { return Err(BuildError::Spec { spec, report }) };
         if !diagnostics.is_empty() {
             for line in report.lines() {
                 print_instruction(&format!("cargo::warning={line}"));

@@ -56,14 +56,8 @@ impl OutputFile {
         let created = output_permissions::create_temporary(target);
         let (file, temporary) = created.with_context(|| format!("cannot create `{}`", target.display()))?;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
-        let there = fs::metadata(target).map(|there| there.permissions()).ok();
-        Ok(Self {
-            file,
-            temporary: Some(temporary),
-            target: target.to_path_buf(),
-            permissions: there,
-            is_finished: false,
-        })
+        let permissions = fs::metadata(target).map(|there| there.permissions()).ok();
+        Ok(Self { file, temporary: Some(temporary), target: target.to_path_buf(), permissions, is_finished: false })
     }
 
     /// The file, for operations other than writes. `None` if the target is no regular file.

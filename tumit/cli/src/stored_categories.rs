@@ -17,7 +17,7 @@ pub(crate) struct StoredCategories {
 impl StoredCategories {
     /// The rules of the page, and then those of the command. Reports that rules of the page apply.
     /// `source` is the trace without filters.
-    pub(crate) fn before(self, source: &dyn TimelineSource, given: &[CategoryRule]) -> Vec<CategoryRule> {
+    pub(crate) fn rules_before(self, source: &dyn TimelineSource, given: &[CategoryRule]) -> Vec<CategoryRule> {
         if self.ignore_page_categories {
             return given.to_vec();
         }

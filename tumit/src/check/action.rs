@@ -43,8 +43,8 @@ pub(super) fn lower_action(
         ActionKind::Destroy(container) => {
             instance(scope, container, diagnostics).map(|container| ActionVerb::Destroy { container })
         }
-        ActionKind::Assign { verb, ty, value, instance: on } => {
-            assign(scope, action, (*verb, ty, value, on), diagnostics)
+        ActionKind::Assign { verb, ty, value, instance } => {
+            assign(scope, action, (*verb, ty, value, instance), diagnostics)
         }
         ActionKind::Pop { ty, value, instance: on } => {
             state(scope, "pop", action, (ty, on), diagnostics).map(|(id, on)| {
@@ -112,7 +112,7 @@ fn assign(
         wrong_verb(model, verb_name(verb), action.verb, (ty, id), diagnostics);
         return None;
     }
-    let on = held_by(model, (ty, id), (on_instance?, on.span), diagnostics)?;
+    let instance = held_by(model, (ty, id), (on_instance?, on.span), diagnostics)?;
     if *kind == EntityTypeKind::Variable {
         let (lowered, value_type) = scope.expr(value, diagnostics);
         if !value_type.is_number() {
@@ -126,13 +126,13 @@ fn assign(
             AssignVerb::Subtract => VariableChange::Subtract,
             _ => VariableChange::Set,
         };
-        return Some(ActionVerb::Variable { op, ty: id, value: lowered, instance: on });
+        return Some(ActionVerb::Variable { op, ty: id, value: lowered, instance });
     }
     let value = value_of(scope, id, value, diagnostics);
     Some(match verb {
-        AssignVerb::Mark => ActionVerb::Mark { ty: id, value, instance: on },
-        AssignVerb::Push => ActionVerb::PushState { ty: id, value, instance: on },
-        _ => ActionVerb::SetState { ty: id, value, instance: on },
+        AssignVerb::Mark => ActionVerb::Mark { ty: id, value, instance },
+        AssignVerb::Push => ActionVerb::PushState { ty: id, value, instance },
+        _ => ActionVerb::SetState { ty: id, value, instance },
     })
 }
 

@@ -44,12 +44,12 @@ fn check_hole(
         return;
     }
     let fields = creates.iter().flat_map(|create| create.fields.iter().map(String::as_str));
-    let near = did_you_mean(name, keys.iter().copied().chain(fields));
+    let suggestion = did_you_mean(name, keys.iter().copied().chain(fields));
     // The `create` may be in a rule with an error.
-    if incomplete && near.is_none() {
+    if incomplete && suggestion.is_none() {
         return;
     }
-    let help = near.unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));
+    let help = suggestion.unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));
     diagnostics.push(
         Diagnostic::error(Code::UnknownHole, format!("`{name}` in the label of `{container}` is unknown"))
             .with_location(span, "neither a key nor a field of a `create`")

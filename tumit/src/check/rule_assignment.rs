@@ -78,17 +78,17 @@ pub(super) fn lower_each<T>(
     diagnostics: &mut Diagnostics,
     mut lower: impl FnMut(&Rule, RecordId, &mut Diagnostics) -> Vec<T>,
 ) -> Vec<Vec<T>> {
-    let mut failed = vec![false; rules.len()];
+    let mut has_failed = vec![false; rules.len()];
     let mut lowered = Vec::with_capacity(per_record.len());
     for (record, chosen) in per_record.iter().enumerate() {
         let mut actions = Vec::new();
         for rule in chosen {
-            if failed[*rule] {
+            if has_failed[*rule] {
                 continue;
             }
             let before = diagnostics.error_count();
             actions.extend(lower(rules[*rule], RecordId(index(record)), diagnostics));
-            failed[*rule] = diagnostics.error_count() > before;
+            has_failed[*rule] = diagnostics.error_count() > before;
         }
         lowered.push(actions);
     }
@@ -103,7 +103,7 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
     for record in (0..choices.len()).filter(|record| is_event(*record)) {
         of_level[model.spec.records[record].level.index()].push(record);
     }
-    let mut added = 0;
+    let mut added_count = 0;
     let of_records = rules.iter().enumerate().filter(|(_, rule)| ending_of(rule, model).is_none());
     for (number, rule) in of_records {
         // The records of the rule, and the field of their [`RuleChoice`] that it takes.
@@ -128,9 +128,9 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
             empty(rule, diagnostics);
         }
         if rule.is_additional {
-            added += records.len();
+            added_count += records.len();
         }
-        if added > MAX_ADDED {
+        if added_count > MAX_ADDED {
             diagnostics.push(too_many(rule));
             break;
         }

@@ -102,7 +102,9 @@ fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
     let mut all = |exprs: &[ast::Expr]| exprs.iter().for_each(|expr| names_in(expr, names));
     for action in &rule.actions {
         match &action.kind {
-            ActionKind::Create(on) | ActionKind::Destroy(on) | ActionKind::Reset { instance: on, .. } => all(&on.keys),
+            ActionKind::Create(instance) | ActionKind::Destroy(instance) | ActionKind::Reset { instance, .. } => {
+                all(&instance.keys)
+            }
             ActionKind::Assign { value, instance: on, .. } => {
                 all(std::slice::from_ref(value));
                 all(&on.keys);

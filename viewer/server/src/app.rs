@@ -70,7 +70,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
     let page_token = new_token().map_err(|source| ServerError::Random { source })?;
     let (answer_permits, scan_permits, styles) =
         (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), ModelStyles::default());
-    let (started, last_request) = (Instant::now(), AtomicU64::new(0));
+    let (start, last_request) = (Instant::now(), AtomicU64::new(0));
     let one_time_token = OneTimeToken::default();
     Ok(Arc::new(AppState {
         traces,
@@ -84,7 +84,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
         one_time_token,
         answer_permits,
         scan_permits,
-        start: started,
+        start,
         last_request,
     }))
 }

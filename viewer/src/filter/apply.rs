@@ -43,7 +43,7 @@ impl FilterExpr {
                 reduce::add_variables(inner, variables, &self.to_string())
             }
             Self::Classify { types: of, field, edges } => classify::apply(inner, of, field, edges),
-            Self::Sort { ty, key: by, descending } => ordering::sort(inner, ty, by, *descending),
+            Self::Sort { ty, key, descending } => ordering::sort(inner, ty, key, *descending),
             Self::Order { containers } => ordering::move_to_front(inner, containers),
             Self::Best { number, ty, key: by, lowest } => ordering::keep_best(inner, *number, ty, by, *lowest),
             Self::Having { ty, key: by, comparison, number } => {

@@ -192,21 +192,21 @@ impl FilterChain {
     }
 
     fn from_value(value: &Value) -> Result<Self, FilterFieldError> {
-        let wrong = |field: &str, expected: &str, value: &Value| {
+        let error = |field: &str, expected: &str, value: &Value| {
             FilterFieldError::new(field, format!("expected {expected}, found {}", shorten_value(value)))
         };
-        let Value::Object(object) = value else { return Err(wrong("", "an object", value)) };
+        let Value::Object(object) = value else { return Err(error("", "an object", value)) };
         let get = |field: &str| object.get(field).unwrap_or(&Value::Null);
         if get("format") != "tumit-view" {
-            return Err(wrong("format", "\"tumit-view\"", get("format")));
+            return Err(error("format", "\"tumit-view\"", get("format")));
         }
         let version = match get("version").as_u64() {
             Some(version @ 1..=VERSION) => version,
             Some(version) if version > VERSION => {
-                let why = format!("version {version} is of a later Tumit; this one reads versions 1 to {VERSION}");
-                return Err(FilterFieldError::new("version", why));
+                let reason = format!("version {version} is of a later Tumit; this one reads versions 1 to {VERSION}");
+                return Err(FilterFieldError::new("version", reason));
             }
-            _ => return Err(wrong("version", "1 or 2", get("version"))),
+            _ => return Err(error("version", "1 or 2", get("version"))),
         };
         if let Some(unknown_field) = object
             .keys()
@@ -217,7 +217,7 @@ impl FilterChain {
             return Err(FilterFieldError::new(unknown_field, why));
         }
         let Value::Array(filters) = get("filters") else {
-            return Err(wrong("filters", "a list", get("filters")));
+            return Err(error("filters", "a list", get("filters")));
         };
         let entry = |(filter_index, value): (usize, &Value)| {
             ChainEntry::from_value(value, &format!("filters[{filter_index}]"), version)
@@ -228,8 +228,8 @@ impl FilterChain {
 
 impl FilterFieldError {
     /// An error about the form of the file, with an example of the correct form.
-    fn new(field: &str, why: impl fmt::Display) -> Self {
-        Self { field: field.to_owned(), reason: format!("{why}; example: `{EXAMPLE}`") }
+    fn new(field: &str, reason: impl fmt::Display) -> Self {
+        Self { field: field.to_owned(), reason: format!("{reason}; example: `{EXAMPLE}`") }
     }
 }
 
@@ -269,12 +269,12 @@ impl ChainEntry {
                 format!("expected {expected}, found {}", shorten_value(value)),
             )
         };
-        let (text, on, name) = match value {
+        let (text, is_on, name) = match value {
             Value::String(text) => (text, true, ""),
             Value::Object(object) => {
                 if let Some(key) = object.keys().find(|key| !["filter", "on"].contains(&key.as_str())) {
-                    let why = "this field does not exist; the fields are filter and on".to_owned();
-                    return Err(FilterFieldError::new(&format!("{field}.{key}"), why));
+                    let reason = "this field does not exist; the fields are filter and on".to_owned();
+                    return Err(FilterFieldError::new(&format!("{field}.{key}"), reason));
                 }
                 let value = object.get("filter").unwrap_or(&Value::Null);
                 let Value::String(text) = value else { return Err(wrong(".filter", "an expression", value)) };
@@ -290,7 +290,7 @@ impl ChainEntry {
         let filter = if version == 1 { FilterExpr::parse_any_version(text) } else { text.parse() }.map_err(
             |error: FilterError| FilterFieldError { field: format!("{field}{name}"), reason: error.to_string() },
         )?;
-        Ok(Self { filter, is_on: on })
+        Ok(Self { filter, is_on })
     }
 }
 

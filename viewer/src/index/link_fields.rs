@@ -112,12 +112,12 @@ impl<'a> LinkFieldReader<'a> {
     }
 
     fn value_in(&mut self, row: u64, may_join: bool) -> Option<DetailValue> {
-        let mut rest = self.row(row);
-        let kind = varint::take(&mut rest)?;
+        let mut bytes = self.row(row);
+        let kind = varint::take(&mut bytes)?;
         match kind {
             FULL => self.details.field(u32::try_from(row).ok()?, self.field),
             BOTH | BOTH_BEFORE => {
-                let rows = [varint::take(&mut rest)?, varint::take(&mut rest)?];
+                let rows = [varint::take(&mut bytes)?, varint::take(&mut bytes)?];
                 for part in rows.into_iter().filter(|_| may_join) {
                     let part = if kind == BOTH { part } else { row.checked_sub(part)? };
                     let value = self.value_in(part, false);
@@ -130,9 +130,9 @@ impl<'a> LinkFieldReader<'a> {
             _ => {
                 let place = self.place(kind - VALUES)?;
                 for _ in 0..place.offset {
-                    varint::take(&mut rest)?;
+                    varint::take(&mut bytes)?;
                 }
-                Some(self.details.value(place.kind, varint::take(&mut rest)?))
+                Some(self.details.value(place.kind, varint::take(&mut bytes)?))
             }
         }
     }

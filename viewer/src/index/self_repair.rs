@@ -56,8 +56,8 @@ impl SelfRepairingIndex {
         rebuild: RebuildFn,
     ) -> Self {
         let options = OpenOptions { preview: None, ..options.clone() };
-        let now = RwLock::new(AnswerSource::Index(Arc::new(index)));
-        Self { path: path.to_owned(), options, key, rebuild, source: now, rebuilds: Mutex::new(0) }
+        let source = RwLock::new(AnswerSource::Index(Arc::new(index)));
+        Self { path: path.to_owned(), options, key, rebuild, source, rebuilds: Mutex::new(0) }
     }
 
     fn current_source(&self) -> AnswerSource {
@@ -65,13 +65,13 @@ impl SelfRepairingIndex {
     }
 
     /// Runs a query, and runs it again if the index was damaged and repaired.
-    fn query_or_repair<T>(&self, of: impl Fn(&dyn TimelineSource) -> T) -> T {
+    fn query_or_repair<T>(&self, query: impl Fn(&dyn TimelineSource) -> T) -> T {
         loop {
             let index = match self.current_source() {
-                AnswerSource::Memory(source) => return of(source.as_ref()),
+                AnswerSource::Memory(source) => return query(source.as_ref()),
                 AnswerSource::Index(index) => index,
             };
-            let answer = of(index.as_ref());
+            let answer = query(index.as_ref());
             if !index.is_damaged() || !self.repair(&index) {
                 return answer;
             }

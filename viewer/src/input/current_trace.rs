@@ -68,10 +68,12 @@ impl TraceAvailability {
             },
             Self::Growing { processes: 0, .. } => "following the file".to_owned(),
             Self::Growing { running_processes: 0, .. } => "following; all processes have ended".to_owned(),
-            Self::Growing { running_processes: open, processes } => {
-                format!("following; {open} of {processes} processes still run, and their timestamps are provisional")
+            Self::Growing { running_processes, processes } => {
+                format!(
+                    "following; {running_processes} of {processes} processes still run, and their timestamps are provisional"
+                )
             }
-            Self::Awaited(why) => why.clone(),
+            Self::Awaited(reason) => reason.clone(),
             Self::Interrupted(why) => format!("{why}: the part read so far is shown"),
         })
     }

@@ -118,14 +118,14 @@ impl TimeScale {
             spacing = (widest + GAP).max(spacing * 1.2);
             ticks = self.ticks(spacing);
         }
-        let mut free = 0.0;
+        let mut free_from = 0.0;
         let place = |(x, text): (f32, String)| {
             let half = measure(&text) / 2.0;
             // There is no place beyond the right edge, even if the label is wider than the scale.
             let center = x.min(self.width - half).max(half);
-            let fits = center - half >= free && 2.0 * half <= self.width;
+            let fits = center - half >= free_from && 2.0 * half <= self.width;
             if fits {
-                free = center + half + GAP;
+                free_from = center + half + GAP;
             }
             RulerTick { x, label: fits.then_some(TickLabel { text, center }) }
         };
@@ -160,13 +160,13 @@ impl TimeScale {
         };
         let sign = if base.is_some() { "+" } else { "" };
         let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) != 0);
-        let all = (first..)
+        let labels = (first..)
             .map_while(|n| n.checked_mul(step).filter(|&tick| tick <= to))
             .map(|tick| {
                 (self.x(GlobalNanos(tick)), format!("{sign}{}", label(tick.saturating_sub(zero), step, largest)))
             })
             .collect();
-        RulerTicks { base: base.map(|base| timestamp(GlobalNanos(base.time), base.resolution)), labels: all }
+        RulerTicks { base: base.map(|base| timestamp(GlobalNanos(base.time), base.resolution)), labels }
     }
 }
 
@@ -338,18 +338,18 @@ mod tests {
         #[test]
         fn labels_neither_overlap_nor_are_cut((from, to) in time_ranges(), wide in 40.0_f32..4000.0) {
             let ruler = scale(from, to, wide).ruler(measure);
-            let mut free = 0.0;
+            let mut free_from = 0.0;
             let mut texts = Vec::new();
             for tick in &ruler.ticks {
                 prop_assert!((-0.01..=wide + 0.01).contains(&tick.x));
                 let Some(label) = &tick.label else { continue };
                 let half = measure(&label.text) / 2.0;
-                prop_assert!(label.center - half >= free, "{ruler:?}");
+                prop_assert!(label.center - half >= free_from, "{ruler:?}");
                 prop_assert!(label.center + half <= wide + 0.01, "{ruler:?}");
                 // A label is at its tick, except at the edges.
                 prop_assert!((label.center - tick.x).abs() < half + 0.01, "{ruler:?}");
                 prop_assert!(!texts.contains(&&label.text), "{ruler:?}");
-                free = label.center + half;
+                free_from = label.center + half;
                 texts.push(&label.text);
             }
             // Wide scales have at least some labels.

@@ -161,8 +161,8 @@ fn pinned_rows_come_first_and_only_once() {
 
 #[test]
 fn hidden_rows_hide_their_descendants_and_are_in_no_summary() {
-    let hidden = [ContainerId(3), ContainerId(4)].into();
-    let layout = layout_of(RowArrangement { hidden_containers: hidden, ..RowArrangement::default() });
+    let hidden_containers = [ContainerId(3), ContainerId(4)].into();
+    let layout = layout_of(RowArrangement { hidden_containers, ..RowArrangement::default() });
     assert_eq!(names(&layout), ["c1", "c2"]);
     let folds = FoldedContainers { level: Some(0), ..FoldedContainers::default() };
     let arrangement = RowArrangement { hidden_containers: [ContainerId(3)].into(), ..RowArrangement::default() };

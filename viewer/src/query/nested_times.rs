@@ -335,17 +335,17 @@ pub(crate) fn times_in_range(
         return sweep(time_range);
     }
     let last = after - 1;
-    let mut all = NestedTotals::default();
+    let mut totals = NestedTotals::default();
     let time_of = |checkpoint: u64| GlobalNanos(checkpoints.time(checkpoint));
-    all.add(sweep(TimeRange { from: time_range.from, to: time_of(first) })?);
-    all.add((0..checkpoints.values).map(|number| {
+    totals.add(sweep(TimeRange { from: time_range.from, to: time_of(first) })?);
+    totals.add((0..checkpoints.values).map(|number| {
         let (low, high) = (checkpoints.sums(first, number), checkpoints.sums(last, number));
         let total = high.total.wrapping_sub(low.total);
         let self_time = high.self_time.wrapping_sub(low.self_time);
         NestedTime { value: ValueId(high.value), total: total.into(), self_time: self_time.into() }
     }));
-    all.add(sweep(TimeRange { from: time_of(last), to: time_range.to })?);
-    Ok(all.finish())
+    totals.add(sweep(TimeRange { from: time_of(last), to: time_range.to })?);
+    Ok(totals.finish())
 }
 
 #[cfg(test)]

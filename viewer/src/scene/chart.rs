@@ -46,22 +46,23 @@ pub fn chart(
     let mut parts =
         map_in_order(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
     let links = parts.next().transpose()?.unwrap_or_default();
-    let mut all = ThreadDrawing { notes: links.notes, ..ThreadDrawing::default() };
+    let mut drawing = ThreadDrawing { notes: links.notes, ..ThreadDrawing::default() };
     for part in parts {
         let part = part?;
-        all.items.extend(part.items);
-        all.overlay_items.extend(part.overlay_items);
-        all.names.extend(part.names);
+        drawing.items.extend(part.items);
+        drawing.overlay_items.extend(part.overlay_items);
+        drawing.names.extend(part.names);
     }
-    let operations = operations::lines(&context, &mut all.items)?;
-    all.notes.extend(operations.note);
-    let names = state_labels::draw(&context, &all.names, &links.items);
-    let items = [all.items, all.overlay_items, links.items, operations.items, names].into_iter().flatten().collect();
+    let operations = operations::lines(&context, &mut drawing.items)?;
+    drawing.notes.extend(operations.note);
+    let names = state_labels::draw(&context, &drawing.names, &links.items);
+    let items =
+        [drawing.items, drawing.overlay_items, links.items, operations.items, names].into_iter().flatten().collect();
     let is_quick = seen_rows
         .iter()
         .flat_map(|&row_index| &layout.rows[row_index].strips)
         .any(|strip| states::is_quick(&context, strip));
-    Ok(Scene { width: view.width, height: layout.height, items, notes: all.notes, is_quick, ..Scene::default() })
+    Ok(Scene { width: view.width, height: layout.height, items, notes: drawing.notes, is_quick, ..Scene::default() })
 }
 
 /// Divides rows into jobs of at least [`LANES_PER_JOB`] lanes. Also returns the total number of

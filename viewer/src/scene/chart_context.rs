@@ -212,13 +212,13 @@ impl<'a> ChartContext<'a> {
 /// The enclosing row of each row: the last row before it with a smaller depth.
 fn outer_rows(depths: impl Iterator<Item = u32>) -> Vec<Option<usize>> {
     let mut open: Vec<(u32, usize)> = Vec::new();
-    let mut outer = Vec::new();
+    let mut enclosing_rows = Vec::new();
     for (row_index, depth) in depths.enumerate() {
         while open.pop_if(|last| last.0 >= depth).is_some() {}
-        outer.push(open.last().map(|last| last.1));
+        enclosing_rows.push(open.last().map(|last| last.1));
         open.push((depth, row_index));
     }
-    outer
+    enclosing_rows
 }
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ impl ContainerTable {
     }
 
     /// The end of a container, if known so far.
-    pub(crate) fn to(&self, id: ContainerId) -> i64 {
+    pub(crate) fn end_of(&self, id: ContainerId) -> i64 {
         self.get(id).map_or(0, |entry| entry.info.life.to.0)
     }
 
@@ -214,7 +214,7 @@ impl ContainerTable {
     }
 
     /// All containers that are not closed, each after its parent.
-    pub(crate) fn open(&self) -> Vec<ContainerId> {
+    pub(crate) fn open_containers(&self) -> Vec<ContainerId> {
         self.entries.iter().flatten().filter(|entry| !entry.is_closed).map(|entry| entry.info.id).collect()
     }
 

@@ -181,14 +181,14 @@ impl FaultCounts {
 
     /// Counts an occurrence at an earlier line and timestamp than the current ones.
     pub(crate) fn count_at(&mut self, fault: Fault, (line, time): (u64, i64)) {
-        let of = &mut self.records[fault as usize];
-        if of.count == 0 {
+        let record = &mut self.records[fault as usize];
+        if record.count == 0 {
             self.kinds += 1;
         }
-        if of.count == 0 || (line, time) < (of.line, of.time) {
-            (of.line, of.time) = (line, time);
+        if record.count == 0 || (line, time) < (record.line, record.time) {
+            (record.line, record.time) = (line, time);
         }
-        of.count += 1;
+        record.count += 1;
     }
 
     /// The kinds that have occurred.

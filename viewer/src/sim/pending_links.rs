@@ -85,7 +85,7 @@ impl PendingLinks {
     pub(crate) fn check_storage(&self) -> io::Result<()> {
         match &self.failure {
             None => Ok(()),
-            Some(why) => Err(io::Error::new(why.kind(), Arc::clone(why))),
+            Some(error) => Err(io::Error::new(error.kind(), Arc::clone(error))),
         }
     }
 
@@ -102,14 +102,14 @@ impl PendingLinks {
     ) -> Option<TimestampExtent> {
         let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(endpoint.key.0));
         let (first, is_last) = match self.endpoints.match_or_insert(key, endpoint.starts, || Some(endpoint)) {
-            Ok(EndpointMatch::Other { partner: other, is_last }) => (other, is_last),
+            Ok(EndpointMatch::Other { partner, is_last }) => (partner, is_last),
             Ok(EndpointMatch::Alike) => {
                 faults.count(Fault::KeyInUse);
                 return None;
             }
             Ok(EndpointMatch::Nothing | EndpointMatch::Refused) => return None,
-            Err(why) => {
-                self.failure = Some(Arc::new(why));
+            Err(error) => {
+                self.failure = Some(Arc::new(error));
                 return None;
             }
         };
@@ -166,15 +166,15 @@ impl PendingLinks {
         out: &mut impl EntitySink,
         value_types: &[TypeId],
     ) {
-        let all = self.endpoints.for_each(|endpoint| {
+        let result = self.endpoints.for_each(|endpoint| {
             if let Some(faults) = &mut faults {
                 faults.count_at(Fault::IncompleteLink, (endpoint.line, endpoint.time));
             }
             endpoint.open_link(value_types).into_iter().for_each(|link| out.open_link(&link));
             Ok(())
         });
-        if let Err(why) = all {
-            self.failure = Some(Arc::new(why));
+        if let Err(error) = result {
+            self.failure = Some(Arc::new(error));
         }
     }
 }

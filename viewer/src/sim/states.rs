@@ -95,12 +95,12 @@ impl OpenStates {
             faults.count(Fault::LateCreation);
             self.first = self.first.min(start);
         }
-        let mut early = 0;
+        let mut early_position = 0;
         if start < 0 {
             self.early_count = self.early_count.saturating_add(1);
-            early = self.early_count;
+            early_position = self.early_count;
         }
-        self.states.push(OpenState { start, value, detail, early_position: early });
+        self.states.push(OpenState { start, value, detail, early_position });
     }
 
     #[inline]
@@ -140,12 +140,9 @@ impl OpenStates {
 
     #[inline]
     fn end_top(&mut self, end: i64, out: &mut impl EntitySink) {
-        if let Some(OpenState { start, value, detail, early_position: early }) = self.states.pop() {
+        if let Some(OpenState { start, value, detail, early_position }) = self.states.pop() {
             let life = TimeRange { from: GlobalNanos(start), to: GlobalNanos(end) };
-            out.state(
-                self.place,
-                EndedState { life, depth: self.states.len() as u32, value, detail, early_position: early },
-            );
+            out.state(self.place, EndedState { life, depth: self.states.len() as u32, value, detail, early_position });
         }
     }
 }

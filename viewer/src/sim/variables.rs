@@ -37,11 +37,11 @@ impl VariableState {
         if self.current_value.is_none() && op != VariableOp::Set {
             faults.count(Fault::NeverSet);
         }
-        let old = self.current_value.map_or(0.0, |(_, value)| value);
+        let old_value = self.current_value.map_or(0.0, |(_, value)| value);
         let new = match op {
             VariableOp::Set => value,
-            VariableOp::Add => old + value,
-            VariableOp::Subtract => old - value,
+            VariableOp::Add => old_value + value,
+            VariableOp::Subtract => old_value - value,
         };
         if !any && !new.is_finite() {
             return faults.count(Fault::NotFinite);

@@ -129,10 +129,10 @@ pub(crate) fn nested_times(
             _ => nested_containers.push(container),
         }
     }
-    let mut all = NestedTotals::default();
+    let mut totals = NestedTotals::default();
     // States that are not nested: one query for all containers.
     let of_flat = of_lanes(source, &flat_containers, time_range)?;
-    all.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
+    totals.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
     let parts = map_parts(&nested_containers, NESTED_PER_THREAD, |part, _| {
         let mut sums = NestedTotals::default();
         for &container in part {
@@ -141,9 +141,9 @@ pub(crate) fn nested_times(
         Ok::<_, QueryError>(sums.finish())
     });
     for part in parts {
-        all.add(part?);
+        totals.add(part?);
     }
-    Ok(all.finish())
+    Ok(totals.finish())
 }
 
 /// Total nanoseconds of each value in some lanes, by value.
@@ -156,12 +156,12 @@ pub(crate) fn of_lanes(
     lanes: &[StateLaneId],
     time_range: TimeRange,
 ) -> Result<Vec<(ValueId, i128)>, QueryError> {
-    let long = i128::from(time_range.to.0) - i128::from(time_range.from.0);
+    let duration = i128::from(time_range.to.0) - i128::from(time_range.from.0);
     let wide = |lane: &StateLaneId| source.members_with(lane.container, lane.ty).len().max(1) as i128;
     // Skips the check of each lane if the sum is small, because few lanes represent more than 2^20
     // containers.
-    let is_short = lanes.len() as i128 * long < i128::from(i64::MAX) >> 20;
-    let largest_sum = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * long };
+    let is_short = lanes.len() as i128 * duration < i128::from(i64::MAX) >> 20;
+    let largest_sum = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * duration };
     let parts = u32::try_from(largest_sum / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX);
     let mut all: BTreeMap<ValueId, i128> = BTreeMap::new();
     for part in 0..parts {

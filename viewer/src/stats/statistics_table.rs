@@ -27,7 +27,7 @@ use crate::query::{container_tree, entity_walk};
 pub fn table(
     source: &dyn TimelineSource,
     time_range: TimeRange,
-    by: RowGrouping,
+    grouping: RowGrouping,
     field: Option<&str>,
 ) -> Result<Vec<StatsRow>, QueryError> {
     let (model, list) = (source.model(), source.containers());
@@ -42,7 +42,7 @@ pub fn table(
         by_type,
         continuations,
         time_range,
-        grouping: by,
+        grouping,
     };
     let mut rows = Vec::new();
     for ty in &model.types {
@@ -120,7 +120,7 @@ impl StatsTableBuilder<'_> {
             }
             for value in &times.values {
                 let value_durations = durations_by_value.remove(&value.value).unwrap_or_default();
-                let of = StatsRow {
+                let base_row = StatsRow {
                     time: Some(seconds(value.nanos)),
                     share: Some(value.share),
                     self_time: Some(seconds(value.self_nanos)),
@@ -128,7 +128,7 @@ impl StatsTableBuilder<'_> {
                     value: self.value(value.value),
                     ..Self::row("state", ty, container.clone())
                 };
-                rows.push(of.with_durations(&value_durations));
+                rows.push(base_row.with_durations(&value_durations));
             }
             // States without duration take no time, but have rows.
             for (value, value_durations) in durations_by_value {
@@ -156,11 +156,11 @@ impl StatsTableBuilder<'_> {
             all.0.push(tasks.latencies);
             all.1 += tasks.active_time;
         }
-        for ((container, value), (latencies, active)) in groups {
+        for ((container, value), (latencies, active_time)) in groups {
             let all: Durations = latencies.into_iter().flat_map(Durations::into_nanos).collect();
             let row = StatsRow {
                 value: value.and_then(|value| self.value(value)),
-                time: Some(seconds(active)),
+                time: Some(seconds(active_time)),
                 ..Self::row("task", ty, container.map(|container| self.path(container)))
             };
             rows.push(row.with_durations(&all));
@@ -296,14 +296,14 @@ struct PlacedExtreme {
 
 impl StatsRow {
     /// Fills in the statistics of durations.
-    fn with_durations(self, all: &Durations) -> Self {
+    fn with_durations(self, durations: &Durations) -> Self {
         Self {
-            count: Some(all.count()),
-            duration_min: all.quantile(0.0).map(seconds),
-            duration_mean: all.mean().map(|nanos| nanos / 1e9),
-            duration_median: all.quantile(0.5).map(seconds),
-            duration_p99: all.quantile(0.99).map(seconds),
-            duration_max: all.quantile(1.0).map(seconds),
+            count: Some(durations.count()),
+            duration_min: durations.quantile(0.0).map(seconds),
+            duration_mean: durations.mean().map(|nanos| nanos / 1e9),
+            duration_median: durations.quantile(0.5).map(seconds),
+            duration_p99: durations.quantile(0.99).map(seconds),
+            duration_max: durations.quantile(1.0).map(seconds),
             ..self
         }
     }

@@ -316,11 +316,11 @@ fn partition_point_near(hint: usize, len: usize, before: impl Fn(usize) -> bool)
     }
     let mut high = len.min(low + step);
     while low < high {
-        let middle = low.midpoint(high);
-        if before(middle) {
-            low = middle + 1;
+        let position = low.midpoint(high);
+        if before(position) {
+            low = position + 1;
         } else {
-            high = middle;
+            high = position;
         }
     }
     low

@@ -166,13 +166,13 @@ impl RowDetailTable {
 
 /// Inserts a text before all others.
 fn prefix(detail: &mut RowDetails, text: &str) -> RowValue {
-    let by = text.len() as u32;
+    let offset = text.len() as u32;
     detail.texts.insert_str(0, text);
     for field in &mut detail.fields {
         if let RowValue::Text { from, to } = &mut field.value {
-            *from += by;
-            *to += by;
+            *from += offset;
+            *to += offset;
         }
     }
-    RowValue::Text { from: 0, to: by }
+    RowValue::Text { from: 0, to: offset }
 }

@@ -112,12 +112,12 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
         if F::HAS_HEADER && !self.columns.is_closed() {
             self.begin();
         }
-        let Self { form, buffer, types, values, containers, key, details, columns, early_rows: early, .. } = self;
+        let Self { form, buffer, types, values, containers, key, details, columns, early_rows, .. } = self;
         let names = NameTable { types, values, containers, key };
         let row = EntityRow { detail: details.get(detail), ..make(&names) };
         let context = RowContext { columns, details, containers };
         if F::IS_PEER && EarlyRows::is_early(&row) {
-            return early.store(&row, |out| form.row(&row, context, out));
+            return early_rows.store(&row, |out| form.row(&row, context, out));
         }
         form.row(&row, context, buffer);
         self.rows += 1;

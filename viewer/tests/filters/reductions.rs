@@ -81,11 +81,11 @@ fn add_reduction(world: &mut ModelTrace, operation: &str, node: &str) {
     let pieces = pieces(world, operation, &world.below(node));
     let timestamps = pieces.iter().flat_map(|piece| [piece.0.0, piece.0.1]);
     for (life, value) in steps(timestamps, (0, END), |time| reduced_value(operation, &pieces, time)) {
-        let (at, ty) = (node.to_owned(), "Reduced".to_owned());
+        let (container, ty) = (node.to_owned(), "Reduced".to_owned());
         if operation.ends_with("state") {
-            world.states.push(ModelState { container: at, ty, depth: 0, life, value: value.to_string() });
+            world.states.push(ModelState { container, ty, depth: 0, life, value: value.to_string() });
         } else {
-            world.samples.push(ModelSample { container: at, ty, life, value });
+            world.samples.push(ModelSample { container, ty, life, value });
         }
     }
 }

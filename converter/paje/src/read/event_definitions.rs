@@ -453,11 +453,11 @@ impl Definitions {
             None => IdMeaning::Useless,
         };
         let small = small_id(&open.id);
-        let existing = match small {
+        let earlier_index = match small {
             Some(small) => self.indexes_by_number.get(small).copied().flatten(),
             None => self.indexes_by_text.get(&open.id).copied(),
         };
-        let index = match existing {
+        let index = match earlier_index {
             Some(existing) if self.meanings[existing] == meaning => existing,
             Some(existing) => {
                 faults.count(FaultKind::IdTwice, number, &open.id);

@@ -308,13 +308,13 @@ impl ReadState {
         if ty == TypeId::ROOT {
             return self.fault(FaultKind::Root, input, id);
         }
-        let Some((container, again)) = self.containers.create(id, name, (ty, parent)) else {
+        let Some((container, is_duplicate)) = self.containers.create(id, name, (ty, parent)) else {
             return self.fault(FaultKind::ContainerTwice, input, id);
         };
         if id == ROOT {
             self.faults.count(FaultKind::ZeroTaken, input.line, name);
         }
-        if again {
+        if is_duplicate {
             self.faults.count(FaultKind::ReusedId, input.line, id);
         }
         let extras = self.extras(input);

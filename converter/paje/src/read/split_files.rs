@@ -190,7 +190,7 @@ impl TraceParts {
     pub(super) fn find(&mut self, name: &str) -> Result<Option<PartFile>, UnreadReason> {
         let root = match &self.folder {
             PartFolder::Below(root) => root,
-            PartFolder::Unavailable(why) => return Err(UnreadReason::Unavailable(why)),
+            PartFolder::Unavailable(reason) => return Err(UnreadReason::Unavailable(reason)),
         };
         let relative = Path::new(name);
         if relative.components().any(|part| part == Component::ParentDir) {
@@ -297,14 +297,14 @@ fn without_blanks(text: &[u8]) -> &[u8] {
 
 /// The canonical path of a part. If the file does not exist, the path of its compressed form.
 fn place_of(path: &Path) -> io::Result<PathBuf> {
-    std::fs::canonicalize(path).or_else(|missing| {
+    std::fs::canonicalize(path).or_else(|error| {
         let compressed = |ending: &&str| {
             let mut name = path.as_os_str().to_owned();
             name.push(".");
             name.push(ending);
             std::fs::canonicalize(name).ok()
         };
-        ENDINGS.iter().find_map(compressed).ok_or(missing)
+        ENDINGS.iter().find_map(compressed).ok_or(error)
     })
 }
 

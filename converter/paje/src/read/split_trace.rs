@@ -179,8 +179,8 @@ impl<R: Read> PajeReader<R> {
             Ok(false) if !part.lines.is_ended() => processor.state.faults.count(FaultKind::NoLineEnd, last, ""),
             Ok(false) => {}
             Err(error) => {
-                let why = format!("the file cannot be read after this line: {error}");
-                processor.state.faults.count_part(FaultKind::MissingPart, last, (&part.name, &why));
+                let reason = format!("the file cannot be read after this line: {error}");
+                processor.state.faults.count_part(FaultKind::MissingPart, last, (&part.name, &reason));
             }
         }
         let closed = processor.close_definition(last, &mut part.header, sink);
@@ -193,7 +193,7 @@ impl<R: Read> PajeReader<R> {
     pub(super) fn open_parts(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let line = self.number();
         for name in std::mem::take(&mut self.processor.state.part_names) {
-            let (kind, why) = match self.parts.find(&name) {
+            let (kind, reason) = match self.parts.find(&name) {
                 Ok(None) => continue,
                 Ok(Some(file)) => {
                     let number = self.parts.add(&name, file);
@@ -205,10 +205,10 @@ impl<R: Read> PajeReader<R> {
                     continue;
                 }
                 Err(UnreadReason::Unreadable(error)) => (FaultKind::MissingPart, error.to_string()),
-                Err(UnreadReason::Refused(why)) => (FaultKind::RefusedPart, why.to_owned()),
+                Err(UnreadReason::Refused(text)) => (FaultKind::RefusedPart, text.to_owned()),
                 Err(UnreadReason::Unavailable(why)) => (FaultKind::UnreadPart, why.to_owned()),
             };
-            self.processor.state.faults.count_part(kind, line, (&name, &why));
+            self.processor.state.faults.count_part(kind, line, (&name, &reason));
         }
         Ok(())
     }

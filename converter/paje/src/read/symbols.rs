@@ -223,15 +223,15 @@ impl PajeContainers {
 
     /// Finds a container for a line of a process with these own containers. Aliases have precedence
     /// over names.
-    fn find_from(&self, own: &SymbolIndex<ContainerId>, text: &str) -> Option<SymbolMatch<ContainerId>> {
-        if let Some(&thing) = own.by_id.get(text) {
+    fn find_from(&self, process_index: &SymbolIndex<ContainerId>, text: &str) -> Option<SymbolMatch<ContainerId>> {
+        if let Some(&thing) = process_index.by_id.get(text) {
             return Some(SymbolMatch { thing, by_id: true });
         }
         let container = find(&self.index, ContainerId::ROOT, text);
         if container.is_some_and(|container| container.by_id) {
             return container;
         }
-        own.by_name(text).map(|thing| SymbolMatch { thing, by_id: false }).or(container)
+        process_index.by_name(text).map(|thing| SymbolMatch { thing, by_id: false }).or(container)
     }
 
     /// Whether a text is the name of several containers.
@@ -258,8 +258,8 @@ impl PajeContainers {
             Some(process) => self.by_process.entry(process).or_default(),
             None => &mut self.index,
         };
-        let existing = index.by_id.get(id).copied();
-        if existing.is_some_and(|existing| !self.containers[existing.index()].is_destroyed) {
+        let earlier_container = index.by_id.get(id).copied();
+        if earlier_container.is_some_and(|existing| !self.containers[existing.index()].is_destroyed) {
             return None;
         }
         let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
@@ -278,7 +278,7 @@ impl PajeContainers {
         if process.is_some() {
             self.index.name(id, container, is_dead);
         }
-        Some((container, existing.is_some()))
+        Some((container, earlier_container.is_some()))
     }
 
     /// Whether it was created in a container that had ended.
@@ -298,8 +298,8 @@ impl PajeContainers {
 
     /// Ends a container and all its descendants.
     pub(super) fn destroy(&mut self, container: ContainerId) {
-        let mut ending = vec![container];
-        while let Some(next) = ending.pop() {
+        let mut containers = vec![container];
+        while let Some(next) = containers.pop() {
             let container = &mut self.containers[next.index()];
             // All descendants of a dead container are dead.
             if std::mem::replace(&mut container.is_destroyed, true) {
@@ -307,7 +307,7 @@ impl PajeContainers {
             }
             let mut child = container.last_child;
             while child != ContainerId::ROOT {
-                ending.push(child);
+                containers.push(child);
                 child = self.containers[child.index()].previous;
             }
         }
@@ -353,13 +353,13 @@ impl ExternalNames<'_> {
         let PajeContainers { containers, index, by_process, .. } = &mut *self.containers;
         let container = ContainerId(u32::try_from(containers.len()).ok()?);
         let previous = std::mem::replace(&mut containers[parent.index()].last_child, container);
-        let PajeContainer { is_destroyed: dead, process, .. } = containers[parent.index()];
-        containers.push(PajeContainer { previous, is_destroyed: dead, process, ..PajeContainer::new(ty) });
-        let mut own = process.map(|process| by_process.entry(process).or_default());
+        let PajeContainer { is_destroyed, process, .. } = containers[parent.index()];
+        containers.push(PajeContainer { previous, is_destroyed, process, ..PajeContainer::new(ty) });
+        let mut process_index = process.map(|process| by_process.entry(process).or_default());
         for name in spellings(name) {
             let is_dead = |earlier: ContainerId| containers[earlier.index()].is_destroyed;
             index.name(&name, container, is_dead);
-            if let Some(own) = &mut own {
+            if let Some(own) = &mut process_index {
                 own.name(&name, container, is_dead);
             }
         }

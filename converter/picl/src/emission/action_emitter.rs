@@ -97,7 +97,7 @@ impl<'a> ActionEmitter<'a> {
     }
 
     /// Number of operations that were sent, without definitions.
-    pub(crate) fn sent(&self) -> u64 {
+    pub(crate) fn sent_count(&self) -> u64 {
         self.out.sent_count
     }
 
@@ -318,10 +318,9 @@ impl<'a> ActionEmitter<'a> {
         self.send_states_of(action.unit)?;
         let Some(Some(live)) = self.live.get_mut(action.unit as usize) else { return Ok(()) };
         let open: Vec<StackedState> = live.tasks.drain().chain(live.activities.drain()).collect();
-        let DerivedValues { compute_value: compute, finished_value: finished, unknown_value: unknown } =
-            self.derived_of_number(action.unit);
+        let DerivedValues { compute_value, finished_value, unknown_value } = self.derived_of_number(action.unit);
         for state in open {
-            let is_derived = [compute.unwrap_or(u32::MAX), finished, unknown].contains(&state.value);
+            let is_derived = [compute_value.unwrap_or(u32::MAX), finished_value, unknown_value].contains(&state.value);
             if !is_derived && !state.is_ended() {
                 let name = self.out.name_of(state.value);
                 self.out.log.faults.count(PiclFaultKind::BeginWithoutEnd, state.line, name.as_bytes())?;

@@ -67,8 +67,8 @@ impl<'a> EntityOutput<'a> {
             extra: &[],
         })?;
         let canonical = log.units.canonical();
-        let opened = vec![None; canonical.len()];
-        Ok(Self { sink, types, log, containers, canonical, unit_containers: opened, time: start, sent_count: 0 })
+        let unit_containers = vec![None; canonical.len()];
+        Ok(Self { sink, types, log, containers, canonical, unit_containers, time: start, sent_count: 0 })
     }
 
     pub(super) fn emit(&mut self, event: &PajeEvent<'_>) -> Result<(), EmitError> {
@@ -95,14 +95,14 @@ impl<'a> EntityOutput<'a> {
     }
 
     /// The container of a unit, if it was created.
-    pub(super) fn opened(&self, unit: u32) -> Option<ContainerId> {
+    pub(super) fn container_of_unit(&self, unit: u32) -> Option<ContainerId> {
         self.unit_containers.get(unit as usize).copied().flatten()
     }
 
     /// The container of a unit. The first action creates it, or a collective operation with this
     /// root.
     pub(super) fn container_of(&mut self, unit: u32) -> Result<ContainerId, EmitError> {
-        if let Some(container) = self.opened(unit) {
+        if let Some(container) = self.container_of_unit(unit) {
             return Ok(container);
         }
         let time = GlobalNanos(self.time);

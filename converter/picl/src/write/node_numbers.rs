@@ -51,7 +51,7 @@ impl NodeNumbers {
     }
 
     /// The first container below another one in which states can be.
-    pub(super) fn below(&self, container: ContainerId) -> Option<ContainerId> {
+    pub(super) fn container_below(&self, container: ContainerId) -> Option<ContainerId> {
         self.with_states.get(&container).copied()
     }
 
@@ -137,7 +137,7 @@ mod tests {
         numbers.create((ContainerId(1), ContainerId::ROOT), ("Process", "a"), false);
         numbers.create((ContainerId(2), ContainerId(1)), ("Thread", "0"), true);
         numbers.create((ContainerId(3), ContainerId(1)), ("Thread", "1"), true);
-        assert_eq!(numbers.below(ContainerId(1)), Some(ContainerId(2)));
-        assert_eq!(numbers.below(ContainerId(2)), None);
+        assert_eq!(numbers.container_below(ContainerId(1)), Some(ContainerId(2)));
+        assert_eq!(numbers.container_below(ContainerId(2)), None);
     }
 }

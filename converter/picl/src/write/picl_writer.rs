@@ -179,7 +179,7 @@ impl<W: Write> PiclWriter<W> {
     /// the first container with states, so that the messages and the states have the same node.
     fn message_unit(&mut self, container: ContainerId, time: GlobalNanos) -> io::Result<TraceUnit> {
         let has_states = self.types.of_container(container).is_some_and(|ty| self.types.has_states(ty));
-        let below = self.nodes.below(container).filter(|_| !has_states);
+        let below = self.nodes.container_below(container).filter(|_| !has_states);
         self.unit(below.unwrap_or(container), time)
     }
 

@@ -81,28 +81,29 @@ impl RecordOutput<'_> {
     /// before messages without a duration, so its end takes the first message. An activity that
     /// begins at this time is after them, so its begin takes the last message.
     fn held_messages(&self, group: &[TraceAction]) -> HeldMessages {
-        let mut held = HeldMessages { of_holder: vec![None; group.len()], is_held: vec![false; group.len()] };
+        let mut held_messages = HeldMessages { of_holder: vec![None; group.len()], is_held: vec![false; group.len()] };
         let indices = 0..group.len();
         let ends = indices.clone().map(|message| (message, TraceActionKind::End));
         let begins = indices.clone().rev().map(|message| (message, TraceActionKind::Begin));
         for (message, kind) in ends.chain(begins) {
-            if held.is_held[message] || !matches!(group[message].kind, TraceActionKind::Send | TraceActionKind::Receive)
+            if held_messages.is_held[message]
+                || !matches!(group[message].kind, TraceActionKind::Send | TraceActionKind::Receive)
             {
                 continue;
             }
             let is_holder = |holder: &usize| {
                 group[*holder].kind == kind
-                    && held.of_holder[*holder].is_none()
+                    && held_messages.of_holder[*holder].is_none()
                     && self.can_hold(&group[*holder], &group[message])
             };
             let mut indices = indices.clone();
             let holder = if kind == TraceActionKind::End { indices.find(is_holder) } else { indices.rfind(is_holder) };
             if let Some(holder) = holder {
-                held.of_holder[holder] = Some(PiclEndpoint::of_words(group[message].words));
-                held.is_held[message] = true;
+                held_messages.of_holder[holder] = Some(PiclEndpoint::of_words(group[message].words));
+                held_messages.is_held[message] = true;
             }
         }
-        held
+        held_messages
     }
 
     /// Writes the records of one time. A message becomes part of the record that sends or receives

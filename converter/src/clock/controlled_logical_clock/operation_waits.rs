@@ -41,10 +41,10 @@ impl<'l> OperationWaits<'l> {
     }
 
     fn open(&mut self, operation: u64) -> &mut OpenOperation {
-        let Self { sizes, open_operations: open, failure: failed } = self;
-        open.entry(operation).or_insert_with(|| {
+        let Self { sizes, open_operations, failure } = self;
+        open_operations.entry(operation).or_insert_with(|| {
             let unvisited = sizes.of(operation).unwrap_or_else(|error| {
-                failed.get_or_insert(error);
+                failure.get_or_insert(error);
                 OperationSize::default()
             });
             OpenOperation {

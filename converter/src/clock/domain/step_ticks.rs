@@ -27,11 +27,11 @@ impl StepFreeTicks {
     /// From steps in order of their ticks.
     pub(crate) fn new(steps: &[ClockStep]) -> Self {
         let mut regions = Self::default();
-        let mut added = 0i64;
+        let mut correction = 0i64;
         for step in steps {
             let min_result = regions.without_steps(step.ticks.saturating_sub(1));
-            added = added.saturating_sub(step.size);
-            regions.0.push(StepRegion { ticks: step.ticks, correction: added, min_result });
+            correction = correction.saturating_sub(step.size);
+            regions.0.push(StepRegion { ticks: step.ticks, correction, min_result });
         }
         regions
     }

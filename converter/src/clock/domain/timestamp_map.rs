@@ -115,8 +115,8 @@ mod tests {
     use crate::clock::correction::CorrectionPoint;
     use proptest::prelude::*;
 
-    fn point((raw, added): (i64, i64)) -> CorrectionPoint {
-        CorrectionPoint { raw, correction: added }
+    fn point((raw, correction): (i64, i64)) -> CorrectionPoint {
+        CorrectionPoint { raw, correction }
     }
 
     proptest! {

@@ -20,7 +20,7 @@ pub(crate) fn apply_correction(corrections: &DomainCorrections, domain: usize, r
 /// The corrections of all domains: `base`, clock steps, line and graph fit. The reference and other
 /// roots have only the first two. Lines refer to `base_span`, graph fits to `span`.
 pub(crate) fn corrections_of(
-    joined: &[Option<DomainJoin>],
+    joins: &[Option<DomainJoin>],
     rounds: &[Vec<Vec<f64>>],
     steps: &[Vec<CorrectionPoint>],
     base: &DomainCorrections,
@@ -61,7 +61,7 @@ pub(crate) fn corrections_of(
         let points: Vec<CorrectionPoint> = places.iter().map(point).collect();
         Some(Arc::new(TimestampCorrection::from_points(&points).after_steps(&steps).with_base(base)))
     };
-    joined.iter().enumerate().map(correction).collect()
+    joins.iter().enumerate().map(correction).collect()
 }
 
 /// The time from the start of a span to that of a later one, nanoseconds.

@@ -34,8 +34,8 @@ impl FitResult {
             |domain: usize, timestamp: f64| interpolate(&self.fit.corrections[domain], timestamp / self.span.nanos());
         let times = edge.points.iter().map(|point| {
             let (sent, received) = (point.send_time, point.send_time + point.took);
-            let (sent, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
-            MessageTimes { send_time: sent, received, took: received - sent + self.tick }
+            let (send_time, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
+            MessageTimes { send_time, received, took: received - send_time + self.tick }
         });
         times.collect()
     }

@@ -63,10 +63,10 @@ pub(crate) fn fit_lines(
         }
         let second_lines = lines(domains, &edges, span.nanos(), |a, b| inputs.rates(a, b, &first_lines));
         let line_pairs = first_lines.iter().zip(&second_lines);
-        let joined = line_pairs
+        let joins = line_pairs
             .map(|(first, second)| Some(compose_joins(first.as_ref()?, second.as_ref()?, base_span, span)))
             .collect();
-        return Ok(Some(LineFit { joins: joined, span, steps }));
+        return Ok(Some(LineFit { joins, span, steps }));
     }
 }
 

@@ -57,7 +57,7 @@ struct BurstBounds {
 }
 
 impl BurstBounds {
-    fn middle(&self) -> f64 {
+    fn midpoint(&self) -> f64 {
         f64::midpoint(self.lower, self.upper)
     }
 
@@ -158,7 +158,7 @@ fn burst_bounds(
 /// The drift between bursts of a pair.
 fn drift(bursts: &[BurstBounds], tick: f64) -> DriftEstimate {
     let middles: Vec<OffsetPoint> =
-        bursts.iter().map(|burst| OffsetPoint { timestamp: burst.timestamp, offset: burst.middle() }).collect();
+        bursts.iter().map(|burst| OffsetPoint { timestamp: burst.timestamp, offset: burst.midpoint() }).collect();
     let widths: Vec<f64> = bursts.iter().map(|burst| (burst.upper - burst.lower) / 2.0).collect();
     DriftEstimate::of(&middles, &widths, tick)
 }
@@ -177,9 +177,9 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
     if bounds.len() < MIN_BURSTS {
         return WrongBursts::default();
     }
-    let DriftEstimate { agreement: agreed, estimate: drift } = drift(bounds, tick);
+    let DriftEstimate { agreement, estimate: drift } = drift(bounds, tick);
     let deviation = |burst: &BurstBounds, other_burst: &BurstBounds| {
-        (other_burst.middle() - burst.middle() - drift * (other_burst.timestamp - burst.timestamp)).abs()
+        (other_burst.midpoint() - burst.midpoint() - drift * (other_burst.timestamp - burst.timestamp)).abs()
     };
     let mut usual: Vec<f64> = bounds.windows(2).map(|pair| deviation(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
@@ -187,7 +187,7 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
     let agree = |index: usize, other_index: usize| {
         let (burst, other_burst) = (&bounds[index], &bounds[other_index]);
         let gap = other_burst.timestamp - burst.timestamp;
-        let allowed = allowed_departure(gap, agreed.is_some(), bounds.len(), usual, wander);
+        let allowed = allowed_departure(gap, agreement.is_some(), bounds.len(), usual, wander);
         burst.distance(other_burst, drift) <= BASE_ALLOWANCE + 2.0 * tick + allowed
     };
     let chain = longest_chain(bounds.len(), agree);
@@ -242,8 +242,8 @@ pub(crate) struct DriftEstimate {
 impl DriftEstimate {
     /// `widths` contains half of the round trip of each burst, nanoseconds.
     pub(crate) fn of(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Self {
-        let agreed = agreed_drift(bursts, widths, tick);
-        Self { agreement: agreed, estimate: agreed.unwrap_or_else(|| usual_drift(bursts)) }
+        let agreement = agreed_drift(bursts, widths, tick);
+        Self { agreement, estimate: agreement.unwrap_or_else(|| usual_drift(bursts)) }
     }
 }
 
@@ -254,9 +254,9 @@ impl DriftEstimate {
 /// With few bursts, one wrong burst changes the median. In this case the smallest drift is the most
 /// likely one.
 fn usual_drift(bursts: &[OffsetPoint]) -> f64 {
-    let pairs = bursts.iter().enumerate().flat_map(|(index, one)| {
-        let others = bursts[index + 1..].iter().take(NEXT).filter(|other| other.timestamp > one.timestamp);
-        others.map(|other| one.drift_to(*other))
+    let pairs = bursts.iter().enumerate().flat_map(|(index, burst)| {
+        let others = bursts[index + 1..].iter().take(NEXT).filter(|other| other.timestamp > burst.timestamp);
+        others.map(|other| burst.drift_to(*other))
     });
     let mut drifts: Vec<f64> = pairs.collect();
     drifts.sort_by(f64::total_cmp);
@@ -309,22 +309,22 @@ fn longest_chain(count: usize, agree: impl Fn(usize, usize) -> bool) -> Vec<usiz
         length: usize,
         predecessor: Option<usize>,
     }
-    let mut best: Vec<ChainEnd> = Vec::with_capacity(count);
+    let mut chain_ends: Vec<ChainEnd> = Vec::with_capacity(count);
     for index in 0..count {
         let mut longest = ChainEnd { length: 1, predecessor: None };
         for before in (index.saturating_sub(BACK)..index).rev() {
-            let length = best[before].length + 1;
+            let length = chain_ends[before].length + 1;
             if length > longest.length && agree(before, index) {
                 longest = ChainEnd { length, predecessor: Some(before) };
             }
         }
-        best.push(longest);
+        chain_ends.push(longest);
     }
-    let mut next = (0..count).rev().max_by_key(|index| best[*index].length);
+    let mut next = (0..count).rev().max_by_key(|index| chain_ends[*index].length);
     let mut chain = Vec::new();
     while let Some(index) = next {
         chain.push(index);
-        next = best[index].predecessor;
+        next = chain_ends[index].predecessor;
     }
     chain.reverse();
     chain

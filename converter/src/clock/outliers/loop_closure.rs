@@ -74,9 +74,9 @@ pub(crate) fn consistent_positions(
         }
     }
     let pair = |number: usize| (edges[number].from, edges[number].to);
-    if let [SuspectedPair { edge: number, nanos, other_positions: others }] = &suspects[..] {
+    if let [SuspectedPair { edge: number, nanos, other_positions }] = &suspects[..] {
         let misclosure = LoopMisclosure { pairs: vec![pair(*number)], nanos: *nanos };
-        let others = others.clone();
+        let others = other_positions.clone();
         edges.remove(*number);
         return ConsistentPositions { positions: others, misclosure: Some(misclosure) };
     }

@@ -105,9 +105,9 @@ fn largest_step(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> 
         // come from waiting.
         StepCandidate { step, min_size, wait_limit: (one.trip.max(0.0) + next_observation.trip.max(0.0)) / 2.0 }
     });
-    let StepCandidate { step, min_size, wait_limit: waiting } =
+    let StepCandidate { step, min_size, wait_limit } =
         steps.max_by(|a, b| (a.min_size - a.wait_limit).total_cmp(&(b.min_size - b.wait_limit)))?;
-    (min_size > noise.max(waiting) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
+    (min_size > noise.max(wait_limit) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
 }
 
 /// Offsets of two clocks by pieces.
@@ -121,19 +121,19 @@ struct PairOffsets {
 /// directions to be fast once. In a program with processes that wait for each other, one direction
 /// is slow whenever the other is fast.
 fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<PairOffsets> {
-    let mut best: Option<PairOffsets> = None;
+    let mut best_offsets: Option<PairOffsets> = None;
     let mut best_half = f64::INFINITY;
     let mut many = 1;
-    while best.is_none() || (many <= MAX_PIECE_MESSAGES && many * MIN_PIECES <= forth.len().min(back.len())) {
+    while best_offsets.is_none() || (many <= MAX_PIECE_MESSAGES && many * MIN_PIECES <= forth.len().min(back.len())) {
         let observations = if many == 1 { pair_messages(forth, back) } else { pair_fastest(forth, back, many) };
         let mut trips: Vec<f64> = observations.iter().map(|observation| observation.trip).collect();
         trips.sort_by(f64::total_cmp);
         let usual_trip = *trips.get(trips.len() / 4)?;
         // Longer pieces are used if they improve the fast round trips and at least half of all.
         let half = trips[trips.len() / 2];
-        let is_better = best.as_ref().is_none_or(|best| usual_trip < best.usual_trip - noise);
+        let is_better = best_offsets.as_ref().is_none_or(|best| usual_trip < best.usual_trip - noise);
         if is_better && half < best_half - noise {
-            (best, best_half) = (Some(PairOffsets { observations, usual_trip }), half);
+            (best_offsets, best_half) = (Some(PairOffsets { observations, usual_trip }), half);
         }
         // Longer pieces would gain nothing, and drift within them would appear as a fast round
         // trip.
@@ -142,7 +142,7 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
         }
         many *= 2;
     }
-    best
+    best_offsets
 }
 
 /// Each message with the next message back.
@@ -216,8 +216,8 @@ mod tests {
 
     fn edge(from: usize, to: usize, offset: impl Fn(f64) -> f64) -> FastestMessages {
         let points = (0..100).map(|n| {
-            let sent = f64::from(n) * 1e8;
-            MessagePoint { send_time: sent, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(sent) }
+            let send_time = f64::from(n) * 1e8;
+            MessagePoint { send_time, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(send_time) }
         });
         FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 100 }
     }

@@ -134,8 +134,8 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
         let is_with_real_time = lead < 0.0 || (may_be_set && lead < SHORTEST_SLEEP);
         let is_set = lead.abs() > noise + BENT * by_system + read && (is_alone || is_with_real_time);
         #[expect(clippy::cast_possible_truncation, reason = "ticks within a run; saturates")]
-        let by = (lead / tick).round() as i64;
-        is_set.then_some(ObservedStep { from: first.ticks, to: last.ticks, size: by })
+        let size = (lead / tick).round() as i64;
+        is_set.then_some(ObservedStep { from: first.ticks, to: last.ticks, size })
     });
     jumps.collect()
 }

@@ -174,9 +174,9 @@ impl OpBatch {
 
     /// Starts a block. `first` is the position of its first record in the stream.
     pub(crate) fn clear(&mut self, first: u64) {
-        let Self { entries, grouped_entries: more, words, places, templates, .. } = self;
+        let Self { entries, grouped_entries, words, places, templates, .. } = self;
         entries.clear();
-        more.clear();
+        grouped_entries.clear();
         words.clear();
         places.clear();
         templates.clear();
@@ -212,7 +212,7 @@ impl OpBatch {
     pub(crate) fn steps<E>(
         &self,
         position: usize,
-        RecordTurn { corrected_time: corrected, stream }: RecordTurn,
+        RecordTurn { corrected_time, stream }: RecordTurn,
         visit: &mut impl FnMut(NextOp<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(&entry) = self.entries.get(position) else { return Ok(()) };
@@ -223,7 +223,7 @@ impl OpBatch {
             _ => std::slice::from_ref(&entry),
         };
         for entry in several {
-            let pending = |bits| PendingOp { corrected_time: corrected, bits, template: entry.template(), stream };
+            let pending = |bits| PendingOp { corrected_time, bits, template: entry.template(), stream };
             visit(match entry.head >> form::BITS {
                 form::SHORT => NextOp::Operation(pending(entry.bits.into())),
                 form::NUMBER => NextOp::Operation(pending(self.words.get(entry.start()).copied().unwrap_or_default())),

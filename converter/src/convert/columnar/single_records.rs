@@ -127,9 +127,9 @@ impl RowBatch {
             let (number, fields) = body.split_first_chunk()?;
             (site, body) = (u32::from_le_bytes(*number), fields);
         }
-        let corrected = *self.corrected_times.get(position)?;
-        let raw = self.raw.get(position).copied().unwrap_or(corrected);
-        let (ordinal, blocks_read, only) = match self.details.get(position) {
+        let corrected_time = *self.corrected_times.get(position)?;
+        let raw = self.raw.get(position).copied().unwrap_or(corrected_time);
+        let (ordinal, blocks_read, single_action) = match self.details.get(position) {
             Some(detail) => (detail.ordinal, detail.block, detail.single_action),
             None => (
                 self.first + self.places.get(position).map_or(position as u64, |position| u64::from(*position)),
@@ -137,17 +137,6 @@ impl RowBatch {
                 None,
             ),
         };
-        Some(RecordRef {
-            stream,
-            id,
-            program,
-            site,
-            ordinal,
-            corrected_time: corrected,
-            raw,
-            single_action: only,
-            blocks_read,
-            body,
-        })
+        Some(RecordRef { stream, id, program, site, ordinal, corrected_time, raw, single_action, blocks_read, body })
     }
 }

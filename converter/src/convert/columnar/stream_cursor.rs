@@ -100,11 +100,11 @@ impl<'r> StreamCursor<'r> {
     pub(crate) fn tally(&mut self) -> StreamTally {
         self.take_read();
         let Self { source, records, end, .. } = self;
-        let damaged = source.reader().damaged_records();
+        let damaged_records = source.reader().damaged_records();
         StreamTally {
             backward_records: source.backward_records,
             early_actions: source.early_count,
-            damaged_records: damaged,
+            damaged_records,
             records: *records,
             end: *end,
         }
@@ -285,13 +285,13 @@ impl SeenValues {
             Some(bits) => bits >> (value % 64),
             None => 0,
         };
-        let all = match width {
+        let has_all = match width {
             1 => bytes.iter().fold(1, |all, byte| all & bit_of((*byte).into())),
             2 => bytes.as_chunks().0.iter().fold(1, |all, value| all & bit_of(u16::from_le_bytes(*value).into())),
             4 => bytes.as_chunks().0.iter().fold(1, |all, value| all & bit_of(u32::from_le_bytes(*value).into())),
             _ => bytes.as_chunks().0.iter().fold(1, |all, value| all & bit_of(u64::from_le_bytes(*value))),
         };
-        all == 1
+        has_all == 1
     }
 
     fn note_column<const N: usize>(

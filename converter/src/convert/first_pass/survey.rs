@@ -212,10 +212,10 @@ impl FirstPassCollector {
         model: &RuleModel,
         symbols: &mut Symbols,
     ) {
-        let Self { parts: Some(parts), log: Some(log), survey, scratch, failure: failed, .. } = self else { return };
+        let Self { parts: Some(parts), log: Some(log), survey, scratch, failure, .. } = self else { return };
         let mut tables = PartTables { paths: &mut survey.paths, model, scratch, symbols };
         if let Err(error) = parts.action(scope, action, time, log, &mut tables) {
-            failed.get_or_insert(error);
+            failure.get_or_insert(error);
         }
     }
 
@@ -256,11 +256,11 @@ impl FirstPassCollector {
             | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => {
                 self.value(scope, *ty, code, ValueRecord { time: scope.raw, position, variant: 0 }, model, symbols);
             }
-            ActionOp::Create { target: on } if !action.with.is_empty() => {
-                if on.is_ambiguous(scope, &mut self.scratch, symbols) {
+            ActionOp::Create { target } if !action.with.is_empty() => {
+                if target.is_ambiguous(scope, &mut self.scratch, symbols) {
                     return;
                 }
-                let node = self.survey.paths.node(on, scope, &mut self.scratch, symbols);
+                let node = self.survey.paths.node(target, scope, &mut self.scratch, symbols);
                 let fields = action.with.iter().map(|(name, code)| {
                     let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
                     (name.clone(), key)
@@ -306,13 +306,13 @@ impl FirstPassCollector {
         let columnar = program.and_then(|program| program.columnar_links.as_ref()?.get(usize::from(template.position)));
         let action =
             program.zip(columnar).and_then(|(program, columnar)| program.actions.get(usize::from(columnar.action)));
-        let (Some(columnar), Some(ProgramAction { op: ActionOp::Link { end, link, target: on, .. }, .. })) =
+        let (Some(columnar), Some(ProgramAction { op: ActionOp::Link { end, link, target, .. }, .. })) =
             (columnar, action)
         else {
             return;
         };
         let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar.action };
-        let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
+        let endpoint = SurveyedEndpoint { end: *end, link: *link, container: target.container() };
         self.end_of(&template.key.with_words(keys), endpoint, position, op.corrected_time, model);
     }
 
@@ -379,11 +379,11 @@ impl FirstPassCollector {
         }
     }
 
-    fn link(&mut self, key: &LinkKey, mut endpoint: UnpairedEndpoint, several: bool) {
+    fn link(&mut self, key: &LinkKey, mut endpoint: UnpairedEndpoint, has_variants: bool) {
         let ActionPosition { stream, ordinal, .. } = endpoint.position;
         let is_finish = endpoint.end == LinkSide::Finish;
-        let Self { unpaired_endpoints: waiting, notes, log, .. } = self;
-        let pairing = waiting.match_or_insert(key.hash(), !is_finish, || {
+        let Self { unpaired_endpoints, notes, log, .. } = self;
+        let pairing = unpaired_endpoints.match_or_insert(key.hash(), !is_finish, || {
             if endpoint.is_partial && is_finish {
                 // The first endpoint of a chain: nothing comes before it.
                 notes.note(endpoint.position, UNMATCHED);
@@ -395,16 +395,16 @@ impl FirstPassCollector {
             Some(endpoint)
         });
         let other = match pairing {
-            Ok(EndpointMatch::Other { partner: other, .. }) => other,
+            Ok(EndpointMatch::Other { partner, .. }) => partner,
             Ok(_) => return,
-            Err(why) => return self.failure = Some(why),
+            Err(error) => return self.failure = Some(error),
         };
         if let Some(log) = &mut self.log {
             log.add_second_endpoint((other.link, other.time), stream, endpoint.time, ordinal, is_finish);
         }
         self.survey.links += 1;
         let (start, finish) = if !is_finish { (endpoint, other) } else { (other, endpoint) };
-        if several {
+        if has_variants {
             self.notes.note(start.position, finish.container);
             self.notes.note(finish.position, start.container);
         }
@@ -416,22 +416,22 @@ impl FirstPassCollector {
     /// If the log or another temporary file could not be written.
     pub(crate) fn finish(mut self, model: &mut RuleModel, symbols: &mut Symbols) -> io::Result<SurveyOutcome> {
         self.declare(model, symbols);
-        let Self { mut survey, mut notes, unpaired_endpoints: waiting, failure: failed, mut log, .. } = self;
-        failed.map_or(Ok(()), Err)?;
-        let mut incomplete = Vec::new();
-        waiting.for_each(|endpoint| {
+        let Self { mut survey, mut notes, unpaired_endpoints, failure, mut log, .. } = self;
+        failure.map_or(Ok(()), Err)?;
+        let mut unpaired_links = Vec::new();
+        unpaired_endpoints.for_each(|endpoint| {
             match endpoint.end {
                 _ if endpoint.is_partial => {}
                 LinkSide::Start => survey.unmatched_starts += 1,
                 LinkSide::Finish => survey.unmatched_ends += 1,
             }
             notes.note(endpoint.position, UNMATCHED);
-            incomplete.push(endpoint.link);
+            unpaired_links.push(endpoint.link);
             Ok(())
         })?;
         survey.ends = notes.finish()?;
         if let Some(log) = &mut log {
-            log.finish(incomplete)?;
+            log.finish(unpaired_links)?;
         }
         Ok(SurveyOutcome { result: survey, log })
     }
@@ -443,13 +443,13 @@ pub(crate) fn link_key(
     scope: &RecordScope<'_>,
     link: usize,
     key: &[crate::rules::program::ExprCode],
-    on: &crate::rules::program::ContainerTarget,
+    target: &crate::rules::program::ContainerTarget,
     model: &RuleModel,
     scratch: &mut String,
     symbols: &mut Symbols,
 ) -> LinkKey {
     let mut keys: SmallVec<[KeyPart; 8]> = SmallVec::new();
-    for step in on.holder_steps(model.links[link].holder) {
+    for step in target.holder_steps(model.links[link].holder) {
         for code in step {
             let key = scope.key(code, scratch, symbols);
             keys.push(key);

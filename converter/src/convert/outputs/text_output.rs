@@ -98,11 +98,11 @@ pub(crate) fn write_text(
     let ConversionSetup { mut plan, mut model, mut symbols } =
         plan(run, options, &mut job.clocks, &mut job.diagnostics)?;
     let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
-    if let Some(corrected) = corrected_timestamps(run, options)? {
-        plan.timestamp_maps = corrected.timestamp_maps;
-        job.clocks = corrected.clocks;
-        job.causality = corrected.causality;
-        job.diagnostics.extend(corrected.diagnostics);
+    if let Some(timestamps) = corrected_timestamps(run, options)? {
+        plan.timestamp_maps = timestamps.timestamp_maps;
+        job.clocks = timestamps.clocks;
+        job.causality = timestamps.causality;
+        job.diagnostics.extend(timestamps.diagnostics);
     }
     for prologue in &plan.prologues {
         write(prologue.as_bytes(), None)?;

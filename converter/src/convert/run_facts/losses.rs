@@ -11,7 +11,7 @@ impl OpenRun {
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
         let mut losses: Vec<Loss> =
-            self.unreadable.iter().map(|why| Loss::Unreadable { reason: why.clone() }).collect();
+            self.unreadable.iter().map(|diagnostic| Loss::Unreadable { reason: diagnostic.clone() }).collect();
         losses.extend(
             self.copies.iter().map(|file| Loss::Copy { file: file.copy.clone(), used_file: file.used_file.clone() }),
         );
@@ -61,9 +61,9 @@ impl OpenRun {
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable { reason: why } => f.write_str(&why.text),
-            Self::Copy { file, used_file: of } => {
-                write!(f, "{}: contains the same process as {}; not used", file.display(), of.display())
+            Self::Unreadable { reason } => f.write_str(&reason.text),
+            Self::Copy { file, used_file } => {
+                write!(f, "{}: contains the same process as {}; not used", file.display(), used_file.display())
             }
             Self::MissingRanks { first, missing_count: 1, ranks } => {
                 write!(
@@ -71,10 +71,10 @@ impl fmt::Display for Loss {
                     "rank {first} of {ranks} has no file; the process was killed, or its file is on another machine"
                 )
             }
-            Self::MissingRanks { first, missing_count: missing, ranks } => {
+            Self::MissingRanks { first, missing_count, ranks } => {
                 write!(
                     f,
-                    "{missing} of {ranks} ranks have no file, the first of them is rank {first}; their files may be on other machines"
+                    "{missing_count} of {ranks} ranks have no file, the first of them is rank {first}; their files may be on other machines"
                 )
             }
             Self::Damage { file, offset, bytes, pieces, reason: why } => {
@@ -126,8 +126,8 @@ fn write_live_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "{}: records that were in the private buffers of the process when it was killed (or are, if it still runs) are missing, and their number is unknown",
             file.display()
         ),
-        Loss::Live { file, faults, bytes, records, reason: why } => {
-            write!(f, "{}: {why}", file.display())?;
+        Loss::Live { file, faults, bytes, records, reason } => {
+            write!(f, "{}: {reason}", file.display())?;
             if *faults > 1 {
                 write!(f, " (and {} more of this kind)", faults - 1)?;
             }
@@ -150,8 +150,8 @@ fn write_live_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn live_loss(process: &ProcessInRun) -> Option<Loss> {
     let missing = || {
         let file = process.live_path.clone().filter(|_| !process.has_ended)?;
-        let why = LiveError::Missing.to_string();
-        Some(Loss::Live { file, faults: 1, bytes: 0, records: 0, reason: why })
+        let reason = LiveError::Missing.to_string();
+        Some(Loss::Live { file, faults: 1, bytes: 0, records: 0, reason })
     };
     let Some(live) = &process.live else { return missing() };
     let first = live.faults.first()?;

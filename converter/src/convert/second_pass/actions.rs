@@ -15,11 +15,11 @@ use tumit_paje::{PajeEvent, TypeId, ValueId, VariableOp};
 
 impl Emitter<'_> {
     /// Runs the actions of a record that are due at `now`. These are the actions without a
-    /// timestamp of their own, or the action `only`.
+    /// timestamp of their own, or the action `single_action`.
     pub(crate) fn record(
         &mut self,
         scope: &RecordScope<'_>,
-        only: Option<u16>,
+        single_action: Option<u16>,
         now: i64,
         position: RecordPlace,
     ) -> io::Result<()> {
@@ -27,7 +27,7 @@ impl Emitter<'_> {
             self.end_before(now)?;
         }
         self.time = GlobalNanos(now);
-        self.actions(scope, only, position)
+        self.actions(scope, single_action, position)
     }
 
     /// Runs the actions without a timestamp expression, or the given action, at the current time.
@@ -36,14 +36,14 @@ impl Emitter<'_> {
     pub(super) fn actions(
         &mut self,
         scope: &RecordScope<'_>,
-        only: Option<u16>,
+        single_action: Option<u16>,
         position: RecordPlace,
     ) -> io::Result<()> {
         let RecordPlace { stream, ordinal } = position;
         let program = scope.program;
         for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
-            if only.map_or(action.timestamp.is_some(), |only| only != number) {
+            if single_action.map_or(action.timestamp.is_some(), |only| only != number) {
                 continue;
             }
             self.scratch.clear();

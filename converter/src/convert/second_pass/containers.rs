@@ -83,8 +83,8 @@ impl Emitter<'_> {
         }
         let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
         let instance = self.living_instance(node)?;
-        let found = CachedInstance { ended_count: self.instances.ended_count(), instance };
-        self.container_cache.note(scope, target, found, &mut self.scratch, self.symbols);
+        let cached_instance = CachedInstance { ended_count: self.instances.ended_count(), instance };
+        self.container_cache.note(scope, target, cached_instance, &mut self.scratch, self.symbols);
         Some(instance)
     }
 
@@ -148,7 +148,7 @@ impl Emitter<'_> {
     }
 
     fn living_instance(&self, node: PathNode) -> Option<usize> {
-        let instance = self.instances.at(node)?;
+        let instance = self.instances.instance_at(node)?;
         self.instances.get(instance).is_alive.then_some(instance)
     }
 
@@ -187,7 +187,7 @@ impl Emitter<'_> {
             let is_outer = kind.parent.is_none_or(|parent| model.containers[parent].distinct.is_none());
             self.ends.note(owner, kind.is_stream, is_outer, ContainerRef { number, id });
         }
-        let above = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
+        let parent_id = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
         {
             let fields = self.survey.names.get(&node).map_or(&[][..], |fields| fields);
             let fields: SmallVec<[(&str, RuleValue); 8]> =
@@ -200,7 +200,7 @@ impl Emitter<'_> {
                 time,
                 container: id,
                 ty: kind.ty,
-                parent: above,
+                parent: parent_id,
                 name: &name,
                 extra: &extra,
             })?;

@@ -53,19 +53,19 @@ impl Emitter<'_> {
         action: &ProgramAction,
         position: ActionPosition,
     ) -> io::Result<()> {
-        let ActionOp::Link { end, link, value, key, target: on } = &action.op else { return Ok(()) };
+        let ActionOp::Link { end, link, value, key, target } = &action.op else { return Ok(()) };
         let other = self.survey.partner(position)?;
         if other == EndpointState::Missing {
             return self.open_link_action(scope, action);
         }
-        let position = self.locate_end(scope, on)?;
-        let key = link_key(scope, *link, key, on, self.model, &mut self.scratch, self.symbols);
+        let position = self.locate_end(scope, target)?;
+        let key = link_key(scope, *link, key, target, self.model, &mut self.scratch, self.symbols);
         let value = self.link_value(scope, value.as_ref());
-        let Some(paired) = self.pair_endpoint((*end, *link), position, key, value, other)? else {
+        let Some(pair) = self.pair_endpoint((*end, *link), position, key, value, other)? else {
             return Ok(());
         };
         let (fields, related) = self.fields(scope, action)?;
-        self.link(paired, position.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
+        self.link(pair, position.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
     }
 
     fn link_value(&mut self, scope: &RecordScope<'_>, value: Option<&LinkValue>) -> Option<LinkValueRef> {
@@ -78,8 +78,8 @@ impl Emitter<'_> {
     /// Runs an action that starts or ends a link without its partner. A start is sent if the sink
     /// keeps it, and its container exists: a link that never ends creates no container.
     fn open_link_action(&mut self, scope: &RecordScope<'_>, action: &ProgramAction) -> io::Result<()> {
-        let ActionOp::Link { end, link, value, target: on, .. } = &action.op else { return Ok(()) };
-        let instance = if self.is_kept_open(*end, *link) { self.existing_container(scope, on) } else { None };
+        let ActionOp::Link { end, link, value, target, .. } = &action.op else { return Ok(()) };
+        let instance = if self.is_kept_open(*end, *link) { self.existing_container(scope, target) } else { None };
         let Some(instance) = instance else {
             self.skip(*link);
             return Ok(());
@@ -113,13 +113,8 @@ impl Emitter<'_> {
         let Some(value) = variant_value(&self.values, variant, value) else { return Ok(()) };
         let (key, time) = (KeyId(self.next_key), self.time);
         self.next_key += 1;
-        let started = OpenLink { end: LinkSide::Start, key, value, time, holder, is_first: false };
-        self.link(
-            PairedEndpoint { end: LinkSide::Start, start: started, ty: variant.ty, holder },
-            instance,
-            extras,
-            source,
-        )?;
+        let start = OpenLink { end: LinkSide::Start, key, value, time, holder, is_first: false };
+        self.link(PairedEndpoint { end: LinkSide::Start, start, ty: variant.ty, holder }, instance, extras, source)?;
         self.counts.paje_events -= 1;
         Ok(())
     }
@@ -172,7 +167,7 @@ impl Emitter<'_> {
             });
             new
         })?;
-        let started = match partner {
+        let start = match partner {
             EndpointMatch::Other { partner: started, .. } => {
                 self.instances.get_mut(holder).open_links -= 1;
                 // Timestamps do not decrease, so the waiting endpoint is the earlier one.
@@ -189,7 +184,7 @@ impl Emitter<'_> {
                 started
             }
         };
-        Ok(Some(PairedEndpoint { end, start: started, ty, holder }))
+        Ok(Some(PairedEndpoint { end, start, ty, holder }))
     }
 
     /// Sends a link endpoint that is in `instance`, with its fields and source position.

@@ -56,9 +56,9 @@ pub(crate) struct TimedRecord {
 
 impl OrderedItem {
     /// The item of all actions of a record without a timestamp of their own.
-    pub(crate) fn of_record(corrected: i64, record: TimedRecord) -> Self {
+    pub(crate) fn of_record(corrected_time: i64, record: TimedRecord) -> Self {
         let TimedRecord { raw, position, block } = record;
-        Self { corrected_time: corrected, raw, record_time: raw, single_action: None, rank: 0, position, block }
+        Self { corrected_time, raw, record_time: raw, single_action: None, rank: 0, position, block }
     }
 
     fn position(&self) -> ItemPosition {

@@ -63,13 +63,13 @@ impl<'r> OrderedStream<'r> {
         floors: Option<Vec<i64>>,
         item_selection: ItemSelection,
     ) -> Self {
-        let waiting = floors.map(WaitingItems::new);
+        let waiting_items = floors.map(WaitingItems::new);
         Self {
             plan,
             stream,
             reader,
             current: None,
-            waiting_items: waiting,
+            waiting_items,
             last: 0,
             scratch: String::new(),
             symbols: Symbols::default(),
@@ -223,9 +223,9 @@ impl<'r> OrderedStream<'r> {
         gap_record(raw, gap, gap.first_ticks, ordinal)
     }
 
-    fn spill_error(&self, why: &io::Error) -> RunReadError {
+    fn spill_error(&self, error: &io::Error) -> RunReadError {
         let source = io::Error::other(format!(
-            "cannot write waiting records to a temporary file: {why}; set TMPDIR to another folder"
+            "cannot write waiting records to a temporary file: {error}; set TMPDIR to another folder"
         ));
         RunReadError { file: self.reader.process().path.clone(), offset: 0, source }
     }
@@ -234,10 +234,10 @@ impl<'r> OrderedStream<'r> {
     fn read_ahead(&mut self) -> Result<bool, RunReadError> {
         let Some(TimedRecord { raw, position, block }) = self.read()? else { return Ok(false) };
         let block = block.unwrap_or_else(|| self.reader.block());
-        let Some(waiting) = &mut self.waiting_items else { return Ok(false) };
+        let Some(waiting_items) = &mut self.waiting_items else { return Ok(false) };
         let program = self.plan.program(self.stream, position.id).filter(|program| program.sets_timestamps);
         let Some(program) = program else {
-            waiting.push(OrderedItem::of_record(raw, TimedRecord { raw, position, block: Some(block) }));
+            waiting_items.push(OrderedItem::of_record(raw, TimedRecord { raw, position, block: Some(block) }));
             return Ok(true);
         };
         let origin = RecordOrigin { site: position.site, ordinal: position.ordinal };
@@ -245,13 +245,13 @@ impl<'r> OrderedStream<'r> {
         let mut is_record_added = false;
         for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
-            let item = |time, only| {
+            let item = |time, single_action| {
                 let (position, block) = (position.clone(), Some(Rc::clone(&block)));
                 OrderedItem {
                     corrected_time: time,
                     raw: time,
                     record_time: raw,
-                    single_action: only,
+                    single_action,
                     rank: number,
                     position,
                     block,
@@ -263,10 +263,10 @@ impl<'r> OrderedStream<'r> {
                 let time = time.and_then(|time| i64::try_from(time).ok()).unwrap_or(raw);
                 let first = first_not_early(&self.plan.timestamp_maps[self.stream], time, raw, position.ordinal);
                 self.early_count += u64::from(first != time);
-                waiting.push(item(first, Some(number)));
+                waiting_items.push(item(first, Some(number)));
             } else if !is_record_added {
                 is_record_added = true;
-                waiting.push(item(raw, None));
+                waiting_items.push(item(raw, None));
             }
         }
         Ok(true)
@@ -313,12 +313,12 @@ impl TimeOrdered for OrderedStream<'_> {
         }
         loop {
             let blocks = self.reader.blocks_read();
-            let Some(waiting) = &mut self.waiting_items else { return Ok(()) };
-            let next = match waiting.make_room().and_then(|()| waiting.take_next(blocks)) {
+            let Some(waiting_items) = &mut self.waiting_items else { return Ok(()) };
+            let next = match waiting_items.make_room().and_then(|()| waiting_items.take_next(blocks)) {
                 Ok(next) => next,
-                Err(why) => return Err(self.spill_error(&why)),
+                Err(error) => return Err(self.spill_error(&error)),
             };
-            if next.is_some() || waiting.at_end {
+            if next.is_some() || waiting_items.at_end {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
                 self.current = next.map(|item| OrderedItem {
                     corrected_time: timestamp_map.correct(item.raw, item.position.ordinal),

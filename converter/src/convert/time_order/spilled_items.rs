@@ -73,16 +73,16 @@ impl SpilledItems {
             let (mut merged, other): (Vec<_>, Vec<_>) = self.runs.drain().partition(|run| run.0.level == level);
             self.runs.extend(other);
             let mut source = Self { spool: self.spool.clone(), runs: merged.drain(..).collect() };
-            let mut failed = None;
+            let mut failure = None;
             let items = std::iter::from_fn(|| {
                 source.pop().unwrap_or_else(|error| {
-                    failed = Some(error);
+                    failure = Some(error);
                     None
                 })
             });
             level += 1;
             self.write(items, level)?;
-            failed.map_or(Ok(()), Err)?;
+            failure.map_or(Ok(()), Err)?;
         }
         Ok(())
     }
@@ -103,11 +103,11 @@ impl SpilledItems {
             }
         }
         spool.append(&bytes)?;
-        let rest = from..spool.len();
+        let unread_range = from..spool.len();
         self.runs.push(Reverse(SortedItems {
             head: detach_item(&head),
             level,
-            unread_range: rest,
+            unread_range,
             portion: Vec::new(),
             position: 0,
         }));
@@ -161,7 +161,7 @@ fn detach_item(item: &OrderedItem) -> OrderedItem {
 }
 
 fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
-    let OrderedItem { raw, record_time, single_action: only, rank, position, block, .. } = item;
+    let OrderedItem { raw, record_time, single_action, rank, position, block, .. } = item;
     let body = block.as_ref().map_or(&[][..], |block| position.body(block));
     for number in [raw.cast_unsigned(), record_time.cast_unsigned(), position.ordinal, position.ticks.0] {
         out.extend_from_slice(&number.to_le_bytes());
@@ -169,8 +169,8 @@ fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
     out.extend_from_slice(&position.site.to_le_bytes());
     out.extend_from_slice(&position.id.to_le_bytes());
     out.extend_from_slice(&rank.to_le_bytes());
-    out.push(u8::from(only.is_some()) | u8::from(position.is_truncated) << 1);
-    out.extend_from_slice(&only.unwrap_or(0).to_le_bytes());
+    out.push(u8::from(single_action.is_some()) | u8::from(position.is_truncated) << 1);
+    out.extend_from_slice(&single_action.unwrap_or(0).to_le_bytes());
     #[expect(clippy::cast_possible_truncation, reason = "records are shorter than 2^24 bytes")]
     out.extend_from_slice(&(body.len() as u32).to_le_bytes());
     out.extend_from_slice(body);
@@ -187,10 +187,10 @@ fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
     let body = rest.get(..length)?;
     let mut position = RecordPosition::outside_block((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
     position.is_truncated = head[40] & 2 != 0;
-    let only = (head[40] & 1 != 0).then(|| short(41));
+    let single_action = (head[40] & 1 != 0).then(|| short(41));
     let block = Some(Rc::new(body.to_vec()));
     Some((
-        OrderedItem { corrected_time: raw, raw, record_time, single_action: only, rank: short(38), position, block },
+        OrderedItem { corrected_time: raw, raw, record_time, single_action, rank: short(38), position, block },
         ITEM_HEAD_BYTES + length,
     ))
 }

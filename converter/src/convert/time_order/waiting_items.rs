@@ -34,8 +34,8 @@ pub(crate) struct WaitingItems {
 
 impl WaitingItems {
     pub(crate) fn new(floors: Vec<i64>) -> Self {
-        let (heap, spilled) = (BinaryHeap::new(), SpilledItems::default());
-        Self { heap, bytes: 0, counted_bytes: 0, last_block: 0, spilled_items: spilled, floors, at_end: false }
+        let (heap, spilled_items) = (BinaryHeap::new(), SpilledItems::default());
+        Self { heap, bytes: 0, counted_bytes: 0, last_block: 0, spilled_items, floors, at_end: false }
     }
 
     pub(crate) fn push(&mut self, item: OrderedItem) {

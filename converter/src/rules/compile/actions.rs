@@ -54,9 +54,9 @@ impl ActionCompiler<'_> {
         let op = match &action.verb {
             ActionVerb::Create { container } => ActionOp::Create { target: self.target(container)? },
             ActionVerb::Destroy { container } => ActionOp::Destroy { target: self.target(container)? },
-            ActionVerb::SetState { ty, value, instance: on } => {
+            ActionVerb::SetState { ty, value, instance } => {
                 let (StateSlot { slot, ty }, value) = (self.slot(*ty), self.state_value(*ty, value)?);
-                ActionOp::SetState { slot, ty, value, target: self.target(on)? }
+                ActionOp::SetState { slot, ty, value, target: self.target(instance)? }
             }
             ActionVerb::PushState { ty, value, instance: on } => {
                 let (StateSlot { slot, ty }, value) = (self.slot(*ty), self.state_value(*ty, value)?);
@@ -106,8 +106,8 @@ impl ActionCompiler<'_> {
         let related =
             action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
         let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
-        let (timestamp, when) = (self.option(action.timestamp.as_ref())?, self.option(action.condition.as_ref())?);
-        Ok(ProgramAction { op, timestamp, condition: when, with, related, collective, is_by_value })
+        let (timestamp, condition) = (self.option(action.timestamp.as_ref())?, self.option(action.condition.as_ref())?);
+        Ok(ProgramAction { op, timestamp, condition, with, related, collective, is_by_value })
     }
 
     /// Adds the fields of the clause `with`.
@@ -146,7 +146,7 @@ impl ActionCompiler<'_> {
         ty: spec::EntityTypeId,
         value: Option<&ValueExpr>,
         key: &[Expr],
-        on: &Instance,
+        instance: &Instance,
     ) -> Result<ActionOp, MissingField> {
         let TreeEntity::Link { link } = self.tree.entities[ty.index()] else {
             unreachable!("the language has checked the kinds of types")
@@ -165,7 +165,7 @@ impl ActionCompiler<'_> {
                 &self.model.referents,
             ))));
         }
-        Ok(ActionOp::Link { end, link, value, key, target: self.target(on)? })
+        Ok(ActionOp::Link { end, link, value, key, target: self.target(instance)? })
     }
 
     /// The pattern of a part of a collective operation, and the fields that describe it.

@@ -121,11 +121,11 @@ fn is_zero(file: &File) -> io::Result<bool> {
     let mut bytes = vec![0; 1 << 16];
     let mut offset = 0;
     loop {
-        let filled = read_at(file, &mut bytes, offset)?;
-        if filled == 0 || bytes[..filled].iter().any(|&byte| byte != 0) {
-            return Ok(filled == 0);
+        let byte_count = read_at(file, &mut bytes, offset)?;
+        if byte_count == 0 || bytes[..byte_count].iter().any(|&byte| byte != 0) {
+            return Ok(byte_count == 0);
         }
-        offset += filled as u64;
+        offset += byte_count as u64;
     }
 }
 

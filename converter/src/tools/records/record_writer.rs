@@ -100,7 +100,7 @@ impl RecordWriter {
         process: &ProcessInRun,
         folder: &Path,
         is_kept: impl Fn(u32) -> bool,
-        missing: &MissingRecords,
+        missing_records: &MissingRecords,
         ends: &EndTicks,
     ) -> Result<Self, WriteError> {
         let path = folder.join(process.own_file_name());
@@ -114,13 +114,13 @@ impl RecordWriter {
         let mut file = FileWriter::new(BufWriter::new(crate::run::output_permissions::create(&path).map_err(error)?))
             .map_err(error)?;
         let dropped_records = process.has_ended.then(|| process.dropped_records());
-        file.end_with(0, missing.records, end_tags(process, ends.process));
+        file.end_with(0, missing_records.records, end_tags(process, ends.process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
         let after = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
         let next_base = after.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
         shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| file.set_layout(shape));
         let mut gaps: BTreeMap<u32, VecDeque<DroppedRecords>> = BTreeMap::new();
-        for gap in &missing.gaps {
+        for gap in &missing_records.gaps {
             gaps.entry(gap.stream).or_default().extend(gap.count_record);
         }
         let mut writer =
@@ -194,13 +194,13 @@ impl RecordWriter {
         body.clear();
         let encoded = recorded.encode(self.file.names(), &mut body);
         self.report_gaps(head.stream, head.ticks)?;
-        let written = encoded.map_err(WriteError::from).and_then(|()| {
+        let result = encoded.map_err(WriteError::from).and_then(|()| {
             self.file.set_dropped(head.stream, head.dropped);
             let written = self.file.record(head.stream, id, head.ticks, &body);
             written.map_err(|source| WriteError::Write { file: self.path.clone(), source })
         });
         self.body = body;
-        written
+        result
     }
 
     /// Writes a record of the process unchanged. `body` contains the bytes after id and delta.

@@ -68,15 +68,19 @@ fn a_run_and_its_paje_file_give_the_same_answers() {
     let paje = dir.path().join("run.paje");
     succeed(molecular_dynamics().args(["--steps", "3", "--placement", "random"]).env("TUMIT_TRACE", &run));
     succeed(tumit().arg("convert").arg(&run).arg("-o").arg(&paje));
-    let (recorded, written) = (open(&run), open(&paje));
-    assert!(recorded.summary().is_intact() && written.summary().is_intact(), "{:?}", written.summary().diagnostics);
-    let (a, b) = (rows(recorded.as_ref()), rows(written.as_ref()));
+    let (recorded_source, written_source) = (open(&run), open(&paje));
+    assert!(
+        recorded_source.summary().is_intact() && written_source.summary().is_intact(),
+        "{:?}",
+        written_source.summary().diagnostics
+    );
+    let (a, b) = (rows(recorded_source.as_ref()), rows(written_source.as_ref()));
     assert!(a.len() > 1000);
     for (a, b) in a.iter().zip(&b) {
         assert_eq!(a, b);
     }
     assert_eq!(a.len(), b.len());
-    let (a, b) = (answers(recorded.as_ref()), answers(written.as_ref()));
+    let (a, b) = (answers(recorded_source.as_ref()), answers(written_source.as_ref()));
     assert!(a.keys().any(|text| text.contains("waits for")), "relations are there");
     for (a, b) in a.iter().zip(&b) {
         assert_eq!(a, b);

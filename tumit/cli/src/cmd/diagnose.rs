@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut settings = ParsedOptions::parse("diagnose", &[], &args.option)?.execution;
     let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), tumit_viewer::open)?;
     let Some(source) = opened else { return Ok(ExitStatus::InputHasMistakes) };
-    settings.categories = args.stored_categories.before(source.as_ref(), &args.category);
+    settings.categories = args.stored_categories.rules_before(source.as_ref(), &args.category);
     let summary = source.summary();
     let mut printed = PrintedDiagnostics::of(&summary);
     let filtered = args.filters.apply(&chain, Arc::clone(&source))?;

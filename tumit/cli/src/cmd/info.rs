@@ -183,8 +183,8 @@ fn state(process: &ProcessInRun) -> &'static str {
     if process.is_running() { "running" } else { "unfinished" }
 }
 
-fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
-    let process = &run.processes[at];
+fn process_info(run: &OpenRun, index: usize) -> ProcessInfo {
+    let process = &run.processes[index];
     let mut streams: Vec<&StreamInRun> = process.streams.iter().collect();
     streams.sort_by_cached_key(|stream| (natural_order_key(&stream.distinct_name()), stream.tid, stream.number));
     let threads = streams.into_iter().map(|stream| ThreadInfo {
@@ -200,7 +200,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
     });
     ProcessInfo {
         file: process.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        name: run.process_name(at),
+        name: run.process_name(index),
         rank: process.rank,
         pid: process.pid,
         host: process.host.clone(),
@@ -250,15 +250,16 @@ fn by_rank(run: &OpenRun) -> Vec<usize> {
 /// 10`.
 fn natural_order_key(name: &str) -> Vec<(u128, String)> {
     let mut pieces = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let digits = rest[text..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |length| text + length);
+    let mut remainder = name;
+    while !remainder.is_empty() {
+        let text = remainder.find(|c: char| c.is_ascii_digit()).unwrap_or(remainder.len());
+        let digits =
+            remainder[text..].find(|c: char| !c.is_ascii_digit()).map_or(remainder.len(), |length| text + length);
         // The text is compared first. Numbers that are too long to compare count as equal, and the
         // thread id decides.
-        pieces.push((0, rest[..text].to_owned()));
-        pieces.push((rest[text..digits].parse().unwrap_or(0), String::new()));
-        rest = &rest[digits..];
+        pieces.push((0, remainder[..text].to_owned()));
+        pieces.push((remainder[text..digits].parse().unwrap_or(0), String::new()));
+        remainder = &remainder[digits..];
     }
     pieces
 }

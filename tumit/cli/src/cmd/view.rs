@@ -266,12 +266,12 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
         let on_end = Box::new(move |outcome| _ = sender.send((index, outcome)));
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.convert.progress = bar.callback().filter(|_| !args.follow);
-        let opened = if args.follow {
+        let result = if args.follow {
             Ok(OpenedTrace::Going(background_read::follow(path, &options, on_end)))
         } else {
             background_read::begin(path, &options, on_end)
         };
-        let source = match opened {
+        let source = match result {
             Ok(OpenedTrace::Going(current)) => {
                 bars.push(Some(bar));
                 current

@@ -120,19 +120,19 @@ pub(super) fn write(out: &mut String, header: &CHeader<'_>, index: usize) -> Res
     let function = &header.names.functions[index];
     let signature = CSignature::new(header, index);
     let located = record.layout.located;
-    let mut declared = signature.declarations.clone();
+    let mut declarations = signature.declarations.clone();
     let name = if located { format!("{function}_at") } else { function.clone() };
     if located {
-        declared.insert(0, "struct tumit1_site *tumit1_position".into());
+        declarations.insert(0, "struct tumit1_site *tumit1_position".into());
     }
     cut(out, header, index, &signature);
     out.push('\n');
     write_documentation(out, record);
-    if declared.is_empty() {
-        declared.push("void".into());
+    if declarations.is_empty() {
+        declarations.push("void".into());
     }
     let head = format!("TUMIT1_HOT void {name}(");
-    out.push_str(&wrap(&head, &declared, ",", &format!("\n{}", " ".repeat(8)), ") {\n"));
+    out.push_str(&wrap(&head, &declarations, ",", &format!("\n{}", " ".repeat(8)), ") {\n"));
     body(out, header, index, &signature)?;
     out.push_str("}\n");
     if located {
@@ -171,7 +171,7 @@ fn body(
 ) -> Result<(), UnsupportedFeature> {
     let layout = &header.spec.records[index].layout;
     let level = header.names.levels.get(header.spec.records[index].level.index()).map_or("", String::as_str);
-    let on = header.names.on(level);
+    let level_macro = header.names.level_macro(level);
     let varying = varying_bytes(layout);
     let bytes = varying.unwrap_or_else(|| constant_bytes(layout));
     if u32::try_from(bytes).is_err() {
@@ -181,11 +181,14 @@ fn body(
     }
     out.push_str("    struct tumit1_place tumit1_target;\n");
     if varying.is_none() {
-        let _ = writeln!(out, "    unsigned char *tumit1_p = tumit1_try({on}, {index}u, {bytes}u, &tumit1_target);");
+        let _ = writeln!(
+            out,
+            "    unsigned char *tumit1_p = tumit1_try({level_macro}, {index}u, {bytes}u, &tumit1_target);"
+        );
         put(out, signature, layout.located, 4);
         return Ok(());
     }
-    let _ = write!(out, "    uint32_t tumit1_level_word = {on};\n    if (tumit1_level_word != 0) {{\n");
+    let _ = write!(out, "    uint32_t tumit1_level_word = {level_macro};\n    if (tumit1_level_word != 0) {{\n");
     for line in signature.fields.iter().filter_map(|field| field.setup.as_ref()) {
         let _ = writeln!(out, "        {line}");
     }
@@ -217,11 +220,11 @@ fn cut(out: &mut String, header: &CHeader<'_>, index: usize, signature: &CSignat
     let layout = &header.spec.records[index].layout;
     let Some(bytes) = varying_bytes(layout) else { return };
     let next = |depth: usize| format!("\n{}", " ".repeat(depth));
-    let mut declared = vec!["uint32_t tumit1_level_word".to_owned(), "uint64_t tumit1_size_limit".to_owned()];
-    declared.extend(layout.located.then(|| "struct tumit1_site *tumit1_position".to_owned()));
-    declared.extend(signature.declarations.iter().cloned());
+    let mut declarations = vec!["uint32_t tumit1_level_word".to_owned(), "uint64_t tumit1_size_limit".to_owned()];
+    declarations.extend(layout.located.then(|| "struct tumit1_site *tumit1_position".to_owned()));
+    declarations.extend(signature.declarations.iter().cloned());
     let head = format!("\nTUMIT1_COLD void tumit1_cut_{}(", header.names.functions[index]);
-    out.push_str(&wrap(&head, &declared, ",", &next(8), ") {\n"));
+    out.push_str(&wrap(&head, &declarations, ",", &next(8), ") {\n"));
     out.push_str("    struct tumit1_place tumit1_target;\n");
     for line in signature.fields.iter().filter_map(|field| field.setup.as_ref()) {
         let _ = writeln!(out, "    {line}");

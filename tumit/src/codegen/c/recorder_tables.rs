@@ -62,9 +62,14 @@ pub(super) fn write_self_trace_spec(out: &mut String) {
 
 /// Writes the tables of a spec. The last table refers to the others.
 fn describe(out: &mut String, spec: &Spec, schema: &[u8], tag: &str, words: &[String]) {
-    let packed = pack(schema);
+    let compressed_schema = pack(schema);
     out.push_str("/* The compiled spec as one LZ4 block, which is copied into each run. */\n");
-    array(out, "unsigned char", &format!("tumit1_schema_{tag}"), packed.bytes.iter().map(ToString::to_string));
+    array(
+        out,
+        "unsigned char",
+        &format!("tumit1_schema_{tag}"),
+        compressed_schema.bytes.iter().map(ToString::to_string),
+    );
     let levels = spec.levels.iter().zip(words).map(|(level, word)| {
         format!("{{{}, &{word}, {}}}", type_declarations::string(&level.name), u8::from(level.enabled))
     });
@@ -82,9 +87,9 @@ struct tumit1_spec tumit1_spec_{tag} = {{{name}, tumit1_schema_{tag}, {packed}u,
     tumit1_levels_{tag}, {levels}u, tumit1_runs_{tag}, {runs}u, tumit1_shapes_{tag}, {shapes}u, tumit1_shapes_at_{tag}, 0u}};
 ",
         name = type_declarations::string(&spec.name),
-        packed = packed.bytes.len(),
+        packed = compressed_schema.bytes.len(),
         raw = schema.len() + PREFIX,
-        base = packed.base,
+        base = compressed_schema.base,
         ids = spec.records.len(),
         levels = spec.levels.len(),
         runs = runs.len(),

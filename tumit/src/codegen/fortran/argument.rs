@@ -108,10 +108,10 @@ impl ValuePassing {
     /// An element of an array, which C uses unchanged in memory.
     fn of_element(scalar: Scalar, enums: &[String]) -> Self {
         match scalar {
-            Scalar::U8 => Self::small("integer(c_int8_t)", "int8_t", "uint8_t", "tumit_low8("),
-            Scalar::I8 => Self::small("integer(c_int8_t)", "int8_t", "int8_t", "tumit_low8("),
-            Scalar::U16 => Self::small("integer(c_int16_t)", "int16_t", "uint16_t", "tumit_low16("),
-            Scalar::I16 => Self::small("integer(c_int16_t)", "int16_t", "int16_t", "tumit_low16("),
+            Scalar::U8 => Self::small_integer("integer(c_int8_t)", "int8_t", "uint8_t", "tumit_low8("),
+            Scalar::I8 => Self::small_integer("integer(c_int8_t)", "int8_t", "int8_t", "tumit_low8("),
+            Scalar::U16 => Self::small_integer("integer(c_int16_t)", "int16_t", "uint16_t", "tumit_low16("),
+            Scalar::I16 => Self::small_integer("integer(c_int16_t)", "int16_t", "int16_t", "tumit_low16("),
             Scalar::U32 => Self::unconverted(DEFAULT_INTEGER, "int", "uint32_t"),
             Scalar::I32 => Self::unconverted(DEFAULT_INTEGER, "int", "int32_t"),
             Scalar::U64 => Self { forms: vec![LONG, TO_LONG], ..Self::unconverted(LONG.0, "int64_t", "uint64_t") },
@@ -144,7 +144,7 @@ impl ValuePassing {
     }
 
     /// An integer with fewer bits than a default integer.
-    fn small(fortran: &'static str, c: &'static str, header: &str, narrow: &'static str) -> Self {
+    fn small_integer(fortran: &'static str, c: &'static str, header: &str, narrow: &'static str) -> Self {
         let forms = vec![(fortran, ValueConversion::Not), (DEFAULT_INTEGER, ValueConversion::By(narrow, ")"))];
         Self { forms, ..Self::unconverted(fortran, c, header) }
     }

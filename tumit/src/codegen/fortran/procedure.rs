@@ -101,7 +101,7 @@ impl<'a> FortranProcedure<'a> {
             name: public,
             label: format!("tumit1f_{public}"),
             function: &c.functions[index],
-            condition: c.on(level),
+            condition: c.level_macro(level),
             routine,
             arguments,
             converting,

@@ -82,19 +82,19 @@ impl TraceCache {
 
     /// The possible paths of a file about the trace: next to a trace file or inside a run, then in
     /// the user's cache folder. Only a trace with a path has any.
-    pub(crate) fn file_paths(&self, name: &str, ending: &str) -> Vec<PathBuf> {
+    pub(crate) fn file_paths(&self, name: &str, suffix: &str) -> Vec<PathBuf> {
         let Some(path) = &self.served.path else { return Vec::new() };
         let next_to_trace = if path.is_dir() {
-            path.join(format!("{name}.{ending}"))
+            path.join(format!("{name}.{suffix}"))
         } else {
             let mut name = path.file_name().unwrap_or_default().to_owned();
-            name.push(format!(".{ending}"));
+            name.push(format!(".{suffix}"));
             path.with_file_name(name)
         };
         let absolute = path.canonicalize().unwrap_or_else(|_not_found| path.clone());
         let hash = XxHash3_64::oneshot(absolute.as_os_str().as_encoded_bytes());
         let stem = absolute.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let cached = cache().map(|cache| cache.join(format!("{stem}-{hash:016x}.{ending}")));
+        let cached = cache().map(|cache| cache.join(format!("{stem}-{hash:016x}.{suffix}")));
         std::iter::once(next_to_trace).chain(cached).collect()
     }
 

@@ -105,7 +105,7 @@ impl FilterReader<'_> {
             "classify" => self.classes()?,
             "sort" => self.sort()?,
             "order" => FilterExpr::Order { containers: self.patterns("the names of containers")? },
-            "best" | "least" => self.best(verb == "least")?,
+            "best" | "least" => self.parse_best(verb == "least")?,
             "keep" => self.keep_statement()?,
             "color" | "colour" => self.color()?,
             "shape" => self.shape()?,
@@ -174,9 +174,9 @@ impl FilterReader<'_> {
             if operation == ReduceOperation::Count { "the name of a value" } else { "the name of a field" };
         let values = self.patterns_if(description)?;
         self.need("of")?;
-        let of = self.pattern("the name of a type")?;
+        let types = self.pattern("the name of a type")?;
         self.need("per")?;
-        let per = self.pattern("the name of a container type")?;
+        let group_type = self.pattern("the name of a container type")?;
         let (mut form, mut name) = (ReductionForm::Variable, None);
         if self.accept_keyword("into") {
             let has_form = if self.accept_keyword("state") {
@@ -190,11 +190,11 @@ impl FilterReader<'_> {
                 _ => self.name_if("a name for the result"),
             };
         }
-        Ok(FilterExpr::Reduce(Reduction { operation, end, values, types: of, group_type: per, form, name }))
+        Ok(FilterExpr::Reduce(Reduction { operation, end, values, types, group_type, form, name }))
     }
 
     fn classes(&mut self) -> Result<FilterExpr, FilterError> {
-        let of = self.pattern("the name of a type")?;
+        let types = self.pattern("the name of a type")?;
         self.need("by")?;
         let field = self.name("the name of a field")?;
         let (mut edges, is_time): (Vec<f64>, bool) = (Vec::new(), is_duration(&field));
@@ -215,6 +215,6 @@ impl FilterReader<'_> {
                 self.token_index += 1;
             }
         }
-        Ok(FilterExpr::Classify { types: of, field, edges })
+        Ok(FilterExpr::Classify { types, field, edges })
     }
 }

@@ -136,7 +136,7 @@ impl fmt::Display for OrderKey {
         match &self.measure {
             Measure::Name => f.write_str("name"),
             Measure::Start => f.write_str("start"),
-            Measure::Time { values, types: of } => some(f, "time", values, of.as_ref()),
+            Measure::Time { values, types } => some(f, "time", values, types.as_ref()),
             Measure::SelfTime { values, types: of } => some(f, "self time", values, of.as_ref()),
             Measure::SelfShare { values, types: of } => some(f, "self share", values, of.as_ref()),
             Measure::Number { values, types: of } => some(f, "number", values, of.as_ref()),
@@ -208,11 +208,11 @@ fn print_style(
     verb: &str,
     style: &dyn fmt::Display,
     values: &NamePatterns,
-    of: Option<&NamePattern>,
+    types: Option<&NamePattern>,
 ) -> fmt::Result {
-    match of {
-        Some(_) if values.is_any() => write!(f, "{verb} {style}{}", OfType(of)),
-        _ => write!(f, "{verb} {style} {}{}", TypeNames(values), OfType(of)),
+    match types {
+        Some(_) if values.is_any() => write!(f, "{verb} {style}{}", OfType(types)),
+        _ => write!(f, "{verb} {style} {}{}", TypeNames(values), OfType(types)),
     }
 }
 
@@ -245,9 +245,9 @@ impl fmt::Display for FilterExpr {
                 }
                 Ok(())
             }
-            Self::Sort { ty, key: by, descending } => {
+            Self::Sort { ty, key, descending } => {
                 let down = if *descending { " descending" } else { "" };
-                write!(f, "sort {} by {by}{down}", FilterName(ty.as_str()))
+                write!(f, "sort {} by {key}{down}", FilterName(ty.as_str()))
             }
             Self::Order { containers } => write!(f, "order {}", TypeNames(containers)),
             Self::Best { number, ty, key: by, lowest } => {

@@ -65,7 +65,7 @@ pub(crate) fn apply(
     } else {
         FieldClasses::from_edges(edges.to_vec())
     };
-    let new = ValueId(model.values.len() as u32);
+    let first_value = ValueId(model.values.len() as u32);
     let mut first = vec![None; model.types.len()];
     for ty in types {
         first[ty.index()] = Some(ValueId(model.values.len() as u32));
@@ -91,7 +91,7 @@ pub(crate) fn apply(
         field: field.to_owned(),
         classes,
         first,
-        first_value: new,
+        first_value,
         memo: ClassMemo::default(),
     }))
 }
@@ -139,12 +139,12 @@ impl FilterLayer for ClassifySource {
                 cells.extend(self.inner.cells(&[lane], time_range, columns)?.cells);
                 continue;
             };
-            let mut of = StateColumns::new(time_range, columns);
+            let mut output = StateColumns::new(time_range, columns);
             entity_walk::states(self.inner_source(), lane, time_range, |state| {
-                of.add(self.of_state(first, state)?, state.life);
+                output.add(self.of_state(first, state)?, state.life);
                 Ok(())
             })?;
-            cells.extend(of.finish());
+            cells.extend(output.finish());
         }
         Ok(MixtureCells { columns, cells })
     }

@@ -52,7 +52,7 @@ impl MeasuredTree<'_> {
             Measure::Start => Ok(list.iter().map(|info| Some(info.life.from.0 as f64)).collect()),
             #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
             Measure::End => Ok(list.iter().map(|info| Some(info.life.to.0 as f64)).collect()),
-            Measure::Share { values, types: of } => self.shares(values, of.as_ref(), false),
+            Measure::Share { values, types } => self.shares(values, types.as_ref(), false),
             Measure::SelfShare { values, types: of } => self.shares(values, of.as_ref(), true),
             Measure::Duration { statistic, values, types: of } => {
                 entity_values::durations(source, list, *statistic, values, of.as_ref(), time_range)

@@ -103,12 +103,12 @@ impl<const K: usize> PackedTableWriter<K> {
             // The directory contains the base of the first column if its first number is its least,
             // as in a sorted column.
             let smallest = column.iter().copied().min().unwrap_or(0);
-            let (mut largest, mut all) = (0, 0);
+            let (mut largest, mut bits) = (0, 0);
             for &number in column {
                 largest = largest.max(number - smallest);
-                all |= number - smallest;
+                bits |= number - smallest;
             }
-            let shift = if all == 0 { 0 } else { all.trailing_zeros() as u8 };
+            let shift = if bits == 0 { 0 } else { bits.trailing_zeros() as u8 };
             let base = if column_index == 0 { smallest.wrapping_sub(first) } else { smallest };
             shapes[column_index] = (smallest, shift, bit_fields::width(largest >> shift));
             self.block[column_index] = shapes[column_index].2;
@@ -423,12 +423,12 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         &self,
         rows: Range<u64>,
         limit: usize,
-        of: impl Fn(&TableBlock<'a, K>, usize) -> T,
+        column: impl Fn(&TableBlock<'a, K>, usize) -> T,
     ) -> Vec<T> {
         let end = rows.end.min(rows.start.saturating_add(limit as u64));
         let mut items = Vec::with_capacity((end.saturating_sub(rows.start)).min(1 << 16) as usize);
         self.visit_blocks(rows.start..end, |block, range| {
-            items.extend(range.map(|index| of(block, index)));
+            items.extend(range.map(|index| column(block, index)));
             true
         });
         items

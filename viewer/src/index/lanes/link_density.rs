@@ -149,12 +149,12 @@ impl LinkDensityWriter {
         for level_index in 0..self.levels.len() {
             self.write(level_index)?;
         }
-        let (mut list, mut least) = (Vec::new(), self.links / LINKS_PER_ROW);
+        let (mut list, mut min_links) = (Vec::new(), self.links / LINKS_PER_ROW);
         for level in self.levels {
-            if self.links < MIN_LINKS || !level.is_kept || level.row_count > least {
+            if self.links < MIN_LINKS || !level.is_kept || level.row_count > min_links {
                 continue;
             }
-            least = level.row_count / 2;
+            min_links = level.row_count / 2;
             let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
             level.rows.each_portion(ROW_BYTES, |rows| {
                 rows.chunks_exact(ROW_BYTES).try_for_each(|row| {
@@ -223,14 +223,16 @@ fn visit_part(
     if from >= to {
         return Ok(());
     }
-    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(time_range, visit) };
+    let Some((&(level_exponent, table), narrower_levels)) = levels.split_first() else {
+        return rows(time_range, visit);
+    };
     let (first, last) =
         ((from >> level_exponent) + i64::from((from >> level_exponent) << level_exponent < from), to >> level_exponent);
     if first >= last {
-        return visit_part(narrower, time_range, exponent, visit, rows);
+        return visit_part(narrower_levels, time_range, exponent, visit, rows);
     }
     let before = TimeRange { to: GlobalNanos(first << level_exponent), ..time_range };
-    visit_part(narrower, before, exponent, visit, rows)?;
+    visit_part(narrower_levels, before, exponent, visit, rows)?;
     let begin = table.lower_bound(0, sortable_timestamp(first));
     let mut result = Ok(());
     table.visit_rows(begin..table.lower_bound(begin, sortable_timestamp(last)), |block, index| {
@@ -256,5 +258,5 @@ fn visit_part(
     });
     result?;
     let after = TimeRange { from: GlobalNanos(last << level_exponent), ..time_range };
-    visit_part(narrower, after, exponent, visit, rows)
+    visit_part(narrower_levels, after, exponent, visit, rows)
 }

@@ -184,17 +184,17 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         let time_of = |local: u8| after[usize::from(local) % N].wrapping_sub(before[usize::from(local) % N]).max(0);
         // One number combines a time and the index of its value. Such numbers are sorted without
         // unpredictable branches.
-        let (mut keys, mut count, mut all) = ([0; N], 0, 0);
+        let (mut keys, mut count, mut time_bits) = ([0; N], 0, 0);
         for (rank, &local) in order.iter().enumerate() {
             let time = time_of(local);
             let mut key = (time.cast_unsigned() << PLACE_BITS) | (N - 1 - rank) as u64;
             count += usize::from(time > 0);
-            all |= time;
+            time_bits |= time;
             for larger in &mut keys[..=rank] {
                 (*larger, key) = ((*larger).max(key), (*larger).min(key));
             }
         }
-        if all >> (63 - PLACE_BITS) > 0 {
+        if time_bits >> (63 - PLACE_BITS) > 0 {
             let shares = order.iter().map(|&local| (self.values[usize::from(local) % N], time_of(local)));
             return cells.push_unordered(shares.filter(|share| share.1 > 0), max_shares);
         }

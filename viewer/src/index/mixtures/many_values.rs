@@ -123,8 +123,8 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     ) {
         let lane = self.lane;
         let values = (lane.record.values.len as usize).min(lane.len() as usize);
-        let every = (stride(values) * BLOCK) as u64;
-        let nearest = |row: u64| ((row + every / 2) / every).min(lane.len() / every);
+        let interval = (stride(values) * BLOCK) as u64;
+        let nearest = |row: u64| ((row + interval / 2) / interval).min(lane.len() / interval);
         let (low, high) = (nearest(rows.start), nearest(rows.end));
         if low >= high {
             return self.add_states_between(left, right, add);
@@ -154,8 +154,8 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             }
         }
         // The states between a row and its checkpoint are missing, or are surplus.
-        self.add_range(rows.start, low * every, add);
-        self.add_range(high * every, rows.end, add);
+        self.add_range(rows.start, low * interval, add);
+        self.add_range(high * interval, rows.end, add);
     }
 
     /// Adds the states in `from..to`; if `to` is less than `from`, subtracts those in `to..from`.

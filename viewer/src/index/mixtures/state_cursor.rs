@@ -118,13 +118,13 @@ impl UnpackedStates {
 
     fn unpack(&mut self, block: &StateBlock<'_>) {
         let [starts, durations, values, _] = &block.columns;
-        let all = 0..block.len;
+        let states = 0..block.len;
         self.row = block.row;
-        values.unpack(all.clone(), &mut self.values);
+        values.unpack(states.clone(), &mut self.values);
         if !block.is_gapless() {
-            return durations.unpack(all, &mut self.times);
+            return durations.unpack(states, &mut self.times);
         }
-        starts.unpack(all, &mut self.times);
+        starts.unpack(states, &mut self.times);
         for index in 1..block.len {
             self.times[index - 1] = self.times[index].wrapping_sub(self.times[index - 1]);
         }

@@ -186,8 +186,8 @@ impl ColumnMean {
         let drawn_sum: f32 =
             self.palette_places.iter().map(|&place| share(place)).filter(|&share| share >= min_share).sum();
         let scale = if drawn_sum > 0.0 { all / drawn_sum / columns } else { 0.0 };
-        let Self { sums, palette_places: present, .. } = self;
-        present.drain(..).filter_map(move |place| {
+        let Self { sums, palette_places, .. } = self;
+        palette_places.drain(..).filter_map(move |place| {
             let share = std::mem::take(&mut sums[usize::from(place)]);
             (share >= min_share).then_some((place, share * scale))
         })
@@ -207,8 +207,8 @@ fn steps(height: f32, resolution: f32, detail: ColumnDetail) -> u16 {
 /// Rounds the edges of stacked parts to steps, so that errors do not add up. A non-empty column is
 /// at least one step high.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the number of steps")]
-fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64], into: &mut Vec<(i64, u16)>) {
-    into.clear();
+fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64], output: &mut Vec<(i64, u16)>) {
+    output.clear();
     let (mut sum, mut edge, mut largest) = (0.0, 0, (0.0, 0));
     for (place, share) in parts {
         let paint = paints.get(usize::from(place)).copied().unwrap_or(0);
@@ -219,15 +219,15 @@ fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64],
         // Rounded, without a call for each part.
         let next = ((sum * f32::from(steps) + 0.5) as u16).min(steps);
         if next > edge {
-            match into.last_mut() {
+            match output.last_mut() {
                 Some(last) if last.0 == paint => last.1 += next - edge,
-                _ => into.push((paint, next - edge)),
+                _ => output.push((paint, next - edge)),
             }
             edge = next;
         }
     }
-    if into.is_empty() && largest.0 > 0.0 {
-        into.push((largest.1, 1));
+    if output.is_empty() && largest.0 > 0.0 {
+        output.push((largest.1, 1));
     }
 }
 
@@ -244,11 +244,11 @@ fn push(section: &mut Vec<u8>, mut number: u64) {
 fn entropy(bytes: &[u8]) -> usize {
     let mut counts = [0u32; 256];
     bytes.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
-    let all = bytes.len() as f64;
+    let total = bytes.len() as f64;
     let bits: f64 = counts
         .iter()
         .filter(|&&count| count > 0)
-        .map(|&count| f64::from(count) * (all / f64::from(count)).log2())
+        .map(|&count| f64::from(count) * (total / f64::from(count)).log2())
         .sum();
     (bits / 8.0) as usize
 }
@@ -268,16 +268,16 @@ mod tests {
     }
 
     fn numbers(section: &[u8]) -> Vec<u64> {
-        let (mut all, mut number, mut shift) = (Vec::new(), 0, 0);
+        let (mut numbers, mut number, mut shift) = (Vec::new(), 0, 0);
         for &byte in section {
             number |= u64::from(byte & 127) << shift;
             shift += 7;
             if byte < 128 {
-                all.push(number);
+                numbers.push(number);
                 (number, shift) = (0, 0);
             }
         }
-        all
+        numbers
     }
 
     /// The columns as the page decodes them: paints with heights.

@@ -110,11 +110,11 @@ fn touching_in(
     states: &mut FxHashMap<LinkPoint, TouchingStates>,
 ) -> Result<(), QueryError> {
     let mut add = |state: &StateEntity| {
-        let (of, ids) = ((lane.ty, state.value), FirstIds { first: state.id, has_others: false });
+        let (key, ids) = ((lane.ty, state.value), FirstIds { first: state.id, has_others: false });
         let mut note = |time: i64, is_end: bool| {
             if times.contains(&time) {
                 let touching_states = states.entry((lane.container, time)).or_default();
-                let of = (if is_end { &mut touching_states.ends } else { &mut touching_states.begins }).entry(of);
+                let of = (if is_end { &mut touching_states.ends } else { &mut touching_states.begins }).entry(key);
                 of.and_modify(|earlier| earlier.has_others |= earlier.first != state.id).or_insert(ids);
             }
         };

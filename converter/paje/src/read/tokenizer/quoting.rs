@@ -42,7 +42,7 @@ impl LineWords {
     /// If none does, apostrophes and `\"` count as quotes.
     pub(in crate::read) fn split_expecting(&mut self, line: &str, expected: usize) {
         let all = [(true, false), (true, true), (false, false), (false, true)];
-        let all = all.map(|(single, escapes)| QuoteDialect { has_single_quotes: single, escapes });
+        let all = all.map(|(has_single_quotes, escapes)| QuoteDialect { has_single_quotes, escapes });
         for quoting in all {
             self.split_by(line, quoting);
             let is_escape_missed = self.escaped_single && !quoting.escapes;
@@ -63,8 +63,8 @@ impl LineWords {
     /// these.
     pub(in crate::read) fn dialect(&self, line: &str) -> QuoteDialect {
         let apostrophe = |&(from, _): &(u32, u32)| from & UNESCAPED == 0 && line[..from as usize].ends_with('\'');
-        let single = self.quoting.has_single_quotes && self.ranges.iter().any(apostrophe);
-        QuoteDialect { has_single_quotes: single, escapes: self.quoting.escapes && !self.unescaped_text.is_empty() }
+        let has_single_quotes = self.quoting.has_single_quotes && self.ranges.iter().any(apostrophe);
+        QuoteDialect { has_single_quotes, escapes: self.quoting.escapes && !self.unescaped_text.is_empty() }
     }
 
     /// Whether the last split read a backslash before a quote as an escape.

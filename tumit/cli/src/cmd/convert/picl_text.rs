@@ -63,7 +63,7 @@ pub(super) fn run(
     let input = ProgressReader { inner: file, done_bytes: 0, total, progress: bar.callback() };
     let reader = PiclReader::new(BufReader::with_capacity(PORTION_BYTES, input), format);
     let write = |out: &mut dyn Write| style.write(out, |sink| reader.read(sink).with_context(cannot_read));
-    let (report, changed) = if args.out.as_os_str() == "-" {
+    let (report, changed_texts) = if args.out.as_os_str() == "-" {
         write(&mut term::stdout())?
     } else {
         let file = OutputFile::create(&args.out)?;
@@ -74,7 +74,7 @@ pub(super) fn run(
     drop(bar);
     let diagnostics = report.diagnostics();
     printed_diagnostics::print(&diagnostics);
-    style.note_changes(changed);
+    style.note_changes(changed_texts);
     let is_intact = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
     Ok(if is_intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

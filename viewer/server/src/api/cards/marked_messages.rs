@@ -69,8 +69,8 @@ impl MarkedMessages {
         };
         let arrow = |message: &&UnitMessage| {
             let (start, end) = endpoints.get(&message.id).copied()?;
-            let (sent, received) = (message.sent, message.received);
-            Some(MessageArrow { link: message.id, send_time: sent, received, start: path(start), end: path(end) })
+            let (send_time, received) = (message.sent, message.received);
+            Some(MessageArrow { link: message.id, send_time, received, start: path(start), end: path(end) })
         };
         Ok(messages.iter().filter_map(arrow).collect())
     }
@@ -141,17 +141,18 @@ fn message_range(execution: &Execution, request: &ViewRequest) -> TimeRange {
 fn combine_messages(messages: Vec<&UnitMessage>, extent: TimeRange) -> Vec<&UnitMessage> {
     let nanos = extent.to.0.saturating_sub(extent.from.0);
     let mut width = (nanos / BINS).max(1);
-    let mut rest = messages;
-    while rest.len() > MAX_ARROWS {
+    let mut messages_left = messages;
+    while messages_left.len() > MAX_ARROWS {
         let mut seen = FxHashSet::default();
-        rest.retain(|message| seen.insert((message.from, message.to, message.sent / width, message.received / width)));
+        messages_left
+            .retain(|message| seen.insert((message.from, message.to, message.sent / width, message.received / width)));
         if width > nanos {
             // There are more pairs of units than arrows.
-            rest.truncate(MAX_ARROWS);
+            messages_left.truncate(MAX_ARROWS);
         }
         width = width.saturating_mul(2);
     }
-    rest
+    messages_left
 }
 
 /// The endpoints of the links of messages. A unit with containers below it may not be the endpoint

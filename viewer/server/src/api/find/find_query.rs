@@ -71,19 +71,19 @@ impl FindQuery {
         &mut self,
         sign: char,
         word: &FindWord,
-        rest: &mut std::slice::Iter<'_, FindWord>,
+        words: &mut std::slice::Iter<'_, FindWord>,
     ) -> Result<(), String> {
         let is_inclusive = word[1..].starts_with('=');
         let operator = &word[..1 + usize::from(is_inclusive)];
         let mut duration = word[operator.len()..].to_owned();
         // `> 10 ms` and `>1h 30min` contain spaces.
-        while let Some(next) = rest.as_slice().first().filter(|next| !next.is_quoted) {
-            let longer = format!("{duration} {}", next.text);
-            if nanos(&longer).is_err() {
+        while let Some(next) = words.as_slice().first().filter(|next| !next.is_quoted) {
+            let text = format!("{duration} {}", next.text);
+            if nanos(&text).is_err() {
                 break;
             }
-            duration = longer;
-            rest.next();
+            duration = text;
+            words.next();
         }
         let limit = nanos(&duration).map_err(|error| {
             let (expected, example) = (error.expected, error.example);
@@ -203,18 +203,18 @@ impl std::ops::Deref for FindWord {
 fn words(text: &str) -> Result<Vec<FindWord>, String> {
     let mut words = Vec::new();
     let mut word: Option<FindWord> = None;
-    let mut inside = false;
+    let mut is_quoted = false;
     for letter in text.chars() {
         match letter {
             '"' => {
-                inside = !inside;
+                is_quoted = !is_quoted;
                 word.get_or_insert(FindWord { text: String::new(), is_quoted: true });
             }
-            _ if letter.is_whitespace() && !inside => words.extend(word.take()),
+            _ if letter.is_whitespace() && !is_quoted => words.extend(word.take()),
             _ => word.get_or_insert(FindWord { text: String::new(), is_quoted: false }).text.push(letter),
         }
     }
-    if inside {
+    if is_quoted {
         return Err("a quote is not closed: write `\"` at the end of the name".to_owned());
     }
     words.extend(word);

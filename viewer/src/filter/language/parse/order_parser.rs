@@ -18,30 +18,30 @@ impl FilterReader<'_> {
         self.need("by")?;
         let measure = self.measure()?;
         let before = self.accept_keyword("descending");
-        let by = OrderKey { measure, during: self.time_range_if()? };
-        Ok(FilterExpr::Sort { ty, key: by, descending: before || self.accept_keyword("descending") })
+        let key = OrderKey { measure, during: self.time_range_if()? };
+        Ok(FilterExpr::Sort { ty, key, descending: before || self.accept_keyword("descending") })
     }
 
     /// Reads the rest of `best`, or of `least` if `lowest`.
-    pub(super) fn best(&mut self, lowest: bool) -> Result<FilterExpr, FilterError> {
+    pub(super) fn parse_best(&mut self, lowest: bool) -> Result<FilterExpr, FilterError> {
         self.could_be([ExpectedToken::Named("a number of containers")]);
         let number = self.word().and_then(|word| word.parse().ok());
         let number = number.ok_or_else(|| self.expected_error("a number of containers"))?;
         self.token_index += 1;
         let ty = self.pattern("the name of a container type")?;
         self.need("by")?;
-        let by = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
-        Ok(FilterExpr::Best { number, ty, key: by, lowest })
+        let key = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
+        Ok(FilterExpr::Best { number, ty, key, lowest })
     }
 
     /// Reads the rest of `keep`.
     pub(super) fn keep_statement(&mut self) -> Result<FilterExpr, FilterError> {
         let ty = self.pattern("the name of a container type")?;
         self.need("with")?;
-        let by = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
+        let key = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
         let comparison = self.compare()?;
-        let number = self.number(by.measure.is_time())?;
-        Ok(FilterExpr::Having { ty, key: by, comparison, number })
+        let number = self.number(key.measure.is_time())?;
+        Ok(FilterExpr::Having { ty, key, comparison, number })
     }
 
     fn measure(&mut self) -> Result<Measure, FilterError> {
@@ -68,8 +68,8 @@ impl FilterReader<'_> {
                 if !is_time && !self.accept_keyword("share") {
                     return Err(self.expected_error("time or share, such as in: self time Wait of Activity"));
                 }
-                let (values, of) = (self.patterns_if("the name of a value")?, self.of()?);
-                if is_time { Measure::SelfTime { values, types: of } } else { Measure::SelfShare { values, types: of } }
+                let (values, types) = (self.patterns_if("the name of a value")?, self.of()?);
+                if is_time { Measure::SelfTime { values, types } } else { Measure::SelfShare { values, types } }
             }
             "number" => Measure::Number { values: self.patterns_if("the name of a value")?, types: self.of()? },
             "integral" => Measure::Integral { types: self.variable_pattern()? },

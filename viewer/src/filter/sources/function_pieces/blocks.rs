@@ -57,8 +57,8 @@ impl PieceSum {
     /// The summary of a piece, clipped to a time range.
     #[expect(clippy::cast_precision_loss, reason = "the unit of an integral")]
     fn of(piece: &FunctionPiece, time_range: TimeRange) -> Self {
-        let covered = (piece.to.min(time_range.to.0) - piece.from.max(time_range.from.0)).max(0);
-        Self { min: piece.value, max: piece.value, integral: piece.value * covered as f64, covered_time: covered }
+        let covered_time = (piece.to.min(time_range.to.0) - piece.from.max(time_range.from.0)).max(0);
+        Self { min: piece.value, max: piece.value, integral: piece.value * covered_time as f64, covered_time }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean")]
@@ -201,10 +201,10 @@ impl PieceBlocks {
         let mut previous: Option<(usize, Vec<FunctionPiece>)> = None;
         let column = |column_range: TimeRange| {
             let blocks = self.blocks_in(column_range);
-            let mut all = PieceSum::EMPTY;
+            let mut sum = PieceSum::EMPTY;
             for (number, block) in blocks.clone().zip(&self.blocks[blocks]) {
                 if column_range.from.0 <= block.from && block.to <= column_range.to.0 {
-                    all = all.join(block.sum);
+                    sum = sum.join(block.sum);
                     continue;
                 }
                 if previous.as_ref().is_none_or(|previous| previous.0 != number) {
@@ -213,9 +213,9 @@ impl PieceBlocks {
                 let Some((_, pieces)) = &previous else { continue };
                 let low = pieces.partition_point(|piece| piece.to <= column_range.from.0);
                 let inside = pieces[low..].iter().take_while(|piece| piece.from < column_range.to.0);
-                all = inside.fold(all, |all, piece| all.join(PieceSum::of(piece, column_range)));
+                sum = inside.fold(sum, |all, piece| all.join(PieceSum::of(piece, column_range)));
             }
-            Ok(all.column())
+            Ok(sum.column())
         };
         time_range.columns(columns).map(column).collect()
     }

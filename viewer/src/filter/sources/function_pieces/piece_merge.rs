@@ -78,12 +78,12 @@ impl<'a> PieceFold<'a> {
     pub(crate) fn new(
         operation: ReduceOperation,
         time_range: TimeRange,
-        none: Option<f64>,
+        default_value: Option<f64>,
         memory: &'a PieceMemory,
     ) -> Self {
         Self {
             operation,
-            default_value: none,
+            default_value,
             time_range,
             time: time_range.from.0,
             tree: FoldTree::new(),

@@ -89,7 +89,7 @@ impl ResultStates {
             shades.assigned += 1;
             model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE, category: None });
         }
-        let of = results
+        let store_containers = results
             .iter()
             .zip(1..)
             .map(|(result, number)| ((result.container, result.ty), ContainerId(number)))
@@ -98,7 +98,7 @@ impl ResultStates {
         for result in results {
             result.steps = PieceBlocks::default();
         }
-        Ok(Self { store, base, first, store_containers: of })
+        Ok(Self { store, base, first, store_containers })
     }
 
     /// The corresponding lane of the store.
@@ -236,11 +236,11 @@ fn sortable_integer(value: f64) -> i64 {
 }
 
 /// Shade number `rank` of `count`, from light to dark blue. Larger numbers are darker.
-fn shade(rank: usize, of: usize) -> RgbColor {
+fn shade(rank: usize, count: usize) -> RgbColor {
     const LIGHT: [f64; 3] = [236.0, 241.0, 247.0];
     const DARK: [f64; 3] = [8.0, 64.0, 129.0];
     #[expect(clippy::cast_precision_loss, reason = "a shade")]
-    let part = rank as f64 / (of.max(2) - 1) as f64;
+    let part = rank as f64 / (count.max(2) - 1) as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a channel")]
     let channel = |of: usize| (LIGHT[of] + (DARK[of] - LIGHT[of]) * part).round() as u8;
     RgbColor { red: channel(0), green: channel(1), blue: channel(2) }
